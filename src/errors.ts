@@ -1,0 +1,60 @@
+/**
+ * One tree of errors. Every error that Perdure throws on purpose has a stable `code`; a message may change, a code may not.
+ */
+export class PerdureError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** What a caller gave is not accepted. Nothing was stored. */
+export class InvalidInputError extends PerdureError {}
+
+/** What a caller asked for isn't there. */
+export class NotFoundError extends PerdureError {}
+
+/** What a caller asked for contradicts what is stored. Nothing was changed. */
+export class ConflictError extends PerdureError {}
+
+/** The database's schema isn't the one that this version of Perdure needs. */
+export class SchemaError extends PerdureError {}
+
+/**
+ * The database failed us: not the caller's fault, and never a reason to fail the caller's work.
+ * `transient` says that the same request may succeed later; a request that carries its own ids may be sent again.
+ */
+export class StoreError extends PerdureError {
+  readonly transient: boolean;
+
+  constructor(code: string, message: string, options: ErrorOptions & { transient: boolean }) {
+    super(code, message, options);
+    this.transient = options.transient;
+  }
+}
+
+/** The reply to a COMMIT was lost: the transaction's effects are there or not, and only the database knows. */
+export class CommitOutcomeUnknownError extends StoreError {
+  constructor(options?: ErrorOptions) {
+    super(
+      "transaction.outcome_unknown",
+      "The connection was lost while the transaction was being committed: it may or may not have taken effect. " +
+        "Read the data that it would have written before doing it again.",
+      { ...options, transient: false },
+    );
+  }
+}
+
+/** Thrown by a handler to say that another attempt would fail the same way. */
+export class NonRetryableError extends PerdureError {
+  constructor(message: string, name?: string) {
+    super("error.non_retryable", message);
+    if (name !== undefined) this.name = name;
+  }
+}
+
+/** Why a handler's signal was aborted. */
+export class AttemptAbortedError extends PerdureError {}
