@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { Client, escapeIdentifier } from "pg";
+import { inject } from "vitest";
+import { withDatabase } from "./postgres-url.ts";
+
+const CLOSING_DEADLINE_MS = 3_000;
+
+export interface TestDatabase {
+  readonly url: string;
+  /** Deletes the database. Rejects, after deleting it, if connections to it were left open: somebody leaks them. */
+  drop(): Promise<void>;
+}
+
+/** Clones the template into a database that nobody else uses. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const { url, prefix, template } = inject("postgres");
+  const name = `${prefix}_${randomBytes(5).toString("hex")}`;
+  await withClient(url, (client) =>
+    client.query(`CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(template)}`),
+  );
+  return {
+    url: withDatabase(url, name),
+    drop: () =>
+      withClient(url, async (client) => {
+        const leaked = await connectionsLeft(client, name);
+        await client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
+        if (leaked.length > 0) {
+          throw new Error(
+            `${leaked.length} connections were still open when the database was dropped. ` +
+              `Close what the test opened. Their last queries:\n${leaked.join("\n")}`,
+          );
+        }
+      }),
+  };
+}
+
+/** The last queries of the connections that stay open. The server notices a closed one a little after its client. */
+async function connectionsLeft(client: Client, name: string): Promise<string[]> {
+  const deadline = performance.now() + CLOSING_DEADLINE_MS;
+  for (;;) {
+    const { rows } = await client.query<{ query: string }>(
+      "SELECT query FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'",
+      [name],
+    );
+    if (rows.length === 0 || performance.now() > deadline) {
+      return rows.map((row) => row.query);
+    }
+    await delay(10);
+  }
+}
+
+async function withClient<Result>(url: string, use: (client: Client) => Promise<Result>): Promise<Result> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
