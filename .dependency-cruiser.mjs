@@ -1,0 +1,97 @@
+/**
+ * Dependencies point inward: concepts know ports, engines implement ports, edges use concepts.
+ *
+ * What is neither an engine nor an edge is core, so a new folder is held to the strictest rules until it is named here.
+ */
+const engines = "^src/store/(sqlite|postgres)/";
+const edges = "^src/(app|cli|client|dispatchers|http|telemetry|testing|transactions)/|^src/index\\.ts$";
+const concepts = "^src/(fragment|hooks|workflows|subjects)/";
+const tests = "\\.test\\.ts$";
+const outside = "^(tests|examples|bench)/";
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+export default {
+  forbidden: [
+    {
+      name: "core-runs-everywhere",
+      comment:
+        "The core uses Web Standards only: no node:*, no cloudflare:*, no driver, no package but the schema types.",
+      severity: "error",
+      from: { path: "^src/", pathNot: [engines, edges, tests] },
+      to: { pathNot: ["^src/", "^(node_modules/)?@standard-schema/spec", outside] },
+    },
+    {
+      name: "core-knows-no-engine",
+      comment: "The core asks the port (src/store/*.ts); which engine answers is decided at an edge.",
+      severity: "error",
+      from: { path: "^src/", pathNot: [engines, edges, tests] },
+      to: { path: engines },
+    },
+    {
+      name: "core-knows-no-edge",
+      comment: "Edges use the core, never the other way round.",
+      severity: "error",
+      from: { path: "^src/", pathNot: [engines, edges, tests] },
+      to: { path: edges },
+    },
+    {
+      name: "engines-know-no-edge",
+      comment: "An engine implements the port; who uses it is not its business.",
+      severity: "error",
+      from: { path: engines, pathNot: tests },
+      to: { path: edges },
+    },
+    {
+      name: "engines-know-no-concept",
+      comment:
+        "An engine speaks the port's words (src/store/*.ts), not those of hooks, workflows, subjects or fragments.",
+      severity: "error",
+      from: { path: engines, pathNot: tests },
+      to: { path: concepts },
+    },
+    {
+      name: "engines-stand-alone",
+      comment: "What two engines share belongs to the port, so that neither is loaded for the other's sake.",
+      severity: "error",
+      from: { path: "^src/store/(sqlite|postgres)/", pathNot: tests },
+      to: { path: engines, pathNot: "^src/store/$1/" },
+    },
+    {
+      name: "published-code-stands-alone",
+      comment: "The package has only src: no tests, examples or benchmarks.",
+      severity: "error",
+      from: { path: "^src/", pathNot: tests },
+      to: { path: [tests, outside] },
+    },
+    {
+      name: "published-code-declares-its-packages",
+      comment: "A devDependency isn't there when somebody installs the package.",
+      severity: "error",
+      from: { path: "^src/", pathNot: tests },
+      to: { dependencyTypes: ["npm-dev", "npm-no-pkg"], dependencyTypesNot: ["npm", "npm-peer"] },
+    },
+    {
+      name: "no-cycle",
+      comment: "Files that need each other are one file, or miss a third.",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "no-unresolvable",
+      comment: "A path that leads nowhere hides from every other rule.",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true, pathNot: "^cloudflare:" },
+    },
+  ],
+  options: {
+    parser: "tsc",
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: "node_modules" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["types", "import", "node", "default"],
+    },
+  },
+};
