@@ -1,0 +1,61 @@
+import { InvalidInputError } from "./errors.ts";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const UNITS = {
+  millisecond: 1,
+  second: SECOND,
+  minute: MINUTE,
+  hour: HOUR,
+  day: DAY,
+  week: 7 * DAY,
+  month: 30 * DAY,
+  year: 365.25 * DAY,
+} as const;
+
+export type DurationUnit = keyof typeof UNITS;
+
+/** Milliseconds, or a text such as "10 seconds", "1 hour" or "1.5 days". A month is 30 days, a year 365.25. */
+export type Duration = number | `${number} ${DurationUnit}` | `${number} ${DurationUnit}s`;
+
+const PATTERN = /^\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s+([a-z]+)\s*$/i;
+
+/**
+ * Gives whole milliseconds, rounded to the nearest. `label` names the duration in errors.
+ *
+ * @example parseDuration("1.5 hours", "timeout") // 5_400_000
+ */
+export function parseDuration(value: number | string, label: string = "duration"): number {
+  const milliseconds = typeof value === "string" ? parseText(value, label) : value;
+  if (typeof milliseconds !== "number") throw invalid(label, milliseconds, "it is neither a number nor a text");
+  if (Number.isNaN(milliseconds)) throw invalid(label, value, "it isn't a number");
+  if (milliseconds < 0) throw invalid(label, value, "it is negative");
+  if (milliseconds > Number.MAX_SAFE_INTEGER)
+    throw invalid(label, value, "it is longer than can be counted in milliseconds");
+  return Math.round(milliseconds) + 0; // never -0
+}
+
+function parseText(text: string, label: string): number {
+  const [, amount, unit] = PATTERN.exec(text) ?? [];
+  if (amount === undefined || unit === undefined) throw invalid(label, text, "it isn't a number, a space and a unit");
+  const name = unit.replace(/s$/, "");
+  if (!Object.hasOwn(UNITS, name)) throw invalid(label, text, `the unit "${unit}" isn't known`);
+  return Number(amount) * UNITS[name as DurationUnit];
+}
+
+function invalid(label: string, value: unknown, why: string): InvalidInputError {
+  const shown =
+    typeof value === "number" ? String(value) : typeof value === "string" ? quote(value) : `a ${typeof value}`;
+  return new InvalidInputError(
+    "duration.invalid",
+    `${label} is ${shown}, which isn't a duration: ${why}. Give milliseconds as a number, or a text such as "10 seconds" ` +
+      `with one of the units ${Object.keys(UNITS).join(", ")}.`,
+  );
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 50 ? `${text.slice(0, 50)}…` : text);
+}

@@ -1,0 +1,121 @@
+import type { Clock } from "../clock.ts";
+import { pause } from "../clock.ts";
+import { StoreError } from "../errors.ts";
+
+export interface GroupCommitOptions<Item, Result> {
+  readonly clock: Clock;
+  /** Writes all items in one go, atomically, and gives a result for each. Must be harmless when sent again. */
+  readonly flush: (items: Item[]) => Promise<Result[]>;
+  readonly flushesInFlight: number;
+  /** What an item counts for, against `maxRows` and `maxBytes`. */
+  readonly measure: (item: Item) => { rows: number; bytes: number };
+  readonly maxRows?: number;
+  readonly maxBytes?: number;
+  /** How long a flush is sent again while the database is away, before its callers are told. */
+  readonly patienceMs?: number;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const FIRST_RESEND_MS = 10;
+const LONGEST_RESEND_MS = 500;
+
+/**
+ * Many callers, one write. What is asked while a flush is under way goes into the next, so an idle database is asked at once and
+ * a busy one in batches that grow with the load.
+ *
+ * - A transient error sends the flush again, whole: its items carry their own ids.
+ * - Any other error splits the flush in two, until the item that caused it fails alone.
+ */
+export class GroupCommit<Item, Result> {
+  readonly #options: Required<GroupCommitOptions<Item, Result>>;
+  #queue: Waiting<Item, Result>[] = [];
+  #inFlight = 0;
+  #scheduled = false;
+  #idle: (() => void)[] = [];
+
+  constructor(options: GroupCommitOptions<Item, Result>) {
+    this.#options = { maxRows: 500, maxBytes: 4 * 1024 * 1024, patienceMs: 30_000, ...options };
+  }
+
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ item, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when everything that was added has been written or has failed. */
+  async idle(): Promise<void> {
+    if (this.#queue.length === 0 && this.#inFlight === 0) return;
+    await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** The flush starts at the end of this turn, so that everything that one turn asks for goes together. */
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight >= this.#options.flushesInFlight) return;
+    this.#scheduled = true;
+    this.#options.clock.defer(() => {
+      this.#scheduled = false;
+      if (this.#queue.length > 0 && this.#inFlight < this.#options.flushesInFlight) void this.#run(this.#takeBatch());
+    });
+  }
+
+  async #run(batch: Waiting<Item, Result>[]): Promise<void> {
+    this.#inFlight++;
+    if (this.#queue.length > 0) this.#schedule();
+    await this.#write(batch);
+    this.#inFlight--;
+    if (this.#queue.length > 0) {
+      this.#schedule();
+    } else if (this.#inFlight === 0) {
+      for (const resolve of this.#idle.splice(0)) resolve();
+    }
+  }
+
+  #takeBatch(): Waiting<Item, Result>[] {
+    let rows = 0;
+    let bytes = 0;
+    let count = 0;
+    for (const { item } of this.#queue) {
+      const size = this.#options.measure(item);
+      rows += size.rows;
+      bytes += size.bytes;
+      if (count > 0 && (rows > this.#options.maxRows || bytes > this.#options.maxBytes)) break;
+      count++;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  async #write(batch: Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#send(batch.map(({ item }) => item));
+      for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
+    } catch (error) {
+      if (batch.length === 1 || (error instanceof StoreError && error.transient)) {
+        for (const waiting of batch) waiting.reject(error);
+        return;
+      }
+      const middle = batch.length >> 1;
+      await this.#write(batch.slice(0, middle));
+      await this.#write(batch.slice(middle));
+    }
+  }
+
+  async #send(items: Item[]): Promise<Result[]> {
+    const { clock, flush, patienceMs } = this.#options;
+    const giveUpAt = clock.monotonic() + patienceMs;
+    for (let delay = FIRST_RESEND_MS; ; delay = Math.min(delay * 2, LONGEST_RESEND_MS)) {
+      try {
+        return await flush(items);
+      } catch (error) {
+        if (!(error instanceof StoreError && error.transient) || clock.monotonic() + delay > giveUpAt) throw error;
+        await pause(clock, delay);
+      }
+    }
+  }
+}

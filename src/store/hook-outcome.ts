@@ -1,0 +1,12 @@
+import type { HookOutcome } from "./hook-records.ts";
+
+/** How long to wait before a retry, or to keep what is completed; null where that doesn't apply, or is for ever. */
+export function delayOf(outcome: HookOutcome): number | null {
+  if (outcome.kind === "retry") return outcome.delayMs;
+  return outcome.kind === "completed" && Number.isFinite(outcome.keepMs) ? outcome.keepMs : null;
+}
+
+/** Completed, and nobody wants it kept. */
+export function isUnwanted(outcome: HookOutcome): boolean {
+  return outcome.kind === "completed" && outcome.keepMs === 0;
+}

@@ -1,0 +1,58 @@
+import { SchemaError } from "../errors.ts";
+import type { Engine } from "./engine.ts";
+import type { AppliedMigration, FragmentTables, Migration } from "./migration.ts";
+
+/** Tables that a fragment brings along, under its namespace. */
+export interface OwnedTables {
+  readonly namespace: string;
+  readonly tables: FragmentTables;
+}
+
+/** Applies what is missing, in order. Safe when many processes start at once, and when it is called again. */
+export async function migrateEngine(engine: Engine, owned: readonly OwnedTables[]): Promise<void> {
+  const known = knownMigrations(engine, owned);
+  const before = await engine.appliedMigrations();
+  refuseUnknown(before, known);
+  if (missing(before, known).length === 0) return;
+  await engine.migrate(async (migrator) => {
+    const applied = await migrator.applied();
+    refuseUnknown(applied, known);
+    for (const migration of missing(applied, known)) await migrator.apply(migration);
+  });
+}
+
+/** All migrations of Perdure and of these fragments, in the order in which they are applied. */
+export function knownMigrations(engine: Engine, owned: readonly OwnedTables[]): Migration[] {
+  const fragments = owned.flatMap(({ namespace, tables }) =>
+    tables.migrations.map((migration, index) => ({
+      owner: namespace,
+      number: index + 1,
+      name: migration.name,
+      breaking: migration.breaking ?? false,
+      sql: migration[engine.dialect],
+    })),
+  );
+  return [...engine.schemaMigrations, ...fragments];
+}
+
+function missing(applied: readonly AppliedMigration[], known: readonly Migration[]): Migration[] {
+  const done = new Set(applied.map(({ owner, number }) => `${owner} ${number}`));
+  return known.filter(({ owner, number }) => !done.has(`${owner} ${number}`));
+}
+
+/**
+ * A newer version of the code has been here. It marked as breaking what we couldn't live with; the rest does us no harm, so that
+ * old and new processes can run side by side while a deployment is under way.
+ */
+function refuseUnknown(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
+  const owners = new Set(known.map(({ owner }) => owner));
+  const numbers = new Set(known.map(({ owner, number }) => `${owner} ${number}`));
+  for (const { owner, number, name, breaking } of applied) {
+    if (!breaking || !owners.has(owner) || numbers.has(`${owner} ${number}`)) continue;
+    throw new SchemaError(
+      "schema.too_new",
+      `The database has the migration ${number} "${name}" of "${owner}", which this version doesn't know and can't work with. ` +
+        `A newer version has migrated it: upgrade this process before it uses the database again.`,
+    );
+  }
+}

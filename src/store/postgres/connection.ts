@@ -1,0 +1,84 @@
+import { PerdureError } from "../../errors.ts";
+import type { PostgresClient, PostgresPool, PostgresQueryable, PostgresResult } from "./driver.ts";
+import { toStoreError } from "./errors.ts";
+import type { Statement } from "./sql/statement.ts";
+
+const DRIVER_MISSING = "ERR_MODULE_NOT_FOUND";
+
+export interface ConnectionOptions {
+  readonly pool: PostgresPool | { readonly url: string; readonly connections: number };
+  /** Off for connection poolers that share server connections between clients without keeping prepared statements. */
+  readonly preparedStatements: boolean;
+  /** Distinguishes our statements' names from those of another schema in the same pool. */
+  readonly statementPrefix: string;
+  readonly onPoolError: (error: Error) => void;
+}
+
+/** The pool, made at the first use, and errors as ours. */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  #pool: Promise<PostgresPool> | undefined;
+  #closed = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  async run(statement: Statement, values: unknown[], on?: PostgresQueryable): Promise<PostgresResult> {
+    const { preparedStatements, statementPrefix } = this.#options;
+    const name = preparedStatements ? { name: statementPrefix + statement.name } : {};
+    return this.query({ ...name, text: statement.text, values }, on);
+  }
+
+  async query(
+    query: { name?: string; text: string; values?: unknown[] },
+    on?: PostgresQueryable,
+  ): Promise<PostgresResult> {
+    try {
+      const queryable = on ?? (await this.pool());
+      return await queryable.query(query);
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  async checkOut(): Promise<PostgresClient> {
+    try {
+      const pool = await this.pool();
+      return await pool.connect();
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  pool(): Promise<PostgresPool> {
+    if (this.#closed) return Promise.reject(new PerdureError("store.closed", "The database connection was closed."));
+    this.#pool ??= this.#open();
+    return this.#pool;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const pool = await this.#pool;
+    pool?.removeListener("error", this.#options.onPoolError);
+    if (pool && pool !== this.#options.pool) await pool.end();
+  }
+
+  async #open(): Promise<PostgresPool> {
+    const { pool } = this.#options;
+    const opened = "connect" in pool ? pool : await createPool(pool.url, pool.connections);
+    opened.on("error", this.#options.onPoolError); // without a listener a database restart would end the process
+    return opened;
+  }
+}
+
+async function createPool(connectionString: string, max: number): Promise<PostgresPool> {
+  const { default: pg } = await import("pg").catch((error: unknown) => {
+    if ((error as { code?: string }).code !== DRIVER_MISSING) throw error;
+    throw new PerdureError("postgres.driver_missing", "PostgreSQL needs the package pg: npm install pg", {
+      cause: error,
+    });
+  });
+  return new pg.Pool({ connectionString, max, allowExitOnIdle: true, keepAlive: true, application_name: "perdure" });
+}

@@ -1,0 +1,24 @@
+/** What we use of `pg`, taken structurally: any driver of this shape will do. */
+export interface PostgresPool extends PostgresQueryable {
+  connect(): Promise<PostgresClient>;
+  end(): Promise<void>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  removeListener(event: "error", listener: (error: Error) => void): unknown;
+  readonly options?: { readonly max?: number | undefined };
+}
+
+export interface PostgresClient extends PostgresQueryable {
+  release(destroy?: Error | boolean): void;
+  on(event: "error" | "end", listener: (error: Error) => void): unknown;
+  on(event: "notification", listener: (message: { channel: string; payload?: string | undefined }) => void): unknown;
+  removeListener(event: "error", listener: (error: Error) => void): unknown;
+}
+
+export interface PostgresQueryable {
+  query(query: { name?: string; text: string; values?: unknown[] }): Promise<PostgresResult>;
+}
+
+export interface PostgresResult {
+  readonly rows: Record<string, unknown>[];
+  readonly rowCount: number | null;
+}

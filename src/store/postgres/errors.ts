@@ -1,0 +1,43 @@
+import { PerdureError, StoreError } from "../../errors.ts";
+
+interface DriverError {
+  readonly code?: unknown;
+  readonly message?: unknown;
+}
+
+/**
+ * SQLSTATE classes and codes after which the same statement may succeed: connection exceptions, transaction rollback (deadlock,
+ * serialization), insufficient resources, operator intervention (shutdown, cancelled), locks not available, system errors.
+ */
+const TRANSIENT_SQLSTATE = /^(08|40|53|57|58|55P03|25006)/;
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** What a driver threw, as ours. An error without an SQLSTATE never reached the server, or lost it: trying again may help. */
+export function toStoreError(error: unknown): PerdureError {
+  if (error instanceof PerdureError) return error;
+  const { code, message } = error as DriverError;
+  const state = typeof code === "string" && SQLSTATE.test(code) && !code.startsWith("E") ? code : null;
+  const text = typeof message === "string" && message !== "" ? message : String(code ?? error);
+  if (state === null || TRANSIENT_SQLSTATE.test(state)) {
+    return new StoreError("store.unavailable", `PostgreSQL could not be reached or gave up: ${text}`, {
+      cause: error,
+      transient: true,
+    });
+  }
+  if (state === "42P01" || state === "3F000" || state === "42703") {
+    return new StoreError(
+      "store.not_migrated",
+      `Perdure's tables aren't there or aren't complete (${text}). Call migrate() first.`,
+      { cause: error, transient: false },
+    );
+  }
+  return new StoreError("store.rejected", `PostgreSQL refused a statement: ${text}`, {
+    cause: error,
+    transient: false,
+  });
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : error;
+  return (cause as DriverError | undefined)?.code === "23505";
+}

@@ -1,0 +1,298 @@
+import type { Clock } from "../../clock.ts";
+import { StoreError } from "../../errors.ts";
+import type { CancelTarget, HookStatements, InsertResult } from "../engine.ts";
+import { hookLanes } from "../hook-lanes.ts";
+import { delayOf, isUnwanted } from "../hook-outcome.ts";
+import type {
+  ClaimedHook,
+  ClaimRequest,
+  HookFilter,
+  HookInsert,
+  HookLease,
+  HookRecord,
+  HookReference,
+  HookScope,
+  HookSettlement,
+  HookStatistics,
+  SettleResult,
+} from "../hook-records.ts";
+import {
+  toClaimedHook,
+  toHookRecord,
+  toLease,
+  toNumber,
+  toNumberOrNull,
+  toSettleResult,
+  toStatistics,
+} from "../rows.ts";
+import { compareText } from "../text-order.ts";
+import type { Connection } from "./connection.ts";
+import type { PostgresQueryable } from "./driver.ts";
+import { isUniqueViolation } from "./errors.ts";
+import { claimHooks } from "./sql/claim-hooks.ts";
+import { insertHooks, insertKeyedHooks } from "./sql/insert-hooks.ts";
+import { expireLeases, leaseTokens } from "./sql/lease-tokens.ts";
+import { nextHookWake } from "./sql/next-hook-wake.ts";
+import {
+  cancelHooks,
+  discardHooks,
+  getHook,
+  hookStatistics,
+  listHooks,
+  purgeHooks,
+  redriveHooks,
+} from "./sql/operate-hooks.ts";
+import { renewHooks } from "./sql/renew-hooks.ts";
+import { deleteCompletedHooks, deleteFinishedHooks, findForeignHooks, settleHooks } from "./sql/settle-hooks.ts";
+import type { SchemaPrefix, Statement } from "./sql/statement.ts";
+
+export class PostgresHookStatements implements HookStatements {
+  readonly #connection: Connection;
+  readonly #clock: Clock;
+  readonly #schema: SchemaPrefix;
+  /** A connection that nobody else can keep busy, while there is one. */
+  readonly #dedicated: () => PostgresQueryable | undefined;
+
+  constructor(
+    connection: Connection,
+    clock: Clock,
+    schema: SchemaPrefix,
+    dedicated: () => PostgresQueryable | undefined,
+  ) {
+    this.#connection = connection;
+    this.#clock = clock;
+    this.#schema = schema;
+    this.#dedicated = dedicated;
+  }
+
+  async insert(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
+    if (hooks.length === 0) return [];
+    return hooks.some((hook) => hook.key !== null) ? this.#insertKeyed(hooks, on) : this.#insertPlain(hooks, on);
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimedHook[]> {
+    const lanes = hookLanes(request.scopes, request.takeOver);
+    if (lanes.length === 0 || request.limit <= 0) return [];
+    const { rows } = await this.#run(claimHooks, [
+      this.#now(),
+      ...laneColumns(lanes),
+      request.limit,
+      request.lock,
+      request.leaseMs,
+    ]);
+    return rows.map(toClaimedHook).sort(byDueTime);
+  }
+
+  async renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]> {
+    if (leases.length === 0) return [];
+    const values = [this.#now(), leaseMs, ...leaseColumns(leases)];
+    const { rows } = await this.#run(renewHooks, values, this.#dedicated());
+    return rows.map(toLease);
+  }
+
+  async settle(settlements: readonly HookSettlement[]): Promise<SettleResult[]> {
+    const results = new Map<HookSettlement, SettleResult>();
+    const ordered = [...settlements].sort(byReference);
+    await this.#deleteCompleted(ordered.filter(isDeletion), results);
+    await this.#update(
+      ordered.filter((settlement) => !isDeletion(settlement)),
+      results,
+    );
+    return settlements.map((settlement) => results.get(settlement) ?? "lost");
+  }
+
+  async nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
+    const lanes = hookLanes(scopes, options.takeOver);
+    if (lanes.length === 0) return null;
+    const { rows } = await this.#run(nextHookWake, [this.#now(), ...laneColumns(lanes)]);
+    return toNumberOrNull(rows[0]?.remaining ?? null);
+  }
+
+  async leaseTokens(namespaces: readonly string[]): Promise<string[]> {
+    const { rows } = await this.#run(leaseTokens, [namespaces]);
+    return rows.map((row) => row.lock as string);
+  }
+
+  async expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number> {
+    if (locks.length === 0) return 0;
+    const { rowCount } = await this.#run(expireLeases, [this.#now(), namespaces, locks]);
+    return rowCount ?? 0;
+  }
+
+  async get({ namespace, id }: HookReference): Promise<HookRecord | null> {
+    const { rows } = await this.#run(getHook, [namespace, id]);
+    return rows[0] ? toHookRecord(rows[0]) : null;
+  }
+
+  async list(filter: HookFilter): Promise<HookRecord[]> {
+    const statement = listHooks(this.#schema, filter.status, filter.order);
+    const values = [filter.namespace, filter.name, filter.after, filter.limit];
+    const { rows } = await this.#connection.run(statement, values);
+    return rows.map(toHookRecord);
+  }
+
+  async statistics(namespace: string): Promise<HookStatistics> {
+    const { rows } = await this.#run(hookStatistics, [this.#now(), namespace]);
+    return toStatistics(rows[0] ?? {});
+  }
+
+  async redrive(namespace: string, ids: readonly string[]): Promise<string[]> {
+    try {
+      const { rows } = await this.#run(redriveHooks, [this.#now(), namespace, ids]);
+      return rows.map((row) => row.id as string);
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      if (ids.length <= 1) return []; // its key was taken at this moment
+      const redriven: string[] = [];
+      for (const id of ids) redriven.push(...(await this.redrive(namespace, [id])));
+      return redriven;
+    }
+  }
+
+  async discard(namespace: string, ids: readonly string[]): Promise<string[]> {
+    const { rows } = await this.#run(discardHooks, [namespace, ids]);
+    return rows.map((row) => row.id as string);
+  }
+
+  async cancel(namespace: string, target: CancelTarget): Promise<{ cancelled: string[]; running: string[] }> {
+    const { rows } =
+      "id" in target
+        ? await this.#connection.run(cancelHooks(this.#schema, "id"), [namespace, target.id])
+        : await this.#connection.run(cancelHooks(this.#schema, "key"), [namespace, target.key, target.name]);
+    const idsWhere = (cancelled: boolean) =>
+      rows.filter((row) => row.cancelled === cancelled).map((row) => row.id as string);
+    return { cancelled: idsWhere(true), running: idsWhere(false) };
+  }
+
+  async purge(namespace: string, limit: number): Promise<number> {
+    const { rowCount } = await this.#run(purgeHooks, [this.#now(), namespace, limit]);
+    return rowCount ?? 0;
+  }
+
+  async #insertPlain(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
+    const { rows } = await this.#run(insertHooks, [this.#now(), ...hookColumns(hooks)], on);
+    const at = rows[0] ? toNumber(rows[0].created_at) : this.#clock.now();
+    if (rows.length === hooks.length) return hooks.map(({ id }) => ({ result: "inserted", id, at }));
+    // Some ids exist: sent before, with the reply lost, or the caller's own. Rows that carry our lease are ours all the same.
+    const known = await this.#run(findForeignHooks, referenceColumns(hooks), on);
+    const locks = new Map(known.rows.map((row) => [`${row.namespace} ${row.id}`, row.lock]));
+    return hooks.map(({ namespace, id, lease }) => {
+      const ours = lease !== null && locks.get(`${namespace} ${id}`) === lease.lock;
+      return { result: ours ? "inserted" : "existing", id, at };
+    });
+  }
+
+  async #insertKeyed(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
+    const values = [
+      this.#now(),
+      ...hookColumns(hooks),
+      hooks.map((hook) => hook.key),
+      hooks.map((hook) => hook.triggers),
+      hooks.map((hook) => hook.triggeredAt),
+    ];
+    let rows: Record<string, unknown>[];
+    try {
+      ({ rows } = await this.#run(insertKeyedHooks, values, on));
+    } catch (error) {
+      // Somebody inserted the same id between our look and our write: the next try finds it.
+      if (!isUniqueViolation(error) || on !== undefined) throw error;
+      throw new StoreError("store.unavailable", "Two triggers of one id met.", { cause: error, transient: true });
+    }
+    const rowOf = new Map(rows.map((row) => [`${row.namespace} ${row.trigger}`, row]));
+    return hooks.map((hook) => {
+      const row = rowOf.get(`${hook.namespace} ${hook.id}`);
+      if (row === undefined) return { result: "existing", id: hook.id, at: this.#clock.now() };
+      const id = row.id as string;
+      return { result: id === hook.id ? "inserted" : "collapsed", id, at: toNumber(row.now) };
+    });
+  }
+
+  async #deleteCompleted(
+    settlements: readonly HookSettlement[],
+    results: Map<HookSettlement, SettleResult>,
+  ): Promise<void> {
+    if (settlements.length === 0) return;
+    const { rowCount } = await this.#run(deleteCompletedHooks, leaseColumns(settlements));
+    for (const settlement of settlements) results.set(settlement, "deleted");
+    if (rowCount === settlements.length) return;
+    // A row that isn't there was deleted by a send whose reply was lost; one that is there belongs to somebody else.
+    const { rows } = await this.#run(findForeignHooks, referenceColumns(settlements));
+    const foreign = new Set(rows.map((row) => `${row.namespace} ${row.id}`));
+    for (const settlement of settlements) {
+      if (foreign.has(`${settlement.namespace} ${settlement.id}`)) results.set(settlement, "lost");
+    }
+  }
+
+  async #update(settlements: readonly HookSettlement[], results: Map<HookSettlement, SettleResult>): Promise<void> {
+    if (settlements.length === 0) return;
+    const values = [
+      this.#now(),
+      ...leaseColumns(settlements),
+      settlements.map(({ outcome }) => outcome.kind),
+      settlements.map(({ outcome }) => delayOf(outcome)),
+      settlements.map(({ outcome }) => ("error" in outcome ? outcome.error : null)),
+    ];
+    const { rows } = await this.#run(settleHooks, values);
+    const written = new Map(rows.map((row) => [`${row.namespace} ${row.id}`, toSettleResult(row)]));
+    const toDelete: HookSettlement[] = [];
+    for (const settlement of settlements) {
+      const result = written.get(`${settlement.namespace} ${settlement.id}`) ?? "lost";
+      const unwanted = result === "completed" && isUnwanted(settlement.outcome);
+      if (unwanted) toDelete.push(settlement);
+      results.set(settlement, unwanted ? "deleted" : result);
+    }
+    if (toDelete.length > 0) await this.#run(deleteFinishedHooks, referenceColumns(toDelete));
+  }
+
+  #run(query: (schema: SchemaPrefix) => Statement, values: unknown[], on?: PostgresQueryable) {
+    return this.#connection.run(query(this.#schema), values, on);
+  }
+
+  /** Null lets the database use its own time. */
+  #now(): number | null {
+    return this.#clock.controlled ? this.#clock.now() : null;
+  }
+}
+
+function laneColumns(lanes: ReturnType<typeof hookLanes>): unknown[] {
+  return [
+    lanes.map((lane) => lane.namespace),
+    lanes.map((lane) => lane.class),
+    lanes.map((lane) => `{${lane.names.join(",")}}`),
+  ];
+}
+
+function referenceColumns(references: readonly HookReference[]): unknown[] {
+  return [references.map(({ namespace }) => namespace), references.map(({ id }) => id)];
+}
+
+function leaseColumns(leases: readonly HookLease[]): unknown[] {
+  return [...referenceColumns(leases), leases.map(({ lock }) => lock)];
+}
+
+function hookColumns(hooks: readonly HookInsert[]): unknown[] {
+  return [
+    ...referenceColumns(hooks),
+    hooks.map((hook) => hook.name),
+    hooks.map((hook) => hook.payload),
+    hooks.map((hook) => hook.retries),
+    hooks.map((hook) => hook.trace),
+    hooks.map((hook) => hook.processAt),
+    hooks.map((hook) => hook.lease?.lock ?? null),
+    hooks.map((hook) => hook.lease?.leaseMs ?? null),
+  ];
+}
+
+/** Hooks that nothing can have been triggered beside, and that nobody wants kept. */
+function isDeletion({ keyed, outcome }: HookSettlement): boolean {
+  return !keyed && isUnwanted(outcome);
+}
+
+/** The same order for everybody who locks several rows: no two of them can wait for each other. */
+function byReference(left: HookReference, right: HookReference): number {
+  return compareText(left.namespace, right.namespace) || compareText(left.id, right.id);
+}
+
+function byDueTime(left: ClaimedHook, right: ClaimedHook): number {
+  return right.recoveries - left.recoveries || left.dueAt - right.dueAt || compareText(left.id, right.id);
+}

@@ -1,0 +1,80 @@
+import { type Clock, systemClock } from "../../clock.ts";
+import { InvalidInputError } from "../../errors.ts";
+import { consoleLogger, type Logger } from "../../logger.ts";
+import { type Randomness, systemRandomness } from "../../randomness.ts";
+import { type DatabaseAdapter, Store } from "../store.ts";
+import type { PostgresPool } from "./driver.ts";
+import { PostgresEngine } from "./engine.ts";
+import { migrationsTable } from "./migrate.ts";
+import { schemaMigrations } from "./schema.ts";
+
+export type { PostgresClient, PostgresPool, PostgresQueryable } from "./driver.ts";
+
+export interface PostgresOptions {
+  /** Where Perdure's tables are. Default: `perdure`. */
+  readonly schema?: string;
+  /** Off for poolers that don't keep prepared statements. Default: true. */
+  readonly preparedStatements?: boolean;
+  /** How many connections to open, if it is a URL. Default: 10. */
+  readonly connections?: number;
+  readonly clock?: Clock;
+  readonly randomness?: Randomness;
+  readonly logger?: Logger;
+}
+
+const FEWEST_CONNECTIONS = 3;
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,50}$/;
+
+/**
+ * A PostgreSQL database: a `postgres://` URL, or a pool of `pg` that the application has already.
+ *
+ * @example
+ * const database = postgres(process.env.DATABASE_URL);
+ */
+export function postgres(database: string | PostgresPool, options: PostgresOptions = {}): DatabaseAdapter {
+  const { clock = systemClock, randomness = systemRandomness, logger = consoleLogger, connections = 10 } = options;
+  const schema = checkSchemaName(options.schema ?? "perdure");
+  const pool = typeof database === "string" ? { url: checkUrl(database), connections } : checkPool(database);
+  const size = "url" in pool ? connections : (pool.options?.max ?? Number.POSITIVE_INFINITY);
+  if (!(size >= FEWEST_CONNECTIONS)) {
+    throw new InvalidInputError(
+      "postgres.pool_too_small",
+      `Perdure needs at least ${FEWEST_CONNECTIONS} connections (one listens, one claims, one commits); got ${size}.`,
+    );
+  }
+  const preparedStatements = options.preparedStatements ?? true;
+  const engine = new PostgresEngine({ pool, schema, preparedStatements, clock, randomness, logger });
+  return { store: new Store({ engine, randomness, logger }) };
+}
+
+/** The SQL that `migrate` would run on an empty database, for those who run it themselves. */
+export function postgresMigrations(options: { schema?: string } = {}): string {
+  const schema = checkSchemaName(options.schema ?? "perdure");
+  const record = (owner: string, number: number, name: string, breaking: boolean) =>
+    `insert into "${schema}".migration (owner, number, name, breaking) values ('${owner}', ${number}, '${name}', ${breaking});\n`;
+  const migrations = schemaMigrations(`"${schema}".`).map(
+    ({ owner, number, name, breaking, sql }) =>
+      `-- ${owner} ${number}: ${name}\n${sql}${record(owner, number, name, breaking)}`,
+  );
+  return [migrationsTable(schema), ...migrations].join("\n");
+}
+
+function checkSchemaName(schema: unknown): string {
+  if (typeof schema === "string" && SCHEMA_NAME.test(schema)) return schema;
+  throw new InvalidInputError(
+    "postgres.schema_invalid",
+    `A schema name is lower-case letters, digits and underscores, at most 51 of them, and starts with no digit; got ${JSON.stringify(schema)}.`,
+  );
+}
+
+function checkUrl(url: string): string {
+  if (/^postgres(ql)?:\/\//.test(url)) return url;
+  throw new InvalidInputError("postgres.url_invalid", "A PostgreSQL URL starts with postgres:// or postgresql://.");
+}
+
+function checkPool(pool: PostgresPool): PostgresPool {
+  const { connect, query, end } = (pool ?? {}) as unknown as Record<string, unknown>;
+  const complete = [connect, query, end].every((method) => typeof method === "function");
+  if (complete && !("processID" in pool)) return pool;
+  throw new InvalidInputError("postgres.pool_invalid", "Expected a postgres:// URL or a Pool of the package pg.");
+}

@@ -1,0 +1,92 @@
+import type { Migrator } from "../engine.ts";
+import type { AppliedMigration } from "../migration.ts";
+import type { Connection } from "./connection.ts";
+import type { PostgresClient } from "./driver.ts";
+
+type WithClient = (body: (client: PostgresClient) => Promise<void>) => Promise<void>;
+
+/**
+ * Everything happens in one transaction that holds a lock on the migrations table, so processes that start together wait for
+ * each other, through a transaction pooler too: no session state, no advisory lock.
+ */
+export async function migratePostgres(
+  connection: Connection,
+  schema: string,
+  withClient: WithClient,
+  body: (migrator: Migrator) => Promise<void>,
+): Promise<void> {
+  await createMigrationsTable(connection, schema);
+  await withClient(async (client) => {
+    await connection.query({ text: `lock table "${schema}".migration in share row exclusive mode` }, client);
+    await body({
+      applied: async () => toApplied(await connection.query({ text: appliedMigrations(schema) }, client)),
+      apply: async (migration) => {
+        await connection.query({ text: migration.sql }, client);
+        await connection.query(
+          {
+            text: `insert into "${schema}".migration (owner, number, name, breaking) values ($1, $2, $3, $4)`,
+            values: [migration.owner, migration.number, migration.name, migration.breaking],
+          },
+          client,
+        );
+      },
+    });
+  });
+}
+
+export async function readAppliedMigrations(connection: Connection, schema: string): Promise<AppliedMigration[]> {
+  if (!(await tableExists(connection, schema))) return [];
+  return toApplied(await connection.query({ text: appliedMigrations(schema) }));
+}
+
+/** SQL that prepares a database for the first migration. */
+export function migrationsTable(schema: string): string {
+  return `create schema if not exists "${schema}";
+create table if not exists "${schema}".migration (
+  owner text not null,
+  number integer not null,
+  name text not null,
+  breaking boolean not null,
+  applied_at timestamptz not null default now(),
+  primary key (owner, number)
+);
+`;
+}
+
+const DUPLICATE = new Set(["23505", "42P06", "42P07", "42710"]);
+const CREATE_TRIES = 20;
+
+/** "if not exists" isn't safe when two processes create at the same moment: the loser gets an error, and finds it the next time. */
+async function createMigrationsTable(connection: Connection, schema: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      if (await tableExists(connection, schema)) return;
+      await connection.query({ text: migrationsTable(schema) });
+      return;
+    } catch (error) {
+      const code = (error as { cause?: { code?: string } }).cause?.code ?? "";
+      if (!DUPLICATE.has(code) || tries === CREATE_TRIES) throw error;
+    }
+  }
+}
+
+async function tableExists(connection: Connection, schema: string): Promise<boolean> {
+  const { rows } = await connection.query({
+    text: "select to_regclass($1) is not null as known",
+    values: [`"${schema}".migration`],
+  });
+  return rows[0]?.known === true;
+}
+
+function appliedMigrations(schema: string): string {
+  return `select owner, number, name, breaking from "${schema}".migration order by owner, number`;
+}
+
+function toApplied({ rows }: { rows: Record<string, unknown>[] }): AppliedMigration[] {
+  return rows.map((row) => ({
+    owner: row.owner as string,
+    number: Number(row.number),
+    name: row.name as string,
+    breaking: row.breaking === true,
+  }));
+}

@@ -1,0 +1,55 @@
+import type { Migration } from "../migration.ts";
+import type { SchemaPrefix } from "./sql/statement.ts";
+
+/** The tables of Perdure in PostgreSQL. Released migrations are never changed; new ones are added at the end. */
+export function schemaMigrations(schema: SchemaPrefix): Migration[] {
+  return [{ owner: "perdure", number: 1, name: "hooks", breaking: true, sql: hooks(schema) }];
+}
+
+/**
+ * `available_at` alone drives the queue: when the row is due, the end of its lease while it is claimed, null when it is finished.
+ * Texts that we compare are in the "C" collation, whose order is that of bytes. `json` keeps what `jsonb` refuses. No foreign
+ * keys and few indexes: every one of them is paid for by every hook.
+ */
+function hooks(schema: SchemaPrefix): string {
+  return `create table ${schema}hook (
+  available_at bigint,
+  created_at bigint not null,
+  triggered_at bigint not null,
+  last_attempt_at bigint,
+  finished_at bigint,
+  purge_at bigint,
+  next_at bigint,
+  attempts integer not null,
+  triggers integer not null default 1,
+  next_triggers integer not null default 0,
+  class smallint not null,
+  recoveries smallint not null default 0,
+  namespace text collate "C" not null,
+  id text collate "C" not null,
+  name text collate "C" not null,
+  key text collate "C",
+  lock text collate "C",
+  last_trigger text collate "C",
+  payload json not null,
+  retries json,
+  trace json,
+  next_payload json,
+  next_retries json,
+  next_trace json,
+  error json,
+  constraint hook_pkey primary key (namespace, id)
+) with (
+  fillfactor = 80,
+  autovacuum_vacuum_scale_factor = 0.01,
+  autovacuum_vacuum_threshold = 2000,
+  autovacuum_vacuum_insert_scale_factor = 0.2,
+  autovacuum_analyze_scale_factor = 0.05,
+  autovacuum_vacuum_cost_delay = 0
+);
+create index hook_due on ${schema}hook (namespace, class, available_at, id) where available_at is not null;
+create unique index hook_key on ${schema}hook (namespace, name, key) where key is not null and available_at is not null;
+create index hook_failed on ${schema}hook (namespace, id) where available_at is null and error is not null;
+create index hook_completed on ${schema}hook (namespace, purge_at) where available_at is null and error is null;
+`;
+}

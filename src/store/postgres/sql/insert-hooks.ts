@@ -1,0 +1,87 @@
+import type { SchemaPrefix, Statement } from "./statement.ts";
+import { NOW } from "./statement.ts";
+
+const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at`;
+
+const VALUES = `item.namespace, item.id, item.name, item.payload::json, item.retries::json, item.trace::json, clock.now,
+    case when item.lock is null then 1 else 2 end,
+    case when item.lock is null then greatest(coalesce(item.process_at, clock.now), clock.now) else clock.now + item.lease_ms end,
+    item.lock,
+    case when item.lock is null then 0 else 1 end,
+    case when item.lock is null then null else clock.now end`;
+
+/** Triggers without keys. An id that exists is left alone; the row count says how many were new. Index: hook_pkey. */
+export function insertHooks(schema: SchemaPrefix): Statement {
+  return {
+    name: "insert_hooks",
+    text: `
+insert into ${schema}hook (${COLUMNS}, triggered_at)
+select ${VALUES}, clock.now
+from (select ${NOW} as now) as clock
+cross join unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[])
+  as item(namespace, id, name, payload, retries, trace, process_at, lock, lease_ms)
+on conflict (namespace, id) do nothing
+returning created_at`,
+  };
+}
+
+/**
+ * Triggers with and without keys. A key that a pending or running hook holds takes the trigger in: pending, the newest payload
+ * and policy replace the stored ones and the earliest time counts; running, the trigger is stored beside it for once more.
+ * A trigger that is sent again counts once, and an older one that comes late doesn't replace a newer.
+ * Indexes: hook_pkey, hook_key.
+ */
+export function insertKeyedHooks(schema: SchemaPrefix): Statement {
+  const pending = "hook.lock is null";
+  const newer = "excluded.triggered_at >= hook.triggered_at";
+  const replaced = (column: string) =>
+    `case when ${pending} and ${newer} then excluded.${column} else hook.${column} end`;
+  const stored = (column: string) =>
+    `case when ${pending} then null when hook.next_at is null or ${newer} then excluded.${column} else hook.next_${column} end`;
+  return {
+    name: "insert_keyed_hooks",
+    text: `
+with clock as materialized (select ${NOW} as now),
+item as materialized (
+  select * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[],
+    $11::text[], $12::int[], $13::bigint[])
+    as item(namespace, id, name, payload, retries, trace, process_at, lock, lease_ms, key, triggers, triggered_at)
+),
+plain as (
+  insert into ${schema}hook (${COLUMNS}, triggered_at)
+  select ${VALUES}, clock.now
+  from item cross join clock
+  where item.key is null
+  on conflict (namespace, id) do nothing
+  returning namespace, id
+),
+keyed as (
+  insert into ${schema}hook as hook (${COLUMNS}, triggered_at, key, triggers, last_trigger)
+  select ${VALUES}, coalesce(item.triggered_at, clock.now), item.key, item.triggers, item.id
+  from item cross join clock
+  where item.key is not null
+    and not exists (select from ${schema}hook as known where known.namespace = item.namespace and known.id = item.id)
+  order by item.namespace, item.name, item.key
+  on conflict (namespace, name, key) where key is not null and available_at is not null
+  do update set
+    payload = ${replaced("payload")},
+    retries = ${replaced("retries")},
+    trace = ${replaced("trace")},
+    available_at = case when ${pending} then least(hook.available_at, excluded.available_at) else hook.available_at end,
+    attempts = case when ${pending} then 0 else hook.attempts end,
+    triggers = hook.triggers + case when ${pending} then excluded.triggers else 0 end,
+    next_at = case when ${pending} then null else least(hook.next_at, excluded.available_at) end,
+    next_payload = ${stored("payload")},
+    next_retries = ${stored("retries")},
+    next_trace = ${stored("trace")},
+    next_triggers = case when ${pending} then 0 else hook.next_triggers + excluded.triggers end,
+    triggered_at = greatest(hook.triggered_at, excluded.triggered_at),
+    last_trigger = excluded.last_trigger
+  where hook.last_trigger is distinct from excluded.last_trigger
+  returning hook.namespace, hook.id, hook.last_trigger
+)
+select namespace, id, id as trigger, clock.now from plain cross join clock
+union all
+select namespace, id, last_trigger, clock.now from keyed cross join clock`,
+  };
+}

@@ -1,0 +1,23 @@
+import type { SchemaPrefix, Statement } from "./statement.ts";
+import { NOW } from "./statement.ts";
+
+/** Who holds leases. Index: hook_due, its leased lanes. */
+export function leaseTokens(schema: SchemaPrefix): Statement {
+  return {
+    name: "lease_tokens",
+    text: `
+select distinct hook.lock
+from ${schema}hook as hook
+where hook.namespace = any ($1::text[]) and hook.class = 2 and hook.available_at is not null and hook.lock is not null`,
+  };
+}
+
+/** Ends the leases of owners that are known to be gone. Index: hook_due, its leased lanes. */
+export function expireLeases(schema: SchemaPrefix): Statement {
+  return {
+    name: "expire_leases",
+    text: `
+update ${schema}hook as hook set available_at = ${NOW}
+where hook.namespace = any ($2::text[]) and hook.class = 2 and hook.available_at is not null and hook.lock = any ($3::text[])`,
+  };
+}

@@ -1,0 +1,144 @@
+import type { Clock, Timer } from "../../clock.ts";
+import type { Randomness } from "../../randomness.ts";
+import type { Wakeups } from "../engine.ts";
+import type { Connection } from "./connection.ts";
+import type { PostgresClient } from "./driver.ts";
+
+const ANNOUNCE_INTERVAL_MS = 10;
+const FIRST_RECONNECT_MS = 100;
+const LONGEST_RECONNECT_MS = 10_000;
+const PING_INTERVAL_MS = 30_000;
+
+type Listener = (namespaces: readonly string[] | null) => void;
+
+/**
+ * LISTEN and NOTIFY on one channel per schema. Announcements are sent outside of transactions, because a NOTIFY inside one
+ * makes all commits wait for each other, and at most every few milliseconds, with a last one for what came in between.
+ * After each (re)connection listeners are told to look for themselves: they may have missed something.
+ */
+export class PostgresWakeups implements Wakeups {
+  readonly #connection: Connection;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+  readonly #channel: string;
+  readonly #listeners = new Set<Listener>();
+  #client: PostgresClient | undefined;
+  #generation = 0;
+  #timer: Timer | undefined;
+  #announced = new Set<string>();
+  #throttle: Timer | undefined;
+
+  constructor(connection: Connection, clock: Clock, randomness: Randomness, channel: string) {
+    this.#connection = connection;
+    this.#clock = clock;
+    this.#randomness = randomness;
+    this.#channel = channel;
+  }
+
+  get connected(): boolean {
+    return this.#client !== undefined;
+  }
+
+  /** The listening connection, which nobody else keeps busy. */
+  get client(): PostgresClient | undefined {
+    return this.#client;
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    if (this.#listeners.size === 1) void this.#connect(++this.#generation, FIRST_RECONNECT_MS);
+    return () => {
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#disconnect();
+    };
+  }
+
+  announce(namespace: string): void {
+    this.#announced.add(namespace);
+    if (this.#throttle === undefined) this.#sendAnnouncements();
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    this.#throttle?.cancel();
+    this.#disconnect();
+  }
+
+  #sendAnnouncements(): void {
+    this.#throttle = undefined;
+    if (this.#announced.size === 0) return;
+    const payload = JSON.stringify([...this.#announced]).slice(0, 7000);
+    this.#announced.clear();
+    this.#throttle = this.#clock.setTimer(() => this.#sendAnnouncements(), ANNOUNCE_INTERVAL_MS);
+    const notify = { name: "notify", text: "select pg_notify($1, $2)" };
+    this.#connection.run(notify, [this.#channel, payload]).catch(() => {}); // polling finds it all the same
+  }
+
+  async #connect(generation: number, retryMs: number): Promise<void> {
+    let client: PostgresClient | undefined;
+    try {
+      client = await this.#connection.checkOut();
+      if (generation !== this.#generation) return client.release();
+      client.on("error", () => this.#reconnect(generation, FIRST_RECONNECT_MS));
+      client.on("end", () => this.#reconnect(generation, FIRST_RECONNECT_MS));
+      client.on("notification", ({ channel, payload }) => {
+        if (channel === this.#channel) this.#tell(parseNamespaces(payload));
+      });
+      await this.#connection.query({ text: `listen "${this.#channel}"` }, client);
+      if (generation !== this.#generation) return client.release(true);
+      this.#client = client;
+      this.#schedulePing(generation, client);
+      this.#tell(null);
+    } catch {
+      client?.release(true);
+      if (generation === this.#generation) this.#reconnect(generation, Math.min(retryMs * 2, LONGEST_RECONNECT_MS));
+    }
+  }
+
+  /** A connection that is cut without a word looks open for hours: asking it something now and then finds out. */
+  #schedulePing(generation: number, client: PostgresClient): void {
+    this.#timer = this.#clock.setTimer(
+      () => {
+        const deadline = this.#clock.setTimer(
+          () => this.#reconnect(generation, FIRST_RECONNECT_MS),
+          PING_INTERVAL_MS / 3,
+        );
+        this.#connection
+          .query({ text: "select" }, client)
+          .then(() => generation === this.#generation && this.#schedulePing(generation, client))
+          .catch(() => this.#reconnect(generation, FIRST_RECONNECT_MS))
+          .finally(() => deadline.cancel());
+      },
+      PING_INTERVAL_MS * (1 + this.#randomness.fraction() / 4),
+    );
+  }
+
+  #reconnect(generation: number, delayMs: number): void {
+    if (generation !== this.#generation) return;
+    this.#disconnect();
+    if (this.#listeners.size === 0) return;
+    const next = this.#generation;
+    const delay = delayMs * (1 + this.#randomness.fraction());
+    this.#timer = this.#clock.setTimer(() => void this.#connect(next, delayMs), delay);
+  }
+
+  #disconnect(): void {
+    this.#generation++;
+    this.#timer?.cancel();
+    this.#client?.release(true);
+    this.#client = undefined;
+  }
+
+  #tell(namespaces: readonly string[] | null): void {
+    for (const listener of this.#listeners) listener(namespaces);
+  }
+}
+
+/** Anybody may notify our channel; what we don't understand means "look everywhere". */
+function parseNamespaces(payload: string | undefined): string[] | null {
+  try {
+    const parsed: unknown = JSON.parse(payload ?? "null");
+    return Array.isArray(parsed) ? parsed.map(String) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,65 @@
+/** What the engine needs of a SQLite library. Everything is synchronous: a Durable Object's storage is no other. */
+export interface SqliteDriver {
+  /** Runs statements that take no parameters and give no rows. */
+  execute(text: string): void;
+  all(text: string, parameters: readonly SqliteValue[]): Record<string, unknown>[];
+  /** Runs a statement for its effect and gives the number of rows that it changed. */
+  run(text: string, parameters: readonly SqliteValue[]): number;
+  /** Whether a transaction is open on this connection. */
+  inTransaction(): boolean;
+  close(): void;
+}
+
+export type SqliteValue = string | number | bigint | null | Uint8Array;
+
+/** A database handle of `node:sqlite` or `better-sqlite3`, taken structurally. */
+export interface SqliteHandle {
+  exec(text: string): unknown;
+  prepare(text: string): SqliteHandleStatement;
+  close(): unknown;
+  /** Of node:sqlite. */
+  readonly isTransaction?: boolean;
+  /** Of better-sqlite3. */
+  readonly inTransaction?: boolean;
+}
+
+interface SqliteHandleStatement {
+  all(...parameters: never[]): unknown[];
+  run(...parameters: never[]): { changes: number | bigint };
+  /** Of better-sqlite3: whether the statement gives rows. */
+  readonly reader?: boolean;
+}
+
+const MOST_CACHED_STATEMENTS = 200;
+
+export function driverOf(handle: SqliteHandle, options: { owned: boolean }): SqliteDriver {
+  const statements = new Map<string, SqliteHandleStatement>();
+  const prepare = (text: string): SqliteHandleStatement => {
+    let statement = statements.get(text);
+    if (statement === undefined) {
+      if (statements.size >= MOST_CACHED_STATEMENTS) statements.clear();
+      statement = handle.prepare(text);
+      statements.set(text, statement);
+    }
+    return statement;
+  };
+  return {
+    execute: (text) => {
+      handle.exec(text);
+    },
+    all: (text, parameters) => {
+      const statement = prepare(text);
+      if (statement.reader === false) {
+        statement.run(...(parameters as never[]));
+        return [];
+      }
+      return statement.all(...(parameters as never[])) as Record<string, unknown>[];
+    },
+    run: (text, parameters) => Number(prepare(text).run(...(parameters as never[])).changes),
+    inTransaction: () => handle.isTransaction ?? handle.inTransaction ?? false,
+    close: () => {
+      statements.clear();
+      if (options.owned) handle.close();
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { type Clock, pause, systemClock } from "../../clock.ts";
+import { PerdureError, StoreError } from "../../errors.ts";
+import type { Randomness } from "../../randomness.ts";
+import type { Dialect, Engine, EngineTransaction, Migrator, SqlValue, Wakeups } from "../engine.ts";
+import type { AppliedMigration } from "../migration.ts";
+import type { SqliteDriver, SqliteValue } from "./driver.ts";
+import { isBusy, toStoreError } from "./errors.ts";
+import { SqliteHookStatements } from "./hook-statements.ts";
+import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
+import { WriteMutex } from "./write-mutex.ts";
+
+const FIRST_BUSY_PAUSE_MS = 1;
+const LONGEST_BUSY_PAUSE_MS = 20;
+const BUSY_PATIENCE_MS = 30_000;
+
+/** Tells whether the running code was called from inside of a transaction, where the runtime can tell. */
+export interface TransactionContext {
+  run<Result>(body: () => Promise<Result>): Promise<Result>;
+  active(): boolean;
+}
+
+export interface SqliteEngineOptions {
+  readonly driver: SqliteDriver;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly wakeups: Wakeups & { close(): void };
+  readonly transactionContext?: TransactionContext;
+}
+
+/**
+ * One connection, on which one thing happens at a time: the mutex keeps everybody else's statements out of a transaction that
+ * waits for user code. Other processes may use the same file: a busy database is asked again without blocking the event loop.
+ */
+export class SqliteEngine implements Engine {
+  readonly dialect: Dialect = "sqlite";
+  readonly flushesInFlight = 1;
+  readonly clock: Clock;
+  readonly hooks: SqliteHookStatements;
+  readonly wakeups: SqliteEngineOptions["wakeups"];
+  readonly schemaMigrations = schemaMigrations;
+  readonly #driver: SqliteDriver;
+  readonly #randomness: Randomness;
+  readonly #context: TransactionContext | undefined;
+  readonly #mutex = new WriteMutex();
+  #closed = false;
+
+  constructor(options: SqliteEngineOptions) {
+    this.clock = options.clock;
+    this.wakeups = options.wakeups;
+    this.#driver = options.driver;
+    this.#randomness = options.randomness;
+    this.#context = options.transactionContext;
+    this.hooks = new SqliteHookStatements({
+      driver: options.driver,
+      now: () => options.clock.now(),
+      read: (body) => this.#exclusive(body),
+      write: (body) => this.#exclusive(() => this.#inTransaction(body)),
+    });
+  }
+
+  async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
+    this.refuseNesting();
+    const runBody = () =>
+      body({
+        query: async (text, parameters) => this.#driver.all(text, parameters.map(toSqliteValue)),
+        insertHooks: async (hooks) => this.hooks.insertNow(hooks),
+      });
+    return this.#mutex.run(async () => {
+      await this.#begin();
+      try {
+        const result = this.#context ? await this.#context.run(runBody) : await runBody();
+        this.#driver.execute("commit");
+        return result;
+      } catch (error) {
+        if (this.#driver.inTransaction()) this.#driver.execute("rollback");
+        throw error;
+      }
+    });
+  }
+
+  /** Waiting inside of a transaction for what can only happen after it would wait for ever. */
+  refuseNesting(): void {
+    if (!this.#context?.active()) return;
+    throw new PerdureError(
+      "transaction.nested",
+      "SQLite writes one transaction at a time, and this call was made inside of one, so it would wait for itself. " +
+        "Inside of a unit of work use its own methods (uow.triggerHook, uow.sql).",
+    );
+  }
+
+  async migrate(body: (migrator: Migrator) => Promise<void>): Promise<void> {
+    await this.#mutex.run(async () => {
+      await this.#begin();
+      try {
+        this.#driver.execute(MIGRATIONS_TABLE);
+        await body({
+          applied: async () => this.#readApplied(),
+          apply: async (migration) => {
+            this.#driver.execute(migration.sql);
+            this.#driver.run(
+              "insert into perdure_migration (owner, number, name, breaking, applied_at) values (?, ?, ?, ?, ?)",
+              [migration.owner, migration.number, migration.name, migration.breaking ? 1 : 0, this.clock.now()],
+            );
+          },
+        });
+        this.#driver.execute("commit");
+      } catch (error) {
+        if (this.#driver.inTransaction()) this.#driver.execute("rollback");
+        throw toStoreError(error);
+      }
+    });
+  }
+
+  appliedMigrations(): Promise<AppliedMigration[]> {
+    return this.#exclusive(() => {
+      const known = this.#driver.all(
+        "select 1 from sqlite_master where type = 'table' and name = 'perdure_migration'",
+        [],
+      );
+      return known.length === 0 ? [] : this.#readApplied();
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.wakeups.close();
+    await this.#mutex.run(() => this.#driver.close());
+  }
+
+  /** Runs synchronous work between other people's transactions, again while another process keeps the database busy. */
+  async #exclusive<Result>(body: () => Result): Promise<Result> {
+    if (this.#closed) throw new PerdureError("store.closed", "The database was closed.");
+    return this.#mutex.run(() => this.#retryWhileBusy(body));
+  }
+
+  #begin(): Promise<void> {
+    return this.#retryWhileBusy(() => this.#driver.execute("begin immediate"));
+  }
+
+  #inTransaction<Result>(body: () => Result): Result {
+    this.#driver.execute("begin immediate");
+    try {
+      const result = body();
+      this.#driver.execute("commit");
+      return result;
+    } catch (error) {
+      if (this.#driver.inTransaction()) this.#driver.execute("rollback");
+      throw error;
+    }
+  }
+
+  async #retryWhileBusy<Result>(body: () => Result): Promise<Result> {
+    const giveUpAt = systemClock.monotonic() + BUSY_PATIENCE_MS;
+    for (let delay = FIRST_BUSY_PAUSE_MS; ; delay = Math.min(delay * 2, LONGEST_BUSY_PAUSE_MS)) {
+      // A handle that the application shares with us may have the application's own transaction open.
+      const taken = this.#driver.inTransaction();
+      if (!taken) {
+        try {
+          return body();
+        } catch (error) {
+          if (!isBusy(error)) throw toStoreError(error);
+        }
+      }
+      if (systemClock.monotonic() > giveUpAt) {
+        const reason = taken ? "the application's own transaction was open" : "another process was writing";
+        throw new StoreError("store.unavailable", `SQLite was busy for too long: ${reason}.`, { transient: true });
+      }
+      await pause(systemClock, delay * (0.5 + this.#randomness.fraction()));
+    }
+  }
+
+  #readApplied(): AppliedMigration[] {
+    const rows = this.#driver.all(
+      "select owner, number, name, breaking from perdure_migration order by owner, number",
+      [],
+    );
+    return rows.map((row) => ({
+      owner: row.owner as string,
+      number: Number(row.number),
+      name: row.name as string,
+      breaking: row.breaking === 1,
+    }));
+  }
+}
+
+/** SQLite has no booleans and no dates: 1 and 0, and the text that SQLite's own date functions read. */
+function toSqliteValue(value: SqlValue): SqliteValue {
+  if (typeof value === "boolean") return value ? 1 : 0;
+  return value instanceof Date ? value.toISOString() : value;
+}

@@ -1,0 +1,46 @@
+import { PerdureError, StoreError } from "../../errors.ts";
+
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+const SQLITE_FULL = 13;
+const SQLITE_IOERR = 10;
+const TRANSIENT = new Set([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_FULL, SQLITE_IOERR]);
+const NAMES: Record<string, number> = {
+  SQLITE_BUSY,
+  SQLITE_LOCKED,
+  SQLITE_FULL,
+  SQLITE_IOERR,
+};
+
+/** The primary result code: node:sqlite gives a number, better-sqlite3 a name, both possibly extended. */
+function resultCode(error: unknown): number | null {
+  const { errcode, code } = error as { errcode?: unknown; code?: unknown };
+  if (typeof errcode === "number") return errcode & 0xff;
+  if (typeof code !== "string") return null;
+  const name = Object.keys(NAMES).find((known) => code === known || code.startsWith(`${known}_`));
+  return name === undefined ? null : (NAMES[name] as number);
+}
+
+export function isBusy(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === SQLITE_BUSY || code === SQLITE_LOCKED;
+}
+
+export function toStoreError(error: unknown): PerdureError {
+  if (error instanceof PerdureError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (TRANSIENT.has(resultCode(error) ?? -1)) {
+    return new StoreError("store.unavailable", `SQLite could not write now: ${message}`, {
+      cause: error,
+      transient: true,
+    });
+  }
+  if (/no such (table|column)/.test(message)) {
+    return new StoreError(
+      "store.not_migrated",
+      `Perdure's tables aren't there or aren't complete (${message}). Call migrate() first.`,
+      { cause: error, transient: false },
+    );
+  }
+  return new StoreError("store.rejected", `SQLite refused a statement: ${message}`, { cause: error, transient: false });
+}

@@ -1,0 +1,78 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { DatabaseSync } from "node:sqlite";
+import { type Clock, systemClock } from "../../clock.ts";
+import { InvalidInputError } from "../../errors.ts";
+import { consoleLogger, type Logger } from "../../logger.ts";
+import { type Randomness, systemRandomness } from "../../randomness.ts";
+import { type DatabaseAdapter, Store } from "../store.ts";
+import { driverOf, type SqliteDriver, type SqliteHandle } from "./driver.ts";
+import { SqliteEngine, type TransactionContext } from "./engine.ts";
+import { FileWakeups } from "./file-wakeups.ts";
+import { noWakeups } from "./no-wakeups.ts";
+import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
+
+export type { SqliteHandle } from "./driver.ts";
+
+export interface SqliteOptions {
+  readonly clock?: Clock;
+  readonly randomness?: Randomness;
+  readonly logger?: Logger;
+}
+
+/**
+ * A SQLite database: a path, `:memory:`, or an open database of `node:sqlite` or `better-sqlite3`. Several processes may use
+ * one file.
+ *
+ * @example
+ * const database = sqlite("app.db");
+ */
+export function sqlite(database: string | SqliteHandle, options: SqliteOptions = {}): DatabaseAdapter {
+  const { clock = systemClock, randomness = systemRandomness, logger = consoleLogger } = options;
+  const path = typeof database === "string" ? checkPath(database) : null;
+  const driver = typeof database === "string" ? openFile(database) : driverOf(checkHandle(database), { owned: false });
+  const onDisk = path !== null && path !== ":memory:";
+  const wakeups = onDisk ? new FileWakeups(path, () => dataVersion(driver)) : noWakeups;
+  const transactionContext = createTransactionContext();
+  const engine = new SqliteEngine({ driver, clock, randomness, wakeups, transactionContext });
+  return { store: new Store({ engine, randomness, logger }) };
+}
+
+/** The SQL that `migrate` would run on an empty database, for those who run it themselves. */
+export function sqliteMigrations(): string {
+  const migrations = schemaMigrations.map(
+    ({ owner, number, name, breaking, sql }) =>
+      `-- ${owner} ${number}: ${name}\n${sql}insert into perdure_migration (owner, number, name, breaking, applied_at)
+values ('${owner}', ${number}, '${name}', ${breaking ? 1 : 0}, unixepoch() * 1000);\n`,
+  );
+  return [MIGRATIONS_TABLE, ...migrations].join("\n");
+}
+
+function openFile(path: string): SqliteDriver {
+  const handle = new DatabaseSync(path);
+  handle.exec("pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 0;");
+  return driverOf(handle, { owned: true });
+}
+
+/** Changes whenever another connection has written. */
+function dataVersion(driver: SqliteDriver): number {
+  return Number(driver.all("pragma data_version", [])[0]?.data_version);
+}
+
+function createTransactionContext(): TransactionContext {
+  const storage = new AsyncLocalStorage<true>();
+  return { run: (body) => storage.run(true, body), active: () => storage.getStore() === true };
+}
+
+function checkPath(path: string): string {
+  if (path !== "" && !path.includes("\0")) return path;
+  throw new InvalidInputError("sqlite.path_invalid", "The path of a SQLite database must not be empty.");
+}
+
+function checkHandle(handle: SqliteHandle): SqliteHandle {
+  const { exec, prepare, close } = (handle ?? {}) as unknown as Record<string, unknown>;
+  if ([exec, prepare, close].every((method) => typeof method === "function")) return handle;
+  throw new InvalidInputError(
+    "sqlite.database_invalid",
+    "Expected a path, or an open database of node:sqlite or better-sqlite3.",
+  );
+}
