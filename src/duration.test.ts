@@ -60,7 +60,7 @@ describe("parseDuration", () => {
     [null, "it is neither a number nor a text"],
     [5n, "it is neither a number nor a text"],
     [Object.create(null), "it is neither a number nor a text"],
-  ])("refuses %j", (value, why) => {
+  ])("refuses %o", (value, why) => {
     const parse = () => parseDuration(value as number, "timeout");
     expect(parse).toThrow(InvalidInputError);
     expect(parse).toThrow(expect.objectContaining({ code: "duration.invalid" }));

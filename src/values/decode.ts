@@ -1,0 +1,21 @@
+import { InvalidInputError } from "../errors.ts";
+import { revive } from "./revive.ts";
+import { TAG_IN_TEXT } from "./tags.ts";
+
+/**
+ * Gives back the value that `encodeValue` or `encodeError` made the text of. Only builds what a fixed list names: no text can
+ * choose a constructor or change a prototype. Text that neither could have written throws InvalidInputError `value.corrupt`.
+ */
+export function decodeValue(text: string): unknown {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return text.includes(TAG_IN_TEXT) ? revive(parsed, 1) : parsed;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidInputError(
+      "value.corrupt",
+      `A stored value can't be read: ${why}. It was cut short, changed by hand, or written by a newer version of Perdure.`,
+      { cause },
+    );
+  }
+}

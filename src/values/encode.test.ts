@@ -1,0 +1,221 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import { InvalidInputError } from "../errors.ts";
+import { decodeValue, encodeValue } from "./index.ts";
+
+class Foo {
+  readonly a = 1;
+}
+
+function refusalOf(value: unknown, options?: { label?: string; maxBytes?: number }): InvalidInputError {
+  try {
+    encodeValue(value, options);
+  } catch (error) {
+    expect(error).toBeInstanceOf(InvalidInputError);
+    return error as InvalidInputError;
+  }
+  throw new Error("It was not refused.");
+}
+
+function nested(levels: number): unknown {
+  let value: unknown = "bottom";
+  for (let level = 0; level < levels; level += 1) value = level % 2 === 0 ? [value] : { value };
+  return value;
+}
+
+describe("plain JSON", () => {
+  it("is stored as exactly JSON.stringify's text", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        fc.pre(!JSON.stringify(value).includes("$perdure"));
+        const plain: unknown = JSON.parse(JSON.stringify(value)); // without -0, which isn't JSON
+        const text = encodeValue(plain);
+        expect(text).toBe(JSON.stringify(plain));
+        expect(decodeValue(text)).toStrictEqual(plain);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("is written the same way beside values that aren't plain", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        fc.pre(!JSON.stringify(value).includes("$perdure"));
+        const plain: unknown = JSON.parse(JSON.stringify(value));
+        expect(encodeValue([plain, 1n])).toBe(`[${JSON.stringify(plain)},{"$perdure":"bigint","value":"1"}]`);
+      }),
+    );
+  });
+
+  it("may hold the same object twice", () => {
+    const shared = { a: 1 };
+    expect(encodeValue([shared, shared])).toBe('[{"a":1},{"a":1}]');
+    expect(encodeValue([shared, shared, 1n])).toContain('{"a":1},{"a":1}');
+  });
+
+  describe("when somebody added toJSON to a prototype", () => {
+    afterEach(() => {
+      Reflect.deleteProperty(Object.prototype, "toJSON");
+      Reflect.deleteProperty(BigInt.prototype, "toJSON");
+    });
+
+    it("is stored as it is", () => {
+      for (const prototype of [Object.prototype, BigInt.prototype]) {
+        Object.defineProperty(prototype, "toJSON", { value: () => "replaced", configurable: true });
+      }
+      expect(encodeValue({ a: [1, "b"] })).toBe('{"a":[1,"b"]}');
+      expect(encodeValue([1n])).toBe('[{"$perdure":"bigint","value":"1"}]');
+    });
+  });
+});
+
+describe("what can't be stored is refused, by its path and kind", () => {
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  const transferred = new Uint8Array(4);
+  structuredClone(transferred.buffer, { transfer: [transferred.buffer] });
+
+  it.each([
+    ["a function", () => 1, "a function"],
+    ["a class", Foo, "a function"],
+    ["a symbol", Symbol("x"), "a symbol"],
+    ["a class instance", new Foo(), "an instance of Foo"],
+    ["a subclass of Map", new (class Cache extends Map {})(), "an instance of Cache"],
+    ["a subclass of Array", new (class Rows extends Array {})(), "an instance of Rows"],
+    ["a subclass of Date", new (class Day extends Date {})(), "an instance of Day"],
+    ["a subclass of Uint8Array", new (class Bytes extends Uint8Array {})(), "an instance of Bytes"],
+    [
+      "an imitation of Map",
+      new (class Sham {
+        [Symbol.toStringTag] = "Map";
+      })(),
+      "an instance of Sham",
+    ],
+    ["a WeakMap", new WeakMap(), "an instance of WeakMap"],
+    ["a WeakRef", new WeakRef({}), "an instance of WeakRef"],
+    ["a Promise", Promise.resolve(), "an instance of Promise"],
+    ["a boxed string", Object("x"), "an instance of String"],
+    ["a boxed BigInt", Object(1n), "an instance of BigInt"],
+    ["a URL", new URL("https://example.com"), "an instance of URL"],
+    ["a SharedArrayBuffer", new SharedArrayBuffer(1), "an instance of SharedArrayBuffer"],
+    ["an object that inherits data", Object.create({ a: 1 }), "an object with a prototype of its own"],
+    [
+      "an object whose prototype has no class",
+      Object.create(Object.create(null)),
+      "an object with a prototype of its own",
+    ],
+    ["a revoked proxy", revoked.proxy, "unreadable"],
+    ["bytes that were transferred away", transferred, "unreadable"],
+  ])("%s", (_, value, kind) => {
+    const refusal = refusalOf({ items: [0, 1, 2, { owner: value }] }, { label: "payload" });
+    expect(refusal.code).toBe("value.unsupported");
+    expect(refusal.message).toContain(`payload.items[3].owner is ${kind} and can't be stored.`);
+    expect(refusalOf(value).message).toContain(`value is ${kind} and`);
+  });
+
+  it("an accessor that throws, with what it threw", () => {
+    const reason = new Error("not now");
+    const refusal = refusalOf({
+      a: {
+        get b(): never {
+          throw reason;
+        },
+      },
+    });
+    expect(refusal).toMatchObject({ code: "value.unsupported", cause: reason });
+    expect(refusal.message).toContain("value.a.b is unreadable");
+  });
+
+  it.each([
+    ["a key that is no identifier", { "e-mail": { "": Foo } }, 'value["e-mail"][""]'],
+    [
+      "a key of a Map",
+      new Map<unknown, unknown>([
+        [1, 1],
+        [Foo, 2],
+      ]),
+      "value.entries()[1][0]",
+    ],
+    ["a value of a Map", new Map([["a", { b: Foo }]]), "value.entries()[0][1].b"],
+    ["an item of a Set", new Set([0, Foo]), "value.values()[1]"],
+    ["a cause", { failure: new Error("x", { cause: [Foo] }) }, "value.failure.cause[0]"],
+    ["one of several errors", new AggregateError([0, Foo]), "value.errors[1]"],
+    ["a property of an error", Object.assign(new Error("x"), { socket: Foo }), "value.socket"],
+    // biome-ignore lint/suspicious/noSparseArray: holes are what is tested
+    ["an element behind a hole", [, [Foo]], "value[1][0]"],
+    ["a toJSON method", { toJSON: () => 1 }, "value.toJSON"],
+    ["something after a sibling that was stored", { a: { b: [1n] }, c: Foo }, "value.c"],
+  ])("in %s", (_, value, path) => {
+    expect(refusalOf(value).message.startsWith(`${path} is a function`)).toBe(true);
+  });
+
+  it("a Promise, with a hint", () => {
+    expect(refusalOf({ result: Promise.resolve() }).message).toContain("Was an await forgotten?");
+  });
+
+  it("a cycle, with both of its ends", () => {
+    const parent: Record<string, unknown> = { name: "p" };
+    parent["children"] = [{ parent }];
+    const refusal = refusalOf({ root: parent }, { label: "params" });
+    expect(refusal.code).toBe("value.cycle");
+    expect(refusal.message).toContain("params.root.children[0].parent is a reference back to params.root and");
+  });
+
+  it("a cycle through a Map or a cause", () => {
+    const map = new Map();
+    map.set("self", map);
+    const error = new Error("x");
+    error.cause = error;
+    expect(refusalOf(map).code).toBe("value.cycle");
+    expect(refusalOf(error).code).toBe("value.cycle");
+  });
+
+  it("more than 500 levels", () => {
+    expect(decodeValue(encodeValue(nested(500)))).toStrictEqual(nested(500));
+    expect(refusalOf(nested(501)).code).toBe("value.too_deep");
+    expect(refusalOf(nested(100_000)).code).toBe("value.too_deep");
+  });
+
+  it("so that whatever is accepted can be decoded, however tags deepen it", () => {
+    let map: unknown = new Date(0);
+    let levels = 0;
+    for (; levels < 500; levels += 1) {
+      const deeper = new Map([["$perdure", { $perdure: map }]]);
+      try {
+        encodeValue(deeper);
+      } catch {
+        break;
+      }
+      map = deeper;
+    }
+    expect(levels).toBeGreaterThan(90);
+    expect(decodeValue(encodeValue(map))).toStrictEqual(map);
+  });
+});
+
+describe("maxBytes", () => {
+  it("counts bytes of UTF-8", () => {
+    expect(encodeValue("äöü", { maxBytes: 8 })).toBe('"äöü"');
+    expect(refusalOf("äöü", { maxBytes: 7, label: "output" })).toMatchObject({
+      code: "value.too_large",
+      message: expect.stringContaining("output is larger than 7 bytes of JSON"),
+    });
+  });
+
+  it("agrees with TextEncoder for any text and limit", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.nat({ max: 50 }), fc.boolean(), (text, maxBytes, special) => {
+        const value = special ? [text, undefined] : text;
+        const fits = new TextEncoder().encode(encodeValue(value)).length <= maxBytes;
+        if (fits) expect(encodeValue(value, { maxBytes })).toBe(encodeValue(value));
+        else expect(refusalOf(value, { maxBytes }).code).toBe("value.too_large");
+      }),
+    );
+  });
+
+  it("stops early where shared objects multiply", () => {
+    let value: unknown = "x";
+    for (let level = 0; level < 60; level += 1) value = [value, value];
+    expect(refusalOf(value, { maxBytes: 100_000 }).code).toBe("value.too_large");
+  });
+});

@@ -1,0 +1,124 @@
+import { exceeds } from "./encode.ts";
+import { buildError, errorClassOf, HIDDEN_FIELDS } from "./error-value.ts";
+import { describeKind, isError } from "./kinds.ts";
+import { ValueWriter } from "./writer.ts";
+
+/** The most that one stored error takes, in bytes of UTF-8. */
+export const MAX_ERROR_BYTES: number = 32 * 1024;
+
+/** Deeper causes and properties of an error are described instead. */
+const MAX_ERROR_LEVELS = 20;
+
+/** How much of an error is kept when all of it is too much: lengths in characters, numbers of causes and properties. */
+interface Cut {
+  readonly message: number;
+  readonly stack: number;
+  readonly causes: number;
+  readonly properties: number;
+}
+
+const LONGEST_NAME = 64;
+const LONGEST_MESSAGE = 2048;
+const LONGEST_PROPERTY = 128;
+const ELLIPSIS = "…";
+
+/** The last always fits: even if every character is escaped as six, that is 18 KiB. */
+const CUTS: readonly Cut[] = [
+  { message: LONGEST_MESSAGE, stack: 4096, causes: 3, properties: 16 },
+  { message: 1024, stack: 2048, causes: 0, properties: 0 },
+];
+
+/**
+ * Gives the text to store for whatever a handler threw; `decodeValue` reads it. Never throws and never gives more than
+ * MAX_ERROR_BYTES. What can't be stored is replaced by a description, such as "[an instance of Socket: not stored]"; an error
+ * that is too large keeps the beginnings of its message and stack, its first causes and its short properties.
+ */
+export function encodeError(error: unknown): string {
+  for (const thrown of [() => error, ...CUTS.map((cut) => () => shorten(error, cut))]) {
+    const text = tryEncode(thrown);
+    if (text !== undefined) return text;
+  }
+  return JSON.stringify("[an error that can't be read: not stored]");
+}
+
+/** A name and a message for whatever a handler threw, short enough for a status or a log line. Never throws. */
+export function describeError(error: unknown): { name: string; message: string } {
+  const message = readText(error, "message");
+  if (message !== undefined) {
+    return { name: clip(readText(error, "name") || "Error", LONGEST_NAME), message: clip(message, LONGEST_MESSAGE) };
+  }
+  return { name: "Error", message: clip(describeThrown(error), LONGEST_MESSAGE) };
+}
+
+function tryEncode(thrown: () => unknown): string | undefined {
+  const writer = new ValueWriter({
+    label: "error",
+    maxBytes: MAX_ERROR_BYTES,
+    maxLevels: MAX_ERROR_LEVELS,
+    lenient: true,
+  });
+  try {
+    writer.write(thrown(), 1);
+    return exceeds(writer.text, MAX_ERROR_BYTES) ? undefined : writer.text;
+  } catch {
+    return undefined; // too large, or not even its outside can be stored
+  }
+}
+
+/** A short copy. What isn't an error becomes one that describes it, except a text, which stays a text. */
+function shorten(error: unknown, cut: Cut): unknown {
+  if (typeof error === "string") return clip(error, cut.message);
+  const { name, message } = describeError(error);
+  const stack = readText(error, "stack");
+  const cause = cut.causes > 0 ? read(error, "cause") : undefined;
+  return buildError(isError(error) ? errorClassOf(error) : "Error", {
+    name,
+    message: clip(message, cut.message),
+    hidden: {
+      ...(stack === undefined ? {} : { stack: clip(stack, cut.stack) }),
+      ...(cause === undefined ? {} : { cause: shorten(cause, { ...cut, causes: cut.causes - 1 }) }),
+    },
+    properties: Object.fromEntries(shortProperties(error).slice(0, cut.properties)),
+  });
+}
+
+function shortProperties(error: unknown): [string, unknown][] {
+  if (typeof error !== "object" || error === null) return [];
+  const kept = Object.keys(error).filter((key) => key !== "message" && !HIDDEN_FIELDS.some((field) => field === key));
+  return kept.map((key): [string, unknown] => [key, read(error, key)]).filter((property) => isShort(property));
+}
+
+function isShort([key, value]: [string, unknown]): boolean {
+  if (key.length > LONGEST_PROPERTY) return false;
+  if (typeof value === "string") return value.length <= LONGEST_PROPERTY;
+  return value === null || typeof value === "number" || typeof value === "boolean";
+}
+
+function describeThrown(error: unknown): string {
+  if (typeof error === "function") return describeKind(error);
+  if (typeof error !== "object" || error === null) return String(error);
+  return tryEncode(() => error) ?? attempt(() => describeKind(error)) ?? "an object that can't be read";
+}
+
+function readText(error: unknown, key: string): string | undefined {
+  const value = read(error, key);
+  return typeof value === "string" ? value : undefined;
+}
+
+function read(error: unknown, key: string): unknown {
+  return typeof error === "object" && error !== null ? attempt((): unknown => Reflect.get(error, key)) : undefined;
+}
+
+function attempt<Result>(action: () => Result): Result | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Cut to a length, and not in the middle of a character. */
+function clip(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return text.slice(0, length - ELLIPSIS.length).replace(/[\ud800-\udbff]$/, "") + ELLIPSIS;
+}

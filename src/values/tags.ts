@@ -1,0 +1,28 @@
+/**
+ * The wire format, in short. A value is stored as JSON text, and plain JSON is stored as itself. Whatever JSON can't say is an
+ * object with the key `$perdure`, whose value names the kind:
+ *
+ *     {"$perdure":"undefined"}
+ *     {"$perdure":"number","value":"-0"}                        also NaN, Infinity, -Infinity
+ *     {"$perdure":"bigint","value":"12"}
+ *     {"$perdure":"Date","value":"2024-01-01T00:00:00.000Z"}    null when the date is invalid
+ *     {"$perdure":"RegExp","source":"a+","flags":"gi"}
+ *     {"$perdure":"Map","value":[[key,value],…]}
+ *     {"$perdure":"Set","value":[…]}
+ *     {"$perdure":"Uint8Array","value":"base64"}                also other typed arrays, Buffer, DataView, ArrayBuffer
+ *     {"$perdure":"TypeError","name":…,"message":…,"stack":…}   also cause, errors, error, suppressed, properties
+ *     {"$perdure":"array","length":3,"value":{"0":…,"2":…}}     an array with holes
+ *     {"$perdure":"object","value":{"$perdure":…}}              an object that has such a key itself
+ *
+ * Names in lower case are the language's own types, the others are classes.
+ */
+export const TAG = "$perdure";
+
+/** How the key looks in JSON text. Text without it has nothing to revive. */
+export const TAG_IN_TEXT: string = JSON.stringify(TAG);
+
+/** Levels of JSON that a stored value may have. SQLite's JSON functions stop at 1000, and recursion should never be near its end. */
+export const MAX_LEVELS = 500;
+
+/** Where a caller gives no limit. Not far above this, runtimes and databases fail in ways that nobody understands. */
+export const MAX_BYTES: number = 256 * 1024 * 1024;
