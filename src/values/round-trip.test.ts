@@ -1,7 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { Client } from "pg";
+import { describe, expect, inject, it } from "vitest";
 import { decodeValue, encodeValue } from "./index.ts";
 
 /** Any code units, so NUL and lone surrogates too. */
@@ -115,6 +116,18 @@ describe("a stored value comes back as it was", () => {
         expect(isValid.get(encodeValue(value))).toEqual({ valid: 1 });
       }),
     );
+  });
+
+  it("as text that PostgreSQL's json type accepts and keeps", async () => {
+    const client = new Client(inject("postgres").url);
+    await client.connect();
+    try {
+      const texts = fc.sample(anyValue, 500).map((value) => encodeValue(value));
+      const { rows } = await client.query("select text::json::text as kept from unnest($1::text[]) as text", [texts]);
+      expect(rows.map(({ kept }) => kept)).toEqual(texts);
+    } finally {
+      await client.end();
+    }
   });
 
   it("as well-formed text without NUL, which every database can hold", () => {
