@@ -1,0 +1,25 @@
+/** Which way a figure is good. Ratios are always ours ÷ theirs, so for "lower" a ratio under 1 means that we are ahead. */
+export type Direction = "higher" | "lower";
+
+/** One line of the report. `null` is a contender that failed; a contender that doesn't take part in the work is absent. */
+export interface Result {
+  readonly work: string;
+  readonly engine: string;
+  readonly ours: number | null;
+  readonly peers: Readonly<Record<string, number | null>>;
+  readonly floor: number | null;
+  readonly unit: string;
+  readonly better: Direction;
+}
+
+/** The best figure among the peers that have one. */
+export function bestPeer(result: Result): number | null {
+  const figures = Object.values(result.peers).filter((figure) => figure !== null);
+  if (figures.length === 0) return null;
+  return result.better === "higher" ? Math.max(...figures) : Math.min(...figures);
+}
+
+/** Ours ÷ theirs, or `null` where one is missing or theirs is zero. */
+export function ratio(ours: number | null, theirs: number | null): number | null {
+  return ours === null || theirs === null || theirs === 0 ? null : ours / theirs;
+}

@@ -1,0 +1,8 @@
+/** A command line that can't be run. Says what is accepted. */
+export class UsageError extends Error {
+  constructor(problem: string, accepted: string) {
+    super(`bench: ${problem}; accepted is ${accepted}.
+usage: npm run bench -- hooks [--short] [--json] [--engine sqlite|postgres] [--only "<work>"]...`);
+    this.name = "UsageError";
+  }
+}

@@ -1,0 +1,17 @@
+import type { Contender } from "./contender.ts";
+import { floorPostgres } from "./floor-postgres.ts";
+import { floorSqlite } from "./floor-sqlite.ts";
+import { graphileWorker, graphileWorkerDefaults } from "./graphile-worker.ts";
+import { perdureContender } from "./perdure.ts";
+import { pgBoss, pgBossDefaults } from "./pg-boss.ts";
+
+export const CONTENDERS: readonly Contender[] = [
+  perdureContender("sqlite"),
+  floorSqlite,
+  perdureContender("postgres"),
+  graphileWorker,
+  graphileWorkerDefaults,
+  pgBoss,
+  pgBossDefaults,
+  floorPostgres,
+];

@@ -1,0 +1,80 @@
+import { DatabaseSync } from "node:sqlite";
+import type { Contender, Engine, Producer, Session } from "./contender.ts";
+import { HOOK_NAME } from "./hook-row.ts";
+import type { Payload } from "./payload.ts";
+import { openUnsettledCounter } from "./unsettled.ts";
+
+/** Calls under way at once when many hooks are wanted; each is still a call of its own. */
+const CALLS_IN_FLIGHT = 1000;
+
+/** Settled hooks are deleted. */
+const COUNT_UNSETTLED = "select count(*) as unsettled from perdure_hook";
+
+/** Ours, as a user gets it: no setting is changed. */
+export function perdureContender(engine: Engine): Contender {
+  return {
+    name: "perdure",
+    role: "ours",
+    engine,
+    settings: "defaults",
+    open: (database) => open(engine, database),
+  };
+}
+
+async function open(engine: Engine, database: string): Promise<Session> {
+  // Imported here, so that a package that doesn't even load is reported like any other contender that fails.
+  const { defineHook, perdure } = await import("../../src/index.ts");
+  const start = (worker: boolean, onRun: (payload: Payload) => void) =>
+    perdure({
+      database,
+      worker,
+      hooks: { [HOOK_NAME]: defineHook({}, async (payload: Payload) => onRun(payload)) },
+    });
+  type App = Awaited<ReturnType<typeof start>>;
+
+  const setup = await start(false, () => {}); // migrates
+  await setup.stop();
+  const unsettled =
+    engine === "postgres" ? await openUnsettledCounter(database, COUNT_UNSETTLED) : openSqliteCounter(database);
+  let workerApp: App | undefined;
+
+  const producerOf = (app: App, close: () => Promise<void>): Producer => ({
+    enqueue: async (payload) => void (await app.hooks[HOOK_NAME].trigger(payload)),
+    async enqueueMany(payloads) {
+      for (let start = 0; start < payloads.length; start += CALLS_IN_FLIGHT) {
+        const calls = payloads.slice(start, start + CALLS_IN_FLIGHT);
+        await Promise.all(calls.map((payload) => app.hooks[HOOK_NAME].trigger(payload)));
+      }
+    },
+    [Symbol.asyncDispose]: close,
+  });
+
+  return {
+    async openProducer() {
+      // An embedded database is used from within the process that works: there is no other one to be woken by.
+      if (engine === "sqlite" && workerApp !== undefined) return producerOf(workerApp, async () => {});
+      const app = await start(false, () => {});
+      return producerOf(app, () => app.stop());
+    },
+    async startWorker(onRun) {
+      const app = await start(true, onRun);
+      workerApp = app;
+      return {
+        async [Symbol.asyncDispose]() {
+          workerApp = undefined;
+          await app.stop();
+        },
+      };
+    },
+    countUnsettled: () => unsettled.count(),
+    [Symbol.asyncDispose]: () => unsettled[Symbol.asyncDispose](),
+  };
+}
+
+function openSqliteCounter(path: string) {
+  const database = new DatabaseSync(path, { timeout: 5000 });
+  return {
+    count: async () => Number(database.prepare(COUNT_UNSETTLED).get()?.["unsettled"]),
+    [Symbol.asyncDispose]: async () => database.close(),
+  };
+}

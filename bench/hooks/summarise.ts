@@ -1,0 +1,26 @@
+import type { Result } from "../harness/result.ts";
+import { median } from "../harness/statistics.ts";
+import type { Engine } from "./contender.ts";
+import type { Runs } from "./measure.ts";
+import type { Work } from "./work.ts";
+
+/** A result per figure of the work: the median of everybody's rounds. */
+export function summarise(work: Work, engine: Engine, everybody: readonly Runs[]): Result[] {
+  const ours = everybody.find(({ contender }) => contender.role === "ours");
+  const floor = everybody.find(({ contender }) => contender.role === "floor");
+  const peers = everybody.filter(({ contender }) => contender.role === "peer");
+  return work.figures.map(({ name, unit, better }, index) => ({
+    work: name,
+    engine,
+    ours: figureOf(ours, index),
+    peers: Object.fromEntries(peers.map((runs) => [runs.contender.name, figureOf(runs, index)])),
+    floor: figureOf(floor, index),
+    unit,
+    better,
+  }));
+}
+
+function figureOf(runs: Runs | undefined, index: number): number | null {
+  if (runs === undefined || runs.failure !== undefined) return null;
+  return median(runs.rounds.map((figures) => figures[index] as number));
+}

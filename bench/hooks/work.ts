@@ -1,0 +1,22 @@
+import type { Direction } from "../harness/result.ts";
+import type { Contender, Engine } from "./contender.ts";
+import type { Scale } from "./scale.ts";
+
+/** One thing to measure. */
+export interface Work {
+  readonly name: string;
+  readonly engines: readonly Engine[];
+  /** What `run` gives, in its order. */
+  readonly figures: readonly Figure[];
+  /** How it is measured, for the report. */
+  readonly method: (scale: Scale) => string;
+  /** Whether contenders are measured at the same time and once: right only where nobody uses the machine. */
+  readonly together?: boolean;
+  run(contender: Contender, database: string, scale: Scale): Promise<readonly number[]>;
+}
+
+interface Figure {
+  readonly name: string;
+  readonly unit: string;
+  readonly better: Direction;
+}
