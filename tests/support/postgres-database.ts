@@ -12,9 +12,10 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Clones the template into a database that nobody else uses. */
-export async function createDatabase(): Promise<TestDatabase> {
-  const { url, prefix, template } = inject("postgres");
+/** Clones the migrated template, or an empty one, into a database that nobody else uses. */
+export async function createDatabase({ empty = false } = {}): Promise<TestDatabase> {
+  const { url, prefix, template: migrated } = inject("postgres");
+  const template = empty ? "template0" : migrated;
   const name = `${prefix}_${randomBytes(5).toString("hex")}`;
   await withClient(url, (client) =>
     client.query(`CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(template)}`),

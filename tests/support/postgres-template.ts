@@ -1,6 +1,12 @@
-/**
- * Runs once per test run on the template database, before any test clones it. What it creates, every clone has.
- *
- * The template is empty: each engine test migrates its own clone, so that migrations are tested too.
- */
-export async function prepareTemplate(_url: string): Promise<void> {}
+import { migrateEngine } from "../../src/store/migrate-store.ts";
+import { postgres } from "../../src/store/postgres/index.ts";
+
+/** Runs once per test run on the template database, before any test clones it: every clone has Perdure's tables. */
+export async function prepareTemplate(url: string): Promise<void> {
+  const { store } = postgres(url);
+  try {
+    await migrateEngine(store.engine, []);
+  } finally {
+    await store.close();
+  }
+}

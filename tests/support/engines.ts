@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import type { Clock } from "../../src/clock.ts";
+import type { Logger } from "../../src/logger.ts";
+import type { Dialect } from "../../src/store/engine.ts";
+import { migrateEngine } from "../../src/store/migrate-store.ts";
+import { postgres } from "../../src/store/postgres/index.ts";
+import { sqlite } from "../../src/store/sqlite/index.ts";
+import type { DatabaseAdapter, Store } from "../../src/store/store.ts";
+import { createDatabase } from "./postgres-database.ts";
+
+export interface EngineOptions {
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+export interface TestStore {
+  readonly adapter: DatabaseAdapter;
+  readonly store: Store;
+  /** The path of the file, or the URL. */
+  readonly location: string;
+  /** Another adapter on the same database, with connections of its own. It is closed with the rest. */
+  reopen(options?: EngineOptions): DatabaseAdapter;
+  /** Closes every adapter and deletes the database. Rejects if a connection was left open. */
+  dispose(): Promise<void>;
+}
+
+export interface TestEngine {
+  readonly name: "node:sqlite" | "better-sqlite3" | "postgres";
+  readonly dialect: Dialect;
+  /** A database of its own, migrated and ready. */
+  create(options?: EngineOptions): Promise<TestStore>;
+  /** The same without any tables. */
+  createEmpty(options?: EngineOptions): Promise<TestStore>;
+}
+
+/** Every engine, so that a test of behaviour is a `describe.each(ENGINES)`. */
+export const ENGINES: readonly TestEngine[] = [
+  sqliteEngine("node:sqlite", (path, options) => ({ adapter: sqlite(path, options), close: () => {} })),
+  sqliteEngine("better-sqlite3", (path, options) => {
+    const database = new Database(path);
+    database.pragma("journal_mode = wal");
+    return { adapter: sqlite(database, options), close: () => void database.close() };
+  }),
+  {
+    name: "postgres",
+    dialect: "postgres",
+    create: (options) => createPostgres({ empty: false }, options),
+    createEmpty: (options) => createPostgres({ empty: true }, options),
+  },
+];
+
+type OpenSqlite = (path: string, options: EngineOptions) => { adapter: DatabaseAdapter; close: () => void };
+
+function sqliteEngine(name: "node:sqlite" | "better-sqlite3", open: OpenSqlite): TestEngine {
+  const createEmpty = async (options: EngineOptions = {}) => {
+    const directory = mkdtempSync(join(tmpdir(), "perdure-sqlite-"));
+    const location = join(directory, "test.db");
+    const closeAll: (() => Promise<void>)[] = [];
+    const reopen = (reopenOptions: EngineOptions = {}) => {
+      const { adapter, close } = open(location, { ...options, ...reopenOptions });
+      closeAll.push(async () => {
+        await adapter.store.close();
+        close();
+      });
+      return adapter;
+    };
+    const dispose = async () => {
+      for (const close of closeAll.splice(0)) await close();
+      rmSync(directory, { recursive: true, force: true });
+    };
+    return toTestStore(reopen(), { location, reopen, dispose });
+  };
+  const create = async (options?: EngineOptions) => {
+    const created = await createEmpty(options);
+    await migrateEngine(created.store.engine, []);
+    return created;
+  };
+  return { name, dialect: "sqlite", create, createEmpty };
+}
+
+/** Clones of the template are migrated already. */
+async function createPostgres({ empty }: { empty: boolean }, options: EngineOptions = {}): Promise<TestStore> {
+  const database = await createDatabase({ empty });
+  const adapters: DatabaseAdapter[] = [];
+  const reopen = (reopenOptions: EngineOptions = {}) => {
+    const adapter = postgres(database.url, { ...options, ...reopenOptions });
+    adapters.push(adapter);
+    return adapter;
+  };
+  const dispose = async () => {
+    for (const { store } of adapters.splice(0)) await store.close();
+    await database.drop();
+  };
+  return toTestStore(reopen(), { location: database.url, reopen, dispose });
+}
+
+function toTestStore(adapter: DatabaseAdapter, rest: Omit<TestStore, "adapter" | "store">): TestStore {
+  return { adapter, store: adapter.store, ...rest };
+}
