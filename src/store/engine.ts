@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import type { Dialect } from "./dialect.ts";
 import type {
   ClaimedHook,
   ClaimRequest,
@@ -13,8 +14,6 @@ import type {
   SettleResult,
 } from "./hook-records.ts";
 import type { AppliedMigration, Migration } from "./migration.ts";
-
-export type Dialect = "sqlite" | "postgres";
 
 export type SqlValue = string | number | bigint | boolean | null | Uint8Array | Date;
 export type SqlRow = Record<string, unknown>;

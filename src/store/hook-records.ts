@@ -15,6 +15,8 @@ export interface HookLease extends HookReference {
 export interface HookInsert extends HookReference {
   readonly name: string;
   readonly key: string | null;
+  /** Whether the id is the caller's own: such hooks are kept for a while, so that the same id does nothing a second time. */
+  readonly ownId: boolean;
   /** How many triggers this stands for: those of one key are merged before they are written. */
   readonly triggers: number;
   /** When it was triggered, where that is known from before; null is now, by the database's time. */
@@ -46,6 +48,7 @@ export interface ClaimRequest {
 export interface ClaimedHook extends HookLease {
   readonly name: string;
   readonly key: string | null;
+  readonly ownId: boolean;
   /** With this one. */
   readonly attempts: number;
   /** How many owners in a row were lost while they held it, this takeover included. */

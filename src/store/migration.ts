@@ -1,4 +1,4 @@
-import type { Dialect } from "./engine.ts";
+import type { Dialect } from "./dialect.ts";
 
 /** One step of a schema, numbered from 1 within its owner. Applied once, in order, never changed after its release. */
 export interface Migration {

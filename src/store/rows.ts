@@ -21,6 +21,7 @@ export function toClaimedHook(row: Row): ClaimedHook {
     ...toLease(row),
     name: row.name as string,
     key: row.key as string | null,
+    ownId: Boolean(row.own_id),
     attempts: toNumber(row.attempts),
     recoveries: toNumber(row.recoveries),
     triggers: toNumber(row.triggers),

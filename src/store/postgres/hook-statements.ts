@@ -258,7 +258,7 @@ function laneColumns(lanes: ReturnType<typeof hookLanes>): unknown[] {
   return [
     lanes.map((lane) => lane.namespace),
     lanes.map((lane) => lane.class),
-    lanes.map((lane) => `{${lane.names.join(",")}}`),
+    lanes.map((lane) => `{${lane.names.map((name) => `"${name}"`).join(",")}}`),
   ];
 }
 
@@ -280,6 +280,7 @@ function hookColumns(hooks: readonly HookInsert[]): unknown[] {
     hooks.map((hook) => hook.processAt),
     hooks.map((hook) => hook.lease?.lock ?? null),
     hooks.map((hook) => hook.lease?.leaseMs ?? null),
+    hooks.map((hook) => hook.ownId),
   ];
 }
 

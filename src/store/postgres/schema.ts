@@ -25,6 +25,7 @@ function hooks(schema: SchemaPrefix): string {
   next_triggers integer not null default 0,
   class smallint not null,
   recoveries smallint not null default 0,
+  own_id boolean not null default false,
   namespace text collate "C" not null,
   id text collate "C" not null,
   name text collate "C" not null,

@@ -1,7 +1,8 @@
 import { type Clock, pause, systemClock } from "../../clock.ts";
 import { PerdureError, StoreError } from "../../errors.ts";
 import type { Randomness } from "../../randomness.ts";
-import type { Dialect, Engine, EngineTransaction, Migrator, SqlValue, Wakeups } from "../engine.ts";
+import type { Dialect } from "../dialect.ts";
+import type { Engine, EngineTransaction, Migrator, SqlValue, Wakeups } from "../engine.ts";
 import type { AppliedMigration } from "../migration.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { isBusy, toStoreError } from "./errors.ts";

@@ -225,5 +225,6 @@ function columnsOf(hook: HookInsert, now: number): SqliteValue[] {
     hook.key,
     hook.triggers,
     hook.key === null ? null : hook.id,
+    hook.ownId ? 1 : 0,
   ];
 }

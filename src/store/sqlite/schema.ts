@@ -19,6 +19,7 @@ export const schemaMigrations: readonly Migration[] = [
   lock text,
   attempts integer not null,
   recoveries integer not null default 0,
+  own_id integer not null default 0,
   triggers integer not null default 1,
   created_at integer not null,
   triggered_at integer not null,

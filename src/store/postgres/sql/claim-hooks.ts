@@ -33,7 +33,7 @@ update ${schema}hook as hook set
   last_attempt_at = clock.now
 from (select * from lost union all select * from due) as taken, clock
 where hook.ctid = taken.ctid
-returning hook.namespace, hook.id, hook.lock, hook.name, hook.key, hook.attempts, hook.recoveries, hook.triggers,
+returning hook.namespace, hook.id, hook.lock, hook.name, hook.key, hook.own_id, hook.attempts, hook.recoveries, hook.triggers,
   hook.payload::text as payload, hook.retries::text as retries, hook.trace::text as trace, hook.created_at,
   taken.previous_attempt_at, taken.due_at, clock.now as claimed_at`,
   };

@@ -1,14 +1,16 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { NOW } from "./statement.ts";
 
-const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at`;
+const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at,
+    own_id`;
 
 const VALUES = `item.namespace, item.id, item.name, item.payload::json, item.retries::json, item.trace::json, clock.now,
     case when item.lock is null then 1 else 2 end,
     case when item.lock is null then greatest(coalesce(item.process_at, clock.now), clock.now) else clock.now + item.lease_ms end,
     item.lock,
     case when item.lock is null then 0 else 1 end,
-    case when item.lock is null then null else clock.now end`;
+    case when item.lock is null then null else clock.now end,
+    item.own_id`;
 
 /** Triggers without keys. An id that exists is left alone; the row count says how many were new. Index: hook_pkey. */
 export function insertHooks(schema: SchemaPrefix): Statement {
@@ -18,8 +20,8 @@ export function insertHooks(schema: SchemaPrefix): Statement {
 insert into ${schema}hook (${COLUMNS}, triggered_at)
 select ${VALUES}, clock.now
 from (select ${NOW} as now) as clock
-cross join unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[])
-  as item(namespace, id, name, payload, retries, trace, process_at, lock, lease_ms)
+cross join unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::boolean[])
+  as item(namespace, id, name, payload, retries, trace, process_at, lock, lease_ms, own_id)
 on conflict (namespace, id) do nothing
 returning created_at`,
   };
@@ -44,8 +46,8 @@ export function insertKeyedHooks(schema: SchemaPrefix): Statement {
 with clock as materialized (select ${NOW} as now),
 item as materialized (
   select * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[],
-    $11::text[], $12::int[], $13::bigint[])
-    as item(namespace, id, name, payload, retries, trace, process_at, lock, lease_ms, key, triggers, triggered_at)
+    $11::boolean[], $12::text[], $13::int[], $14::bigint[])
+    as item(namespace, id, name, payload, retries, trace, process_at, lock, lease_ms, own_id, key, triggers, triggered_at)
 ),
 plain as (
   insert into ${schema}hook (${COLUMNS}, triggered_at)

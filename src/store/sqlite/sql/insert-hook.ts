@@ -1,10 +1,10 @@
 const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at,
-  triggered_at, key, triggers, last_trigger`;
+  triggered_at, key, triggers, last_trigger, own_id`;
 
 /** A trigger without a key. An id that exists is left alone. Index: the primary key. */
 export const INSERT_HOOK = `
 insert into perdure_hook (${COLUMNS})
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (namespace, id) do nothing`;
 
 const pending = "perdure_hook.lock is null";
@@ -23,7 +23,7 @@ const stored = (column: string) =>
  */
 export const INSERT_KEYED_HOOK = `
 insert into perdure_hook (${COLUMNS})
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (namespace, id) do nothing
 on conflict (namespace, name, key) where key is not null and available_at is not null
 do update set

@@ -1,0 +1,150 @@
+import {
+  createDurableHooksDispatcher,
+  type DispatcherOptions,
+  type DurableHooksDispatcher,
+} from "../dispatchers/node.ts";
+import { InvalidInputError } from "../errors.ts";
+import { createDurableHooksProcessor } from "../fragment/create-processor.ts";
+import { defineFragment, type RunUnitOfWork } from "../fragment/define-fragment.ts";
+import type { Fragment } from "../fragment/fragment.ts";
+import { instantiate } from "../fragment/instantiate.ts";
+import { migrate } from "../fragment/migrate.ts";
+import type { TriggerArguments } from "../fragment/unit-of-work.ts";
+import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
+import type { DurableHooks } from "../hooks/durable-hooks.ts";
+import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
+import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
+import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
+import { consoleLogger, type Logger } from "../logger.ts";
+import type { DatabaseAdapter, Store } from "../store/store.ts";
+
+export interface PerdureOptions<Hooks extends HookDefinitions> extends DurableHooksOptions {
+  /** A path (SQLite), a `postgres://` URL, or `sqlite(...)` or `postgres(...)`. */
+  readonly database: string | DatabaseAdapter;
+  readonly hooks?: Hooks;
+  /** Keeps the hooks of several applications in one database apart. Default: `app`. */
+  readonly namespace?: string;
+  /** `false` for processes that only trigger. Else how this process runs hooks. Default: it runs them. */
+  readonly worker?: boolean | Omit<DispatcherOptions, "processor" | "logger">;
+  readonly logger?: Logger;
+}
+
+/** A hook that can be triggered by itself, in a transaction of its own. */
+export interface HookHandle<Input> {
+  /** Resolves when it is stored. Many calls at once share their commits. */
+  trigger(...rest: TriggerArguments<Input>): Promise<TriggeredHook>;
+}
+
+export type HookHandles<Hooks extends HookDefinitions> = {
+  readonly [Name in keyof Hooks]: HookHandle<HookInput<Hooks[Name]>>;
+};
+
+/**
+ * Starts Perdure: opens the database, migrates it, and runs what is due.
+ *
+ * @example
+ * await using app = await perdure({ database: "app.db", hooks: { sendMail } });
+ * await app.hooks.sendMail.trigger({ to: "ada@example.org" });
+ */
+export async function perdure<const Hooks extends HookDefinitions = Record<never, never>>(
+  options: PerdureOptions<Hooks>,
+): Promise<Application<Hooks>> {
+  if (typeof options !== "object" || options === null)
+    throw invalid("perdure takes an object: perdure({ database, hooks })");
+  const { database, hooks, namespace = "app", worker = true, logger = consoleLogger, ...durableHooks } = options;
+  const owned = typeof database === "string";
+  const adapter = owned ? await openDatabase(database, logger) : database;
+  try {
+    const definition = defineFragment<undefined>(namespace)
+      .provideHooks(() => (hooks ?? {}) as Hooks)
+      .build();
+    const fragment = instantiate(definition).withOptions({ databaseAdapter: adapter, durableHooks }).build();
+    await migrate(fragment);
+    return new Application(fragment, startWorker(fragment, worker, logger), owned);
+  } catch (error) {
+    if (owned) await adapter.store.close();
+    throw error;
+  }
+}
+
+/** A running application. Disposing of it stops it. */
+export class Application<Hooks extends HookDefinitions> implements AsyncDisposable {
+  /** Each hook by its name. */
+  readonly hooks: HookHandles<Hooks>;
+  /** Runs a function in a transaction that can trigger hooks. */
+  readonly unitOfWork: RunUnitOfWork<Hooks>;
+  /** Lists, redrives, discards and cancels hooks. */
+  readonly durableHooks: DurableHooks;
+  readonly #store: Store;
+  readonly #dispatcher: DurableHooksDispatcher | null;
+  readonly #ownsDatabase: boolean;
+  #stopped: Promise<void> | undefined;
+
+  constructor(fragment: Fragment<Hooks, unknown>, dispatcher: DurableHooksDispatcher | null, ownsDatabase: boolean) {
+    const { store, hooks } = fragment.parts;
+    this.unitOfWork = fragment.unitOfWork;
+    this.durableHooks = fragment.durableHooks;
+    this.#store = store;
+    this.#dispatcher = dispatcher;
+    this.#ownsDatabase = ownsDatabase;
+    const handles = hooks.names.map((name) => [
+      name,
+      {
+        trigger: async (payload: unknown, options?: TriggerOptions) => {
+          const trigger = await prepareTrigger(hooks, name, payload, options, store.createId);
+          const [triggered] = await writeTriggers(store, [trigger]);
+          return triggered;
+        },
+      },
+    ]);
+    this.hooks = Object.freeze(Object.fromEntries(handles)) as HookHandles<Hooks>;
+  }
+
+  /** Looks for work now. */
+  wake(): void {
+    this.#dispatcher?.wake();
+  }
+
+  /** Waits for what runs, up to a deadline (default: 30 seconds), hands the rest back, and closes what it opened. */
+  stop(options: { readonly deadlineMs?: number } = {}): Promise<void> {
+    this.#stopped ??= this.#stop(options);
+    return this.#stopped;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #stop(options: { readonly deadlineMs?: number }): Promise<void> {
+    await this.#dispatcher?.stopPolling(options);
+    if (this.#ownsDatabase) await this.#store.close();
+  }
+}
+
+function startWorker(
+  fragment: Fragment<never, unknown>,
+  worker: NonNullable<PerdureOptions<HookDefinitions>["worker"]>,
+  logger: Logger,
+): DurableHooksDispatcher | null {
+  const processor = createDurableHooksProcessor(fragment);
+  if (processor === null || worker === false) return null;
+  const dispatcher = createDurableHooksDispatcher({ ...(worker === true ? {} : worker), processor, logger });
+  dispatcher.startPolling();
+  return dispatcher;
+}
+
+async function openDatabase(database: string, logger: Logger): Promise<DatabaseAdapter> {
+  if (/^postgres(ql)?:\/\//.test(database)) {
+    const { postgres } = await import("../store/postgres/index.ts");
+    return postgres(database, { logger });
+  }
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(database)) {
+    throw invalid("database must be a path, a postgres:// URL, or made by sqlite(...) or postgres(...)");
+  }
+  const { sqlite } = await import("../store/sqlite/index.ts");
+  return sqlite(database, { logger });
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("options.invalid", `${problem}.`);
+}

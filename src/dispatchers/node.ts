@@ -1,0 +1,100 @@
+import { InvalidInputError } from "../errors.ts";
+import type { DurableHooksProcessor } from "../fragment/create-processor.ts";
+import type { Logger } from "../logger.ts";
+import { consoleLogger } from "../logger.ts";
+import { type DispatchErrorContext, DispatchLoop } from "../queue/dispatch-loop.ts";
+import { Processor } from "../queue/processor.ts";
+import { describeError } from "../values/index.ts";
+import { createProcessOwner } from "./process-owner.ts";
+
+export interface DispatcherOptions {
+  readonly processor: DurableHooksProcessor;
+  /**
+   * How often to look for work that other processes have written, where they can't tell us (a pooler without LISTEN). Where
+   * they can, it is looked for twice a minute at most. Default: 2000.
+   */
+  readonly pollIntervalMs?: number;
+  /** How many handlers run at a time. Default: 100. */
+  readonly concurrency?: number;
+  /** For how long a process that is lost without a word holds its work. Default: 30,000. */
+  readonly leaseMs?: number;
+  /** Told of every attempt that failed and of every time that the database could not be used. Default: the logger is. */
+  readonly onError?: (error: unknown, context: DispatchErrorContext) => void;
+  readonly logger?: Logger;
+}
+
+export interface DurableHooksDispatcher {
+  /** Starts at once, and goes on until it is stopped. */
+  startPolling(): void;
+  /**
+   * Claims no more, waits for what runs, and after the deadline (default: 30 seconds) tells the rest to stop and hands it back.
+   * Resolves when this process owns nothing any more; nothing keeps it alive afterwards.
+   */
+  stopPolling(options?: { readonly deadlineMs?: number }): Promise<void>;
+  /** Looks for work now. */
+  wake(): void;
+  /** For functions that live for one request: runs what is due until nothing is, or until the deadline (default: 10 seconds). */
+  drain(options?: { readonly deadlineMs?: number }): Promise<void>;
+}
+
+const FIELDS = ["processor", "pollIntervalMs", "concurrency", "leaseMs", "onError", "logger"];
+const DEFAULT_CONCURRENCY = 100;
+
+/**
+ * Runs the hooks of a processor in this process.
+ *
+ * @example
+ * const dispatcher = createDurableHooksDispatcher({ processor, pollIntervalMs: 2000 });
+ * dispatcher.startPolling();
+ * process.on("SIGTERM", () => dispatcher.stopPolling());
+ */
+export function createDurableHooksDispatcher(options: DispatcherOptions): DurableHooksDispatcher {
+  const unknown = Object.keys(options ?? {}).find((field) => !FIELDS.includes(field));
+  if (unknown !== undefined) throw invalid(`A dispatcher has no option "${unknown}"; it takes ${FIELDS.join(", ")}`);
+  if (!(options?.processor instanceof Processor)) {
+    throw invalid("processor must be made by createDurableHooksProcessor, and must not be null");
+  }
+  const { processor, logger = consoleLogger } = options;
+  const onError = options.onError ?? ((error, context) => logError(logger, error, context));
+  if (typeof onError !== "function") throw invalid("onError must be a function");
+  const settings = {
+    processor,
+    logger,
+    onError,
+    pollIntervalMs: checkNumber("pollIntervalMs", options.pollIntervalMs ?? 2000, 10, 86_400_000),
+    concurrency: checkNumber("concurrency", options.concurrency ?? DEFAULT_CONCURRENCY, 1, 100_000),
+    leaseMs: checkNumber("leaseMs", options.leaseMs ?? 30_000, 1000, 3_600_000),
+  };
+  const createLoop = () => new DispatchLoop({ ...settings, owner: createProcessOwner() });
+  let loop: DispatchLoop | undefined;
+  return {
+    startPolling: () => {
+      loop ??= createLoop();
+      loop.start();
+    },
+    stopPolling: async ({ deadlineMs = 30_000 } = {}) => {
+      const stopping = loop;
+      loop = undefined;
+      await stopping?.stop(checkNumber("deadlineMs", deadlineMs, 0, 86_400_000));
+    },
+    wake: () => loop?.wake(),
+    drain: ({ deadlineMs = 10_000 } = {}) => createLoop().drain(checkNumber("deadlineMs", deadlineMs, 0, 86_400_000)),
+  };
+}
+
+function logError(logger: Logger, error: unknown, { attempt }: DispatchErrorContext): void {
+  const { name, message } = describeError(error);
+  if (attempt === null) logger.error("The database could not be used; trying again.", { name, message });
+  else if (attempt.final)
+    logger.error(`The ${attempt.description} failed for good.`, { name, message, attempt: attempt.attempt });
+  else logger.warn(`An attempt at the ${attempt.description} failed.`, { name, message, attempt: attempt.attempt });
+}
+
+function checkNumber(name: string, value: unknown, least: number, most: number): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw invalid(`${name} must be a whole number from ${least} to ${most}`);
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("options.invalid", `${problem}.`);
+}

@@ -1,0 +1,101 @@
+import { InvalidInputError } from "../errors.ts";
+import type { defineHook, HookDefinitions } from "../hooks/define-hook.ts";
+import { checkName } from "../hooks/names.ts";
+import type { FragmentTables } from "../store/migration.ts";
+import type { UnitOfWork } from "./unit-of-work.ts";
+
+/** Runs a function in a transaction of its own. */
+export type RunUnitOfWork<Hooks extends HookDefinitions> = <Result>(
+  body: (uow: UnitOfWork<Hooks>) => Promise<Result>,
+) => Promise<Result>;
+
+export interface HooksContext<Config> {
+  readonly config: Config;
+  readonly defineHook: typeof defineHook;
+}
+
+export interface ServicesContext<Config, Hooks extends HookDefinitions> {
+  readonly config: Config;
+  readonly unitOfWork: RunUnitOfWork<Hooks>;
+}
+
+/** A part of an application with tables, hooks and services of its own, to be instantiated with a configuration. */
+export interface FragmentDefinition<Config, Hooks extends HookDefinitions, Services> {
+  readonly namespace: string;
+  readonly tables: FragmentTables | null;
+  readonly hooks: (context: HooksContext<Config>) => Hooks;
+  readonly services: (context: ServicesContext<Config, Hooks>) => Services;
+}
+
+type NoHooks = Record<never, never>;
+type NoServices = Record<never, never>;
+
+/**
+ * Starts the definition of a fragment. The namespace keeps its hooks apart from those of others in the same database.
+ *
+ * @example
+ * const orders = defineFragment<{ mailer: Mailer }>("orders")
+ *   .provideHooks(({ config, defineHook }) => ({
+ *     onOrderPlaced: defineHook({}, (order: Order, hook) => config.mailer.confirm(order, hook.idempotencyKey)),
+ *   }))
+ *   .provideServices(({ unitOfWork }) => ({
+ *     placeOrder: (order: Order) => unitOfWork(async (uow) => {
+ *       await uow.sql`insert into orders (id) values (${order.id})`;
+ *       uow.triggerHook("onOrderPlaced", order);
+ *     }),
+ *   }))
+ *   .build();
+ */
+export function defineFragment<Config = undefined>(namespace: string): FragmentBuilder<Config, NoHooks, NoServices> {
+  return new FragmentBuilder({
+    namespace: checkName(namespace, "A namespace"),
+    tables: null,
+    hooks: () => ({}),
+    services: () => ({}),
+  });
+}
+
+export class FragmentBuilder<Config, Hooks extends HookDefinitions, Services> {
+  readonly #definition: FragmentDefinition<Config, Hooks, Services>;
+
+  constructor(definition: FragmentDefinition<Config, Hooks, Services>) {
+    this.#definition = definition;
+  }
+
+  /** Tables that the fragment owns: ordered SQL per dialect, run by `migrate`. */
+  withDatabase(tables: FragmentTables): FragmentBuilder<Config, Hooks, Services> {
+    return new FragmentBuilder({ ...this.#definition, tables: checkTables(tables) });
+  }
+
+  /** Before the services, which trigger them. */
+  provideHooks<NewHooks extends HookDefinitions>(
+    hooks: (context: HooksContext<Config>) => NewHooks,
+  ): FragmentBuilder<Config, NewHooks, NoServices> {
+    const { namespace, tables } = this.#definition;
+    return new FragmentBuilder({ namespace, tables, hooks, services: () => ({}) });
+  }
+
+  provideServices<NewServices>(
+    services: (context: ServicesContext<Config, Hooks>) => NewServices,
+  ): FragmentBuilder<Config, Hooks, NewServices> {
+    return new FragmentBuilder({ ...this.#definition, services });
+  }
+
+  build(): FragmentDefinition<Config, Hooks, Services> {
+    return this.#definition;
+  }
+}
+
+function checkTables(tables: FragmentTables): FragmentTables {
+  const migrations: unknown = tables?.migrations;
+  if (Array.isArray(migrations) && migrations.every(isFragmentMigration)) return tables;
+  throw new InvalidInputError(
+    "tables.invalid",
+    "The tables of a fragment are { migrations: [{ name, sqlite, postgres, breaking? }] }, with SQL for both databases.",
+  );
+}
+
+function isFragmentMigration(value: unknown): boolean {
+  const { name, sqlite, postgres } = (value ?? {}) as Record<string, unknown>;
+  return [name, sqlite, postgres].every((text) => typeof text === "string" && text !== "");
+}

@@ -1,0 +1,39 @@
+import type { HookDefinitions } from "../hooks/define-hook.ts";
+import type { DurableHooks } from "../hooks/durable-hooks.ts";
+import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
+import type { FragmentTables } from "../store/migration.ts";
+import type { Store } from "../store/store.ts";
+import type { RunUnitOfWork } from "./define-fragment.ts";
+
+interface FragmentParts<Hooks extends HookDefinitions, Services> {
+  readonly namespace: string;
+  readonly tables: FragmentTables | null;
+  readonly store: Store;
+  readonly hooks: RegisteredHooks;
+  readonly services: Services;
+  readonly unitOfWork: RunUnitOfWork<Hooks>;
+  readonly durableHooks: DurableHooks;
+}
+
+/** A fragment at work: its services, and its hooks for operators. */
+export class Fragment<Hooks extends HookDefinitions, Services> {
+  readonly namespace: string;
+  readonly services: Services;
+  /** Runs a function in a transaction that can trigger this fragment's hooks. */
+  readonly unitOfWork: RunUnitOfWork<Hooks>;
+  /** Lists, redrives, discards and cancels hooks. */
+  readonly durableHooks: DurableHooks;
+  /** @internal */
+  readonly parts: FragmentParts<Hooks, Services>;
+
+  constructor(parts: FragmentParts<Hooks, Services>) {
+    this.parts = parts;
+    this.namespace = parts.namespace;
+    this.services = parts.services;
+    this.unitOfWork = parts.unitOfWork;
+    this.durableHooks = parts.durableHooks;
+  }
+}
+
+/** Any fragment, whatever it provides. */
+export type AnyFragment = Fragment<never, unknown>;

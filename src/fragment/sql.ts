@@ -1,0 +1,39 @@
+import { InvalidInputError } from "../errors.ts";
+import type { Dialect } from "../store/dialect.ts";
+import type { SqlValue } from "../store/engine.ts";
+
+/** The engine's own SQL for a tagged template: each value becomes a parameter, never text. */
+export function buildSql(
+  dialect: Dialect,
+  parts: TemplateStringsArray,
+  values: readonly unknown[],
+): { text: string; parameters: SqlValue[] } {
+  if (!Array.isArray(parts) || !Array.isArray(parts.raw)) {
+    throw new InvalidInputError(
+      "sql.invalid",
+      "sql is a tagged template: uow.sql`select …`. For a text use uow.query(text, parameters).",
+    );
+  }
+  let text = parts[0] as string;
+  for (let index = 1; index < parts.length; index++) {
+    text += (dialect === "postgres" ? `$${index}` : "?") + parts[index];
+  }
+  return { text, parameters: checkParameters(values) };
+}
+
+export function checkParameters(values: readonly unknown[]): SqlValue[] {
+  return values.map((value, index) => {
+    if (isSqlValue(value)) return value;
+    throw new InvalidInputError(
+      "sql.parameter_invalid",
+      `Parameter ${index + 1} can't be given to a database: it must be a text, a number, a bigint, a boolean, a Date, bytes or null. ` +
+        "For JSON give JSON.stringify(value).",
+    );
+  });
+}
+
+function isSqlValue(value: unknown): value is SqlValue {
+  if (value === null || value instanceof Uint8Array) return true;
+  if (value instanceof Date) return !Number.isNaN(value.getTime());
+  return ["string", "number", "bigint", "boolean"].includes(typeof value);
+}

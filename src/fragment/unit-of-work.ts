@@ -1,0 +1,98 @@
+import { PerdureError } from "../errors.ts";
+import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
+import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
+import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
+import { TriggerPlan } from "../hooks/write-triggers.ts";
+import type { EngineTransaction, SqlRow, SqlValue } from "../store/engine.ts";
+import type { HookInsert } from "../store/hook-records.ts";
+import type { Store } from "../store/store.ts";
+import { insertBatches } from "../store/stored-hooks.ts";
+import { buildSql, checkParameters } from "./sql.ts";
+
+/** The arguments of a trigger: the payload may be left out where the hook takes none. */
+export type TriggerArguments<Input> = undefined extends Input
+  ? [payload?: Input, options?: TriggerOptions]
+  : [payload: Input, options?: TriggerOptions];
+
+/** A transaction of the application's, with hooks that are part of it. */
+export interface UnitOfWork<Hooks extends HookDefinitions> {
+  /**
+   * Runs SQL; each value becomes a parameter in the engine's own way.
+   *
+   * @example
+   * const [order] = await uow.sql`select * from orders where id = ${id}`;
+   */
+  sql<Row extends SqlRow = SqlRow>(parts: TemplateStringsArray, ...values: unknown[]): Promise<Row[]>;
+  /** Runs native SQL with the engine's own placeholders, untouched. */
+  query<Row extends SqlRow = SqlRow>(text: string, parameters?: readonly SqlValue[]): Promise<Row[]>;
+  /** Calls a hook after this transaction, if it commits. Throws at once if there is no such hook or it refuses the payload. */
+  triggerHook<Name extends keyof Hooks & string>(name: Name, ...rest: TriggerArguments<HookInput<Hooks[Name]>>): void;
+}
+
+/** Runs `body` in a transaction; its triggers are written last, so that nobody waits for our rows while user code runs. */
+export async function runUnitOfWork<Hooks extends HookDefinitions, Result>(
+  store: Store,
+  hooks: RegisteredHooks,
+  body: (uow: UnitOfWork<Hooks>) => Promise<Result>,
+): Promise<Result> {
+  let plan: TriggerPlan | undefined;
+  try {
+    const { result, inserted } = await store.engine.transaction(async (transaction) => {
+      const uow = new BufferedUnitOfWork(store, hooks, transaction);
+      const result = await body(uow as UnitOfWork<Hooks>);
+      plan = new TriggerPlan(store, await uow.finish());
+      const [inserted = []] = await insertBatches([plan.writes], (writes) => transaction.insertHooks(writes));
+      return { result, inserted };
+    });
+    plan?.committed(inserted);
+    return result;
+  } catch (error) {
+    plan?.cancel();
+    throw error;
+  }
+}
+
+class BufferedUnitOfWork implements UnitOfWork<HookDefinitions> {
+  readonly #store: Store;
+  readonly #hooks: RegisteredHooks;
+  readonly #transaction: EngineTransaction;
+  readonly #triggers: (HookInsert | Promise<HookInsert>)[] = [];
+  #finished = false;
+
+  constructor(store: Store, hooks: RegisteredHooks, transaction: EngineTransaction) {
+    this.#store = store;
+    this.#hooks = hooks;
+    this.#transaction = transaction;
+  }
+
+  async sql<Row extends SqlRow>(parts: TemplateStringsArray, ...values: unknown[]): Promise<Row[]> {
+    const { text, parameters } = buildSql(this.#store.engine.dialect, parts, values);
+    return this.query(text, parameters);
+  }
+
+  async query<Row extends SqlRow>(text: string, parameters: readonly SqlValue[] = []): Promise<Row[]> {
+    this.#refuseFinished();
+    return (await this.#transaction.query(text, checkParameters(parameters))) as Row[];
+  }
+
+  triggerHook(name: string, payload?: unknown, options?: TriggerOptions): void {
+    this.#refuseFinished();
+    const trigger = prepareTrigger(this.#hooks, name, payload, options, this.#store.createId);
+    if (trigger instanceof Promise) trigger.catch(() => {}); // finish() reports it
+    this.#triggers.push(trigger);
+  }
+
+  /** Nothing is taken after this. Gives the triggers; rejects if a schema refused one of them. */
+  finish(): Promise<HookInsert[]> {
+    this.#finished = true;
+    return Promise.all(this.#triggers);
+  }
+
+  #refuseFinished(): void {
+    if (!this.#finished) return;
+    throw new PerdureError(
+      "transaction.finished",
+      "The unit of work is over: what it does must be awaited before its function returns.",
+    );
+  }
+}

@@ -1,0 +1,84 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { InvalidInputError } from "../errors.ts";
+import { parseRetries, type RetryOptions, type RetryPolicy } from "../queue/retry-policy.ts";
+import type { HookContext } from "./hook-context.ts";
+
+export interface HookOptions {
+  /** How often and when to try again, unless the trigger says otherwise. */
+  readonly retries?: RetryOptions;
+}
+
+/** A function that runs after the transaction that triggered it, with what was given to the trigger. */
+export interface HookDefinition<Input, Payload> {
+  readonly kind: "hook";
+  readonly schema: StandardSchemaV1 | null;
+  readonly retries: Partial<RetryPolicy>;
+  readonly handler: (payload: Payload, hook: HookContext) => unknown;
+  /** Never there: it carries the type of what a trigger takes. */
+  readonly input?: (input: Input) => void;
+}
+
+/** Any hook: of all of them, this one asks for the most and takes the least. */
+export type AnyHookDefinition = HookDefinition<never, never>;
+export type HookDefinitions = Readonly<Record<string, AnyHookDefinition>>;
+
+/** What a trigger of this hook takes. */
+export type HookInput<Definition> = Definition extends HookDefinition<infer Input, never> ? Input : never;
+
+/**
+ * Defines a hook. A schema, of any library that speaks Standard Schema, checks the payload at the trigger; what comes out of it
+ * is stored and given to the handler.
+ *
+ * @example
+ * const sendMail = defineHook({ retries: { limit: 5 } }, async (mail: Mail, hook) => {
+ *   await mailer.send(mail, { idempotencyKey: hook.idempotencyKey, signal: hook.signal });
+ * });
+ */
+export function defineHook<Schema extends StandardSchemaV1>(
+  options: HookOptions & { readonly input: Schema },
+  handler: (payload: StandardSchemaV1.InferOutput<Schema>, hook: HookContext) => unknown,
+): HookDefinition<StandardSchemaV1.InferInput<Schema>, StandardSchemaV1.InferOutput<Schema>>;
+export function defineHook<Payload>(
+  options: HookOptions & { readonly input?: undefined },
+  handler: (payload: Payload, hook: HookContext) => unknown,
+): HookDefinition<Payload, Payload>;
+export function defineHook<Payload>(
+  handler: (payload: Payload, hook: HookContext) => unknown,
+): HookDefinition<Payload, Payload>;
+export function defineHook(first: unknown, second?: unknown): AnyHookDefinition {
+  const [options, handler] = typeof first === "function" ? [{}, first] : [first, second];
+  if (typeof options !== "object" || options === null || typeof handler !== "function") {
+    throw new InvalidInputError(
+      "hook.invalid",
+      "defineHook takes options and a handler: defineHook({ retries }, async (payload, hook) => …).",
+    );
+  }
+  const { input, retries, ...rest } = options as { input?: unknown; retries?: unknown };
+  const unknown = Object.keys(rest)[0];
+  if (unknown !== undefined) {
+    throw new InvalidInputError("hook.invalid", `A hook has no option "${unknown}"; it takes input and retries.`);
+  }
+  if (input !== undefined && !isStandardSchema(input)) {
+    throw new InvalidInputError(
+      "hook.invalid",
+      "A hook's input must be a Standard Schema (zod, valibot, arktype and others make them).",
+    );
+  }
+  return {
+    kind: "hook",
+    schema: input ?? null,
+    retries: parseRetries(retries, "retries"),
+    handler: handler as AnyHookDefinition["handler"],
+  };
+}
+
+export function isHookDefinition(value: unknown): value is AnyHookDefinition {
+  return typeof value === "object" && value !== null && Reflect.get(value, "kind") === "hook";
+}
+
+function isStandardSchema(value: unknown): value is StandardSchemaV1 {
+  const holder = (typeof value === "object" && value !== null) || typeof value === "function";
+  if (!holder) return false;
+  const standard: unknown = Reflect.get(value, "~standard");
+  return typeof standard === "object" && standard !== null && typeof Reflect.get(standard, "validate") === "function";
+}

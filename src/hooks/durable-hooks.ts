@@ -1,0 +1,160 @@
+import { InvalidInputError } from "../errors.ts";
+import type { HookRecord, HookStatistics, HookStatus } from "../store/hook-records.ts";
+import type { Store } from "../store/store.ts";
+import { decodeValue } from "../values/index.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import { checkName, checkText } from "./names.ts";
+
+/** A hook as it is stored, for people who look after the system. */
+export interface HookSummary {
+  readonly id: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly key: string | null;
+  readonly status: HookStatus;
+  readonly attempts: number;
+  readonly payload: unknown;
+  /** What the last attempt that failed threw. */
+  readonly error: unknown;
+  readonly createdAt: Date;
+  readonly lastAttemptAt: Date | null;
+  /** When it is due; while it is processing, when its lease ends; null when it is finished. */
+  readonly availableAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+export interface HookListOptions {
+  readonly status?: HookStatus;
+  readonly name?: string;
+  /** From an earlier page. */
+  readonly cursor?: string;
+  /** 1 to 1000. Default: 50. */
+  readonly limit?: number;
+  /** By the order of ids, which is that of triggers. Default: `newest`. */
+  readonly order?: "newest" | "oldest";
+}
+
+export interface HookPage {
+  readonly hooks: readonly HookSummary[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+const STATUSES: readonly unknown[] = ["pending", "processing", "failed", "completed"] satisfies HookStatus[];
+const LIST_FIELDS = ["status", "name", "cursor", "limit", "order"];
+const MOST_ROWS = 1000;
+
+/** Look at the hooks of a namespace, and help those that are stuck: for operators, scripts and dashboards. */
+export class DurableHooks {
+  readonly namespace: string;
+  readonly #store: Store;
+
+  constructor(store: Store, namespace: string) {
+    this.#store = store;
+    this.namespace = namespace;
+  }
+
+  async get(id: string): Promise<HookSummary | null> {
+    const record = await this.#store.hooks.statements.get({ namespace: this.namespace, id: checkText(id, "An id") });
+    return record === null ? null : toSummary(record);
+  }
+
+  /** One page; a cursor stays valid whatever happens between two pages. */
+  async list(options: HookListOptions = {}): Promise<HookPage> {
+    const { status, name, cursor, limit = 50, order = "newest" } = checkListOptions(options);
+    const records = await this.#store.hooks.statements.list({
+      namespace: this.namespace,
+      status: status ?? null,
+      name: name ?? null,
+      after: cursor === undefined ? null : decodeCursor(cursor),
+      order,
+      limit: limit + 1,
+    });
+    const page = records.slice(0, limit);
+    const last = page.at(-1);
+    const nextCursor = records.length > limit && last !== undefined ? encodeCursor(last.id) : null;
+    return { hooks: page.map(toSummary), nextCursor };
+  }
+
+  /** Dead letters, which failed for good and wait for a decision. */
+  deadLetters(options: Omit<HookListOptions, "status"> = {}): Promise<HookPage> {
+    return this.list({ ...options, status: "failed" });
+  }
+
+  /** How many there are, and how long the oldest due one has been waiting. Reads all of them. */
+  statistics(): Promise<HookStatistics> {
+    return this.#store.hooks.statements.statistics(this.namespace);
+  }
+
+  /** Tries dead letters again, with fresh attempts. Gives the ids; one whose key a newer hook holds is left as it is. */
+  async redrive(ids: string | readonly string[]): Promise<string[]> {
+    const redriven = await this.#store.hooks.statements.redrive(this.namespace, checkIds(ids));
+    if (redriven.length > 0) this.#store.work.post({ namespace: this.namespace, delayMs: 0 });
+    return redriven;
+  }
+
+  /** Deletes dead letters, or completed hooks that were kept. Gives the ids. */
+  discard(ids: string | readonly string[]): Promise<string[]> {
+    return this.#store.hooks.statements.discard(this.namespace, checkIds(ids));
+  }
+
+  /**
+   * Calls off what has not begun: waiting hooks go, and a running one doesn't run once more for a trigger that came in
+   * meanwhile. What runs goes on. Gives the ids of either.
+   */
+  cancel(target: string | { readonly name: string; readonly key: string }): Promise<CancelledHooks> {
+    const checked =
+      typeof target === "object" && target !== null
+        ? { name: checkName(target.name, "The name of a hook"), key: checkText(target.key, "A key") }
+        : { id: checkText(target, "An id") };
+    return this.#store.hooks.statements.cancel(this.namespace, checked);
+  }
+}
+
+export interface CancelledHooks {
+  readonly cancelled: readonly string[];
+  readonly running: readonly string[];
+}
+
+function checkListOptions(options: HookListOptions): HookListOptions {
+  if (typeof options !== "object" || options === null) throw invalid("The options of a list must be an object");
+  const unknown = Object.keys(options).find((field) => !LIST_FIELDS.includes(field));
+  if (unknown !== undefined) throw invalid(`A list has no option "${unknown}"; it takes ${LIST_FIELDS.join(", ")}`);
+  const { status, name, limit, order } = options;
+  if (status !== undefined && !STATUSES.includes(status)) throw invalid(`status must be one of ${STATUSES.join(", ")}`);
+  if (name !== undefined) checkName(name, "The name of a hook");
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MOST_ROWS)) {
+    throw invalid(`limit must be a whole number from 1 to ${MOST_ROWS}`);
+  }
+  if (order !== undefined && order !== "newest" && order !== "oldest") throw invalid("order must be newest or oldest");
+  return options;
+}
+
+function checkIds(ids: unknown): string[] {
+  const list = Array.isArray(ids) ? ids : [ids];
+  if (list.length > MOST_ROWS) throw invalid(`At most ${MOST_ROWS} ids at a time`);
+  return list.map((id) => checkText(id, "An id"));
+}
+
+function toSummary(record: HookRecord): HookSummary {
+  const { id, namespace, name, key, status, attempts } = record;
+  const toDate = (time: number | null) => (time === null ? null : new Date(time));
+  return {
+    id,
+    namespace,
+    name,
+    key,
+    status,
+    attempts,
+    payload: decodeValue(record.payload),
+    error: record.error === null ? null : decodeValue(record.error),
+    createdAt: new Date(record.createdAt),
+    lastAttemptAt: toDate(record.lastAttemptAt),
+    availableAt: toDate(record.availableAt),
+    finishedAt: toDate(record.finishedAt),
+  };
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("options.invalid", `${problem}.`);
+}

@@ -1,0 +1,81 @@
+import { type Duration, parseDuration } from "../duration.ts";
+import { InvalidInputError } from "../errors.ts";
+import type { TraceContext } from "./hook-context.ts";
+
+/** How the hooks of a fragment or an application are treated. */
+export interface DurableHooksOptions {
+  /** A handler that takes longer is told to stop, and its hook is queued again. `false`: never. Default: 10. */
+  readonly stuckProcessingTimeoutMinutes?: number | false;
+  /** Told of hooks that were queued again because their handler hung or their process was lost. May throw without harm. */
+  readonly onStuckProcessingHooks?: (report: StuckHooksReport) => unknown;
+  /** Keep finished hooks for this long, for people to look at. `false`: delete them at once. Default: `false`. */
+  readonly keepCompleted?: Duration | false;
+  /** The largest payload, in bytes of its stored text. Default: 1 MiB. */
+  readonly maxPayloadBytes?: number;
+  /** Asked at each trigger; what it gives is the handler's `traceContext`. */
+  readonly captureTraceContext?: () => TraceContext | null | undefined;
+}
+
+export interface StuckHooksReport {
+  readonly namespace: string;
+  /** The configured time-out; `false` if there is none, and the processes were lost. */
+  readonly timeoutMinutes: number | false;
+  readonly events: readonly StuckHook[];
+}
+
+export interface StuckHook {
+  readonly hookId: string;
+  readonly hookName: string;
+  readonly attempts: number;
+  /** `timeout`: its handler ran for too long. `lost`: the process that ran it is gone, or was out of reach for too long. */
+  readonly reason: "timeout" | "lost";
+}
+
+export interface HookSettings {
+  readonly stuckTimeoutMinutes: number | false;
+  readonly onStuck: ((report: StuckHooksReport) => unknown) | null;
+  readonly keepMs: number;
+  readonly maxPayloadBytes: number;
+  readonly captureTraceContext: () => TraceContext | null | undefined;
+}
+
+const DEFAULT_STUCK_MINUTES = 10;
+const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
+/** A row of a few megabytes is slow; of hundreds, the database refuses it. */
+const HIGHEST_MAX_PAYLOAD_BYTES = 64 * 1024 * 1024;
+const FIELDS = [
+  "stuckProcessingTimeoutMinutes",
+  "onStuckProcessingHooks",
+  "keepCompleted",
+  "maxPayloadBytes",
+  "captureTraceContext",
+];
+
+export function parseHookSettings(options: DurableHooksOptions = {}): HookSettings {
+  if (typeof options !== "object" || options === null) throw invalid("durableHooks must be an object");
+  const unknown = Object.keys(options).find((field) => !FIELDS.includes(field));
+  if (unknown !== undefined) throw invalid(`durableHooks has no field "${unknown}"; it takes ${FIELDS.join(", ")}`);
+  const stuckTimeoutMinutes = options.stuckProcessingTimeoutMinutes ?? DEFAULT_STUCK_MINUTES;
+  const { onStuckProcessingHooks, keepCompleted = false, captureTraceContext } = options;
+  const maxPayloadBytes = options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES;
+  if (stuckTimeoutMinutes !== false && !(Number.isFinite(stuckTimeoutMinutes) && stuckTimeoutMinutes > 0)) {
+    throw invalid("stuckProcessingTimeoutMinutes must be a number above zero, or false");
+  }
+  if (!(Number.isInteger(maxPayloadBytes) && maxPayloadBytes > 0 && maxPayloadBytes <= HIGHEST_MAX_PAYLOAD_BYTES)) {
+    throw invalid(`maxPayloadBytes must be a whole number from 1 to ${HIGHEST_MAX_PAYLOAD_BYTES}`);
+  }
+  for (const [name, value] of Object.entries({ onStuckProcessingHooks, captureTraceContext })) {
+    if (value !== undefined && typeof value !== "function") throw invalid(`${name} must be a function`);
+  }
+  return {
+    stuckTimeoutMinutes,
+    onStuck: onStuckProcessingHooks ?? null,
+    keepMs: keepCompleted === false ? 0 : parseDuration(keepCompleted, "keepCompleted"),
+    maxPayloadBytes,
+    captureTraceContext: captureTraceContext ?? (() => null),
+  };
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("options.invalid", `${problem}.`);
+}

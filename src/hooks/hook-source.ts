@@ -1,0 +1,85 @@
+import type { ProcessorSource } from "../queue/processor.ts";
+import type { Work, WorkClaim } from "../queue/work.ts";
+import type { ClaimedHook, HookScope } from "../store/hook-records.ts";
+import type { Store } from "../store/store.ts";
+import type { StuckHook } from "./hook-settings.ts";
+import { HookWork } from "./hook-work.ts";
+import type { RegisteredHooks } from "./registered-hooks.ts";
+
+const PURGE_BATCH = 1000;
+
+/** The hooks of some namespaces in one database, as work. */
+export class HookSource implements ProcessorSource {
+  readonly store: Store;
+  readonly namespaces: readonly string[];
+  readonly #hooks: ReadonlyMap<string, RegisteredHooks>;
+  #scopes: HookScope[];
+
+  constructor(store: Store, hooks: readonly RegisteredHooks[]) {
+    this.store = store;
+    this.#hooks = new Map(hooks.map((one) => [one.namespace, one]));
+    this.namespaces = [...this.#hooks.keys()];
+    this.#scopes = hooks.map(({ namespace, names }) => ({ namespace, names }));
+  }
+
+  handles(namespace: string, name: string): boolean {
+    return this.#hooks.get(namespace)?.find(name) !== undefined;
+  }
+
+  toWork(hook: ClaimedHook): HookWork {
+    const hooks = this.#hooks.get(hook.namespace) as RegisteredHooks;
+    return new HookWork(hook, this.store, hooks, (stuck) => this.#tell(hooks, [stuck]));
+  }
+
+  async claim(request: WorkClaim): Promise<Work[]> {
+    const scopes = this.#scopes;
+    if (scopes.length > 1) this.#scopes = [...scopes.slice(1), scopes[0] as HookScope]; // each namespace is the first in turn
+    const claimed = await this.store.hooks.statements.claim({ ...request, scopes });
+    const work = claimed.map((hook) => this.toWork(hook));
+    for (const one of work) {
+      if (one.recovered) this.#tell(this.#hooks.get(one.hook.namespace) as RegisteredHooks, [one.toLost()]);
+    }
+    return work;
+  }
+
+  nextWake(options: { takeOver: boolean }): Promise<number | null> {
+    return this.store.hooks.statements.nextWake(this.#scopes, options);
+  }
+
+  async renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {
+    const ours = work.filter((one) => one instanceof HookWork);
+    const held = await this.store.hooks.statements.renew(
+      ours.map(({ hook }) => hook),
+      leaseMs,
+    );
+    const references = new Set(held.map(({ namespace, id }) => `${namespace} ${id}`));
+    return new Set(ours.filter(({ hook }) => references.has(`${hook.namespace} ${hook.id}`)));
+  }
+
+  async expireLeases(isGone: (token: string) => boolean): Promise<number> {
+    const { statements } = this.store.hooks;
+    const tokens = await statements.leaseTokens(this.namespaces);
+    return statements.expireLeases(this.namespaces, tokens.filter(isGone));
+  }
+
+  async purge(): Promise<void> {
+    for (const namespace of this.namespaces) {
+      while ((await this.store.hooks.statements.purge(namespace, PURGE_BATCH)) === PURGE_BATCH);
+    }
+  }
+
+  #tell({ namespace, settings }: RegisteredHooks, events: readonly StuckHook[]): void {
+    const report = { namespace, timeoutMinutes: settings.stuckTimeoutMinutes, events };
+    const fail = (error: unknown) =>
+      this.store.logger.error("onStuckProcessingHooks threw.", { namespace, error: String(error) });
+    if (settings.onStuck === null) {
+      this.store.logger.warn("Queued stuck hooks again.", { namespace, hooks: events.map(({ hookId }) => hookId) });
+      return;
+    }
+    try {
+      Promise.resolve(settings.onStuck(report)).catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+}

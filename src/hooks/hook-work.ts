@@ -1,0 +1,175 @@
+import type { Timer } from "../clock.ts";
+import { AttemptAbortedError, NonRetryableError, PerdureError } from "../errors.ts";
+import { DEFAULT_RETRIES, type RetryPolicy, requestedDelay, retryDelay } from "../queue/retry-policy.ts";
+import type { AttemptFailure, Work } from "../queue/work.ts";
+import type { ClaimedHook, HookOutcome } from "../store/hook-records.ts";
+import type { Store } from "../store/store.ts";
+import { decodeValue, encodeError } from "../values/index.ts";
+import type { AnyHookDefinition } from "./define-hook.ts";
+import type { HookContext, TraceContext } from "./hook-context.ts";
+import type { StuckHook } from "./hook-settings.ts";
+import type { RegisteredHooks } from "./registered-hooks.ts";
+
+/** Hooks with an id of the caller's own are kept at least this long, so that the same id does nothing a second time. */
+const KEEP_OWN_IDS_MS = 30 * 24 * 3_600_000;
+
+type Ending =
+  | { readonly kind: "completed" }
+  | { readonly kind: "threw"; readonly error: unknown }
+  | { readonly kind: "abandoned" };
+
+/** One attempt at a hook that this process has claimed. */
+export class HookWork implements Work {
+  readonly hook: ClaimedHook;
+  readonly #store: Store;
+  readonly #hooks: RegisteredHooks;
+  readonly #onStuck: (hook: StuckHook) => void;
+  readonly #aborter = new AbortController();
+  #abandon: (() => void) | undefined;
+  #abandoned = false;
+
+  constructor(hook: ClaimedHook, store: Store, hooks: RegisteredHooks, onStuck: (hook: StuckHook) => void) {
+    this.hook = hook;
+    this.#store = store;
+    this.#hooks = hooks;
+    this.#onStuck = onStuck;
+  }
+
+  get recovered(): boolean {
+    return this.hook.recoveries > 0;
+  }
+
+  get description(): string {
+    return `hook ${this.hook.namespace}/${this.hook.name} ${this.hook.id}`;
+  }
+
+  async execute(): Promise<AttemptFailure | null> {
+    const definition = this.#hooks.get(this.hook.name);
+    const policy = this.#policy(definition);
+    const ending = await this.#run(definition, policy);
+    if (ending.kind === "abandoned" || this.#abandoned) return null;
+    const outcome = this.#outcome(ending, policy);
+    const stuck = ending.kind === "threw" && ending.error === this.#aborter.signal.reason;
+    await this.#settle(outcome);
+    if (stuck) this.#onStuck({ ...this.#summary(), reason: "timeout" });
+    if (ending.kind !== "threw") return null;
+    const { attempts } = this.hook;
+    return { error: ending.error, description: this.description, attempt: attempts, final: outcome.kind === "failed" };
+  }
+
+  abandon(reason: AttemptAbortedError): void {
+    this.#abandoned = true;
+    this.#aborter.abort(reason);
+    this.#abandon?.();
+  }
+
+  async release(): Promise<void> {
+    await this.#settle({ kind: "released" });
+  }
+
+  /** What it was when it was taken over from a lost owner. */
+  toLost(): StuckHook {
+    return { ...this.#summary(), reason: "lost" };
+  }
+
+  #summary(): Omit<StuckHook, "reason"> {
+    return { hookId: this.hook.id, hookName: this.hook.name, attempts: this.hook.attempts };
+  }
+
+  #policy(definition: AnyHookDefinition): RetryPolicy {
+    const ofTrigger = this.hook.retries === null ? {} : (JSON.parse(this.hook.retries) as Partial<RetryPolicy>);
+    return { ...DEFAULT_RETRIES, ...definition.retries, ...ofTrigger };
+  }
+
+  /** Calls the handler, and waits until it ends, hangs for too long, or the hook isn't ours any more. */
+  async #run(definition: AnyHookDefinition, policy: RetryPolicy): Promise<Ending> {
+    const { attempts, recoveries } = this.hook;
+    if (attempts > policy.limit + 1) {
+      const message = `The hook was lost with its process ${recoveries} times in a row and has no attempts left: it may be what ends the process.`;
+      return { kind: "threw", error: new PerdureError("hook.crash_loop", message) };
+    }
+    let timer: Timer | undefined;
+    try {
+      const payload = decodeValue(this.hook.payload) as never;
+      return await new Promise<Ending>((resolve) => {
+        this.#abandon = () => resolve({ kind: "abandoned" });
+        timer = this.#watch(resolve);
+        this.#call(definition, payload, policy).then(
+          () => resolve({ kind: "completed" }),
+          (error: unknown) => resolve({ kind: "threw", error }),
+        );
+      });
+    } catch (error) {
+      return { kind: "threw", error };
+    } finally {
+      timer?.cancel();
+    }
+  }
+
+  async #call(definition: AnyHookDefinition, payload: never, policy: RetryPolicy): Promise<void> {
+    await definition.handler(payload, this.#context(policy));
+  }
+
+  #watch(resolve: (ending: Ending) => void): Timer | undefined {
+    const { stuckTimeoutMinutes } = this.#hooks.settings;
+    if (stuckTimeoutMinutes === false) return undefined;
+    return this.#store.clock.setTimer(() => {
+      const error = new AttemptAbortedError(
+        "hook.stuck",
+        `The handler didn't end within ${stuckTimeoutMinutes} minutes.`,
+      );
+      this.#aborter.abort(error);
+      resolve({ kind: "threw", error });
+    }, stuckTimeoutMinutes * 60_000);
+  }
+
+  #context(policy: RetryPolicy): HookContext {
+    const { hook } = this;
+    const dateOrNull = (time: number | null) => (time === null ? null : new Date(time));
+    return {
+      hookId: hook.id,
+      hookName: hook.name,
+      namespace: hook.namespace,
+      idempotencyKey: `${hook.id}:${hook.triggers}`,
+      status: "processing",
+      attempts: hook.attempts,
+      maxAttempts: policy.limit + 1,
+      createdAt: new Date(hook.createdAt),
+      lastAttemptAt: dateOrNull(hook.lastAttemptAt),
+      nextRetryAt: hook.attempts > 1 ? new Date(hook.dueAt) : null,
+      processAt: new Date(hook.dueAt),
+      signal: this.#aborter.signal,
+      traceContext: hook.trace === null ? null : (decodeValue(hook.trace) as TraceContext),
+    };
+  }
+
+  #outcome(ending: Exclude<Ending, { kind: "abandoned" }>, policy: RetryPolicy): HookOutcome {
+    const { attempts, ownId } = this.hook;
+    if (ending.kind === "completed") {
+      const { keepMs } = this.#hooks.settings;
+      return { kind: "completed", keepMs: ownId ? Math.max(keepMs, KEEP_OWN_IDS_MS) : keepMs };
+    }
+    const error = encodeError(ending.error);
+    if (ending.error instanceof NonRetryableError || attempts > policy.limit) return { kind: "failed", error };
+    const now = this.#store.clock.now();
+    const delayMs = requestedDelay(ending.error, now) ?? retryDelay(policy, attempts, this.#store.randomness);
+    return { kind: "retry", delayMs: Math.round(delayMs), error };
+  }
+
+  async #settle(outcome: HookOutcome): Promise<void> {
+    const { namespace, id, lock, key } = this.hook;
+    const result = await this.#store.hooks.settle({ namespace, id, lock, keyed: key !== null, outcome });
+    if (result === "lost") {
+      this.#store.logger.warn(
+        "The outcome of a hook was not written: its lease had run out and another process has it.",
+        {
+          namespace,
+          hookId: id,
+        },
+      );
+    }
+    if (result === "pending") {
+      this.#store.work.post({ namespace, delayMs: outcome.kind === "retry" ? outcome.delayMs : 0 });
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { InvalidInputError } from "../errors.ts";
+
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,99}$/;
+const LONGEST_TEXT = 255;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what we look for
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
+
+/** Checks the name of a namespace or a hook: code, URLs and logs carry it. */
+export function checkName(value: unknown, label: string): string {
+  if (typeof value === "string" && NAME.test(value)) return value;
+  throw new InvalidInputError(
+    "name.invalid",
+    `${label} must be 1 to 100 letters, digits and . : _ - and must not start with . : or -; got ${show(value)}.`,
+  );
+}
+
+/** Checks a text that users choose freely: an id or a key. */
+export function checkText(value: unknown, label: string): string {
+  const accepted =
+    typeof value === "string" &&
+    value.length > 0 &&
+    value.length <= LONGEST_TEXT &&
+    value.isWellFormed() &&
+    !CONTROL_CHARACTER.test(value);
+  if (accepted) return value;
+  throw new InvalidInputError(
+    "text.invalid",
+    `${label} must be a text of 1 to ${LONGEST_TEXT} characters without control characters or broken surrogates; got ${show(value)}.`,
+  );
+}
+
+function show(value: unknown): string {
+  if (typeof value !== "string") return value === null ? "null" : `a value of type ${typeof value}`;
+  return value.length > 40
+    ? `${JSON.stringify(value.slice(0, 40))}… (${value.length} characters)`
+    : JSON.stringify(value);
+}

@@ -1,0 +1,39 @@
+import { InvalidInputError, NotFoundError } from "../errors.ts";
+import type { AnyHookDefinition, HookDefinitions } from "./define-hook.ts";
+import { isHookDefinition } from "./define-hook.ts";
+import type { HookSettings } from "./hook-settings.ts";
+import { checkName } from "./names.ts";
+
+/** The hooks of one namespace, as this process knows them. */
+export class RegisteredHooks {
+  readonly namespace: string;
+  readonly settings: HookSettings;
+  readonly names: readonly string[];
+  readonly #definitions: ReadonlyMap<string, AnyHookDefinition>;
+
+  constructor(namespace: string, definitions: HookDefinitions, settings: HookSettings) {
+    this.namespace = checkName(namespace, "A namespace");
+    this.settings = settings;
+    this.#definitions = new Map(Object.entries(definitions));
+    this.names = [...this.#definitions.keys()];
+    for (const [name, definition] of this.#definitions) {
+      checkName(name, "The name of a hook");
+      if (isHookDefinition(definition)) continue;
+      throw new InvalidInputError("hook.invalid", `The hook "${name}" must be made by defineHook.`);
+    }
+  }
+
+  find(name: string): AnyHookDefinition | undefined {
+    return this.#definitions.get(name);
+  }
+
+  get(name: unknown): AnyHookDefinition {
+    const definition = typeof name === "string" ? this.#definitions.get(name) : undefined;
+    if (definition !== undefined) return definition;
+    const known = this.names.length === 0 ? "it has none" : `it has ${this.names.join(", ")}`;
+    throw new NotFoundError(
+      "hook.unknown",
+      `"${this.namespace}" has no hook "${String(name).slice(0, 100)}"; ${known}.`,
+    );
+  }
+}

@@ -1,0 +1,91 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { InvalidInputError } from "../errors.ts";
+import { parseRetries, type RetryOptions } from "../queue/retry-policy.ts";
+import type { HookInsert } from "../store/hook-records.ts";
+import { encodeValue } from "../values/index.ts";
+import { checkText } from "./names.ts";
+import type { RegisteredHooks } from "./registered-hooks.ts";
+
+export interface TriggerOptions {
+  /** Not before this time. Default: at once. */
+  readonly processAt?: Date | number;
+  /**
+   * Collapses duplicates: while a hook of this key waits, the trigger replaces its payload; while it runs, the trigger makes it
+   * run once more.
+   */
+  readonly key?: string;
+  /** Instead of the hook's own policy, field by field. */
+  readonly retries?: RetryOptions;
+  /** An id of your own: a second trigger with it does nothing. */
+  readonly id?: string;
+}
+
+const FIELDS = ["processAt", "key", "retries", "id"];
+/** The end of the year 9999: later dates are mistakes, most often microseconds. */
+const LATEST_TIME = 253_402_300_799_999;
+
+/** Checks a trigger and gives what to store. A promise only if the hook's schema is asynchronous. */
+export function prepareTrigger(
+  hooks: RegisteredHooks,
+  name: string,
+  payload: unknown,
+  options: TriggerOptions | undefined,
+  createId: () => string,
+): HookInsert | Promise<HookInsert> {
+  const definition = hooks.get(name);
+  const { processAt, key, retries, id } = checkOptions(options);
+  const trace = hooks.settings.captureTraceContext();
+  const toInsert = (value: unknown): HookInsert => ({
+    namespace: hooks.namespace,
+    id: id ?? createId(),
+    ownId: id !== undefined,
+    name,
+    key: key ?? null,
+    triggers: 1,
+    triggeredAt: null,
+    payload: encodeValue(value, { label: "payload", maxBytes: hooks.settings.maxPayloadBytes }),
+    retries: retries === undefined ? null : JSON.stringify(parseRetries(retries, "retries")),
+    trace: trace ? encodeValue(trace, { label: "traceContext", maxBytes: 8192 }) : null,
+    processAt: processAt === undefined ? null : Number(processAt),
+    lease: null,
+  });
+  if (definition.schema === null) return toInsert(payload);
+  const validated = definition.schema["~standard"].validate(payload);
+  const accept = (result: StandardSchemaV1.Result<unknown>) => toInsert(outputOf(result, name));
+  return validated instanceof Promise ? validated.then(accept) : accept(validated);
+}
+
+function outputOf(result: StandardSchemaV1.Result<unknown>, name: string): unknown {
+  if (result.issues === undefined) return result.value;
+  const problems = result.issues.slice(0, 5).map(({ path = [], message }) => {
+    const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
+    return place === "" ? message : `${place}: ${message}`;
+  });
+  throw new InvalidInputError(
+    "payload.invalid",
+    `The payload of "${name}" isn't what its schema accepts. ${problems.join("; ")}`,
+  );
+}
+
+function checkOptions(options: TriggerOptions | undefined): TriggerOptions {
+  if (options === undefined) return {};
+  if (typeof options !== "object" || options === null) throw invalid("The options of a trigger must be an object");
+  const unknown = Object.keys(options).find((field) => !FIELDS.includes(field));
+  if (unknown !== undefined) throw invalid(`A trigger has no option "${unknown}"; it takes ${FIELDS.join(", ")}`);
+  const { processAt, key, id } = options;
+  if (processAt !== undefined) checkTime(processAt);
+  if (key !== undefined) checkText(key, "A key");
+  if (id !== undefined) checkText(id, "An id");
+  return options;
+}
+
+function checkTime(value: unknown): void {
+  const time = value instanceof Date ? value.getTime() : value;
+  const accepted = typeof time === "number" && Number.isInteger(time) && Math.abs(time) <= LATEST_TIME;
+  if (!accepted)
+    throw invalid("processAt must be a Date, or milliseconds since the epoch as a whole number, before the year 10000");
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("trigger.invalid", `${problem}.`);
+}

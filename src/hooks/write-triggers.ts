@@ -1,0 +1,80 @@
+import type { InsertResult } from "../store/engine.ts";
+import type { ClaimedHook, HookInsert } from "../store/hook-records.ts";
+import type { Store } from "../store/store.ts";
+import type { Reservation } from "../store/work-board.ts";
+
+/** Names the hook of a trigger: with a key, the one that took the trigger in. */
+export interface TriggeredHook {
+  readonly id: string;
+}
+
+/** Writes triggers, all or none, and sees to it that they run. */
+export async function writeTriggers(store: Store, triggers: readonly HookInsert[]): Promise<TriggeredHook[]> {
+  const plan = new TriggerPlan(store, triggers);
+  try {
+    return plan.committed(await store.hooks.insert(plan.writes));
+  } catch (error) {
+    plan.cancel();
+    throw error;
+  }
+}
+
+/**
+ * What to write for some triggers, and what to do once it is committed. Where a worker of this process has room, a row is born
+ * claimed and starts as soon as it is committed: no claim, no wake-up. Of everything else the workers are told.
+ */
+export class TriggerPlan {
+  readonly writes: readonly HookInsert[];
+  readonly #store: Store;
+  readonly #reservations: readonly (Reservation | null)[];
+
+  constructor(store: Store, triggers: readonly HookInsert[]) {
+    this.#store = store;
+    this.#reservations = triggers.map((trigger) => reserve(store, trigger));
+    this.writes = triggers.map((trigger, index) => {
+      const reservation = this.#reservations[index];
+      return reservation ? { ...trigger, lease: { lock: reservation.lock, leaseMs: reservation.leaseMs } } : trigger;
+    });
+  }
+
+  committed(results: readonly InsertResult[]): TriggeredHook[] {
+    for (const [index, result] of results.entries()) this.#follow(index, result);
+    return results.map(({ id }) => ({ id }));
+  }
+
+  cancel(): void {
+    for (const reservation of this.#reservations) reservation?.cancel();
+  }
+
+  #follow(index: number, { result, at }: InsertResult): void {
+    const write = this.writes[index] as HookInsert;
+    const reservation = this.#reservations[index] ?? null;
+    if (reservation !== null && result === "inserted") {
+      reservation.start(bornClaimed(write, reservation, at));
+      return;
+    }
+    reservation?.cancel();
+    const delayMs = write.processAt === null ? 0 : Math.max(write.processAt - at, 0);
+    this.#store.work.post({ namespace: write.namespace, delayMs });
+  }
+}
+
+/** What may collapse into another hook, or may exist already, is left to the ordinary claim. */
+function reserve(store: Store, { namespace, name, key, ownId, processAt }: HookInsert): Reservation | null {
+  const mayStartHere = key === null && !ownId && processAt === null;
+  return mayStartHere ? store.work.reserve(namespace, name) : null;
+}
+
+function bornClaimed(write: HookInsert, { lock }: Reservation, at: number): ClaimedHook {
+  const { namespace, id, name, key, ownId, payload, retries, trace } = write;
+  const history = {
+    attempts: 1,
+    recoveries: 0,
+    triggers: 1,
+    createdAt: at,
+    lastAttemptAt: null,
+    dueAt: at,
+    claimedAt: at,
+  };
+  return { namespace, id, name, key, ownId, payload, retries, trace, lock, ...history };
+}

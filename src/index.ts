@@ -1,0 +1,47 @@
+export { type Application, type HookHandle, type HookHandles, type PerdureOptions, perdure } from "./app/perdure.ts";
+export type { Clock, Timer } from "./clock.ts";
+export { type Duration, parseDuration } from "./duration.ts";
+export {
+  AttemptAbortedError,
+  CommitOutcomeUnknownError,
+  ConflictError,
+  InvalidInputError,
+  NonRetryableError,
+  NotFoundError,
+  PerdureError,
+  SchemaError,
+  StoreError,
+} from "./errors.ts";
+export { createDurableHooksProcessor, type DurableHooksProcessor } from "./fragment/create-processor.ts";
+export {
+  defineFragment,
+  type FragmentBuilder,
+  type FragmentDefinition,
+  type HooksContext,
+  type RunUnitOfWork,
+  type ServicesContext,
+} from "./fragment/define-fragment.ts";
+export type { AnyFragment, Fragment } from "./fragment/fragment.ts";
+export { type FragmentInstantiation, type FragmentOptions, instantiate } from "./fragment/instantiate.ts";
+export { migrate } from "./fragment/migrate.ts";
+export type { TriggerArguments, UnitOfWork } from "./fragment/unit-of-work.ts";
+export {
+  type AnyHookDefinition,
+  defineHook,
+  type HookDefinition,
+  type HookDefinitions,
+  type HookInput,
+  type HookOptions,
+} from "./hooks/define-hook.ts";
+export type { CancelledHooks, DurableHooks, HookListOptions, HookPage, HookSummary } from "./hooks/durable-hooks.ts";
+export type { HookContext, TraceContext } from "./hooks/hook-context.ts";
+export type { DurableHooksOptions, StuckHook, StuckHooksReport } from "./hooks/hook-settings.ts";
+export type { TriggerOptions } from "./hooks/trigger.ts";
+export type { TriggeredHook } from "./hooks/write-triggers.ts";
+export type { Logger } from "./logger.ts";
+export type { Backoff, RetryOptions } from "./queue/retry-policy.ts";
+export type { Randomness } from "./randomness.ts";
+export type { SqlRow, SqlValue } from "./store/engine.ts";
+export type { HookStatistics, HookStatus } from "./store/hook-records.ts";
+export type { FragmentMigration, FragmentTables } from "./store/migration.ts";
+export type { DatabaseAdapter } from "./store/store.ts";

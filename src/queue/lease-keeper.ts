@@ -1,0 +1,89 @@
+import type { Clock, Timer } from "../clock.ts";
+import { AttemptAbortedError } from "../errors.ts";
+import type { Work, WorkSource } from "./work.ts";
+
+interface Held {
+  readonly source: WorkSource;
+  /** By the monotonic clock, counted from before the request was sent: at the database it ends later, never earlier. */
+  until: number;
+}
+
+/**
+ * Keeps the leases of what runs: most work is done before a third of its lease is over and costs nothing here. Work whose lease
+ * could not be renewed in time may have another owner already, so it is told to stop.
+ */
+export class LeaseKeeper {
+  readonly #clock: Clock;
+  readonly #leaseMs: number;
+  readonly #onError: (error: unknown) => void;
+  readonly #held = new Map<Work, Held>();
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock, leaseMs: number, onError: (error: unknown) => void) {
+    this.#clock = clock;
+    this.#leaseMs = leaseMs;
+    this.#onError = onError;
+  }
+
+  /** `requestedAt` is the monotonic time at which the claim was sent. */
+  hold(work: Work, source: WorkSource, requestedAt: number): void {
+    this.#held.set(work, { source, until: requestedAt + this.#leaseMs });
+    this.#schedule();
+  }
+
+  drop(work: Work): void {
+    if (this.#held.delete(work) && this.#held.size === 0) this.#cancelTimer();
+  }
+
+  /** Whether the lease can't have run out yet. */
+  isHeld(work: Work): boolean {
+    const held = this.#held.get(work);
+    return held !== undefined && this.#clock.monotonic() < held.until;
+  }
+
+  #schedule(): void {
+    this.#timer ??= this.#clock.setTimer(() => {
+      this.#timer = undefined;
+      void this.#renewDue().finally(() => this.#held.size > 0 && this.#schedule());
+    }, this.#leaseMs / 6);
+  }
+
+  #cancelTimer(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  async #renewDue(): Promise<void> {
+    const now = this.#clock.monotonic();
+    const bySource = new Map<WorkSource, Work[]>();
+    for (const [work, { source, until }] of this.#held) {
+      if (now >= until) this.#lose(work);
+      else if (until - now <= (this.#leaseMs * 2) / 3) bySource.set(source, [...(bySource.get(source) ?? []), work]);
+    }
+    await Promise.all(Array.from(bySource, ([source, work]) => this.#renew(source, work, now)));
+  }
+
+  async #renew(source: WorkSource, work: readonly Work[], requestedAt: number): Promise<void> {
+    try {
+      const ours = await source.renew(work, this.#leaseMs);
+      for (const one of work) {
+        const held = this.#held.get(one);
+        if (held === undefined) continue;
+        if (ours.has(one)) held.until = requestedAt + this.#leaseMs;
+        else this.#lose(one);
+      }
+    } catch (error) {
+      this.#onError(error); // the next round tries again, until the lease is over
+    }
+  }
+
+  #lose(work: Work): void {
+    this.drop(work);
+    work.abandon(
+      new AttemptAbortedError(
+        "attempt.lease_lost",
+        "The lease could not be renewed in time: another process may run this now.",
+      ),
+    );
+  }
+}

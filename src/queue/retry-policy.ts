@@ -1,0 +1,80 @@
+import { type Duration, parseDuration } from "../duration.ts";
+import { InvalidInputError } from "../errors.ts";
+import type { Randomness } from "../randomness.ts";
+
+/** How often and when to try again. What is left out comes from the next wider policy: the trigger's, the hook's, the default. */
+export interface RetryOptions {
+  /** How many times to try again after the first attempt. */
+  readonly limit?: number;
+  /** The wait before the first retry. */
+  readonly delay?: Duration;
+  /** How it grows. Exponential waits are spread out at random, from nothing up to the full wait. */
+  readonly backoff?: Backoff;
+  /** No wait is longer. */
+  readonly maxDelay?: Duration;
+}
+
+export type Backoff = "constant" | "linear" | "exponential";
+
+export interface RetryPolicy {
+  readonly limit: number;
+  readonly delay: number;
+  readonly backoff: Backoff;
+  readonly maxDelay: number;
+}
+
+export const DEFAULT_RETRIES: RetryPolicy = { limit: 19, delay: 1000, backoff: "exponential", maxDelay: 64_000 };
+
+const BACKOFFS: readonly unknown[] = ["constant", "linear", "exponential"] satisfies Backoff[];
+const FIELDS = ["limit", "delay", "backoff", "maxDelay"];
+const HIGHEST_LIMIT = 10_000;
+
+/** Checks what a user gave; durations come out in milliseconds. */
+export function parseRetries(options: unknown, label: string): Partial<RetryPolicy> {
+  if (options === undefined) return {};
+  if (typeof options !== "object" || options === null) throw invalid(label, "must be an object");
+  const { limit, delay, backoff, maxDelay } = options as Record<keyof RetryPolicy, unknown>;
+  const unknown = Object.keys(options).find((field) => !FIELDS.includes(field));
+  if (unknown !== undefined) throw invalid(label, `has no field "${unknown}"; it takes ${FIELDS.join(", ")}`);
+  const policy: { -readonly [Field in keyof RetryPolicy]?: RetryPolicy[Field] } = {};
+  if (limit !== undefined) {
+    const accepted = typeof limit === "number" && Number.isInteger(limit) && limit >= 0 && limit <= HIGHEST_LIMIT;
+    if (!accepted) throw invalid(`${label}.limit`, `must be a whole number from 0 to ${HIGHEST_LIMIT}`);
+    policy.limit = limit;
+  }
+  if (backoff !== undefined) {
+    if (!BACKOFFS.includes(backoff)) throw invalid(`${label}.backoff`, `must be one of ${BACKOFFS.join(", ")}`);
+    policy.backoff = backoff as Backoff;
+  }
+  if (delay !== undefined) policy.delay = parseDuration(delay as Duration, `${label}.delay`);
+  if (maxDelay !== undefined) policy.maxDelay = parseDuration(maxDelay as Duration, `${label}.maxDelay`);
+  return policy;
+}
+
+/** How long to wait after the attempt of this number, counted from 1. */
+export function retryDelay(policy: RetryPolicy, attempt: number, randomness: Randomness): number {
+  if (policy.backoff === "constant") return Math.min(policy.delay, policy.maxDelay);
+  if (policy.backoff === "linear") return Math.min(policy.delay * attempt, policy.maxDelay);
+  const longest = Math.min(policy.delay * 2 ** Math.min(attempt - 1, 60), policy.maxDelay);
+  return Math.round(longest * randomness.fraction());
+}
+
+/** The wait that an error asks for by its `retryAfter`: a duration or a date. Null if it doesn't, or not in a way we understand. */
+export function requestedDelay(error: unknown, now: number): number | null {
+  const retryAfter: unknown =
+    typeof error === "object" && error !== null ? Reflect.get(error, "retryAfter") : undefined;
+  if (retryAfter === undefined || retryAfter === null) return null;
+  if (retryAfter instanceof Date) {
+    const delay = retryAfter.getTime() - now;
+    return Number.isNaN(delay) ? null : Math.max(delay, 0);
+  }
+  try {
+    return parseDuration(retryAfter as Duration);
+  } catch {
+    return null;
+  }
+}
+
+function invalid(label: string, problem: string): InvalidInputError {
+  return new InvalidInputError("retries.invalid", `${label} ${problem}.`);
+}

@@ -1,0 +1,44 @@
+import type { AttemptAbortedError } from "../errors.ts";
+
+/** Something that was claimed: it is ours to run until its lease runs out. */
+export interface Work {
+  /** Whether its last owner was lost while it held it. Such work runs alone: it may be what killed its owner. */
+  readonly recovered: boolean;
+  /** For people who read logs. */
+  readonly description: string;
+  /** Runs it and writes what came of it. Gives what the user's code threw, if it did; rejects only if the store failed. */
+  execute(): Promise<AttemptFailure | null>;
+  /** Tells the running code to stop, and writes nothing of it any more: the row has, or gets, another owner. */
+  abandon(reason: AttemptAbortedError): void;
+  /** Gives it back as if it had never been claimed. */
+  release(): Promise<void>;
+}
+
+export interface AttemptFailure {
+  readonly error: unknown;
+  readonly description: string;
+  readonly attempt: number;
+  /** Whether no other attempt follows. */
+  readonly final: boolean;
+}
+
+export interface WorkClaim {
+  readonly limit: number;
+  /** Whether one piece of work whose owner was lost may be among them. */
+  readonly takeOver: boolean;
+  readonly lock: string;
+  readonly leaseMs: number;
+}
+
+/** Claimable rows of one kind in one database. */
+export interface WorkSource {
+  claim(request: WorkClaim): Promise<Work[]>;
+  /** Milliseconds until something is due, zero or less if it is; null if nothing waits. */
+  nextWake(options: { takeOver: boolean }): Promise<number | null>;
+  /** Extends the leases of these, which are all of this source. Gives those that are still ours. */
+  renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>>;
+  /** Ends leases whose owners are known to be gone. Gives the number. */
+  expireLeases(isGone: (owner: string) => boolean): Promise<number>;
+  /** Deletes what was kept for long enough. */
+  purge(): Promise<void>;
+}

@@ -1,0 +1,185 @@
+import { type Clock, pause } from "../clock.ts";
+import { AttemptAbortedError } from "../errors.ts";
+import { LeaseKeeper } from "./lease-keeper.ts";
+import type { AttemptFailure, Work, WorkSource } from "./work.ts";
+
+export interface WorkerOptions {
+  readonly clock: Clock;
+  readonly sources: readonly WorkSource[];
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly nextToken: () => string;
+  /** A place has become free. */
+  readonly onRoom: () => void;
+  readonly onFailure: (failure: AttemptFailure) => void;
+  /** The store failed while we wrote or renewed. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** How long recovered work waits for the rest to end, and how long nothing else starts beside it. */
+const ISOLATION_MS = 5000;
+
+/**
+ * Runs what it claims, as much at a time as it has places for.
+ *
+ * Work whose last owner was lost may be what killed it. It runs one at a time, and alone: first what runs already may end,
+ * then nothing new starts for as long as poison usually takes. Both are bounded, so that a slow neighbour or a slow piece of
+ * innocent work holds up nobody for long.
+ */
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #leases: LeaseKeeper;
+  readonly #running = new Map<Work, Promise<void>>();
+  #reserved = 0;
+  #isolated: Work | undefined;
+  #quiet = false;
+  #stopping = false;
+  #firstSource = 0;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#leases = new LeaseKeeper(options.clock, options.leaseMs, options.onError);
+  }
+
+  /** How much more may start now. */
+  get room(): number {
+    if (this.#stopping || this.#quiet) return 0;
+    return Math.max(this.#options.concurrency - this.#running.size - this.#reserved, 0);
+  }
+
+  get running(): number {
+    return this.#running.size + this.#reserved;
+  }
+
+  /** Whether work whose owner was lost could be taken over now. */
+  get takesOver(): boolean {
+    return this.#isolated === undefined;
+  }
+
+  /** Claims as much as there is room for, and starts it. Gives how much it asked for and how much it got. */
+  async fill(): Promise<{ asked: number; claimed: number }> {
+    const asked = this.room;
+    let claimed = 0;
+    this.#reserved += asked;
+    try {
+      const { sources } = this.#options;
+      for (let index = 0; index < sources.length && claimed < asked; index++) {
+        const source = sources[(this.#firstSource + index) % sources.length] as WorkSource;
+        claimed += await this.#claim(source, asked - claimed);
+      }
+      this.#firstSource = (this.#firstSource + 1) % sources.length;
+    } finally {
+      this.#reserved -= asked - claimed;
+    }
+    return { asked, claimed };
+  }
+
+  /** Takes a place for work that is about to be written as already claimed. */
+  reserve(): Place | null {
+    if (this.room === 0) return null;
+    this.#reserved++;
+    const { nextToken, leaseMs, clock } = this.#options;
+    const requestedAt = clock.monotonic();
+    return {
+      lock: nextToken(),
+      leaseMs,
+      start: (work, source) => {
+        this.#leases.hold(work, source, requestedAt);
+        this.#start(work);
+      },
+      cancel: () => {
+        this.#reserved--;
+        this.#options.onRoom();
+      },
+    };
+  }
+
+  /** Resolves when nothing runs any more. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
+  }
+
+  /** Starts nothing more, waits for what runs, and after the deadline gives the rest back, uncounted. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#stopping = true;
+    const { clock, onError } = this.#options;
+    const waiting = new AbortController();
+    await Promise.race([this.idle(), pause(clock, deadlineMs, waiting.signal)]);
+    waiting.abort();
+    const reason = new AttemptAbortedError(
+      "attempt.shutdown",
+      "The process is shutting down: another one will run this.",
+    );
+    await Promise.all(
+      Array.from(this.#running.keys(), async (work) => {
+        work.abandon(reason);
+        await work.release().catch(onError);
+        this.#leases.drop(work);
+      }),
+    );
+  }
+
+  async #claim(source: WorkSource, limit: number): Promise<number> {
+    const { clock, leaseMs, nextToken, onError } = this.#options;
+    const requestedAt = clock.monotonic();
+    const claimed = await source.claim({ limit, takeOver: this.takesOver, lock: nextToken(), leaseMs });
+    for (const work of claimed) {
+      this.#leases.hold(work, source, requestedAt);
+      if (this.#stopping) {
+        this.#reserved--;
+        this.#leases.drop(work);
+        await work.release().catch(onError);
+      } else if (work.recovered) {
+        void this.#startAlone(work);
+      } else {
+        this.#start(work);
+      }
+    }
+    return claimed.length;
+  }
+
+  /** Turns a reserved place into a running one. */
+  #start(work: Work): void {
+    this.#reserved--;
+    const run = this.#stopping ? work.release() : this.#leases.isHeld(work) ? this.#execute(work) : Promise.resolve();
+    const ended = run.catch(this.#options.onError).finally(() => {
+      this.#running.delete(work);
+      this.#leases.drop(work);
+      this.#options.onRoom();
+    });
+    this.#running.set(work, ended);
+  }
+
+  async #startAlone(work: Work): Promise<void> {
+    this.#isolated = work;
+    this.#quiet = true;
+    await this.#atMost(ISOLATION_MS, this.idle());
+    this.#start(work);
+    const ended = this.#running.get(work);
+    await this.#atMost(ISOLATION_MS, ended);
+    this.#quiet = false;
+    this.#options.onRoom();
+    await ended;
+    this.#isolated = undefined;
+    this.#options.onRoom();
+  }
+
+  async #execute(work: Work): Promise<void> {
+    const failure = await work.execute();
+    if (failure !== null) this.#options.onFailure(failure);
+  }
+
+  async #atMost(milliseconds: number, ended: Promise<void> | undefined): Promise<void> {
+    const waiting = new AbortController();
+    await Promise.race([ended, pause(this.#options.clock, milliseconds, waiting.signal)]);
+    waiting.abort();
+  }
+}
+
+/** A place in a worker, for work that is written as already claimed. */
+export interface Place {
+  readonly lock: string;
+  readonly leaseMs: number;
+  start(work: Work, source: WorkSource): void;
+  cancel(): void;
+}
