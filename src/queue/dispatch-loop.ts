@@ -68,6 +68,7 @@ export class DispatchLoop implements WorkTaker {
       leaseMs: options.leaseMs,
       nextToken: createTokens(options.owner),
       onRoom: () => this.#nudge(),
+      onTakeOver: () => this.wake(),
       onFailure: (failure) => this.#reportFailure(failure),
       onError: (error) => this.#reportError(error),
     });

@@ -6,6 +6,7 @@ interface Held {
   readonly source: WorkSource;
   /** By the monotonic clock, counted from before the request was sent: at the database it ends later, never earlier. */
   until: number;
+  renewing: boolean;
 }
 
 /**
@@ -27,7 +28,7 @@ export class LeaseKeeper {
 
   /** `requestedAt` is the monotonic time at which the claim was sent. */
   hold(work: Work, source: WorkSource, requestedAt: number): void {
-    this.#held.set(work, { source, until: requestedAt + this.#leaseMs });
+    this.#held.set(work, { source, until: requestedAt + this.#leaseMs, renewing: false });
     this.#schedule();
   }
 
@@ -44,7 +45,8 @@ export class LeaseKeeper {
   #schedule(): void {
     this.#timer ??= this.#clock.setTimer(() => {
       this.#timer = undefined;
-      void this.#renewDue().finally(() => this.#held.size > 0 && this.#schedule());
+      this.#renewDue();
+      if (this.#held.size > 0) this.#schedule();
     }, this.#leaseMs / 6);
   }
 
@@ -53,27 +55,36 @@ export class LeaseKeeper {
     this.#timer = undefined;
   }
 
-  async #renewDue(): Promise<void> {
+  /** A renewal that gets no answer must not keep us from seeing that the time is up. */
+  #renewDue(): void {
     const now = this.#clock.monotonic();
     const bySource = new Map<WorkSource, Work[]>();
-    for (const [work, { source, until }] of this.#held) {
-      if (now >= until) this.#lose(work);
-      else if (until - now <= (this.#leaseMs * 2) / 3) bySource.set(source, [...(bySource.get(source) ?? []), work]);
+    for (const [work, held] of this.#held) {
+      if (now >= held.until) {
+        this.#lose(work);
+      } else if (!held.renewing && held.until - now <= (this.#leaseMs * 2) / 3) {
+        held.renewing = true;
+        const due = bySource.get(held.source);
+        if (due === undefined) bySource.set(held.source, [work]);
+        else due.push(work);
+      }
     }
-    await Promise.all(Array.from(bySource, ([source, work]) => this.#renew(source, work, now)));
+    for (const [source, work] of bySource) void this.#renew(source, work, now);
   }
 
   async #renew(source: WorkSource, work: readonly Work[], requestedAt: number): Promise<void> {
+    let ours: Set<Work> | undefined;
     try {
-      const ours = await source.renew(work, this.#leaseMs);
-      for (const one of work) {
-        const held = this.#held.get(one);
-        if (held === undefined) continue;
-        if (ours.has(one)) held.until = requestedAt + this.#leaseMs;
-        else this.#lose(one);
-      }
+      ours = await source.renew(work, this.#leaseMs);
     } catch (error) {
       this.#onError(error); // the next round tries again, until the lease is over
+    }
+    for (const one of work) {
+      const held = this.#held.get(one);
+      if (held === undefined) continue;
+      held.renewing = false;
+      if (ours?.has(one)) held.until = requestedAt + this.#leaseMs;
+      else if (ours !== undefined) this.#lose(one);
     }
   }
 

@@ -11,6 +11,8 @@ export interface WorkerOptions {
   readonly nextToken: () => string;
   /** A place has become free. */
   readonly onRoom: () => void;
+  /** Work whose owner was lost can be taken over again. */
+  readonly onTakeOver: () => void;
   readonly onFailure: (failure: AttemptFailure) => void;
   /** The store failed while we wrote or renewed. */
   readonly onError: (error: unknown) => void;
@@ -29,7 +31,9 @@ const ISOLATION_MS = 5000;
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #leases: LeaseKeeper;
-  readonly #running = new Map<Work, Promise<void>>();
+  readonly #running = new Set<Work>();
+  /** Those who wait for something to end. */
+  #waiting: (() => void)[] = [];
   #reserved = 0;
   #isolated: Work | undefined;
   #quiet = false;
@@ -89,31 +93,24 @@ export class Worker {
       },
       cancel: () => {
         this.#reserved--;
-        this.#options.onRoom();
+        this.#ended();
       },
     };
-  }
-
-  /** Resolves when nothing runs any more. */
-  async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
   /** Starts nothing more, waits for what runs, and after the deadline gives the rest back, uncounted. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
-    const { clock, onError } = this.#options;
-    const waiting = new AbortController();
-    await Promise.race([this.idle(), pause(clock, deadlineMs, waiting.signal)]);
-    waiting.abort();
+    this.#ended();
+    await this.#waitUntil(() => this.running === 0, deadlineMs);
     const reason = new AttemptAbortedError(
       "attempt.shutdown",
       "The process is shutting down: another one will run this.",
     );
     await Promise.all(
-      Array.from(this.#running.keys(), async (work) => {
+      Array.from(this.#running, async (work) => {
         work.abandon(reason);
-        await work.release().catch(onError);
+        await work.release().catch(this.#options.onError);
         this.#leases.drop(work);
       }),
     );
@@ -141,27 +138,34 @@ export class Worker {
   /** Turns a reserved place into a running one. */
   #start(work: Work): void {
     this.#reserved--;
-    const run = this.#stopping ? work.release() : this.#leases.isHeld(work) ? this.#execute(work) : Promise.resolve();
-    const ended = run.catch(this.#options.onError).finally(() => {
-      this.#running.delete(work);
-      this.#leases.drop(work);
-      this.#options.onRoom();
-    });
-    this.#running.set(work, ended);
+    this.#running.add(work);
+    void this.#run(work);
   }
 
   async #startAlone(work: Work): Promise<void> {
     this.#isolated = work;
     this.#quiet = true;
-    await this.#atMost(ISOLATION_MS, this.idle());
+    await this.#waitUntil(() => this.#running.size === 0 || this.#stopping, ISOLATION_MS);
     this.#start(work);
-    const ended = this.#running.get(work);
-    await this.#atMost(ISOLATION_MS, ended);
+    await this.#waitUntil(() => !this.#running.has(work), ISOLATION_MS);
     this.#quiet = false;
-    this.#options.onRoom();
-    await ended;
+    this.#ended();
+    await this.#waitUntil(() => !this.#running.has(work));
     this.#isolated = undefined;
-    this.#options.onRoom();
+    this.#options.onTakeOver();
+  }
+
+  async #run(work: Work): Promise<void> {
+    try {
+      if (this.#stopping) await work.release();
+      else if (this.#leases.isHeld(work)) await this.#execute(work);
+    } catch (error) {
+      this.#options.onError(error);
+    } finally {
+      this.#running.delete(work);
+      this.#leases.drop(work);
+      this.#ended();
+    }
   }
 
   async #execute(work: Work): Promise<void> {
@@ -169,10 +173,22 @@ export class Worker {
     if (failure !== null) this.#options.onFailure(failure);
   }
 
-  async #atMost(milliseconds: number, ended: Promise<void> | undefined): Promise<void> {
-    const waiting = new AbortController();
-    await Promise.race([ended, pause(this.#options.clock, milliseconds, waiting.signal)]);
-    waiting.abort();
+  #ended(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#options.onRoom();
+  }
+
+  async #waitUntil(condition: () => boolean, milliseconds?: number): Promise<void> {
+    const timeout = new AbortController();
+    let late = false;
+    if (milliseconds !== undefined) {
+      void pause(this.#options.clock, milliseconds, timeout.signal).then(() => {
+        late = true;
+        this.#ended();
+      });
+    }
+    while (!condition() && !late) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    timeout.abort();
   }
 }
 

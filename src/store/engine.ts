@@ -34,6 +34,9 @@ export interface Engine {
   /** How many group commits may be under way at once. */
   readonly flushesInFlight: number;
 
+  /** Throws where waiting for this engine would wait for the transaction that the caller is in. */
+  refuseNesting(): void;
+
   /**
    * Runs `body` in a transaction of its own, which is committed when it resolves and rolled back when it rejects. Throws
    * `CommitOutcomeUnknownError` when the reply to the commit was lost.

@@ -8,6 +8,7 @@ type Batch = readonly HookInsert[];
 /** Hooks in the database: what many callers write at once goes through group commits, the rest straight to the engine. */
 export class StoredHooks {
   readonly statements: HookStatements;
+  readonly #engine: Engine;
   readonly #inserts: GroupCommit<Batch, InsertResult[]>;
   /** Triggers with keys are written in the order of asking, or a newer payload could be overtaken by an older. */
   readonly #keyedInserts: GroupCommit<Batch, InsertResult[]>;
@@ -16,6 +17,7 @@ export class StoredHooks {
   constructor(engine: Engine) {
     const { clock, flushesInFlight, hooks } = engine;
     this.statements = hooks;
+    this.#engine = engine;
     const flush = (batches: Batch[]) => insertBatches(batches, (triggers) => hooks.insert(triggers));
     this.#inserts = new GroupCommit({ clock, flush, flushesInFlight, measure: measureBatch });
     this.#keyedInserts = new GroupCommit({ clock, flush, flushesInFlight: 1, measure: measureBatch });
@@ -28,7 +30,8 @@ export class StoredHooks {
   }
 
   /** Writes triggers, all or none. */
-  insert(triggers: Batch): Promise<InsertResult[]> {
+  async insert(triggers: Batch): Promise<InsertResult[]> {
+    this.#engine.refuseNesting();
     const keyed = triggers.some(({ key }) => key !== null);
     return (keyed ? this.#keyedInserts : this.#inserts).add(triggers);
   }

@@ -1,9 +1,11 @@
 import { PerdureError } from "../../errors.ts";
-import type { PostgresClient, PostgresPool, PostgresQueryable, PostgresResult } from "./driver.ts";
+import type { PostgresClient, PostgresPool, PostgresQuery, PostgresQueryable, PostgresResult } from "./driver.ts";
 import { toStoreError } from "./errors.ts";
 import type { Statement } from "./sql/statement.ts";
 
 const DRIVER_MISSING = "ERR_MODULE_NOT_FOUND";
+/** A connection that was cut without a word looks open for hours. Our statements take milliseconds. */
+const ANSWER_TIMEOUT_MS = 30_000;
 
 export interface ConnectionOptions {
   readonly pool: PostgresPool | { readonly url: string; readonly connections: number };
@@ -27,13 +29,10 @@ export class Connection {
   async run(statement: Statement, values: unknown[], on?: PostgresQueryable): Promise<PostgresResult> {
     const { preparedStatements, statementPrefix } = this.#options;
     const name = preparedStatements ? { name: statementPrefix + statement.name } : {};
-    return this.query({ ...name, text: statement.text, values }, on);
+    return this.query({ ...name, text: statement.text, values, query_timeout: ANSWER_TIMEOUT_MS }, on);
   }
 
-  async query(
-    query: { name?: string; text: string; values?: unknown[] },
-    on?: PostgresQueryable,
-  ): Promise<PostgresResult> {
+  async query(query: PostgresQuery, on?: PostgresQueryable): Promise<PostgresResult> {
     try {
       const queryable = on ?? (await this.pool());
       return await queryable.query(query);

@@ -15,7 +15,15 @@ export interface PostgresClient extends PostgresQueryable {
 }
 
 export interface PostgresQueryable {
-  query(query: { name?: string; text: string; values?: unknown[] }): Promise<PostgresResult>;
+  query(query: PostgresQuery): Promise<PostgresResult>;
+}
+
+export interface PostgresQuery {
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: unknown[];
+  /** How long to wait for an answer, in milliseconds. */
+  readonly query_timeout?: number;
 }
 
 export interface PostgresResult {

@@ -53,6 +53,9 @@ export class PostgresEngine implements Engine {
     this.schemaMigrations = schemaMigrations(prefix);
   }
 
+  /** Every transaction has a connection of its own. */
+  refuseNesting(): void {}
+
   async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
     const client = await this.#connection.checkOut();
     return inTransaction(client, async () => {

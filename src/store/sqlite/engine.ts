@@ -132,6 +132,7 @@ export class SqliteEngine implements Engine {
   /** Runs synchronous work between other people's transactions, again while another process keeps the database busy. */
   async #exclusive<Result>(body: () => Result): Promise<Result> {
     if (this.#closed) throw new PerdureError("store.closed", "The database was closed.");
+    this.refuseNesting();
     return this.#mutex.run(() => this.#retryWhileBusy(body));
   }
 
