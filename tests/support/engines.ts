@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { Clock } from "../../src/clock.ts";
 import type { Logger } from "../../src/logger.ts";
-import type { Dialect } from "../../src/store/engine.ts";
+import type { Dialect } from "../../src/store/dialect.ts";
 import { migrateEngine } from "../../src/store/migrate-store.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import { sqlite } from "../../src/store/sqlite/index.ts";

@@ -31,6 +31,7 @@ interface SqliteHandleStatement {
 }
 
 const MOST_CACHED_STATEMENTS = 200;
+const NUMBERED_PLACEHOLDER = /\?[1-9]/;
 
 export function driverOf(handle: SqliteHandle, options: { owned: boolean }): SqliteDriver {
   const statements = new Map<string, SqliteHandleStatement>();
@@ -50,16 +51,25 @@ export function driverOf(handle: SqliteHandle, options: { owned: boolean }): Sql
     all: (text, parameters) => {
       const statement = prepare(text);
       if (statement.reader === false) {
-        statement.run(...(parameters as never[]));
+        statement.run(...bindings(statement, text, parameters));
         return [];
       }
-      return statement.all(...(parameters as never[])) as Record<string, unknown>[];
+      return statement.all(...bindings(statement, text, parameters)) as Record<string, unknown>[];
     },
-    run: (text, parameters) => Number(prepare(text).run(...(parameters as never[])).changes),
+    run: (text, parameters) => {
+      const statement = prepare(text);
+      return Number(statement.run(...bindings(statement, text, parameters)).changes);
+    },
     inTransaction: () => handle.isTransaction ?? handle.inTransaction ?? false,
     close: () => {
       statements.clear();
       if (options.owned) handle.close();
     },
   };
+}
+
+/** better-sqlite3 takes `?1`, `?2` for names, and wants an object for those. */
+function bindings(statement: SqliteHandleStatement, text: string, parameters: readonly SqliteValue[]): never[] {
+  if (statement.reader === undefined || !NUMBERED_PLACEHOLDER.test(text)) return parameters as never[];
+  return [Object.fromEntries(parameters.map((value, index) => [index + 1, value]))] as never[];
 }
