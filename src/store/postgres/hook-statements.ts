@@ -46,6 +46,8 @@ import { renewHooks } from "./sql/renew-hooks.ts";
 import { deleteCompletedHooks, deleteFinishedHooks, findForeignHooks, settleHooks } from "./sql/settle-hooks.ts";
 import type { SchemaPrefix, Statement } from "./sql/statement.ts";
 
+type Row = Record<string, unknown>;
+
 export class PostgresHookStatements implements HookStatements {
   readonly #connection: Connection;
   readonly #clock: Clock;
@@ -80,7 +82,7 @@ export class PostgresHookStatements implements HookStatements {
       request.lock,
       request.leaseMs,
     ]);
-    return rows.map(toClaimedHook).sort(byDueTime);
+    return rows.sort(byPlace).map(toClaimedHook);
   }
 
   async renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]> {
@@ -258,8 +260,13 @@ function laneColumns(lanes: ReturnType<typeof hookLanes>): unknown[] {
   return [
     lanes.map((lane) => lane.namespace),
     lanes.map((lane) => lane.class),
-    lanes.map((lane) => `{${lane.names.map((name) => `"${name}"`).join(",")}}`),
+    lanes.map((lane) => toArrayLiteral(lane.names)),
   ];
+}
+
+/** The driver gives nested arrays to PostgreSQL as such, which must all be of one length; ours aren't. */
+function toArrayLiteral(texts: readonly string[]): string {
+  return `{${texts.map((text) => `"${text.replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
 }
 
 function referenceColumns(references: readonly HookReference[]): unknown[] {
@@ -294,6 +301,11 @@ function byReference(left: HookReference, right: HookReference): number {
   return compareText(left.namespace, right.namespace) || compareText(left.id, right.id);
 }
 
-function byDueTime(left: ClaimedHook, right: ClaimedHook): number {
-  return right.recoveries - left.recoveries || left.dueAt - right.dueAt || compareText(left.id, right.id);
+/** The order in which a claim takes rows; those that an update returns come in any. */
+function byPlace(left: Row, right: Row): number {
+  return (
+    toNumber(left.place) - toNumber(right.place) ||
+    toNumber(left.due_at) - toNumber(right.due_at) ||
+    compareText(left.id as string, right.id as string)
+  );
 }

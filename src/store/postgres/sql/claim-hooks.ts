@@ -14,7 +14,7 @@ export function claimHooks(schema: SchemaPrefix): Statement {
     text: `
 with clock as materialized (select ${NOW} as now),
 lane as materialized (
-  select * from unnest($2::text[], $3::smallint[], $4::text[]) as lane(namespace, class, names)
+  select * from unnest($2::text[], $3::smallint[], $4::text[]) with ordinality as lane(namespace, class, names, place)
 ),
 lost as materialized (
   ${takeDue(schema, "lane.class = 2")}
@@ -35,12 +35,12 @@ from (select * from lost union all select * from due) as taken, clock
 where hook.ctid = taken.ctid
 returning hook.namespace, hook.id, hook.lock, hook.name, hook.key, hook.own_id, hook.attempts, hook.recoveries, hook.triggers,
   hook.payload::text as payload, hook.retries::text as retries, hook.trace::text as trace, hook.created_at,
-  taken.previous_attempt_at, taken.due_at, clock.now as claimed_at`,
+  taken.previous_attempt_at, taken.due_at, taken.place, clock.now as claimed_at`,
   };
 }
 
 function takeDue(schema: SchemaPrefix, lanes: string): string {
-  return `select next.* from lane cross join lateral (
+  return `select next.*, lane.place from lane cross join lateral (
     select hook.ctid, hook.available_at as due_at, hook.last_attempt_at as previous_attempt_at
     from ${schema}hook as hook
     where hook.namespace = lane.namespace
