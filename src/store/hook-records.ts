@@ -26,7 +26,10 @@ export interface HookInsert extends HookReference {
   readonly trace: string | null;
   /** When it is due; null is at once, by the database's time. */
   readonly processAt: number | null;
-  /** Given when the inserting process starts it itself: the row is born claimed, with its first attempt counted. */
+  /**
+   * Given when the inserting process starts it itself: the row is born claimed, with its first attempt counted. Never with a
+   * key, because such a trigger may become part of another row.
+   */
   readonly lease: { readonly lock: string; readonly leaseMs: number } | null;
 }
 

@@ -30,7 +30,7 @@ import type { Connection } from "./connection.ts";
 import type { PostgresQueryable } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { claimHooks } from "./sql/claim-hooks.ts";
-import { insertHooks, insertKeyedHooks } from "./sql/insert-hooks.ts";
+import { findTriggeredHooks, insertHooks, insertKeyedHooks } from "./sql/insert-hooks.ts";
 import { expireLeases, leaseTokens } from "./sql/lease-tokens.ts";
 import { nextHookWake } from "./sql/next-hook-wake.ts";
 import {
@@ -173,15 +173,9 @@ export class PostgresHookStatements implements HookStatements {
 
   async #insertPlain(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
     const { rows } = await this.#run(insertHooks, [this.#now(), ...hookColumns(hooks)], on);
-    const at = rows[0] ? toNumber(rows[0].created_at) : this.#clock.now();
-    if (rows.length === hooks.length) return hooks.map(({ id }) => ({ result: "inserted", id, at }));
-    // Some ids exist: sent before, with the reply lost, or the caller's own. Rows that carry our lease are ours all the same.
-    const known = await this.#run(findForeignHooks, referenceColumns(hooks), on);
-    const locks = new Map(known.rows.map((row) => [`${row.namespace} ${row.id}`, row.lock]));
-    return hooks.map(({ namespace, id, lease }) => {
-      const ours = lease !== null && locks.get(`${namespace} ${id}`) === lease.lock;
-      return { result: ours ? "inserted" : "existing", id, at };
-    });
+    if (rows.length < hooks.length) return this.#insertResults(hooks, rows, on);
+    const at = toNumber(rows[0]?.now);
+    return hooks.map(({ id }) => ({ result: "inserted", id, at }));
   }
 
   async #insertKeyed(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
@@ -192,21 +186,45 @@ export class PostgresHookStatements implements HookStatements {
       hooks.map((hook) => hook.triggers),
       hooks.map((hook) => hook.triggeredAt),
     ];
-    let rows: Record<string, unknown>[];
     try {
-      ({ rows } = await this.#run(insertKeyedHooks, values, on));
+      const { rows } = await this.#run(insertKeyedHooks, values, on);
+      return await this.#insertResults(hooks, rows, on);
     } catch (error) {
       // Somebody inserted the same id between our look and our write: the next try finds it.
       if (!isUniqueViolation(error) || on !== undefined) throw error;
       throw new StoreError("store.unavailable", "Two triggers of one id met.", { cause: error, transient: true });
     }
-    const rowOf = new Map(rows.map((row) => [`${row.namespace} ${row.trigger}`, row]));
-    return hooks.map((hook) => {
-      const row = rowOf.get(`${hook.namespace} ${hook.id}`);
-      if (row === undefined) return { result: "existing", id: hook.id, at: this.#clock.now() };
+  }
+
+  /** `written` names each trigger that had an effect, and the hook that holds it now. */
+  async #insertResults(
+    hooks: readonly HookInsert[],
+    written: readonly Row[],
+    on?: PostgresQueryable,
+  ): Promise<InsertResult[]> {
+    const rowOf = new Map(written.map((row) => [`${row.namespace} ${row.trigger}`, row]));
+    const effects = hooks.map((hook) => takeRow(rowOf, hook));
+    const others = hooks.filter((_, index) => effects[index] === undefined);
+    const known = others.length === 0 ? new Map<string, Row>() : await this.#findTriggered(others, on);
+    return hooks.map((hook, index) => {
+      const row = effects[index];
+      if (row === undefined) return this.#knownResult(hook, known.get(`${hook.namespace} ${hook.id}`));
       const id = row.id as string;
       return { result: id === hook.id ? "inserted" : "collapsed", id, at: toNumber(row.now) };
     });
+  }
+
+  async #findTriggered(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<Map<string, Row>> {
+    const names = [hooks.map(({ name }) => name), hooks.map(({ key }) => key)];
+    const { rows } = await this.#run(findTriggeredHooks, [...referenceColumns(hooks), ...names], on);
+    return new Map(rows.map((row) => [`${row.namespace} ${row.trigger}`, row]));
+  }
+
+  /** Sent before, with the reply lost, or an id of the caller's own. A row that carries our lease is ours all the same. */
+  #knownResult(hook: HookInsert, row: Row | undefined): InsertResult {
+    if (row === undefined) return { result: "existing", id: hook.id, at: this.#clock.now() }; // it has run by now
+    const ours = hook.lease !== null && row.lock === hook.lease.lock;
+    return { result: ours ? "inserted" : "existing", id: row.id as string, at: toNumber(row.created_at) };
   }
 
   async #deleteCompleted(
@@ -275,6 +293,13 @@ function referenceColumns(references: readonly HookReference[]): unknown[] {
 
 function leaseColumns(leases: readonly HookLease[]): unknown[] {
   return [...referenceColumns(leases), leases.map(({ lock }) => lock)];
+}
+
+/** A row tells of one trigger: of two with the same id in one batch, the first had the effect. */
+function takeRow(rowOf: Map<string, Row>, { namespace, id }: HookReference): Row | undefined {
+  const row = rowOf.get(`${namespace} ${id}`);
+  rowOf.delete(`${namespace} ${id}`);
+  return row;
 }
 
 function hookColumns(hooks: readonly HookInsert[]): unknown[] {

@@ -18,7 +18,7 @@ import { toClaimedHook, toHookRecord, toSettleResult, toStatistics } from "../ro
 import { WorkClass } from "../work-class.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { CLAIM_HOOK, FIND_DUE_HOOKS } from "./sql/claim-hooks.ts";
-import { INSERT_HOOK, INSERT_KEYED_HOOK } from "./sql/insert-hook.ts";
+import { FIND_TRIGGERED_HOOK, INSERT_HOOK, INSERT_KEYED_HOOK } from "./sql/insert-hook.ts";
 import { EXPIRE_LEASES, LEASE_TOKENS, NEXT_HOOK_WAKE, RENEW_HOOK } from "./sql/leases.ts";
 import {
   CANCEL_TARGETS,
@@ -158,18 +158,23 @@ export class SqliteHookStatements implements HookStatements {
   }
 
   #insertPlain(hook: HookInsert, at: number): InsertResult {
-    const { namespace, id, lease } = hook;
-    if (this.#driver.run(INSERT_HOOK, columnsOf(hook, at)) === 1) return { result: "inserted", id, at };
-    // The id exists: sent before, with the reply lost, or the caller's own. A row that carries our lease is ours all the same.
-    const [row] = this.#driver.all(FIND_HOOK_OWNER, [namespace, id]);
-    return { result: lease !== null && row?.lock === lease.lock ? "inserted" : "existing", id, at };
+    if (this.#driver.run(INSERT_HOOK, columnsOf(hook, at)) === 1) return { result: "inserted", id: hook.id, at };
+    return this.#knownResult(hook, at);
   }
 
   #insertKeyed(hook: HookInsert, at: number): InsertResult {
     const [row] = this.#driver.all(INSERT_KEYED_HOOK, columnsOf(hook, at));
-    if (row === undefined) return { result: "existing", id: hook.id, at };
+    if (row === undefined) return this.#knownResult(hook, at);
     const id = row.id as string;
     return { result: id === hook.id ? "inserted" : "collapsed", id, at };
+  }
+
+  /** Sent before, with the reply lost, or an id of the caller's own. A row that carries our lease is ours all the same. */
+  #knownResult({ namespace, id, name, key, lease }: HookInsert, now: number): InsertResult {
+    const [row] = this.#driver.all(FIND_TRIGGERED_HOOK, [namespace, id, name, key]);
+    if (row === undefined) return { result: "existing", id, at: now };
+    const ours = lease !== null && row.lock === lease.lock;
+    return { result: ours ? "inserted" : "existing", id: row.id as string, at: Number(row.created_at) };
   }
 
   #findDue(lanes: readonly HookLane[], limit: number, now: number): Row[] {

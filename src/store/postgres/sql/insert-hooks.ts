@@ -12,7 +12,7 @@ const VALUES = `item.namespace, item.id, item.name, item.payload::json, item.ret
     case when item.lock is null then null else clock.now end,
     item.own_id`;
 
-/** Triggers without keys. An id that exists is left alone; the row count says how many were new. Index: hook_pkey. */
+/** Triggers without keys. An id that exists is left alone. Gives what is new. Index: hook_pkey. */
 export function insertHooks(schema: SchemaPrefix): Statement {
   return {
     name: "insert_hooks",
@@ -23,14 +23,34 @@ from (select ${NOW} as now) as clock
 cross join unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::boolean[])
   as item(namespace, id, name, payload, retries, trace, process_at, lock, lease_ms, own_id)
 on conflict (namespace, id) do nothing
-returning created_at`,
+returning namespace, id, id as trigger, created_at as now`,
+  };
+}
+
+/** The hooks that hold triggers which were written before: those of their ids, or of their keys. Indexes: hook_pkey, hook_key. */
+export function findTriggeredHooks(schema: SchemaPrefix): Statement {
+  const columns = "hook.id, hook.lock, hook.created_at";
+  return {
+    name: "find_triggered_hooks",
+    text: `
+select item.namespace, item.id as trigger, holder.id, holder.lock, holder.created_at
+from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as item(namespace, id, name, key)
+cross join lateral (
+  select ${columns} from ${schema}hook as hook where hook.namespace = item.namespace and hook.id = item.id
+  union all
+  select ${columns} from ${schema}hook as hook
+  where hook.namespace = item.namespace and hook.name = item.name and hook.key = item.key
+    and hook.key is not null and hook.available_at is not null
+  limit 1
+) as holder`,
   };
 }
 
 /**
  * Triggers with and without keys. A key that a pending or running hook holds takes the trigger in: pending, the newest payload
  * and policy replace the stored ones and the earliest time counts; running, the trigger is stored beside it for once more.
- * A trigger that is sent again counts once, and an older one that comes late doesn't replace a newer.
+ * A trigger that is sent again counts once, and an older one that comes late doesn't replace a newer: it counts, and makes a
+ * running hook run once more with what it has.
  * Indexes: hook_pkey, hook_key.
  */
 export function insertKeyedHooks(schema: SchemaPrefix): Statement {
@@ -39,7 +59,8 @@ export function insertKeyedHooks(schema: SchemaPrefix): Statement {
   const replaced = (column: string) =>
     `case when ${pending} and ${newer} then excluded.${column} else hook.${column} end`;
   const stored = (column: string) =>
-    `case when ${pending} then null when hook.next_at is null or ${newer} then excluded.${column} else hook.next_${column} end`;
+    `case when ${pending} then null when ${newer} then excluded.${column}
+      when hook.next_at is null then hook.${column} else hook.next_${column} end`;
   return {
     name: "insert_keyed_hooks",
     text: `

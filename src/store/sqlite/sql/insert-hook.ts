@@ -12,13 +12,14 @@ const newer = "excluded.triggered_at >= perdure_hook.triggered_at";
 const replaced = (column: string) =>
   `case when ${pending} and ${newer} then excluded.${column} else perdure_hook.${column} end`;
 const stored = (column: string) =>
-  `case when ${pending} then null when perdure_hook.next_at is null or ${newer} then excluded.${column}
-    else perdure_hook.next_${column} end`;
+  `case when ${pending} then null when ${newer} then excluded.${column}
+    when perdure_hook.next_at is null then perdure_hook.${column} else perdure_hook.next_${column} end`;
 
 /**
  * A trigger with a key. A key that a pending or running hook holds takes the trigger in: pending, the newest payload and policy
  * replace the stored ones and the earliest time counts; running, the trigger is stored beside it for once more. A trigger that is
- * sent again counts once, and an older one that comes late doesn't replace a newer.
+ * sent again counts once, and an older one that comes late doesn't replace a newer: it counts, and makes a running hook run once
+ * more with what it has.
  * Indexes: the primary key, perdure_hook_key.
  */
 export const INSERT_KEYED_HOOK = `
@@ -42,3 +43,11 @@ do update set
   last_trigger = excluded.last_trigger
 where perdure_hook.last_trigger is not excluded.last_trigger
 returning id`;
+
+/** The hook that holds a trigger which was written before: that of its id, or of its key. Indexes: the primary key, perdure_hook_key. */
+export const FIND_TRIGGERED_HOOK = `
+select id, lock, created_at from perdure_hook where namespace = ?1 and id = ?2
+union all
+select id, lock, created_at from perdure_hook
+where namespace = ?1 and name = ?3 and key = ?4 and key is not null and available_at is not null
+limit 1`;
