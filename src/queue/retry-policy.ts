@@ -28,6 +28,8 @@ export const DEFAULT_RETRIES: RetryPolicy = { limit: 19, delay: 1000, backoff: "
 const BACKOFFS: readonly unknown[] = ["constant", "linear", "exponential"] satisfies Backoff[];
 const FIELDS = ["limit", "delay", "backoff", "maxDelay"];
 const HIGHEST_LIMIT = 10_000;
+/** A century: much longer waits end after the last date that there is. */
+const LONGEST_DELAY_MS = 100 * 365 * 86_400_000;
 
 /** Checks what a user gave; durations come out in milliseconds. */
 export function parseRetries(options: unknown, label: string): Partial<RetryPolicy> {
@@ -53,23 +55,21 @@ export function parseRetries(options: unknown, label: string): Partial<RetryPoli
 
 /** How long to wait after the attempt of this number, counted from 1. */
 export function retryDelay(policy: RetryPolicy, attempt: number, randomness: Randomness): number {
-  if (policy.backoff === "constant") return Math.min(policy.delay, policy.maxDelay);
-  if (policy.backoff === "linear") return Math.min(policy.delay * attempt, policy.maxDelay);
-  const longest = Math.min(policy.delay * 2 ** Math.min(attempt - 1, 60), policy.maxDelay);
+  const cap = Math.min(policy.maxDelay, LONGEST_DELAY_MS);
+  if (policy.backoff === "constant") return Math.min(policy.delay, cap);
+  if (policy.backoff === "linear") return Math.min(policy.delay * attempt, cap);
+  const longest = Math.min(policy.delay * 2 ** Math.min(attempt - 1, 60), cap);
   return Math.round(longest * randomness.fraction());
 }
 
 /** The wait that an error asks for by its `retryAfter`: a duration or a date. Null if it doesn't, or not in a way we understand. */
 export function requestedDelay(error: unknown, now: number): number | null {
-  const retryAfter: unknown =
-    typeof error === "object" && error !== null ? Reflect.get(error, "retryAfter") : undefined;
-  if (retryAfter === undefined || retryAfter === null) return null;
-  if (retryAfter instanceof Date) {
-    const delay = retryAfter.getTime() - now;
-    return Number.isNaN(delay) ? null : Math.max(delay, 0);
-  }
+  if (typeof error !== "object" || error === null) return null;
   try {
-    return parseDuration(retryAfter as Duration);
+    const retryAfter: unknown = Reflect.get(error, "retryAfter");
+    const isDate = retryAfter instanceof Date;
+    const delay = isDate ? Math.max(retryAfter.getTime() - now, 0) : (retryAfter as Duration);
+    return Math.min(parseDuration(delay), LONGEST_DELAY_MS);
   } catch {
     return null;
   }
