@@ -24,7 +24,8 @@ export class HookWork implements Work {
   readonly #store: Store;
   readonly #hooks: RegisteredHooks;
   readonly #onStuck: (hook: StuckHook) => void;
-  readonly #aborter = new AbortController();
+  /** Made only when somebody asks for the signal or aborts it: most handlers never do. */
+  #aborter: AbortController | undefined;
   #abandon: (() => void) | undefined;
   #abandoned = false;
 
@@ -43,13 +44,14 @@ export class HookWork implements Work {
     return `hook ${this.hook.namespace}/${this.hook.name} ${this.hook.id}`;
   }
 
-  async execute(): Promise<AttemptFailure | null> {
+  async execute(onEnd: () => void): Promise<AttemptFailure | null> {
     const definition = this.#hooks.get(this.hook.name);
     const policy = this.#policy(definition);
     const ending = await this.#run(definition, policy);
+    onEnd();
     if (ending.kind === "abandoned" || this.#abandoned) return null;
     const outcome = this.#outcome(ending, policy);
-    const stuck = ending.kind === "threw" && ending.error === this.#aborter.signal.reason;
+    const stuck = ending.kind === "threw" && ending.error === this.#aborter?.signal.reason;
     await this.#settle(outcome);
     if (stuck) this.#onStuck({ ...this.#summary(), reason: "timeout" });
     if (ending.kind !== "threw") return null;
@@ -59,7 +61,7 @@ export class HookWork implements Work {
 
   abandon(reason: AttemptAbortedError): void {
     this.#abandoned = true;
-    this.#aborter.abort(reason);
+    this.#abort(reason);
     this.#abandon?.();
   }
 
@@ -118,13 +120,24 @@ export class HookWork implements Work {
         "hook.stuck",
         `The handler didn't end within ${stuckTimeoutMinutes} minutes.`,
       );
-      this.#aborter.abort(error);
+      this.#abort(error);
       resolve({ kind: "threw", error });
     }, stuckTimeoutMinutes * 60_000);
   }
 
+  get #signal(): AbortSignal {
+    this.#aborter ??= new AbortController();
+    return this.#aborter.signal;
+  }
+
+  #abort(reason: AttemptAbortedError): void {
+    this.#aborter ??= new AbortController();
+    this.#aborter.abort(reason);
+  }
+
   #context(policy: RetryPolicy): HookContext {
     const { hook } = this;
+    const signal = () => this.#signal;
     const dateOrNull = (time: number | null) => (time === null ? null : new Date(time));
     return {
       hookId: hook.id,
@@ -138,7 +151,9 @@ export class HookWork implements Work {
       lastAttemptAt: dateOrNull(hook.lastAttemptAt),
       nextRetryAt: hook.attempts > 1 ? new Date(hook.dueAt) : null,
       processAt: new Date(hook.dueAt),
-      signal: this.#aborter.signal,
+      get signal() {
+        return signal();
+      },
       traceContext: hook.trace === null ? null : (decodeValue(hook.trace) as TraceContext),
     };
   }

@@ -74,10 +74,6 @@ export class DispatchLoop implements WorkTaker {
     });
   }
 
-  get running(): number {
-    return this.#worker.running;
-  }
-
   start(): void {
     if (this.#loop !== undefined || this.#stopping) return;
     this.#purgeAt = this.#clock.monotonic() + this.#jitter(60_000);
@@ -105,7 +101,7 @@ export class DispatchLoop implements WorkTaker {
     while (this.#clock.monotonic() < endAt) {
       const { claimed } = await this.#worker.fill();
       if (claimed > 0) continue;
-      if (this.#worker.running === 0 && this.#worker.takesOver) break;
+      if (this.#worker.held === 0) break;
       await this.#sleep(endAt);
     }
     await this.#worker.stop(Math.max(endAt - this.#clock.monotonic(), 0));

@@ -6,8 +6,11 @@ export interface Work {
   readonly recovered: boolean;
   /** For people who read logs. */
   readonly description: string;
-  /** Runs it and writes what came of it. Gives what the user's code threw, if it did; rejects only if the store failed. */
-  execute(): Promise<AttemptFailure | null>;
+  /**
+   * Runs it and writes what came of it. Calls `onEnd` when the user's code has ended and only the writing is left. Gives what
+   * the user's code threw, if it did; rejects only if the store failed.
+   */
+  execute(onEnd: () => void): Promise<AttemptFailure | null>;
   /** Tells the running code to stop, and writes nothing of it any more: the row has, or gets, another owner. */
   abandon(reason: AttemptAbortedError): void;
   /** Gives it back as if it had never been claimed. */

@@ -18,6 +18,8 @@ export interface WorkerOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** When outcomes can't be written as fast as handlers end, claims wait. */
+const MOST_UNSETTLED = 1000;
 /** How long recovered work waits for the rest to end, and how long nothing else starts beside it. */
 const ISOLATION_MS = 5000;
 
@@ -32,6 +34,8 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #leases: LeaseKeeper;
   readonly #running = new Set<Work>();
+  /** What has run, and whose outcome is on its way to the database. */
+  readonly #settling = new Set<Work>();
   /** Those who wait for something to end. */
   #waiting: (() => void)[] = [];
   #reserved = 0;
@@ -48,11 +52,14 @@ export class Worker {
   /** How much more may start now. */
   get room(): number {
     if (this.#stopping || this.#quiet) return 0;
-    return Math.max(this.#options.concurrency - this.#running.size - this.#reserved, 0);
+    const { concurrency } = this.#options;
+    if (this.#settling.size > concurrency + MOST_UNSETTLED) return 0;
+    return Math.max(concurrency - this.#running.size - this.#reserved, 0);
   }
 
-  get running(): number {
-    return this.#running.size + this.#reserved;
+  /** What is ours: claimed, running, or not settled yet. */
+  get held(): number {
+    return this.#running.size + this.#settling.size + this.#reserved;
   }
 
   /** Whether work whose owner was lost could be taken over now. */
@@ -102,7 +109,7 @@ export class Worker {
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
     this.#ended();
-    await this.#waitUntil(() => this.running === 0, deadlineMs);
+    await this.#waitUntil(() => this.held === 0, deadlineMs);
     const reason = new AttemptAbortedError(
       "attempt.shutdown",
       "The process is shutting down: another one will run this.",
@@ -145,7 +152,7 @@ export class Worker {
   async #startAlone(work: Work): Promise<void> {
     this.#isolated = work;
     this.#quiet = true;
-    await this.#waitUntil(() => this.#running.size === 0 || this.#stopping, ISOLATION_MS);
+    await this.#waitUntil(() => this.held === 1 || this.#stopping, ISOLATION_MS);
     this.#start(work);
     await this.#waitUntil(() => !this.#running.has(work), ISOLATION_MS);
     this.#quiet = false;
@@ -163,13 +170,18 @@ export class Worker {
       this.#options.onError(error);
     } finally {
       this.#running.delete(work);
+      this.#settling.delete(work);
       this.#leases.drop(work);
       this.#ended();
     }
   }
 
   async #execute(work: Work): Promise<void> {
-    const failure = await work.execute();
+    const failure = await work.execute(() => {
+      this.#running.delete(work);
+      this.#settling.add(work);
+      this.#ended();
+    });
     if (failure !== null) this.#options.onFailure(failure);
   }
 

@@ -45,6 +45,8 @@ describe("text that was never encoded", () => {
     ["an escaped null", '{"$perdure":"object","value":null}'],
     ["a negative length", '{"$perdure":"array","length":-1,"value":{}}'],
     ["an endless length", '{"$perdure":"array","length":4294967296,"value":{}}'],
+    ["a length of text", '{"$perdure":"array","length":"1","value":{}}'],
+    ["an element by another name", '{"$perdure":"array","length":5,"value":{"01":0}}'],
     ["an element past the end", '{"$perdure":"array","length":1,"value":{"1":0}}'],
     ["an element that is no index", '{"$perdure":"array","length":5,"value":{"length":0}}'],
     ["an error without a message", '{"$perdure":"Error","name":"Error"}'],
@@ -63,6 +65,8 @@ describe("text that was never encoded", () => {
 
   it("is corrupt, and no stack overflow, when tags are nested endlessly", () => {
     const depth = 200_000;
+    const shallow = 2000; // deep enough to refuse, not to overflow
+    expect(isCorrupt(`${"[".repeat(shallow)}{"$perdure":"undefined"}${"]".repeat(shallow)}`)).toBe(true);
     expect(isCorrupt(`${"[".repeat(depth)}{"$perdure":"undefined"}${"]".repeat(depth)}`)).toBe(true);
     expect(isCorrupt(`${'{"$perdure":"Set","value":['.repeat(depth)}${"]}".repeat(depth)}`)).toBe(true);
     expect(isCorrupt(`${'{"$perdure":"object","value":{"a":'.repeat(depth)}1${"}}".repeat(depth)}`)).toBe(true);

@@ -185,6 +185,13 @@ describe("a stored value comes back as it was", () => {
     expect(decoded).toStrictEqual({ a: new Date(0) });
   });
 
+  it("with the elements of an array, not its named properties", () => {
+    const array = Object.assign([1, 2, 3], { name: "n", 4294967295: "past the last index" });
+    expect(decodeValue(encodeValue(array))).toStrictEqual([1, 2, 3]);
+    Reflect.deleteProperty(array, 1);
+    expect(Object.keys(decodeValue(encodeValue(array)) as object)).toEqual(["0", "2"]);
+  });
+
   it("with holes that take no memory and no time", () => {
     const array: unknown[] = [];
     array[4_000_000_000] = "last";
@@ -243,9 +250,20 @@ describe("a stored error comes back", () => {
     expect(decoded).toMatchObject({ name: "AbortError", message: (reason as Error).message, code: 20 });
   });
 
+  it("with a message that isn't text", () => {
+    const error = Object.assign(new Error(), { message: 5 });
+    expect((decodeValue(encodeValue(error)) as { message: unknown }).message).toBe(5);
+  });
+
+  it("with each property stored once", () => {
+    const text = encodeValue(Object.assign(new Error("x"), { errors: [1], cause: 2 }));
+    expect(text.match(/"(errors|cause)"/g)).toEqual(['"errors"', '"cause"']);
+    expect(Object.keys(decodeValue(text) as object)).toEqual(["errors", "cause"]);
+  });
+
   it("without the stack of the decoder when it had none", () => {
     const error = new Error("x");
-    Object.defineProperty(error, "stack", { value: undefined });
+    Reflect.deleteProperty(error, "stack");
     expect((decodeValue(encodeValue(error)) as Error).stack).toBeUndefined();
   });
 });

@@ -54,6 +54,30 @@ describe("encodeError", () => {
     });
   });
 
+  it("describes each place of the same unsupported object, and a proxy that can't be listed", () => {
+    const socket = new Socket();
+    const unlisted = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new Error("no");
+        },
+      },
+    );
+    expect(stored({ a: socket, b: socket, c: unlisted, d: 1 })).toEqual({
+      a: "[an instance of Socket: not stored]",
+      b: "[an instance of Socket: not stored]",
+      c: "[unreadable: not stored]",
+      d: 1,
+    });
+  });
+
+  it("gives up early where shared objects multiply", () => {
+    let detail: unknown = "x";
+    for (let level = 0; level < 18; level += 1) detail = Array(10).fill(detail);
+    expect(stored(Object.assign(new Error("lost"), { detail, code: 1 }))).toMatchObject({ message: "lost", code: 1 });
+  });
+
   it("ends cyclic causes", () => {
     const first = new Error("first");
     const second = new Error("second", { cause: first });
@@ -88,8 +112,22 @@ describe("encodeError", () => {
     expect("body" in decoded).toBe(false);
   });
 
-  it("cuts a long text, not in the middle of a character", () => {
-    const text = stored(`x${"😀".repeat(50_000)}`) as string;
+  it("keeps three causes of what is too large", () => {
+    const error = chainOfCauses(10);
+    error.message = "m".repeat(1e6);
+    const messages: string[] = [];
+    for (let next: unknown = stored(error); next instanceof Error; next = next.cause) messages.push(next.message);
+    expect(messages.slice(1)).toEqual(["level 8", "level 7", "level 6"]);
+  });
+
+  it("keeps an error of which every character must be escaped", () => {
+    const error = new TypeError("\0".repeat(1e5), { cause: new Error("\0".repeat(1e5)) });
+    error.stack = "\0".repeat(1e5);
+    expect(stored(error)).toBeInstanceOf(TypeError);
+  });
+
+  it.each(["", "x"])("cuts a long text, not in the middle of a character, after %j", (start) => {
+    const text = stored(start + "😀".repeat(50_000)) as string;
     expect(text.isWellFormed()).toBe(true);
     expect(text.endsWith("😀…")).toBe(true);
   });

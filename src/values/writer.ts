@@ -78,7 +78,6 @@ export class ValueWriter {
         const refusal = error instanceof Refusal ? error : refuseUnreadable(error);
         if (refusal.code === "value.too_large") throw refusal;
         this.#ancestors.length = depth;
-        path.length = depth;
         this.text = text + JSON.stringify(`[${refusal.what}: not stored]`);
       }
     } else {

@@ -9,7 +9,8 @@ export function schemaMigrations(schema: SchemaPrefix): Migration[] {
 /**
  * `available_at` alone drives the queue: when the row is due, the end of its lease while it is claimed, null when it is finished.
  * Texts that we compare are in the "C" collation, whose order is that of bytes. `json` keeps what `jsonb` refuses. No foreign
- * keys and few indexes: every one of them is paid for by every hook.
+ * keys and few indexes: every one of them is paid for by every hook. A claim writes a second version of each row, so pages
+ * and the primary key's leaves are left with room for it.
  */
 function hooks(schema: SchemaPrefix): string {
   return `create table ${schema}hook (
@@ -39,9 +40,9 @@ function hooks(schema: SchemaPrefix): string {
   next_retries json,
   next_trace json,
   error json,
-  constraint hook_pkey primary key (namespace, id)
+  constraint hook_pkey primary key (namespace, id) with (fillfactor = 50)
 ) with (
-  fillfactor = 80,
+  fillfactor = 70,
   autovacuum_vacuum_scale_factor = 0.01,
   autovacuum_vacuum_threshold = 2000,
   autovacuum_vacuum_insert_scale_factor = 0.2,
