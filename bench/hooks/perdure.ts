@@ -7,8 +7,11 @@ import { openUnsettledCounter } from "./unsettled.ts";
 /** Calls under way at once when many hooks are wanted; each is still a call of its own. */
 const CALLS_IN_FLIGHT = 1000;
 
-/** Settled hooks are deleted. */
-const COUNT_UNSETTLED = "select count(*) as unsettled from perdure_hook";
+/** A settled hook is deleted, or has no time left at which it would be due. */
+const COUNT_UNSETTLED: Readonly<Record<Engine, string>> = {
+  sqlite: "select count(*) as unsettled from perdure_hook where available_at is not null",
+  postgres: "select count(*) as unsettled from perdure.hook where available_at is not null",
+};
 
 /** Ours, as a user gets it: no setting is changed. */
 export function perdureContender(engine: Engine): Contender {
@@ -35,7 +38,9 @@ async function open(engine: Engine, database: string): Promise<Session> {
   const setup = await start(false, () => {}); // migrates
   await setup.stop();
   const unsettled =
-    engine === "postgres" ? await openUnsettledCounter(database, COUNT_UNSETTLED) : openSqliteCounter(database);
+    engine === "postgres"
+      ? await openUnsettledCounter(database, COUNT_UNSETTLED.postgres)
+      : openSqliteCounter(database);
   let workerApp: App | undefined;
 
   const producerOf = (app: App, close: () => Promise<void>): Producer => ({
@@ -74,7 +79,7 @@ async function open(engine: Engine, database: string): Promise<Session> {
 function openSqliteCounter(path: string) {
   const database = new DatabaseSync(path, { timeout: 5000 });
   return {
-    count: async () => Number(database.prepare(COUNT_UNSETTLED).get()?.["unsettled"]),
+    count: async () => Number(database.prepare(COUNT_UNSETTLED.sqlite).get()?.["unsettled"]),
     [Symbol.asyncDispose]: async () => database.close(),
   };
 }

@@ -251,7 +251,8 @@ describe("a stored error comes back", () => {
   });
 
   it("with a message that isn't text", () => {
-    const error = Object.assign(new Error(), { message: 5 });
+    const error = new Error("x");
+    Object.defineProperty(error, "message", { value: 5 });
     expect((decodeValue(encodeValue(error)) as { message: unknown }).message).toBe(5);
   });
 

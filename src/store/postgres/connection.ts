@@ -80,15 +80,15 @@ async function createPool(connectionString: string, max: number, preparedStateme
       cause: error,
     });
   });
-  const pool = new pg.Pool({
+  return new pg.Pool({
     connectionString,
     max,
     allowExitOnIdle: true,
     keepAlive: true,
     application_name: "perdure",
+    // Our statements have one good plan each: planning them anew for every batch costs more than running them.
+    onConnect: async (client) => {
+      if (preparedStatements) await client.query("set plan_cache_mode = force_generic_plan");
+    },
   });
-  // Our statements have one good plan each: planning them anew for every batch costs more than running them.
-  if (preparedStatements)
-    pool.on("connect", (client) => client.query("set plan_cache_mode = force_generic_plan").catch(() => {}));
-  return pool;
 }
