@@ -27,8 +27,9 @@ export class ControlledClock implements Clock {
     return this.#monotonic;
   }
 
+  /** Timers fire at whole milliseconds, as real ones do: the time of day must stay a whole number. */
   setTimer(callback: () => void, milliseconds: number): Timer {
-    const timer = { at: this.#monotonic + Math.max(milliseconds, 0), callback };
+    const timer = { at: this.#monotonic + Math.ceil(Math.max(milliseconds, 0)), callback };
     this.#timers.add(timer);
     return { cancel: () => void this.#timers.delete(timer) };
   }
