@@ -47,7 +47,7 @@ export const graphileWorkerDefaults: Contender = {
   role: "peer",
   engine: "postgres",
   settings: "concurrentJobs 1, maxPoolSize 10, no local queue, no batching",
-  maximumDrain: 1000,
+  maximumDrain: 500,
   open: (url) => open(url, {}),
 };
 

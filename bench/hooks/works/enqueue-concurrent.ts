@@ -5,7 +5,7 @@ import type { Work } from "../work.ts";
 import { WORK_NAMES } from "../work-names.ts";
 
 const CALLS_IN_FLIGHT = 200;
-const WARM_UP_CALLS = 400;
+const WARM_UP_CALLS = 200;
 const FLOOR_LANES = 2;
 const FLOOR_ROWS = 500;
 

@@ -2,7 +2,7 @@ import { makePayload } from "../payload.ts";
 import type { Work } from "../work.ts";
 import { WORK_NAMES } from "../work-names.ts";
 
-const WARM_UP_CALLS = 50;
+const WARM_UP_CALLS = 20;
 
 export const enqueueSequential: Work = {
   name: WORK_NAMES.enqueueSequential,
