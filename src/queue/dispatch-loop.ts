@@ -99,9 +99,11 @@ export class DispatchLoop implements WorkTaker {
   async drain(deadlineMs: number): Promise<void> {
     const endAt = this.#clock.monotonic() + deadlineMs;
     while (this.#clock.monotonic() < endAt) {
+      // Asked before: what ends while we look may make something due that we don't see.
+      const idle = this.#worker.held === 0 && this.#worker.takesOver;
       const { claimed } = await this.#worker.fill();
       if (claimed > 0) continue;
-      if (this.#worker.held === 0) break;
+      if (idle) break;
       await this.#sleep(endAt);
     }
     await this.#worker.stop(Math.max(endAt - this.#clock.monotonic(), 0));

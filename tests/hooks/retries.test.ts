@@ -2,8 +2,9 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { NonRetryableError } from "../../src/errors.ts";
 import type { RetryOptions } from "../../src/queue/retry-policy.ts";
 import { systemRandomness } from "../../src/randomness.ts";
+import { settle } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
-import { recordCalls } from "./support/handlers.ts";
+import { Gate, recordCalls } from "./support/handlers.ts";
 import { eventually, type TestProcess, useHooks } from "./support/use-hooks.ts";
 
 const SECOND = 1000;
@@ -62,6 +63,36 @@ describe.each(ENGINES)("retries on $name", (engine) => {
 
     await eventually(() => expect(greet.calls).toHaveLength(3));
     await eventually(async () => expect(await process.statusOf(id)).toBeNull());
+  });
+
+  it("is tried again by the same drain, also if it fails while the drain is looking for more", async () => {
+    const gate = new Gate();
+    const greet = recordCalls<string>(
+      async (_, hook) => {
+        if (hook.attempts > 1) return;
+        await gate.opened;
+        fail();
+      },
+      { retries: { delay: 0 } },
+    );
+    const process = test.process({ greet: greet.definition });
+    const { id } = await process.hooks.greet.trigger("ada");
+    const { statements } = process.store.hooks;
+    const claim = statements.claim.bind(statements);
+    vi.spyOn(statements, "claim")
+      .mockImplementationOnce(claim)
+      .mockImplementationOnce(async (request) => {
+        const claimed = await claim(request);
+        gate.open();
+        await eventually(async () => expect(await process.statusOf(id)).toBe("pending"));
+        await settle();
+        return claimed;
+      });
+
+    await process.drain();
+
+    expect(greet.calls).toHaveLength(2);
+    expect(await process.statusOf(id)).toBeNull();
   });
 
   it("is due at the time of the retry for those who ask when to wake", async () => {
