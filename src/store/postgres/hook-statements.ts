@@ -26,6 +26,7 @@ import {
   toStatistics,
 } from "../rows.ts";
 import { compareText } from "../text-order.ts";
+import { ClaimProgress } from "./claim-progress.ts";
 import type { Connection } from "./connection.ts";
 import type { PostgresQueryable } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
@@ -52,6 +53,7 @@ export class PostgresHookStatements implements HookStatements {
   readonly #connection: Connection;
   readonly #clock: Clock;
   readonly #schema: SchemaPrefix;
+  readonly #progress: ClaimProgress;
   /** A connection that nobody else can keep busy, while there is one. */
   readonly #dedicated: () => PostgresQueryable | undefined;
 
@@ -64,6 +66,7 @@ export class PostgresHookStatements implements HookStatements {
     this.#connection = connection;
     this.#clock = clock;
     this.#schema = schema;
+    this.#progress = new ClaimProgress(clock);
     this.#dedicated = dedicated;
   }
 
@@ -73,16 +76,10 @@ export class PostgresHookStatements implements HookStatements {
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedHook[]> {
-    const lanes = hookLanes(request.scopes, request.takeOver);
-    if (lanes.length === 0 || request.limit <= 0) return [];
-    const { rows } = await this.#run(claimHooks, [
-      this.#now(),
-      ...laneColumns(lanes),
-      request.limit,
-      request.lock,
-      request.leaseMs,
-    ]);
-    return rows.sort(byPlace).map(toClaimedHook);
+    if (request.limit <= 0) return [];
+    const claimed = this.#progress.resumes() ? await this.#claimLanes(request, false) : [];
+    if (claimed.length === request.limit) return claimed;
+    return claimed.concat(await this.#claimLanes({ ...request, limit: request.limit - claimed.length }, true));
   }
 
   async renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]> {
@@ -169,6 +166,18 @@ export class PostgresHookStatements implements HookStatements {
   async purge(namespace: string, limit: number): Promise<number> {
     const { rowCount } = await this.#run(purgeHooks, [this.#now(), namespace, limit]);
     return rowCount ?? 0;
+  }
+
+  /** From the start of each lane, or from where the last claim stopped, which leaves out what lost owners left behind. */
+  async #claimLanes(request: ClaimRequest, fromStart: boolean): Promise<ClaimedHook[]> {
+    const { limit, lock, leaseMs } = request;
+    const lanes = hookLanes(request.scopes, request.takeOver && fromStart);
+    if (lanes.length === 0) return [];
+    const since = lanes.map((lane) => (fromStart ? 0 : this.#progress.stoppedAt(lane)));
+    const { rows } = await this.#run(claimHooks, [this.#now(), ...laneColumns(lanes), since, limit, lock, leaseMs]);
+    const claimed = rows.sort(byPlace).map(toClaimedHook);
+    this.#progress.note(claimed, { fromStart, full: claimed.length === limit });
+    return claimed;
   }
 
   async #insertPlain(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
