@@ -43,9 +43,12 @@ export class Worker {
   #quiet = false;
   #stopping = false;
   #firstSource = 0;
+  /** Of everything that is born claimed: a row is born once, so it never has this token a second time. */
+  readonly #birthToken: string;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
+    this.#birthToken = options.nextToken();
     this.#leases = new LeaseKeeper(options.clock, options.leaseMs, options.onError);
   }
 
@@ -81,6 +84,7 @@ export class Worker {
       this.#firstSource = (this.#firstSource + 1) % sources.length;
     } finally {
       this.#reserved -= asked - claimed;
+      this.#tellWaiting();
     }
     return { asked, claimed };
   }
@@ -89,10 +93,10 @@ export class Worker {
   reserve(): Place | null {
     if (this.room === 0) return null;
     this.#reserved++;
-    const { nextToken, leaseMs, clock } = this.#options;
+    const { leaseMs, clock } = this.#options;
     const requestedAt = clock.monotonic();
     return {
-      lock: nextToken(),
+      lock: this.#birthToken,
       leaseMs,
       start: (work, source) => {
         this.#leases.hold(work, source, requestedAt);
@@ -127,17 +131,15 @@ export class Worker {
     const { clock, leaseMs, nextToken, onError } = this.#options;
     const requestedAt = clock.monotonic();
     const claimed = await source.claim({ limit, takeOver: this.takesOver, lock: nextToken(), leaseMs });
+    if (this.#stopping) {
+      await Promise.all(claimed.map((work) => work.release().catch(onError)));
+      this.#reserved -= claimed.length;
+      return claimed.length;
+    }
     for (const work of claimed) {
       this.#leases.hold(work, source, requestedAt);
-      if (this.#stopping) {
-        this.#reserved--;
-        this.#leases.drop(work);
-        await work.release().catch(onError);
-      } else if (work.recovered) {
-        void this.#startAlone(work);
-      } else {
-        this.#start(work);
-      }
+      if (work.recovered) void this.#startAlone(work);
+      else this.#start(work);
     }
     return claimed.length;
   }
@@ -186,8 +188,12 @@ export class Worker {
   }
 
   #ended(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#tellWaiting();
     this.#options.onRoom();
+  }
+
+  #tellWaiting(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   async #waitUntil(condition: () => boolean, milliseconds?: number): Promise<void> {

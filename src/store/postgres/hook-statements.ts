@@ -28,10 +28,10 @@ import {
 import { compareText } from "../text-order.ts";
 import { ClaimProgress } from "./claim-progress.ts";
 import type { Connection } from "./connection.ts";
-import type { PostgresQueryable } from "./driver.ts";
+import type { PostgresQueryable, PostgresResult } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { claimHooks } from "./sql/claim-hooks.ts";
-import { findTriggeredHooks, insertHooks, insertKeyedHooks } from "./sql/insert-hooks.ts";
+import { findTriggeredHooks, insertHooks, insertKeyedHooks, insertNewHooks } from "./sql/insert-hooks.ts";
 import { expireLeases, leaseTokens } from "./sql/lease-tokens.ts";
 import { nextHookWake } from "./sql/next-hook-wake.ts";
 import {
@@ -181,10 +181,28 @@ export class PostgresHookStatements implements HookStatements {
   }
 
   async #insertPlain(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
-    const { rows } = await this.#run(insertHooks, [this.#now(), ...hookColumns(hooks)], on);
+    const { rows } =
+      (await this.#insertNew(hooks, on)) ?? (await this.#run(insertHooks, [this.#now(), ...hookColumns(hooks)], on));
     if (rows.length < hooks.length) return this.#insertResults(hooks, rows, on);
     const at = toNumber(rows[0]?.now);
     return hooks.map(({ id }) => ({ result: "inserted", id, at }));
+  }
+
+  /** Null if these aren't the common case, or were sent before with the reply lost. */
+  async #insertNew(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<PostgresResult | null> {
+    const lease = hooks[0]?.lease ?? null;
+    if (!hooks.every((hook) => isPlain(hook) && hook.lease?.lock === lease?.lock)) return null;
+    const columns = [...referenceColumns(hooks), hooks.map(({ name }) => name), hooks.map(({ payload }) => payload)];
+    try {
+      return await this.#run(
+        insertNewHooks,
+        [this.#now(), ...columns, lease?.lock ?? null, lease?.leaseMs ?? null],
+        on,
+      );
+    } catch (error) {
+      if (isUniqueViolation(error) && on === undefined) return null;
+      throw error;
+    }
   }
 
   async #insertKeyed(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
@@ -323,6 +341,10 @@ function hookColumns(hooks: readonly HookInsert[]): unknown[] {
     hooks.map((hook) => hook.lease?.leaseMs ?? null),
     hooks.map((hook) => hook.ownId),
   ];
+}
+
+function isPlain({ ownId, retries, trace, processAt }: HookInsert): boolean {
+  return !ownId && retries === null && trace === null && processAt === null;
 }
 
 /** Hooks that nothing can have been triggered beside, and that nobody wants kept. */
