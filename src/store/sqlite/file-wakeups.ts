@@ -2,13 +2,15 @@ import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { Wakeups } from "../engine.ts";
 
-const SETTLE_MS = 5;
+const FIRST_LOOK_MS = 5;
+const LONGEST_LOOK_MS = 2500;
 
 type Listener = (namespaces: readonly string[] | null) => void;
 
 /**
  * Other processes that use the same file announce their writes by writing: the operating system tells us that the write-ahead
- * log changed, and SQLite whether it was somebody else.
+ * log changed, and SQLite whether it was somebody else. The log changes before the commit is there for others to see, and the
+ * disk may take its time in between, so we look again for a while.
  */
 export class FileWakeups implements Wakeups {
   readonly #directory: string;
@@ -17,7 +19,8 @@ export class FileWakeups implements Wakeups {
   readonly #listeners = new Set<Listener>();
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #seen = 0;
+  #nextLookMs = FIRST_LOOK_MS;
+  #seen: number | undefined;
 
   constructor(path: string, dataVersion: () => number) {
     const absolute = resolve(path);
@@ -48,9 +51,11 @@ export class FileWakeups implements Wakeups {
 
   #open(): void {
     try {
-      this.#seen = this.#dataVersion();
+      this.#seen = this.#readVersion();
       this.#watcher = watch(this.#directory, { persistent: false }, (_event, name) => {
-        if (name === this.#logName || name === null) this.#timer ??= setTimeout(() => this.#look(), SETTLE_MS);
+        if (name !== this.#logName && name !== null) return;
+        this.#nextLookMs = FIRST_LOOK_MS;
+        this.#scheduleLook();
       });
       this.#watcher.on("error", () => this.#stop()); // polling goes on without it
     } catch {
@@ -58,12 +63,29 @@ export class FileWakeups implements Wakeups {
     }
   }
 
+  #scheduleLook(): void {
+    this.#timer ??= setTimeout(() => this.#look(), this.#nextLookMs);
+    this.#nextLookMs *= 2;
+  }
+
   #look(): void {
     this.#timer = undefined;
-    const version = this.#dataVersion();
-    if (version === this.#seen) return;
+    const version = this.#readVersion();
+    if (version === this.#seen) {
+      if (this.#nextLookMs <= LONGEST_LOOK_MS) this.#scheduleLook();
+      return;
+    }
     this.#seen = version;
     for (const listener of this.#listeners) listener(null);
+  }
+
+  /** Undefined while another process keeps the database to itself, which is a reason to look. */
+  #readVersion(): number | undefined {
+    try {
+      return this.#dataVersion();
+    } catch {
+      return undefined;
+    }
   }
 
   #stop(): void {
