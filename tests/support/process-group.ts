@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach } from "vitest";
+import { type HookPage, type HookStatistics, perdure } from "../../src/index.ts";
+import { ENGINES, type TestEngine, type TestStore } from "./engines.ts";
+import { waitUntil } from "./wait-until.ts";
+import { type RunEntry, WorkerProcess } from "./worker-process.ts";
+import { type HookName, TRIGGERED_HOOKS, type WorkerApplication, type WorkerSettings } from "./worker-settings.ts";
+
+/** The engines that processes share: they open a database by its path or URL. */
+export const SHARED_ENGINES: readonly TestEngine[] = ENGINES.filter(({ name }) => name !== "better-sqlite3");
+
+/** A database, the test itself as a process that triggers, and worker processes. All of it is gone after each test. */
+export function useProcessGroup(): ProcessGroup {
+  const group = new ProcessGroup();
+  afterEach(() => group.dispose());
+  return group;
+}
+
+export class ProcessGroup {
+  readonly #workers: WorkerProcess[] = [];
+  #database: TestStore | undefined;
+  #location = "";
+  #app: WorkerApplication | undefined;
+  #directory: string | undefined;
+
+  /** A migrated database of this engine, and a process that triggers. */
+  async open(engine: TestEngine): Promise<void> {
+    this.#database = await engine.create();
+    await this.openAt(this.#database.location);
+  }
+
+  /** The same with a database that the test looks after. */
+  async openAt(location: string): Promise<void> {
+    this.#location = location;
+    this.#app = await perdure({ database: location, hooks: TRIGGERED_HOOKS, worker: false });
+  }
+
+  get location(): string {
+    return this.#location;
+  }
+
+  /** A directory for files of the test. */
+  get directory(): string {
+    this.#directory ??= mkdtempSync(join(tmpdir(), "perdure-processes-"));
+    return this.#directory;
+  }
+
+  get app(): WorkerApplication {
+    if (this.#app === undefined) throw new Error("Open a database first.");
+    return this.#app;
+  }
+
+  /** Starts a process, and doesn't wait for it. */
+  launch(settings: Partial<WorkerSettings> = {}): WorkerProcess {
+    const runLog = join(this.directory, `runs-${this.#workers.length}`);
+    const worker = WorkerProcess.start({ database: this.#location, runLog, ...settings });
+    this.#workers.push(worker);
+    return worker;
+  }
+
+  /** Starts a process, and waits until it is at work. */
+  start(settings: Partial<WorkerSettings> = {}): Promise<WorkerProcess> {
+    return this.launch(settings).ready();
+  }
+
+  async trigger(hook: HookName, count = 1, payload = ""): Promise<string[]> {
+    const triggered = await Promise.all(Array.from({ length: count }, () => this.app.hooks[hook].trigger(payload)));
+    return triggered.map(({ id }) => id);
+  }
+
+  /** What the handlers of all processes wrote down. */
+  get runs(): RunEntry[] {
+    return this.#workers.flatMap((worker) => worker.runs);
+  }
+
+  statistics(): Promise<HookStatistics> {
+    return this.app.durableHooks.statistics();
+  }
+
+  deadLetters(): Promise<HookPage> {
+    return this.app.durableHooks.deadLetters();
+  }
+
+  /** Nothing waits and nothing runs. */
+  async emptied(deadlineMs?: number): Promise<void> {
+    const isEmpty = async () => {
+      const { pending, processing } = await this.statistics();
+      return pending + processing === 0;
+    };
+    await waitUntil("all hooks had run", isEmpty, deadlineMs);
+  }
+
+  /** A handler of this process has written down that event. */
+  async seen(worker: WorkerProcess, event: RunEntry["event"], hookId?: string): Promise<RunEntry> {
+    return waitUntil(`a handler ${event} in process ${worker.pid}; it said:\n${worker.output}`, () =>
+      worker.runs.find((run) => run.event === event && (hookId === undefined || run.hookId === hookId)),
+    );
+  }
+
+  async dispose(): Promise<void> {
+    for (const worker of this.#workers) worker.kill("SIGKILL");
+    await Promise.all(this.#workers.splice(0).map((worker) => worker.ended));
+    await this.#app?.stop();
+    this.#app = undefined;
+    await this.#database?.dispose();
+    this.#database = undefined;
+    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+    this.#directory = undefined;
+  }
+}
