@@ -51,7 +51,7 @@ export class HookWork implements Work {
     onEnd();
     if (ending.kind === "abandoned" || this.#abandoned) return null;
     const outcome = this.#outcome(ending, policy);
-    const stuck = ending.kind === "threw" && ending.error === this.#aborter?.signal.reason;
+    const stuck = this.#aborter?.signal.aborted === true; // whatever else aborts the signal abandons the hook
     await this.#settle(outcome);
     if (stuck) this.#onStuck({ ...this.#summary(), reason: "timeout" });
     if (ending.kind !== "threw") return null;

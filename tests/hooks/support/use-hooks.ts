@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
 import { Application, type HookHandles } from "../../../src/app/perdure.ts";
 import { createDurableHooksDispatcher, type DurableHooksDispatcher } from "../../../src/dispatchers/node.ts";
 import { createDurableHooksProcessor, type DurableHooksProcessor } from "../../../src/fragment/create-processor.ts";
@@ -139,6 +139,19 @@ export class TestProcess<Hooks extends HookDefinitions> {
     return (await this.durableHooks.get(id))?.status ?? null;
   }
 
+  /** Lets time pass for this process while a handler runs, in steps that give it the time to renew the lease. */
+  async passTime(id: string, milliseconds: number): Promise<void> {
+    const end = this.clock.now() + milliseconds;
+    while (this.clock.now() < end) {
+      await this.clock.advanceAndSettle(Math.min(end - this.clock.now(), LEASE_MS / 3));
+      await eventually(async () => {
+        const hook = await this.durableHooks.get(id);
+        const leaseLeft = Number(hook?.availableAt) - this.clock.now();
+        if (hook?.status === "processing") expect(leaseLeft).toBeGreaterThan(LEASE_MS / 2);
+      });
+    }
+  }
+
   async close(): Promise<void> {
     const stopped = this.dispatcher.stopPolling({ deadlineMs: 0 });
     this.clock.advance(0);
@@ -150,4 +163,12 @@ export class TestProcess<Hooks extends HookDefinitions> {
 /** Waits for a condition that other threads and processes bring about. No time of the test's own clock passes. */
 export function eventually<Result>(check: () => Result | Promise<Result>): Promise<Result> {
   return vi.waitFor(check, { timeout: 10_000, interval: 2 });
+}
+
+/** The same for what takes time to pass: moves the clock on, a little at a time. */
+export function withTime<Result>(clock: ControlledClock, check: () => Result | Promise<Result>): Promise<Result> {
+  return eventually(async () => {
+    await clock.advanceAndSettle(100);
+    return check();
+  });
 }
