@@ -5,7 +5,7 @@ import { systemRandomness } from "../../src/randomness.ts";
 import { settle } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
 import { Gate, recordCalls } from "./support/handlers.ts";
-import { eventually, type TestProcess, useHooks } from "./support/use-hooks.ts";
+import { eventually, type TestProcess, useHooks, withTime } from "./support/use-hooks.ts";
 
 const SECOND = 1000;
 
@@ -54,15 +54,15 @@ describe.each(ENGINES)("retries on $name", (engine) => {
     process.start();
     const { id } = await process.hooks.greet.trigger("ada");
 
-    for (const attempts of [1, 2]) {
-      await eventually(async () => {
-        expect(await process.durableHooks.get(id)).toMatchObject({ status: "pending", attempts });
-      });
-      await test.clock.advanceAndSettle(5 * SECOND);
-    }
+    await withTime(test.clock, async () => expect(await process.statusOf(id)).toBeNull());
 
-    await eventually(() => expect(greet.calls).toHaveLength(3));
-    await eventually(async () => expect(await process.statusOf(id)).toBeNull());
+    expect(greet.calls.map(({ hook }) => hook.attempts)).toEqual([1, 2, 3]);
+    const times = greet.calls.map(({ hook }) => hook.processAt.getTime());
+    expect(times.map((time, index) => time - (times[index - 1] ?? time))).toEqual([
+      0,
+      expect.toSatisfy((wait: number) => wait >= 5 * SECOND),
+      expect.toSatisfy((wait: number) => wait >= 5 * SECOND),
+    ]);
   });
 
   it("is tried again by the same drain, also if it fails while the drain is looking for more", async () => {
