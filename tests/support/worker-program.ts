@@ -10,23 +10,19 @@ import { postgres } from "../../src/store/postgres/index.ts";
 import type { HookName, WorkerApplication, WorkerMessage, WorkerRequest, WorkerSettings } from "./worker-settings.ts";
 
 const settings = JSON.parse(process.argv[2] ?? "") as WorkerSettings;
-let open = () => {};
-const opened = new Promise<void>((resolve) => {
-  open = resolve;
-});
+const gates = { hold: Promise.withResolvers<void>(), holdDeaf: Promise.withResolvers<void>() };
 
 function write(event: string, { hookId, hookName, attempts }: HookContext): void {
   appendFileSync(settings.runLog, `${event} ${hookId} ${hookName} ${attempts}\n`);
 }
 
-async function hold(context: HookContext, aborted: Promise<unknown>): Promise<void> {
+async function hold(context: HookContext, ending: readonly Promise<unknown>[]): Promise<void> {
   write("started", context);
   context.signal.addEventListener("abort", () => write("aborted", context));
-  await Promise.race([opened, aborted]);
+  await Promise.race(ending);
   write("ended", context);
 }
 
-const never = new Promise<never>(() => {});
 const poisonRetries = { limit: 3, delay: 1 };
 const hooks = {
   note: defineHook((_payload: string, context) => write("ran", context)),
@@ -34,9 +30,9 @@ const hooks = {
     const aborted = new Promise((_resolve, reject) => {
       context.signal.addEventListener("abort", () => reject(context.signal.reason));
     });
-    return hold(context, aborted);
+    return hold(context, [gates.hold.promise, aborted]);
   }),
-  holdDeaf: defineHook((_payload: string, context) => hold(context, never)),
+  holdDeaf: defineHook((_payload: string, context) => hold(context, [gates.holdDeaf.promise])),
   block: defineHook((path: string, context) => {
     write("started", context);
     const bell = new Int32Array(new SharedArrayBuffer(4));
@@ -84,7 +80,8 @@ async function trigger(hook: HookName, count: number, inTurn: boolean): Promise<
 
 async function answer(request: WorkerRequest): Promise<string[]> {
   if (request.do === "trigger") return trigger(request.hook, request.count, request.inTurn ?? false);
-  if (request.do === "open") open();
+  if (request.do === "open" && request.hook !== "holdDeaf") gates.hold.resolve();
+  if (request.do === "open" && request.hook !== "hold") gates.holdDeaf.resolve();
   if (request.do === "wake") app.wake();
   if (request.do === "stop") await stop();
   return [];

@@ -19,7 +19,7 @@ export interface WorkerSettings {
 
 export type WorkerRequest =
   | { readonly do: "trigger"; readonly hook: HookName; readonly count: number; readonly inTurn?: boolean }
-  | { readonly do: "open" }
+  | { readonly do: "open"; readonly hook?: "hold" | "holdDeaf" }
   | { readonly do: "wake" }
   | { readonly do: "stop" };
 
