@@ -75,7 +75,7 @@ export class PostgresEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    this.wakeups.close();
+    await this.wakeups.close();
     await this.#connection.close();
   }
 

@@ -27,6 +27,7 @@ export class PostgresWakeups implements Wakeups {
   #timer: Timer | undefined;
   #announced = new Set<string>();
   #throttle: Timer | undefined;
+  #sending: Promise<void> = Promise.resolve();
 
   constructor(connection: Connection, clock: Clock, randomness: Randomness, channel: string) {
     this.#connection = connection;
@@ -57,10 +58,14 @@ export class PostgresWakeups implements Wakeups {
     if (this.#throttle === undefined) this.#sendAnnouncements();
   }
 
-  close(): void {
+  /** Sends what is left to say before the connections go. */
+  async close(): Promise<void> {
     this.#listeners.clear();
-    this.#throttle?.cancel();
     this.#disconnect();
+    this.#throttle?.cancel();
+    this.#sendAnnouncements();
+    this.#throttle?.cancel();
+    await this.#sending;
   }
 
   #sendAnnouncements(): void {
@@ -70,7 +75,11 @@ export class PostgresWakeups implements Wakeups {
     this.#announced.clear();
     this.#throttle = this.#clock.setTimer(() => this.#sendAnnouncements(), ANNOUNCE_INTERVAL_MS);
     const notify = { name: "notify", text: "select pg_notify($1, $2)" };
-    this.#connection.run(notify, [this.#channel, payload]).catch(() => {}); // polling finds it all the same
+    const sent = this.#connection.run(notify, [this.#channel, payload]).then(
+      () => {},
+      () => {}, // polling finds it all the same
+    );
+    this.#sending = Promise.all([this.#sending, sent]).then(() => {});
   }
 
   async #connect(generation: number, retryMs: number): Promise<void> {
