@@ -1,0 +1,168 @@
+import { describe, expect, it } from "vitest";
+import { ENGINES } from "../support/engines.ts";
+import { recordCalls } from "./support/handlers.ts";
+import { eventually, useHooks } from "./support/use-hooks.ts";
+
+describe.each(ENGINES)("dead letters on $name", (engine) => {
+  const test = useHooks(engine);
+
+  /** Names that start with "bad" fail until the test says otherwise. */
+  function failing(limit = 0) {
+    const state = { broken: true };
+    const greet = recordCalls<string>(
+      (name, hook) => {
+        if (state.broken && name.startsWith("bad")) throw new Error(`no ${name} ${hook.attempts}`);
+      },
+      { retries: { limit, delay: 0 } },
+    );
+    const repair = () => {
+      state.broken = false;
+    };
+    return { greet, repair };
+  }
+
+  it("are hooks that have failed in every attempt, kept with the last error", async () => {
+    const { greet } = failing(2);
+    const process = test.process({ greet: greet.definition });
+    const { id } = await process.hooks.greet.trigger("bad ada");
+    await process.hooks.greet.trigger("bob");
+    await process.drain();
+
+    const { hooks, nextCursor } = await process.durableHooks.deadLetters();
+    expect(nextCursor).toBeNull();
+    expect(hooks).toEqual([
+      {
+        id,
+        namespace: test.namespace,
+        name: "greet",
+        key: null,
+        status: "failed",
+        attempts: 3,
+        payload: "bad ada",
+        error: expect.objectContaining({ name: "Error", message: "no bad ada 3" }),
+        createdAt: new Date(test.clock.now()),
+        lastAttemptAt: new Date(test.clock.now()),
+        availableAt: null,
+        finishedAt: new Date(test.clock.now()),
+      },
+    ]);
+    expect(hooks[0]?.error).toBeInstanceOf(Error);
+  });
+
+  it("are kept until somebody decides, and wake nobody", async () => {
+    const { greet } = failing();
+    const process = test.process({ greet: greet.definition }, { durableHooks: { keepCompleted: "1 second" } });
+    const { id } = await process.hooks.greet.trigger("bad ada");
+    await process.drain();
+    await test.clock.advanceAndSettle(10 * 365 * 86_400_000);
+    await process.processor.sources[0]?.purge();
+    await process.drain();
+
+    expect(await process.statusOf(id)).toBe("failed");
+    expect(await process.processor.getNextWakeAt()).toBeNull();
+    expect(greet.calls).toHaveLength(1);
+  });
+
+  it("are redriven with fresh attempts and the same idempotency key", async () => {
+    const { greet } = failing(1);
+    const process = test.process({ greet: greet.definition });
+    const { id } = await process.hooks.greet.trigger("bad ada");
+    await process.drain();
+    await test.clock.advanceAndSettle(1000);
+
+    expect(await process.durableHooks.redrive(id)).toEqual([id]);
+    expect(await process.durableHooks.get(id)).toMatchObject({ status: "pending", attempts: 0, finishedAt: null });
+    await process.drain();
+
+    expect(greet.calls.map(({ hook }) => hook.attempts)).toEqual([1, 2, 1, 2]);
+    expect(new Set(greet.calls.map(({ hook }) => hook.idempotencyKey)).size).toBe(1);
+    expect(await process.statusOf(id)).toBe("failed");
+  });
+
+  it("are gone when a redrive succeeds", async () => {
+    const { greet, repair } = failing();
+    const process = test.process({ greet: greet.definition });
+    const { id } = await process.hooks.greet.trigger("bad ada");
+    await process.drain();
+    repair();
+    await process.durableHooks.redrive([id]);
+    await process.drain();
+
+    expect(greet.payloads).toEqual(["bad ada", "bad ada"]);
+    expect(await process.statusOf(id)).toBeNull();
+  });
+
+  it("are redriven at once where a dispatcher runs", async () => {
+    const { greet, repair } = failing();
+    const process = test.process({ greet: greet.definition });
+    process.start();
+    const { id } = await process.hooks.greet.trigger("bad ada");
+    await eventually(async () => expect(await process.statusOf(id)).toBe("failed"));
+    repair();
+    await process.durableHooks.redrive(id);
+
+    await eventually(async () => expect(await process.statusOf(id)).toBeNull());
+  });
+
+  it("are redriven and discarded by their ids, and nothing else is", async () => {
+    const { greet } = failing();
+    const process = test.process({ greet: greet.definition });
+    const ids: string[] = [];
+    for (const name of ["bad ada", "bad bob", "bad cleo"]) ids.push((await process.hooks.greet.trigger(name)).id);
+    await process.drain();
+    const { id: waiting } = await process.hooks.greet.trigger("dora");
+    const [ada, bob, cleo] = ids as [string, string, string];
+
+    expect(await process.durableHooks.redrive([ada, waiting, "nobody"])).toEqual([ada]);
+    expect(await process.durableHooks.discard([bob, waiting, ada, "nobody"])).toEqual([bob]);
+    expect(await process.statusOf(ada)).toBe("pending");
+    expect(await process.statusOf(bob)).toBeNull();
+    expect(await process.statusOf(cleo)).toBe("failed");
+    expect(await process.statusOf(waiting)).toBe("pending");
+    expect(await process.durableHooks.redrive([])).toEqual([]);
+    expect(await process.durableHooks.discard([])).toEqual([]);
+  });
+
+  it("are left as they are by a redrive while a newer hook holds their key", async () => {
+    const { greet, repair } = failing();
+    const process = test.process({ greet: greet.definition });
+    const { id } = await process.hooks.greet.trigger("bad ada", { key: "k" });
+    await process.drain();
+    const newer = await process.hooks.greet.trigger("bob", { key: "k" });
+
+    expect(await process.durableHooks.redrive(id)).toEqual([]);
+    expect(await process.statusOf(id)).toBe("failed");
+    repair();
+    await process.drain();
+    expect(await process.statusOf(newer.id)).toBeNull();
+    expect(await process.durableHooks.redrive(id)).toEqual([id]);
+    await process.drain();
+    expect(greet.payloads).toEqual(["bad ada", "bob", "bad ada"]);
+  });
+
+  it("of one key are redriven one at a time", async () => {
+    const { greet } = failing();
+    const process = test.process({ greet: greet.definition });
+    const ids: string[] = [];
+    for (const name of ["bad ada", "bad bob"]) {
+      ids.push((await process.hooks.greet.trigger(name, { key: "k" })).id);
+      await process.drain();
+    }
+
+    expect(await process.durableHooks.redrive(ids)).toHaveLength(1);
+    expect(await process.durableHooks.statistics()).toMatchObject({ pending: 1, failed: 1 });
+  });
+
+  it("hold their key again after a redrive", async () => {
+    const { greet, repair } = failing();
+    const process = test.process({ greet: greet.definition });
+    const { id } = await process.hooks.greet.trigger("bad ada", { key: "k" });
+    await process.drain();
+    repair();
+    await process.durableHooks.redrive(id);
+
+    expect(await process.hooks.greet.trigger("bob", { key: "k" })).toEqual({ id });
+    await process.drain();
+    expect(greet.payloads).toEqual(["bad ada", "bob"]);
+  });
+});
