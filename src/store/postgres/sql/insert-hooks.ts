@@ -29,7 +29,7 @@ select item.namespace, item.id, item.name, item.payload, clock.now, clock.now,
   case when clock.lock is null then null else clock.now end
 from (select ${NOW} as now, $6::text as lock, $7::bigint as lease_ms) as clock
 cross join unnest($2::text[], $3::text[], $4::text[], $5::json[]) as item(namespace, id, name, payload)
-returning created_at`,
+returning created_at as now`,
   };
 }
 
