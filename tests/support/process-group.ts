@@ -34,7 +34,21 @@ export class ProcessGroup {
   /** The same with a database that the test looks after. */
   async openAt(location: string): Promise<void> {
     this.#location = location;
-    this.#app = await perdure({ database: location, hooks: TRIGGERED_HOOKS, worker: false });
+    await this.connect();
+  }
+
+  /** A database without any tables, on SQLite not even a file, that nobody has opened; then `connect`. */
+  async openEmpty(engine: TestEngine): Promise<void> {
+    if (engine.dialect === "sqlite") {
+      this.#location = join(this.directory, "empty.db");
+    } else {
+      this.#database = await engine.createEmpty();
+      this.#location = this.#database.location;
+    }
+  }
+
+  async connect(): Promise<void> {
+    this.#app = await perdure({ database: this.#location, hooks: TRIGGERED_HOOKS, worker: false });
   }
 
   get location(): string {

@@ -71,6 +71,11 @@ export class WorkerProcess {
     });
   }
 
+  /** Its code is there; next it opens its database. */
+  async loaded(): Promise<void> {
+    await this.#heard("loaded");
+  }
+
   async ready(): Promise<this> {
     await this.#heard("ready");
     return this;

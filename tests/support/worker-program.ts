@@ -16,6 +16,11 @@ function write(event: string, { hookId, hookName, attempts }: HookContext): void
   appendFileSync(settings.runLog, `${event} ${hookId} ${hookName} ${attempts}\n`);
 }
 
+function blockUntil(path: string): void {
+  const bell = new Int32Array(new SharedArrayBuffer(4));
+  while (!existsSync(path)) Atomics.wait(bell, 0, 0, 1);
+}
+
 async function hold(context: HookContext, ending: readonly Promise<unknown>[]): Promise<void> {
   write("started", context);
   context.signal.addEventListener("abort", () => write("aborted", context));
@@ -35,8 +40,7 @@ const hooks = {
   holdDeaf: defineHook((_payload: string, context) => hold(context, [gates.holdDeaf.promise])),
   block: defineHook((path: string, context) => {
     write("started", context);
-    const bell = new Int32Array(new SharedArrayBuffer(4));
-    while (!existsSync(path)) Atomics.wait(bell, 0, 0, 5);
+    blockUntil(path);
     write("ended", context);
   }),
   poison: defineHook({ retries: poisonRetries }, async (_payload: string, context) => {
@@ -46,6 +50,8 @@ const hooks = {
   }),
 };
 
+say({ say: "loaded" });
+if (settings.startFile !== undefined) blockUntil(settings.startFile);
 const pool = settings.ownPool ? new Pool({ connectionString: settings.database }) : undefined;
 pool?.on("error", () => {});
 const { worker = {}, keepCompleted = false } = settings;

@@ -15,6 +15,8 @@ export interface WorkerSettings {
   /** How long it waits for its handlers after SIGTERM. */
   readonly deadlineMs?: number;
   readonly keepCompleted?: boolean;
+  /** It opens its database when this file is there, so that many can do so at the same moment. */
+  readonly startFile?: string;
 }
 
 export type WorkerRequest =
@@ -24,6 +26,7 @@ export type WorkerRequest =
   | { readonly do: "stop" };
 
 export type WorkerMessage =
+  | { readonly say: "loaded" }
   | { readonly say: "ready" }
   | { readonly say: "stopping" }
   | { readonly say: "done"; readonly request: number; readonly ids: readonly string[] }

@@ -7,6 +7,7 @@ import { type Randomness, systemRandomness } from "../../randomness.ts";
 import { type DatabaseAdapter, Store } from "../store.ts";
 import { driverOf, type SqliteDriver, type SqliteHandle } from "./driver.ts";
 import { SqliteEngine, type TransactionContext } from "./engine.ts";
+import { isBusy, toStoreError } from "./errors.ts";
 import { FileWakeups } from "./file-wakeups.ts";
 import { noWakeups } from "./no-wakeups.ts";
 import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
@@ -18,6 +19,9 @@ export interface SqliteOptions {
   readonly randomness?: Randomness;
   readonly logger?: Logger;
 }
+
+const OPEN_PATIENCE_MS = 10_000;
+const OPEN_PAUSE_MS = 10;
 
 /**
  * A SQLite database: a path, `:memory:`, or an open database of `node:sqlite` or `better-sqlite3`. Several processes may use
@@ -48,9 +52,40 @@ values ('${owner}', ${number}, '${name}', ${breaking ? 1 : 0}, unixepoch() * 100
 }
 
 function openFile(path: string): SqliteDriver {
-  const handle = new DatabaseSync(path);
-  handle.exec("pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 0;");
+  const handle = openHandle(path);
+  try {
+    useWriteAheadLog(handle);
+    handle.exec("pragma synchronous = full; pragma busy_timeout = 0;");
+  } catch (error) {
+    handle.close();
+    throw toStoreError(error);
+  }
   return driverOf(handle, { owned: true });
+}
+
+function openHandle(path: string): DatabaseSync {
+  try {
+    return new DatabaseSync(path);
+  } catch (error) {
+    throw toStoreError(error);
+  }
+}
+
+/**
+ * Processes that start together all want to switch a new file to its write-ahead log. SQLite's own busy time-out doesn't help
+ * those who deadlock over it, so they try again. Only the first to open a file waits at all.
+ */
+function useWriteAheadLog(handle: DatabaseSync): void {
+  const giveUpAt = performance.now() + OPEN_PATIENCE_MS;
+  for (;;) {
+    try {
+      handle.exec("pragma journal_mode = wal;");
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > giveUpAt) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + Math.random() * OPEN_PAUSE_MS);
+    }
+  }
 }
 
 /** Changes whenever another connection has written. */
