@@ -189,6 +189,7 @@ export class DispatchLoop implements WorkTaker {
       this.#reportError(error);
       this.#backlog = false;
       this.#claimAt = this.#clock.monotonic() + this.#nextBackoff();
+      this.#askAt = this.#claimAt;
     }
   }
 
