@@ -25,6 +25,7 @@ export type { AnyFragment, Fragment } from "./fragment/fragment.ts";
 export { type FragmentInstantiation, type FragmentOptions, instantiate } from "./fragment/instantiate.ts";
 export { migrate } from "./fragment/migrate.ts";
 export type { TriggerArguments, UnitOfWork } from "./fragment/unit-of-work.ts";
+export type { RunWithin, WithinAsync, WithinSync } from "./fragment/within.ts";
 export {
   type AnyHookDefinition,
   defineHook,
@@ -41,7 +42,10 @@ export type { TriggeredHook } from "./hooks/write-triggers.ts";
 export type { Logger } from "./logger.ts";
 export type { Backoff, RetryOptions } from "./queue/retry-policy.ts";
 export type { Randomness } from "./randomness.ts";
-export type { SqlRow, SqlValue } from "./store/engine.ts";
+export type { AsyncTransaction, ForeignTransaction, SyncTransaction } from "./store/foreign-transaction.ts";
 export type { HookStatistics, HookStatus } from "./store/hook-records.ts";
 export type { FragmentMigration, FragmentTables } from "./store/migration.ts";
+export type { SqlRow, SqlValue } from "./store/sql-value.ts";
 export type { DatabaseAdapter } from "./store/store.ts";
+export { fromPg } from "./transactions/from-pg.ts";
+export { fromBetterSqlite3, fromNodeSqlite } from "./transactions/from-sqlite.ts";

@@ -10,6 +10,7 @@ import type { Fragment } from "../fragment/fragment.ts";
 import { instantiate } from "../fragment/instantiate.ts";
 import { migrate } from "../fragment/migrate.ts";
 import type { TriggerArguments } from "../fragment/unit-of-work.ts";
+import type { RunWithin } from "../fragment/within.ts";
 import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
@@ -73,6 +74,13 @@ export class Application<Hooks extends HookDefinitions> implements AsyncDisposab
   readonly hooks: HookHandles<Hooks>;
   /** Runs a function in a transaction that can trigger hooks. */
   readonly unitOfWork: RunUnitOfWork<Hooks>;
+  /**
+   * Triggers hooks in a transaction that the application began, with whatever library.
+   *
+   * @example
+   * await app.within(fromPg(client)).triggerHook("sendMail", mail);
+   */
+  readonly within: RunWithin<Hooks>;
   /** Lists, redrives, discards and cancels hooks. */
   readonly durableHooks: DurableHooks;
   readonly #store: Store;
@@ -83,6 +91,7 @@ export class Application<Hooks extends HookDefinitions> implements AsyncDisposab
   constructor(fragment: Fragment<Hooks, unknown>, dispatcher: DurableHooksDispatcher | null, ownsDatabase: boolean) {
     const { store, hooks } = fragment.parts;
     this.unitOfWork = fragment.unitOfWork;
+    this.within = fragment.within;
     this.durableHooks = fragment.durableHooks;
     this.#store = store;
     this.#dispatcher = dispatcher;

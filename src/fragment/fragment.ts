@@ -4,6 +4,7 @@ import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import type { FragmentTables } from "../store/migration.ts";
 import type { Store } from "../store/store.ts";
 import type { RunUnitOfWork } from "./define-fragment.ts";
+import type { RunWithin } from "./within.ts";
 
 interface FragmentParts<Hooks extends HookDefinitions, Services> {
   readonly namespace: string;
@@ -12,6 +13,7 @@ interface FragmentParts<Hooks extends HookDefinitions, Services> {
   readonly hooks: RegisteredHooks;
   readonly services: Services;
   readonly unitOfWork: RunUnitOfWork<Hooks>;
+  readonly within: RunWithin<Hooks>;
   readonly durableHooks: DurableHooks;
 }
 
@@ -21,6 +23,8 @@ export class Fragment<Hooks extends HookDefinitions, Services> {
   readonly services: Services;
   /** Runs a function in a transaction that can trigger this fragment's hooks. */
   readonly unitOfWork: RunUnitOfWork<Hooks>;
+  /** Triggers hooks in a transaction that the application began. */
+  readonly within: RunWithin<Hooks>;
   /** Lists, redrives, discards and cancels hooks. */
   readonly durableHooks: DurableHooks;
   /** @internal */
@@ -31,6 +35,7 @@ export class Fragment<Hooks extends HookDefinitions, Services> {
     this.namespace = parts.namespace;
     this.services = parts.services;
     this.unitOfWork = parts.unitOfWork;
+    this.within = parts.within;
     this.durableHooks = parts.durableHooks;
   }
 }

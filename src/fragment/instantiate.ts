@@ -7,6 +7,7 @@ import { type DatabaseAdapter, Store } from "../store/store.ts";
 import type { FragmentDefinition, RunUnitOfWork } from "./define-fragment.ts";
 import { Fragment } from "./fragment.ts";
 import { runUnitOfWork } from "./unit-of-work.ts";
+import { createWithin } from "./within.ts";
 
 export interface FragmentOptions {
   /** `sqlite(...)` or `postgres(...)`. Fragments that share one share its transactions' database. */
@@ -64,6 +65,7 @@ export class FragmentInstantiation<Config, Hooks extends HookDefinitions, Servic
     const unitOfWork: RunUnitOfWork<Hooks> = (body) => runUnitOfWork(store, hooks, body);
     const services = this.#definition.services({ config, unitOfWork });
     const durableHooks = new DurableHooks(store, namespace);
-    return new Fragment({ namespace, tables, store, hooks, unitOfWork, services, durableHooks });
+    const within = createWithin<Hooks>(store, hooks);
+    return new Fragment({ namespace, tables, store, hooks, unitOfWork, within, services, durableHooks });
   }
 }

@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../errors.ts";
 import type { Dialect } from "../store/dialect.ts";
-import type { SqlValue } from "../store/engine.ts";
+import type { SqlValue } from "../store/sql-value.ts";
 
 /** The engine's own SQL for a tagged template: each value becomes a parameter, never text. */
 export function buildSql(

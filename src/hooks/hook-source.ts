@@ -1,10 +1,12 @@
 import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
 import type { ClaimedHook, HookScope } from "../store/hook-records.ts";
+import { RELAY } from "../store/relay.ts";
 import type { Store } from "../store/store.ts";
 import type { StuckHook } from "./hook-settings.ts";
 import { HookWork } from "./hook-work.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
+import { RelayWork } from "./relay-work.ts";
 
 const PURGE_BATCH = 1000;
 
@@ -19,14 +21,15 @@ export class HookSource implements ProcessorSource {
     this.store = store;
     this.#hooks = new Map(hooks.map((one) => [one.namespace, one]));
     this.namespaces = [...this.#hooks.keys()];
-    this.#scopes = hooks.map(({ namespace, names }) => ({ namespace, names }));
+    this.#scopes = hooks.map(({ namespace, names }) => ({ namespace, names: [...names, RELAY] }));
   }
 
   handles(namespace: string, name: string): boolean {
     return this.#hooks.get(namespace)?.find(name) !== undefined;
   }
 
-  toWork(hook: ClaimedHook): HookWork {
+  toWork(hook: ClaimedHook): HookWork | RelayWork {
+    if (hook.name === RELAY) return new RelayWork(hook, this.store);
     const hooks = this.#hooks.get(hook.namespace) as RegisteredHooks;
     return new HookWork(hook, this.store, hooks, (stuck) => this.#tell(hooks, [stuck]));
   }
@@ -37,7 +40,8 @@ export class HookSource implements ProcessorSource {
     const claimed = await this.store.hooks.statements.claim({ ...request, scopes });
     const work = claimed.map((hook) => this.toWork(hook));
     for (const one of work) {
-      if (one.recovered) this.#tell(this.#hooks.get(one.hook.namespace) as RegisteredHooks, [one.toLost()]);
+      if (one.recovered && one instanceof HookWork)
+        this.#tell(this.#hooks.get(one.hook.namespace) as RegisteredHooks, [one.toLost()]);
     }
     return work;
   }
@@ -47,7 +51,7 @@ export class HookSource implements ProcessorSource {
   }
 
   async renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {
-    const ours = work.filter((one) => one instanceof HookWork);
+    const ours = work.filter((one) => one instanceof HookWork || one instanceof RelayWork);
     const held = await this.store.hooks.statements.renew(
       ours.map(({ hook }) => hook),
       leaseMs,

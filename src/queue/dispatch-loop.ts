@@ -53,6 +53,8 @@ export class DispatchLoop implements WorkTaker {
   #purgeAt = 0;
   /** Whether the last claim got all that it asked for. */
   #backlog = false;
+  /** Whether somebody has said, since the last claim began, that there is work. */
+  #noticed = false;
   #backoffMs = 0;
   #signal: (() => void) | undefined;
   #signalled = false;
@@ -85,6 +87,7 @@ export class DispatchLoop implements WorkTaker {
   wake(): void {
     this.#claimAt = this.#clock.monotonic();
     this.#askAt = this.#claimAt;
+    this.#noticed = true;
     this.#nudge();
   }
 
@@ -113,6 +116,7 @@ export class DispatchLoop implements WorkTaker {
     if (this.#stopping || this.#loop === undefined) return false;
     if (namespace !== null && !this.#options.processor.namespaces.includes(namespace)) return false;
     this.#claimAt = Math.min(this.#claimAt, this.#clock.monotonic() + delayMs);
+    this.#noticed = true;
     this.#nudge();
     return this.#worker.room > 0 && !this.#backlog;
   }
@@ -149,12 +153,13 @@ export class DispatchLoop implements WorkTaker {
 
   async #claim(): Promise<void> {
     this.#claimAt = Number.POSITIVE_INFINITY; // notices that come in meanwhile set it anew
+    this.#noticed = false;
     const { asked, claimed } = await this.#worker.fill();
     this.#backlog = claimed === asked;
     if (this.#backlog) return;
     await this.#askForNextWake();
-    // Due, yet nothing to be had: somebody else is just taking it.
-    const contended = claimed === 0 && this.#claimAt <= this.#clock.monotonic();
+    // Due, yet nothing to be had: somebody else is just taking it, unless it came in meanwhile.
+    const contended = claimed === 0 && !this.#noticed && this.#claimAt <= this.#clock.monotonic();
     if (!contended) this.#backoffMs = 0;
     else this.#claimAt = this.#clock.monotonic() + this.#nextBackoff();
   }

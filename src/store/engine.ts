@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Dialect } from "./dialect.ts";
+import type { ForeignInsert } from "./foreign-transaction.ts";
 import type {
   ClaimedHook,
   ClaimRequest,
@@ -14,9 +15,7 @@ import type {
   SettleResult,
 } from "./hook-records.ts";
 import type { AppliedMigration, Migration } from "./migration.ts";
-
-export type SqlValue = string | number | bigint | boolean | null | Uint8Array | Date;
-export type SqlRow = Record<string, unknown>;
+import type { SqlRow, SqlValue } from "./sql-value.ts";
 
 /**
  * What Perdure asks of a database, in batches: each method is one statement (or a few, where that is said), and carries its own
@@ -43,6 +42,9 @@ export interface Engine {
    */
   transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result>;
 
+  /** How to write one trigger in a transaction of the application's. */
+  foreignInsert(hook: HookInsert): ForeignInsert;
+
   /** Runs `body` while no other process migrates this database, in one transaction. Creates the migrations table if need be. */
   migrate(body: (migrator: Migrator) => Promise<void>): Promise<void>;
   /** What has been applied, or an empty list where nothing ever was. */
@@ -55,6 +57,7 @@ export interface EngineTransaction {
   /** Native SQL with the engine's own placeholders, passed on untouched. */
   query(text: string, parameters: readonly SqlValue[]): Promise<SqlRow[]>;
   insertHooks(hooks: readonly HookInsert[]): Promise<InsertResult[]>;
+  settleHooks(settlements: readonly HookSettlement[]): Promise<SettleResult[]>;
 }
 
 export interface Migrator {

@@ -41,6 +41,11 @@ export class WorkBoard {
     return this.#wakeups.connected;
   }
 
+  /** Whether somebody in this process runs work. */
+  get attended(): boolean {
+    return this.#takers.size > 0;
+  }
+
   join(taker: WorkTaker): () => void {
     this.#takers.add(taker);
     this.#unsubscribe ??= this.#wakeups.subscribe((namespaces) => this.#heard(namespaces));

@@ -4,13 +4,17 @@ import type { Logger } from "../../logger.ts";
 import type { Randomness } from "../../randomness.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Engine, EngineTransaction, Migrator } from "../engine.ts";
+import type { ForeignInsert } from "../foreign-transaction.ts";
+import type { HookInsert } from "../hook-records.ts";
 import type { AppliedMigration } from "../migration.ts";
+import { toRelay } from "../relay.ts";
 import { Connection } from "./connection.ts";
 import type { PostgresClient, PostgresPool } from "./driver.ts";
 import { toStoreError } from "./errors.ts";
 import { PostgresHookStatements } from "./hook-statements.ts";
 import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
 import { schemaMigrations } from "./schema.ts";
+import { foreignInsertHook } from "./sql/foreign-insert-hook.ts";
 import { PostgresWakeups } from "./wakeups.ts";
 
 export interface PostgresEngineOptions {
@@ -62,8 +66,19 @@ export class PostgresEngine implements Engine {
       return body({
         query: async (text, parameters) => (await client.query({ text, values: [...parameters] })).rows,
         insertHooks: (hooks) => this.hooks.insert(hooks, client),
+        settleHooks: (settlements) => this.hooks.settle(settlements, client),
       });
     });
+  }
+
+  foreignInsert(hook: HookInsert): ForeignInsert {
+    const { namespace, id, name, payload, retries, trace, ownId, processAt } = hook.key === null ? hook : toRelay(hook);
+    const now = this.clock.controlled ? this.clock.now() : null;
+    const announcement = [this.wakeups.channel, JSON.stringify([namespace])];
+    return {
+      text: foreignInsertHook(`"${this.#schema}".`).text,
+      parameters: [now, namespace, id, name, payload, retries, trace, ownId, processAt, ...announcement],
+    };
   }
 
   async migrate(body: (migrator: Migrator) => Promise<void>): Promise<void> {

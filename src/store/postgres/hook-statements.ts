@@ -89,13 +89,14 @@ export class PostgresHookStatements implements HookStatements {
     return rows.map(toLease);
   }
 
-  async settle(settlements: readonly HookSettlement[]): Promise<SettleResult[]> {
+  async settle(settlements: readonly HookSettlement[], on?: PostgresQueryable): Promise<SettleResult[]> {
     const results = new Map<HookSettlement, SettleResult>();
     const ordered = [...settlements].sort(byReference);
-    await this.#deleteCompleted(ordered.filter(isDeletion), results);
+    await this.#deleteCompleted(ordered.filter(isDeletion), results, on);
     await this.#update(
       ordered.filter((settlement) => !isDeletion(settlement)),
       results,
+      on,
     );
     return settlements.map((settlement) => results.get(settlement) ?? "lost");
   }
@@ -257,20 +258,25 @@ export class PostgresHookStatements implements HookStatements {
   async #deleteCompleted(
     settlements: readonly HookSettlement[],
     results: Map<HookSettlement, SettleResult>,
+    on?: PostgresQueryable,
   ): Promise<void> {
     if (settlements.length === 0) return;
-    const { rowCount } = await this.#run(deleteCompletedHooks, leaseColumns(settlements));
+    const { rowCount } = await this.#run(deleteCompletedHooks, leaseColumns(settlements), on);
     for (const settlement of settlements) results.set(settlement, "deleted");
     if (rowCount === settlements.length) return;
     // A row that isn't there was deleted by a send whose reply was lost; one that is there belongs to somebody else.
-    const { rows } = await this.#run(findForeignHooks, referenceColumns(settlements));
+    const { rows } = await this.#run(findForeignHooks, referenceColumns(settlements), on);
     const foreign = new Set(rows.map((row) => `${row.namespace} ${row.id}`));
     for (const settlement of settlements) {
       if (foreign.has(`${settlement.namespace} ${settlement.id}`)) results.set(settlement, "lost");
     }
   }
 
-  async #update(settlements: readonly HookSettlement[], results: Map<HookSettlement, SettleResult>): Promise<void> {
+  async #update(
+    settlements: readonly HookSettlement[],
+    results: Map<HookSettlement, SettleResult>,
+    on?: PostgresQueryable,
+  ): Promise<void> {
     if (settlements.length === 0) return;
     const values = [
       this.#now(),
@@ -279,7 +285,7 @@ export class PostgresHookStatements implements HookStatements {
       settlements.map(({ outcome }) => delayOf(outcome)),
       settlements.map(({ outcome }) => ("error" in outcome ? outcome.error : null)),
     ];
-    const { rows } = await this.#run(settleHooks, values);
+    const { rows } = await this.#run(settleHooks, values, on);
     const written = new Map(rows.map((row) => [`${row.namespace} ${row.id}`, toSettleResult(row)]));
     const toDelete: HookSettlement[] = [];
     for (const settlement of settlements) {
@@ -288,7 +294,7 @@ export class PostgresHookStatements implements HookStatements {
       if (unwanted) toDelete.push(settlement);
       results.set(settlement, unwanted ? "deleted" : result);
     }
-    if (toDelete.length > 0) await this.#run(deleteFinishedHooks, referenceColumns(toDelete));
+    if (toDelete.length > 0) await this.#run(deleteFinishedHooks, referenceColumns(toDelete), on);
   }
 
   #run(query: (schema: SchemaPrefix) => Statement, values: unknown[], on?: PostgresQueryable) {

@@ -20,7 +20,7 @@ export class PostgresWakeups implements Wakeups {
   readonly #connection: Connection;
   readonly #clock: Clock;
   readonly #randomness: Randomness;
-  readonly #channel: string;
+  readonly channel: string;
   readonly #listeners = new Set<Listener>();
   #client: PostgresClient | undefined;
   #generation = 0;
@@ -33,7 +33,7 @@ export class PostgresWakeups implements Wakeups {
     this.#connection = connection;
     this.#clock = clock;
     this.#randomness = randomness;
-    this.#channel = channel;
+    this.channel = channel;
   }
 
   get connected(): boolean {
@@ -75,7 +75,7 @@ export class PostgresWakeups implements Wakeups {
     this.#announced.clear();
     this.#throttle = this.#clock.setTimer(() => this.#sendAnnouncements(), ANNOUNCE_INTERVAL_MS);
     const notify = { name: "notify", text: "select pg_notify($1, $2)" };
-    const sent = this.#connection.run(notify, [this.#channel, payload]).then(
+    const sent = this.#connection.run(notify, [this.channel, payload]).then(
       () => {},
       () => {}, // polling finds it all the same
     );
@@ -90,9 +90,9 @@ export class PostgresWakeups implements Wakeups {
       client.on("error", () => this.#reconnect(generation, FIRST_RECONNECT_MS));
       client.on("end", () => this.#reconnect(generation, FIRST_RECONNECT_MS));
       client.on("notification", ({ channel, payload }) => {
-        if (channel === this.#channel) this.#tell(parseNamespaces(payload));
+        if (channel === this.channel) this.#tell(parseNamespaces(payload));
       });
-      await this.#connection.query({ text: `listen "${this.#channel}"` }, client);
+      await this.#connection.query({ text: `listen "${this.channel}"` }, client);
       if (generation !== this.#generation) return client.release(true);
       this.#client = client;
       this.#schedulePing(generation, client);

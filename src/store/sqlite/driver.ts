@@ -19,8 +19,12 @@ export interface SqliteHandle {
   close(): unknown;
   /** Of node:sqlite. */
   readonly isTransaction?: boolean;
+  /** Of node:sqlite: the path of the file. */
+  location?(): string | null;
   /** Of better-sqlite3. */
   readonly inTransaction?: boolean;
+  /** Of better-sqlite3: the path of the file. */
+  readonly name?: string;
 }
 
 interface SqliteHandleStatement {

@@ -2,8 +2,11 @@ import { type Clock, pause, systemClock } from "../../clock.ts";
 import { PerdureError, StoreError } from "../../errors.ts";
 import type { Randomness } from "../../randomness.ts";
 import type { Dialect } from "../dialect.ts";
-import type { Engine, EngineTransaction, Migrator, SqlValue, Wakeups } from "../engine.ts";
+import type { Engine, EngineTransaction, Migrator, Wakeups } from "../engine.ts";
+import type { ForeignInsert } from "../foreign-transaction.ts";
+import type { HookInsert } from "../hook-records.ts";
 import type { AppliedMigration } from "../migration.ts";
+import type { SqlValue } from "../sql-value.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { SqliteHookStatements } from "./hook-statements.ts";
@@ -65,6 +68,7 @@ export class SqliteEngine implements Engine {
       body({
         query: async (text, parameters) => this.#driver.all(text, parameters.map(toSqliteValue)),
         insertHooks: async (hooks) => this.hooks.insertNow(hooks),
+        settleHooks: async (settlements) => this.hooks.settleNow(settlements),
       });
     return this.#mutex.run(async () => {
       await this.#begin();
@@ -87,6 +91,11 @@ export class SqliteEngine implements Engine {
       "SQLite writes one transaction at a time, and this call was made inside of one, so it would wait for itself. " +
         "Inside of a unit of work use its own methods (uow.triggerHook, uow.sql).",
     );
+  }
+
+  /** With a key too: SQLite has one writer at a time, so there is nobody who could wait for us. */
+  foreignInsert(hook: HookInsert): ForeignInsert {
+    return this.hooks.foreignInsert(hook);
   }
 
   async migrate(body: (migrator: Migrator) => Promise<void>): Promise<void> {

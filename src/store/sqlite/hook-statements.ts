@@ -1,4 +1,5 @@
 import type { CancelTarget, HookStatements, InsertResult } from "../engine.ts";
+import type { ForeignInsert } from "../foreign-transaction.ts";
 import { type HookLane, hookLanes } from "../hook-lanes.ts";
 import { delayOf, isUnwanted } from "../hook-outcome.ts";
 import type {
@@ -88,10 +89,20 @@ export class SqliteHookStatements implements HookStatements {
 
   async settle(settlements: readonly HookSettlement[]): Promise<SettleResult[]> {
     if (settlements.length === 0) return [];
-    return this.#access.write(() => {
-      const now = this.#access.now();
-      return settlements.map((settlement) => this.#settleOne(settlement, now));
-    });
+    return this.#access.write(() => this.settleNow(settlements));
+  }
+
+  /** Inside of a transaction that is open already. */
+  settleNow(settlements: readonly HookSettlement[]): SettleResult[] {
+    const now = this.#access.now();
+    return settlements.map((settlement) => this.#settleOne(settlement, now));
+  }
+
+  foreignInsert(hook: HookInsert): ForeignInsert {
+    return {
+      text: hook.key === null ? INSERT_HOOK : INSERT_KEYED_HOOK,
+      parameters: columnsOf(hook, this.#access.now()),
+    };
   }
 
   async nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {

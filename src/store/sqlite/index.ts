@@ -32,10 +32,9 @@ const OPEN_PAUSE_MS = 10;
  */
 export function sqlite(database: string | SqliteHandle, options: SqliteOptions = {}): DatabaseAdapter {
   const { clock = systemClock, randomness = systemRandomness, logger = consoleLogger } = options;
-  const path = typeof database === "string" ? checkPath(database) : null;
-  const driver = typeof database === "string" ? openFile(database) : driverOf(checkHandle(database), { owned: false });
-  const onDisk = path !== null && path !== ":memory:";
-  const wakeups = onDisk ? new FileWakeups(path, () => dataVersion(driver)) : noWakeups;
+  const path = typeof database === "string" ? checkPath(database) : pathOf(checkHandle(database));
+  const driver = typeof database === "string" ? openFile(database) : driverOf(database, { owned: false });
+  const wakeups = path !== "" && path !== ":memory:" ? new FileWakeups(path, () => dataVersion(driver)) : noWakeups;
   const transactionContext = createTransactionContext();
   const engine = new SqliteEngine({ driver, clock, randomness, wakeups, transactionContext });
   return { store: new Store({ engine, randomness, logger }) };
@@ -96,6 +95,11 @@ function dataVersion(driver: SqliteDriver): number {
 function createTransactionContext(): TransactionContext {
   const storage = new AsyncLocalStorage<true>();
   return { run: (body) => storage.run(true, body), active: () => storage.getStore() === true };
+}
+
+/** Empty for a database in memory. */
+function pathOf(handle: SqliteHandle): string {
+  return handle.location?.() ?? handle.name ?? "";
 }
 
 function checkPath(path: string): string {

@@ -1,0 +1,56 @@
+import type { AttemptFailure, Work } from "../queue/work.ts";
+import type { ClaimedHook } from "../store/hook-records.ts";
+import { fromRelay } from "../store/relay.ts";
+import type { Store } from "../store/store.ts";
+
+/**
+ * Does what a trigger with a key could not do in the application's own transaction. The trigger and the end of the relay are
+ * one transaction, so it happens once. It is never given up: whoever is lost with it is followed by somebody else.
+ */
+export class RelayWork implements Work {
+  readonly hook: ClaimedHook;
+  readonly #store: Store;
+  #abandoned = false;
+
+  constructor(hook: ClaimedHook, store: Store) {
+    this.hook = hook;
+    this.#store = store;
+  }
+
+  get recovered(): boolean {
+    return this.hook.recoveries > 0;
+  }
+
+  get description(): string {
+    return `relay ${this.hook.namespace} ${this.hook.id}`;
+  }
+
+  async execute(onEnd: () => void): Promise<AttemptFailure | null> {
+    const { namespace, payload, createdAt, claimedAt } = this.hook;
+    onEnd();
+    if (this.#abandoned) return null;
+    const trigger = fromRelay(namespace, payload, createdAt);
+    const relayed = await this.#store.engine.transaction(async (transaction) => {
+      const [result] = await transaction.settleHooks([this.#settlement({ kind: "completed", keepMs: 0 })]);
+      if (result === "lost") return false;
+      await transaction.insertHooks([trigger]);
+      return true;
+    });
+    const delayMs = trigger.processAt === null ? 0 : Math.max(trigger.processAt - claimedAt, 0);
+    if (relayed) this.#store.work.post({ namespace, delayMs });
+    return null;
+  }
+
+  abandon(): void {
+    this.#abandoned = true;
+  }
+
+  async release(): Promise<void> {
+    await this.#store.hooks.settle(this.#settlement({ kind: "released" }));
+  }
+
+  #settlement<Outcome>(outcome: Outcome) {
+    const { namespace, id, lock } = this.hook;
+    return { namespace, id, lock, keyed: false, outcome };
+  }
+}

@@ -1,0 +1,48 @@
+import { InvalidInputError } from "../errors.ts";
+import type { AsyncTransaction } from "../store/foreign-transaction.ts";
+import type { SqlRow } from "../store/sql-value.ts";
+
+const NO_ACTIVE_TRANSACTION = "25P01";
+
+/** A client of `pg`, checked out of a pool or connected by itself. */
+interface PgClient {
+  query(text: string, parameters?: unknown[]): Promise<{ rows: SqlRow[] }>;
+  /** Of newer versions: `T` in a transaction. */
+  getTransactionStatus?(): string | null;
+}
+
+/**
+ * The transaction that is open on a client of `pg`.
+ *
+ * @example
+ * await client.query("begin");
+ * await client.query("insert into orders (id) values ($1)", [order.id]);
+ * await app.within(fromPg(client)).triggerHook("sendMail", order);
+ * await client.query("commit");
+ */
+export function fromPg(client: PgClient): AsyncTransaction {
+  if (typeof client?.query !== "function" || "totalCount" in client) {
+    throw new InvalidInputError(
+      "transaction.invalid",
+      "fromPg takes a client with an open transaction, not a pool: a pool runs each query on any connection.",
+    );
+  }
+  return {
+    mode: "async",
+    dialect: "postgres",
+    isOpen: () => isOpen(client),
+    execute: async (text, parameters) => (await client.query(text, [...parameters])).rows,
+  };
+}
+
+async function isOpen(client: PgClient): Promise<boolean> {
+  if (client.getTransactionStatus !== undefined) return client.getTransactionStatus() === "T";
+  try {
+    await client.query("savepoint perdure"); // refused outside of a transaction
+    await client.query("release savepoint perdure");
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === NO_ACTIVE_TRANSACTION) return false;
+    throw error;
+  }
+}
