@@ -1,0 +1,100 @@
+/**
+ * A small shop on embedded SQLite. Orders are placed; everything that follows from them is done by durable hooks.
+ *
+ *     npm start
+ *
+ * Kill it in the middle (Ctrl-C, or kill -9) and start it again: what was accepted goes on.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { defineHook, NonRetryableError, perdure } from "../src/index.ts";
+
+interface Order {
+  readonly id: string;
+  readonly email: string;
+  readonly amount: number;
+}
+
+const began = Date.now();
+const say = (who: string, what: string) =>
+  console.log(`${`+${Date.now() - began} ms`.padStart(9)}  ${who.padEnd(9)}  ${what}`);
+
+/** A payment service that is down now and then. It remembers idempotency keys, as good services do. */
+const charged = new Set<string>();
+const charge = defineHook(
+  { retries: { limit: 5, delay: "200 milliseconds", backoff: "exponential" } },
+  async (order: Order, hook) => {
+    if (order.amount > 1000) throw new NonRetryableError(`the card of ${order.id} was refused`);
+    if (hook.attempts < 3 && order.id.endsWith("2")) throw new Error("the payment service didn't answer");
+    if (!charged.has(hook.idempotencyKey)) charged.add(hook.idempotencyKey);
+    say("charge", `${order.id}: ${order.amount} € (attempt ${hook.attempts} of at most ${hook.maxAttempts})`);
+    await app.unitOfWork(async (uow) => {
+      await uow.sql`update orders set paid = 1 where id = ${order.id}`;
+      uow.triggerHook("confirm", order);
+      uow.triggerHook("remind", order, { processAt: new Date(Date.now() + 1500) });
+      uow.triggerHook("report", undefined, { key: "today", processAt: new Date(Date.now() + 1000) });
+    });
+  },
+);
+
+const confirm = defineHook({}, async (order: Order) => say("confirm", `mail to ${order.email}`));
+const remind = defineHook({}, async (order: Order) => say("remind", `${order.email}: how do you like ${order.id}?`));
+const report = defineHook({}, async (_payload: undefined, hook) => {
+  const [row] = await app.unitOfWork(
+    (uow) => uow.sql`select count(*) as orders, sum(amount) as total from orders where paid = 1`,
+  );
+  say(
+    "report",
+    `${row?.orders} orders, ${row?.total} €: many triggers, one report (${hook.idempotencyKey.split(":")[1]} collapsed)`,
+  );
+});
+
+const app = await perdure({
+  database: "perdure-demo.db",
+  hooks: { charge, confirm, remind, report },
+  worker: {
+    onError: (error, { attempt }) =>
+      say(
+        "!",
+        `${(error as Error).message}${attempt?.final ? ": given up, kept as a dead letter" : ": will be tried again"}`,
+      ),
+  },
+});
+
+await app.unitOfWork(
+  (uow) =>
+    uow.sql`create table if not exists orders (id text primary key, email text, amount real, paid integer default 0)`,
+);
+const { pending, processing, failed } = await app.durableHooks.statistics();
+if (pending + processing + failed > 0) {
+  say("start", `found ${pending + processing} hooks of an earlier run that go on now, and ${failed} dead letters`);
+}
+
+/** The order and its hook are one transaction: both are there, or neither is. */
+async function placeOrder(order: Order): Promise<void> {
+  await app.unitOfWork(async (uow) => {
+    await uow.sql`insert into orders (id, email, amount) values (${order.id}, ${order.email}, ${order.amount})`;
+    uow.triggerHook("charge", order);
+  });
+  say("order", `${order.id} placed`);
+}
+
+const run = Date.now().toString(36);
+for (const [index, amount] of [20, 35, 12, 5000].entries()) {
+  await placeOrder({ id: `${run}-${index + 1}`, email: `customer${index + 1}@example.org`, amount });
+  await delay(150);
+}
+
+await placeOrder({ id: `${run}-1`, email: "twice@example.org", amount: 1 }).catch(() => {
+  say("order", `${run}-1 exists: rolled back, and no hook was left behind`);
+});
+
+for (;;) {
+  const { pending, processing } = await app.durableHooks.statistics();
+  if (pending + processing === 0) break;
+  await delay(100);
+}
+const { hooks: deadLetters } = await app.durableHooks.deadLetters();
+for (const { id, name, error } of deadLetters) say("operator", `discards ${name} ${id}: ${(error as Error).message}`);
+await app.durableHooks.discard(deadLetters.map(({ id }) => id));
+say("done", "everything that was accepted has been done");
+await app.stop();
