@@ -7,7 +7,7 @@ import type { PostgresClient } from "./driver.ts";
 const ANNOUNCE_INTERVAL_MS = 10;
 const FIRST_RECONNECT_MS = 100;
 const LONGEST_RECONNECT_MS = 10_000;
-const PING_INTERVAL_MS = 30_000;
+const PING_INTERVAL_MS = 40_000;
 
 type Listener = (namespaces: readonly string[] | null) => void;
 

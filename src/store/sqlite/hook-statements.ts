@@ -109,12 +109,9 @@ export class SqliteHookStatements implements HookStatements {
     const lanes = hookLanes(scopes, options.takeOver);
     if (lanes.length === 0) return null;
     return this.#access.read(() => {
-      const times = lanes.flatMap((lane) =>
-        this.#driver
-          .all(NEXT_HOOK_WAKE, [lane.namespace, lane.class, JSON.stringify(lane.names)])
-          .map((row) => Number(row.available_at)),
-      );
-      return times.length === 0 ? null : Math.min(...times) - this.#access.now();
+      const [row] = this.#driver.all(NEXT_HOOK_WAKE, [JSON.stringify(lanes)]);
+      const availableAt = row?.available_at ?? null;
+      return availableAt === null ? null : Number(availableAt) - this.#access.now();
     });
   }
 

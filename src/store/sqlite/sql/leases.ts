@@ -12,9 +12,20 @@ update perdure_hook set available_at = ?
 where namespace in (select value from json_each(?)) and class = 2 and available_at is not null
   and lock in (select value from json_each(?))`;
 
-/** When the earliest row of a lane is due. Index: perdure_hook_due gives its first entry. */
+/**
+ * When the earliest row of these lanes is due. The names are one list for all lanes, so that it is made once, and not for each
+ * row. Index: perdure_hook_due gives the first entry of each lane.
+ */
 export const NEXT_HOOK_WAKE = `
-select available_at from perdure_hook
-where namespace = ? and class = ? and available_at is not null and name in (select value from json_each(?))
-order by available_at
-limit 1`;
+select min(earliest) as available_at from (
+  select (
+    select hook.available_at from perdure_hook as hook
+    where hook.namespace = lane.value ->> 'namespace' and hook.class = lane.value ->> 'class' and hook.available_at is not null
+      and (+hook.namespace, hook.name) in (
+        select scope.value ->> 'namespace', name.value from json_each(?1) as scope, json_each(scope.value, '$.names') as name
+      )
+    order by hook.available_at
+    limit 1
+  ) as earliest
+  from json_each(?1) as lane
+)`;

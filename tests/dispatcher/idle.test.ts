@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createDurableHooksDispatcher, type DurableHooksDispatcher } from "../../src/dispatchers/node.ts";
+import { createDurableHooksProcessor, defineFragment, defineHook, instantiate, migrate } from "../../src/index.ts";
+import { postgres } from "../../src/store/postgres/index.ts";
+import { sqlite } from "../../src/store/sqlite/index.ts";
+import type { DatabaseAdapter } from "../../src/store/store.ts";
+import { openCountingDatabase } from "../support/counting-database.ts";
+import { createCountingPool, StatementLog } from "../support/counting-pool.ts";
+import { passFakeTime, useFakeTime } from "../support/fake-time.ts";
+import { createDatabase } from "../support/postgres-database.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const MOST_A_MINUTE = 4;
+/** What only a claim asks. */
+const CLAIM = /available_at <= /;
+
+interface CountedDatabase {
+  readonly adapter: DatabaseAdapter;
+  readonly log: StatementLog;
+  close(): Promise<void>;
+}
+
+/** The dice fall so that everything happens as soon and as often as it ever can. */
+const eager = { fraction: () => 0, bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) };
+
+const DATABASES: readonly { name: string; open: () => Promise<CountedDatabase> }[] = [
+  {
+    name: "SQLite",
+    open: async () => {
+      const directory = mkdtempSync(join(tmpdir(), "perdure-idle-"));
+      const log = new StatementLog();
+      const database = openCountingDatabase(join(directory, "test.db"), log.texts);
+      const adapter = sqlite(database, { randomness: eager });
+      const close = async () => {
+        await adapter.store.close();
+        database.close();
+        rmSync(directory, { recursive: true });
+      };
+      return { adapter, log, close };
+    },
+  },
+  {
+    name: "PostgreSQL",
+    open: async () => {
+      const database = await createDatabase();
+      const log = new StatementLog();
+      const pool = createCountingPool(database.url, log);
+      const adapter = postgres(pool, { randomness: eager });
+      const close = async () => {
+        await adapter.store.close();
+        await pool.end();
+        await database.drop();
+      };
+      return { adapter, log, close };
+    },
+  },
+];
+
+describe.each(DATABASES)("an idle dispatcher on $name", ({ name, open }) => {
+  let database: CountedDatabase;
+  let dispatcher: DurableHooksDispatcher | undefined;
+
+  beforeEach(async () => {
+    database = await open();
+  });
+
+  afterEach(async () => {
+    vi.useRealTimers();
+    await dispatcher?.stopPolling();
+    await database.close();
+  });
+
+  /** A fragment of two hooks, of which a dispatcher of this process knows the first. */
+  async function createFragments() {
+    const greet = defineHook((_name: string) => {});
+    const build = (hooks: Record<string, typeof greet>) =>
+      instantiate(
+        defineFragment("idle")
+          .provideHooks(() => hooks)
+          .build(),
+      )
+        .withOptions({ databaseAdapter: database.adapter })
+        .build();
+    const known = build({ greet });
+    await migrate(known);
+    return { known, newer: build({ greet, unheardOf: greet }) };
+  }
+
+  async function startIdle(fragment: Awaited<ReturnType<typeof createFragments>>["known"]): Promise<void> {
+    const processor = createDurableHooksProcessor(fragment);
+    if (processor === null) throw new Error("There are hooks.");
+    useFakeTime();
+    dispatcher = createDurableHooksDispatcher({ processor });
+    dispatcher.startPolling();
+    await waitUntil("it listens", () => processor.connected);
+    await passFakeTime(1000, settled);
+  }
+
+  const settled = () => database.log.inFlight === 0;
+
+  async function passIdleTime(milliseconds: number): Promise<void> {
+    database.log.clear();
+    const passed = await passFakeTime(milliseconds, settled);
+    const { texts } = database.log;
+    expect(database.log.matching(CLAIM)).toEqual([]);
+    expect(texts.length).toBeGreaterThan(0);
+    expect(texts.length).toBeLessThanOrEqual((passed / MINUTE_MS) * MOST_A_MINUTE);
+  }
+
+  test("asks for four things a minute at most, purge and check of the listening connection included", async () => {
+    const { known } = await createFragments();
+    await startIdle(known);
+    await passIdleTime(HOUR_MS);
+
+    expect(database.log.matching(/delete/)).toHaveLength(1);
+    if (name === "PostgreSQL") expect(database.log.texts).toContain("select");
+  });
+
+  test("doesn't look at what it can't run", async () => {
+    const { known, newer } = await createFragments();
+    await newer.unitOfWork(async (uow) => uow.triggerHook("unheardOf", "ada"));
+    await startIdle(known);
+    await passIdleTime(10 * MINUTE_MS);
+  });
+
+  test("doesn't claim what is due later than any timer can wait for", async () => {
+    const { known } = await createFragments();
+    const processAt = new Date(Date.now() + 60 * 24 * HOUR_MS);
+    await known.unitOfWork(async (uow) => uow.triggerHook("greet", "ada", { processAt }));
+    await startIdle(known);
+    await passIdleTime(10 * MINUTE_MS);
+  });
+});
