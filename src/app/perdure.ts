@@ -116,7 +116,10 @@ export class Application<Hooks extends HookDefinitions> implements AsyncDisposab
 
   /** Waits for what runs, up to a deadline (default: 30 seconds), hands the rest back, and closes what it opened. */
   stop(options: { readonly deadlineMs?: number } = {}): Promise<void> {
-    this.#stopped ??= this.#stop(options);
+    this.#stopped ??= this.#stop(options).catch((error: unknown) => {
+      this.#stopped = undefined; // another call may do better
+      throw error;
+    });
     return this.#stopped;
   }
 

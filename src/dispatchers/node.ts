@@ -73,12 +73,15 @@ export function createDurableHooksDispatcher(options: DispatcherOptions): Durabl
       loop.start();
     },
     stopPolling: async ({ deadlineMs = 30_000 } = {}) => {
+      const deadline = checkNumber("deadlineMs", deadlineMs, 0, 86_400_000);
       const stopping = loop;
       loop = undefined;
-      await stopping?.stop(checkNumber("deadlineMs", deadlineMs, 0, 86_400_000));
+      await stopping?.stop(deadline);
     },
     wake: () => loop?.wake(),
-    drain: ({ deadlineMs = 10_000 } = {}) => createLoop().drain(checkNumber("deadlineMs", deadlineMs, 0, 86_400_000)),
+    drain: async ({ deadlineMs = 10_000 } = {}) => {
+      await createLoop().drain(checkNumber("deadlineMs", deadlineMs, 0, 86_400_000));
+    },
   };
 }
 

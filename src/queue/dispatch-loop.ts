@@ -101,15 +101,18 @@ export class DispatchLoop implements WorkTaker {
   /** Runs what is due until nothing is, or until the deadline; then gives back what is still running. */
   async drain(deadlineMs: number): Promise<void> {
     const endAt = this.#clock.monotonic() + deadlineMs;
-    while (this.#clock.monotonic() < endAt) {
-      // Asked before: what ends while we look may make something due that we don't see.
-      const idle = this.#worker.held === 0 && this.#worker.takesOver;
-      const { claimed } = await this.#worker.fill();
-      if (claimed > 0) continue;
-      if (idle) break;
-      await this.#sleep(endAt);
+    try {
+      while (this.#clock.monotonic() < endAt) {
+        // Asked before: what ends while we look may make something due that we don't see.
+        const idle = this.#worker.held === 0 && this.#worker.takesOver;
+        const { claimed } = await this.#worker.fill();
+        if (claimed > 0) continue;
+        if (idle) break;
+        await this.#sleep(endAt);
+      }
+    } finally {
+      await this.#worker.stop(Math.max(endAt - this.#clock.monotonic(), 0));
     }
-    await this.#worker.stop(Math.max(endAt - this.#clock.monotonic(), 0));
   }
 
   notice({ namespace, delayMs }: WorkNotice): boolean {

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { perdure } from "../../src/index.ts";
 import { Gate, recordCalls } from "../hooks/support/handlers.ts";
 import { type TestProcess, useHooks } from "../hooks/support/use-hooks.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -104,4 +105,30 @@ describe.each(ENGINES)("stopping on $name", (engine) => {
     await Promise.all([process.dispatcher.stopPolling(), process.dispatcher.stopPolling()]);
     await process.dispatcher.stopPolling();
   });
+
+  test("with a deadline that isn't one is refused, and leaves it as it is", async () => {
+    const greet = recordCalls<string>();
+    const process = under.process({ greet: greet.definition });
+    process.start();
+    for (const deadlineMs of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      const stopped = process.dispatcher.stopPolling({ deadlineMs });
+      await expect(stopped).rejects.toMatchObject({ code: "options.invalid" });
+    }
+    await process.hooks.greet.trigger("ada");
+    await waitUntil("it ran", () => greet.calls.length === 1);
+    await process.dispatcher.stopPolling();
+    await process.hooks.greet.trigger("bob");
+    process.dispatcher.wake();
+    await under.clock.advanceAndSettle(60_000);
+
+    expect(greet.payloads).toEqual(["ada"]);
+  });
+});
+
+test("an application that was given a wrong deadline can still be stopped", async () => {
+  const app = await perdure({ database: ":memory:", hooks: { greet: recordCalls<string>().definition } });
+
+  await expect(app.stop({ deadlineMs: -1 })).rejects.toMatchObject({ code: "options.invalid" });
+  await app.stop();
+  await expect(app.hooks.greet.trigger("ada")).rejects.toMatchObject({ code: "store.closed" });
 });
