@@ -20,7 +20,7 @@ export interface Timer {
 }
 
 /** Longer waits overflow the runtime's timers and fire at once. */
-export const LONGEST_TIMER_MS: number = 2 ** 31 - 1;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 type Immediate = (callback: () => void) => unknown;
 const immediate: Immediate | undefined = (globalThis as { setImmediate?: Immediate }).setImmediate;

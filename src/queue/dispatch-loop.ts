@@ -157,12 +157,13 @@ export class DispatchLoop implements WorkTaker {
   async #claim(): Promise<void> {
     this.#claimAt = Number.POSITIVE_INFINITY; // notices that come in meanwhile set it anew
     this.#noticed = false;
+    const startedAt = this.#clock.monotonic();
     const { asked, claimed } = await this.#worker.fill();
     this.#backlog = claimed === asked;
     if (this.#backlog) return;
     await this.#askForNextWake();
-    // Due, yet nothing to be had: somebody else is just taking it, unless it came in meanwhile.
-    const contended = claimed === 0 && !this.#noticed && this.#claimAt <= this.#clock.monotonic();
+    // Due before we looked, yet nothing to be had: somebody else is just taking it, unless it came in meanwhile.
+    const contended = claimed === 0 && !this.#noticed && this.#claimAt <= startedAt;
     if (!contended) this.#backoffMs = 0;
     else this.#claimAt = this.#clock.monotonic() + this.#nextBackoff();
   }

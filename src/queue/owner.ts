@@ -1,5 +1,3 @@
-import type { Randomness } from "../randomness.ts";
-
 /**
  * Who holds leases. A token is the owner's name and a number that rises with each claim, so no two claims ever have the same.
  */
@@ -7,12 +5,6 @@ export interface Owner {
   readonly name: string;
   /** Whether the process of that name is known to have ended. When in doubt, no: its leases run out by themselves. */
   isGone(name: string): boolean;
-}
-
-/** An owner that nobody can know anything about. */
-export function anonymousOwner(randomness: Randomness): Owner {
-  const name = Array.from(randomness.bytes(10), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return { name, isGone: () => false };
 }
 
 export function createTokens(owner: Owner): () => string {

@@ -22,7 +22,7 @@ export async function migrateEngine(engine: Engine, owned: readonly OwnedTables[
 }
 
 /** All migrations of Perdure and of these fragments, in the order in which they are applied. */
-export function knownMigrations(engine: Engine, owned: readonly OwnedTables[]): Migration[] {
+function knownMigrations(engine: Engine, owned: readonly OwnedTables[]): Migration[] {
   const fragments = owned.flatMap(({ namespace, tables }) =>
     tables.migrations.map((migration, index) => ({
       owner: namespace,

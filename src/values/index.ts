@@ -1,4 +1,4 @@
 /** Values, and how they are stored: see tags.ts for the format. */
 export { decodeValue } from "./decode.ts";
-export { type EncodeOptions, encodeValue } from "./encode.ts";
+export { encodeValue } from "./encode.ts";
 export { describeError, encodeError, MAX_ERROR_BYTES } from "./stored-error.ts";
