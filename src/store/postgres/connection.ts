@@ -28,7 +28,7 @@ export class Connection {
 
   async run(statement: Statement, values: unknown[], on?: PostgresQueryable): Promise<PostgresResult> {
     const { preparedStatements, statementPrefix } = this.#options;
-    const name = preparedStatements ? { name: statementPrefix + statement.name } : {};
+    const name = preparedStatements && statement.planOnce ? { name: statementPrefix + statement.name } : {};
     return this.query({ ...name, text: statement.text, values, query_timeout: ANSWER_TIMEOUT_MS }, on);
   }
 

@@ -44,7 +44,7 @@ import {
   redriveHooks,
 } from "./sql/operate-hooks.ts";
 import { renewHooks } from "./sql/renew-hooks.ts";
-import { deleteCompletedHooks, deleteFinishedHooks, findForeignHooks, settleHooks } from "./sql/settle-hooks.ts";
+import { deleteCompletedHooks, deleteFinishedHooks, findHookOwners, settleHooks } from "./sql/settle-hooks.ts";
 import type { SchemaPrefix, Statement } from "./sql/statement.ts";
 
 type Row = Record<string, unknown>;
@@ -91,13 +91,12 @@ export class PostgresHookStatements implements HookStatements {
 
   async settle(settlements: readonly HookSettlement[], on?: PostgresQueryable): Promise<SettleResult[]> {
     const results = new Map<HookSettlement, SettleResult>();
-    const ordered = [...settlements].sort(byReference);
-    await this.#deleteCompleted(ordered.filter(isDeletion), results, on);
-    await this.#update(
-      ordered.filter((settlement) => !isDeletion(settlement)),
-      results,
-      on,
-    );
+    const unwanted = settlements.filter(({ outcome }) => isUnwanted(outcome));
+    const again = [
+      ...(await this.#deleteCompleted(unwanted, { keyed: false }, results, on)),
+      ...(await this.#deleteCompleted(unwanted, { keyed: true }, results, on)),
+    ];
+    await this.#update([...settlements.filter(({ outcome }) => !isUnwanted(outcome)), ...again], results, on);
     return settlements.map((settlement) => results.get(settlement) ?? "lost");
   }
 
@@ -255,21 +254,25 @@ export class PostgresHookStatements implements HookStatements {
     return { result: ours ? "inserted" : "existing", id: row.id as string, at: toNumber(row.created_at) };
   }
 
+  /** Gives those that something was triggered beside, which must run once more. */
   async #deleteCompleted(
-    settlements: readonly HookSettlement[],
+    completed: readonly HookSettlement[],
+    { keyed }: { keyed: boolean },
     results: Map<HookSettlement, SettleResult>,
     on?: PostgresQueryable,
-  ): Promise<void> {
-    if (settlements.length === 0) return;
-    const { rowCount } = await this.#run(deleteCompletedHooks, leaseColumns(settlements), on);
+  ): Promise<HookSettlement[]> {
+    const settlements = completed.filter((settlement) => settlement.keyed === keyed).sort(byReference);
+    if (settlements.length === 0) return [];
+    const statement = deleteCompletedHooks(this.#schema, { keyed });
+    const { rowCount } = await this.#connection.run(statement, leaseColumns(settlements), on);
     for (const settlement of settlements) results.set(settlement, "deleted");
-    if (rowCount === settlements.length) return;
-    // A row that isn't there was deleted by a send whose reply was lost; one that is there belongs to somebody else.
-    const { rows } = await this.#run(findForeignHooks, referenceColumns(settlements), on);
-    const foreign = new Set(rows.map((row) => `${row.namespace} ${row.id}`));
-    for (const settlement of settlements) {
-      if (foreign.has(`${settlement.namespace} ${settlement.id}`)) results.set(settlement, "lost");
-    }
+    if (rowCount === settlements.length) return [];
+    // A row that isn't there was deleted by a send whose reply was lost.
+    const { rows } = await this.#run(findHookOwners, referenceColumns(settlements), on);
+    const owners = new Map(rows.map((row) => [`${row.namespace} ${row.id}`, row.lock]));
+    const left = settlements.filter(({ namespace, id }) => owners.has(`${namespace} ${id}`));
+    for (const settlement of left) results.set(settlement, "lost");
+    return left.filter(({ namespace, id, lock }) => owners.get(`${namespace} ${id}`) === lock);
   }
 
   async #update(
@@ -351,11 +354,6 @@ function hookColumns(hooks: readonly HookInsert[]): unknown[] {
 
 function isPlain({ ownId, retries, trace, processAt }: HookInsert): boolean {
   return !ownId && retries === null && trace === null && processAt === null;
-}
-
-/** Hooks that nothing can have been triggered beside, and that nobody wants kept. */
-function isDeletion({ keyed, outcome }: HookSettlement): boolean {
-  return !keyed && isUnwanted(outcome);
 }
 
 /** The same order for everybody who locks several rows: no two of them can wait for each other. */

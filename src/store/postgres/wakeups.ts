@@ -74,7 +74,7 @@ export class PostgresWakeups implements Wakeups {
     const payload = JSON.stringify([...this.#announced]).slice(0, 7000);
     this.#announced.clear();
     this.#throttle = this.#clock.setTimer(() => this.#sendAnnouncements(), ANNOUNCE_INTERVAL_MS);
-    const notify = { name: "notify", text: "select pg_notify($1, $2)" };
+    const notify = { name: "notify", text: "select pg_notify($1, $2)", planOnce: true } as const;
     const sent = this.#connection.run(notify, [this.channel, payload]).then(
       () => {},
       () => {}, // polling finds it all the same

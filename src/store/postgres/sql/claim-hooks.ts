@@ -12,6 +12,7 @@ import { NOW } from "./statement.ts";
 export function claimHooks(schema: SchemaPrefix): Statement {
   return {
     name: "claim_hooks",
+    planOnce: true,
     text: `
 with clock as materialized (select ${NOW} as now),
 lane as materialized (

@@ -1,5 +1,5 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { NOW } from "./statement.ts";
+import { batch, isRowOf, NOW } from "./statement.ts";
 
 const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at,
     own_id`;
@@ -19,6 +19,7 @@ const VALUES = `item.namespace, item.id, item.name, item.payload::json, item.ret
 export function insertNewHooks(schema: SchemaPrefix): Statement {
   return {
     name: "insert_new_hooks",
+    planOnce: true,
     text: `
 insert into ${schema}hook (namespace, id, name, payload, created_at, triggered_at, class, available_at, lock, attempts, last_attempt_at)
 select item.namespace, item.id, item.name, item.payload, clock.now, clock.now,
@@ -37,6 +38,7 @@ returning created_at as now`,
 export function insertHooks(schema: SchemaPrefix): Statement {
   return {
     name: "insert_hooks",
+    planOnce: true,
     text: `
 insert into ${schema}hook (${COLUMNS}, triggered_at)
 select ${VALUES}, clock.now
@@ -55,9 +57,9 @@ export function findTriggeredHooks(schema: SchemaPrefix): Statement {
     name: "find_triggered_hooks",
     text: `
 select item.namespace, item.id as trigger, holder.id, holder.lock, holder.created_at
-from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as item(namespace, id, name, key)
+from ${batch(1, { namespace: "text", id: "text", name: "text", key: "text" })} as item
 cross join lateral (
-  select ${columns} from ${schema}hook as hook where hook.namespace = item.namespace and hook.id = item.id
+  select ${columns} from ${schema}hook as hook where ${isRowOf("hook", "item")}
   union all
   select ${columns} from ${schema}hook as hook
   where hook.namespace = item.namespace and hook.name = item.name and hook.key = item.key
@@ -75,6 +77,10 @@ cross join lateral (
  * Indexes: hook_pkey, hook_key.
  */
 export function insertKeyedHooks(schema: SchemaPrefix): Statement {
+  const text = "text";
+  const contents = { namespace: text, id: text, name: text, payload: text, retries: text, trace: text };
+  const times = { process_at: "bigint", lock: text, lease_ms: "bigint", own_id: "boolean" };
+  const items = batch(2, { ...contents, ...times, key: text, triggers: "int", triggered_at: "bigint" });
   const pending = "hook.lock is null";
   const newer = "excluded.triggered_at >= hook.triggered_at";
   const replaced = (column: string) =>
@@ -86,11 +92,7 @@ export function insertKeyedHooks(schema: SchemaPrefix): Statement {
     name: "insert_keyed_hooks",
     text: `
 with clock as materialized (select ${NOW} as now),
-item as materialized (
-  select * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[],
-    $11::boolean[], $12::text[], $13::int[], $14::bigint[])
-    as item(namespace, id, name, payload, retries, trace, process_at, lock, lease_ms, own_id, key, triggers, triggered_at)
-),
+item as materialized (select * from ${items} as item),
 plain as (
   insert into ${schema}hook (${COLUMNS}, triggered_at)
   select ${VALUES}, clock.now
@@ -103,8 +105,8 @@ keyed as (
   insert into ${schema}hook as hook (${COLUMNS}, triggered_at, key, triggers, last_trigger)
   select ${VALUES}, coalesce(item.triggered_at, clock.now), item.key, item.triggers, item.id
   from item cross join clock
-  where item.key is not null
-    and not exists (select from ${schema}hook as known where known.namespace = item.namespace and known.id = item.id)
+  left join lateral (select true as exists from ${schema}hook as hook where ${isRowOf("hook", "item")} limit 1) as known on true
+  where item.key is not null and known.exists is null
   order by item.namespace, item.name, item.key
   on conflict (namespace, name, key) where key is not null and available_at is not null
   do update set

@@ -5,6 +5,7 @@ import { NOW } from "./statement.ts";
 export function nextHookWake(schema: SchemaPrefix): Statement {
   return {
     name: "next_hook_wake",
+    planOnce: true,
     text: `
 select min(earliest.available_at) - ${NOW} as remaining
 from unnest($2::text[], $3::smallint[], $4::text[]) as lane(namespace, class, names)

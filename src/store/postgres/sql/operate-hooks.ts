@@ -1,6 +1,6 @@
 import type { HookStatus } from "../../hook-records.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { NOW } from "./statement.ts";
+import { isRowOf, NOW } from "./statement.ts";
 
 /** A hook's status follows from its queue columns. */
 const STATUS_CONDITIONS: Record<HookStatus, string> = {
@@ -87,7 +87,10 @@ returning hook.id`,
   };
 }
 
-/** Pending hooks go; running ones lose the trigger that waits beside them. Index: hook_pkey or hook_key. */
+/**
+ * Pending hooks go; running ones lose the trigger that waits beside them. Which it is, is decided on the newest version of the
+ * row: locked first, it can't be claimed or given back in between. Index: hook_pkey or hook_key.
+ */
 export function cancelHooks(schema: SchemaPrefix, by: "id" | "key"): Statement {
   const target =
     by === "id"
@@ -96,13 +99,17 @@ export function cancelHooks(schema: SchemaPrefix, by: "id" | "key"): Statement {
   return {
     name: `cancel_hooks_by_${by}`,
     text: `
-with cancelled as (
-  delete from ${schema}hook as hook where ${target} and hook.lock is null returning hook.id
+with target as materialized (
+  select hook.namespace, hook.id, hook.lock from ${schema}hook as hook where ${target} for update
+),
+cancelled as (
+  delete from ${schema}hook as hook using target where ${isRowOf("hook", "target")} and target.lock is null returning hook.id
 ),
 running as (
   update ${schema}hook as hook
   set next_at = null, next_payload = null, next_retries = null, next_trace = null, next_triggers = 0
-  where ${target} and hook.lock is not null
+  from target
+  where ${isRowOf("hook", "target")} and target.lock is not null
   returning hook.id
 )
 select id, true as cancelled from cancelled

@@ -1,28 +1,26 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { NOW } from "./statement.ts";
+import { batch, inLockingOrder, isRowOf, NOW } from "./statement.ts";
 
-/**
- * Completed hooks that have no key: nothing can have been triggered beside them, so they are deleted without a further look.
- * Index: hook_pkey.
- */
-export function deleteCompletedHooks(schema: SchemaPrefix): Statement {
+/** Completed hooks that nobody wants kept, and that nothing was triggered beside up to this moment. Index: hook_pkey. */
+export function deleteCompletedHooks(schema: SchemaPrefix, { keyed }: { keyed: boolean }): Statement {
+  const leases = batch(1, { namespace: "text", id: "text", lock: "text" });
   return {
-    name: "delete_completed_hooks",
+    name: keyed ? "delete_completed_keyed_hooks" : "delete_completed_hooks",
     text: `
 delete from ${schema}hook as hook
-using unnest($1::text[], $2::text[], $3::text[]) as item(namespace, id, lock)
-where hook.namespace = item.namespace and hook.id = item.id and hook.lock = item.lock`,
+using ${keyed ? inLockingOrder(schema, leases) : leases} as item
+where ${isRowOf("hook", "item")} and hook.lock = any (array[item.lock]) and hook.next_at is null`,
   };
 }
 
-/** Which of these rows somebody else owns by now. Index: hook_pkey. */
-export function findForeignHooks(schema: SchemaPrefix): Statement {
+/** Who owns these rows, as far as they are there. Index: hook_pkey. */
+export function findHookOwners(schema: SchemaPrefix): Statement {
   return {
-    name: "find_foreign_hooks",
+    name: "find_hook_owners",
     text: `
-select hook.namespace, hook.id, hook.lock
-from unnest($1::text[], $2::text[]) as item(namespace, id)
-join ${schema}hook as hook on hook.namespace = item.namespace and hook.id = item.id`,
+select item.namespace, item.id, owner.lock
+from ${batch(1, { namespace: "text", id: "text" })} as item
+cross join lateral (select hook.lock from ${schema}hook as hook where ${isRowOf("hook", "item")} limit 1) as owner`,
   };
 }
 
@@ -33,6 +31,8 @@ join ${schema}hook as hook on hook.namespace = item.namespace and hook.id = item
  */
 export function settleHooks(schema: SchemaPrefix): Statement {
   const again = "hook.next_at is not null";
+  const text = "text";
+  const settlements = batch(2, { namespace: text, id: text, lock: text, kind: text, delay_ms: "bigint", error: text });
   return {
     name: "settle_hooks",
     text: `
@@ -54,21 +54,20 @@ update ${schema}hook as hook set
   finished_at = case when not ${again} and item.kind in ('completed', 'failed') then clock.now end,
   purge_at = case when not ${again} and item.kind = 'completed' then clock.now + item.delay_ms end
 from (select ${NOW} as now) as clock
-cross join unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[])
-  as item(namespace, id, lock, kind, delay_ms, error)
-where hook.namespace = item.namespace and hook.id = item.id and hook.lock = item.lock
+cross join ${inLockingOrder(schema, settlements)} as item
+where ${isRowOf("hook", "item")} and hook.lock = any (array[item.lock])
 returning hook.namespace, hook.id,
   case when hook.available_at is not null then 'pending' when hook.error is not null then 'failed' else 'completed' end as result`,
   };
 }
 
-/** Completed hooks with a key that nobody wants kept. They no longer hold their keys. Index: hook_pkey. */
+/** Settled as completed, though nobody wants them kept: what was triggered beside them was cancelled just then. Index: hook_pkey. */
 export function deleteFinishedHooks(schema: SchemaPrefix): Statement {
   return {
     name: "delete_finished_hooks",
     text: `
 delete from ${schema}hook as hook
-using unnest($1::text[], $2::text[]) as item(namespace, id)
-where hook.namespace = item.namespace and hook.id = item.id and hook.available_at is null and hook.error is null`,
+using ${batch(1, { namespace: "text", id: "text" })} as item
+where ${isRowOf("hook", "item")} and hook.available_at is null and hook.error is null`,
   };
 }

@@ -1,7 +1,13 @@
-/** A query with a name, so that the server plans it once per connection. The name is unique within a schema. */
+/** A query. Its name is unique within a schema. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /**
+   * Whether each connection may plan it once and keep the plan. That is quick, but the plan stays as it was when the table was
+   * empty, also when there are a million rows; so it is for queries that are asked all the time and that can't go far wrong.
+   * Lookups of many rows by id can: a join that reads the whole table for each of them takes minutes.
+   */
+  readonly planOnce?: true;
 }
 
 /** Where our tables are: the quoted schema name, with its dot. */
@@ -12,3 +18,32 @@ export type SchemaPrefix = string;
  * time, so that it moves on within a transaction.
  */
 export const NOW = "coalesce($1::bigint, (extract(epoch from statement_timestamp()) * 1000)::bigint)";
+
+/**
+ * The rows of a batch, from arrays that are passed as parameters. Together with `isRowOf` it leaves the planner one way: to look
+ * up the rows of the batch in an index, one by one and in order. What it believes about the table is often wrong, because a queue
+ * is empty one minute and full the next: then it would rather read the whole table for each row of the batch. So it can't
+ * see how many there are, and the limit (which is none) makes it expect one.
+ */
+export function batch(firstParameter: number, columns: Readonly<Record<string, string>>): string {
+  const arrays = Object.values(columns).map((type, index) => `(select $${firstParameter + index}::${type}[])`);
+  return `(select * from unnest(${arrays.join(", ")}) as item(${Object.keys(columns).join(", ")}) limit (select null::bigint))`;
+}
+
+/** Whether a row is the one that a row of a batch names. Equality by another name, which allows no other join. Index: hook_pkey. */
+export function isRowOf(hook: string, item: string): string {
+  return `${hook}.namespace = any (array[${item}.namespace]) and ${hook}.id = any (array[${item}.id])`;
+}
+
+/**
+ * Rows of a batch that names hooks, in the order in which everybody locks hooks: those without a key by id, then those with one
+ * by key. Triggers find rows by key and others by id; without one order for both, two flushes could wait for each other.
+ */
+export function inLockingOrder(schema: SchemaPrefix, rows: string): string {
+  return `(
+  select item.*
+  from ${rows} as item
+  cross join lateral (select hook.name, hook.key from ${schema}hook as hook where ${isRowOf("hook", "item")} limit 1) as place
+  order by place.key is not null, item.namespace, case when place.key is not null then place.name end, place.key, item.id
+)`;
+}
