@@ -10,7 +10,8 @@ export function schemaMigrations(schema: SchemaPrefix): Migration[] {
  * `available_at` alone drives the queue: when the row is due, the end of its lease while it is claimed, null when it is finished.
  * Texts that we compare are in the "C" collation, whose order is that of bytes. `json` keeps what `jsonb` refuses. No foreign
  * keys and few indexes: every one of them is paid for by every hook. A claim writes a second version of each row, so pages
- * and the primary key's leaves are left with room for it.
+ * and the primary key's leaves are left with room for it. Space is kept when the queue is worked off: it will be full again, and
+ * giving space back locks the table and makes it look cheap to read whole. For the collation of hook_due see IN_QUEUE_ORDER.
  */
 function hooks(schema: SchemaPrefix): string {
   return `create table ${schema}hook (
@@ -43,13 +44,14 @@ function hooks(schema: SchemaPrefix): string {
   constraint hook_pkey primary key (namespace, id) with (fillfactor = 50)
 ) with (
   fillfactor = 70,
+  vacuum_truncate = false,
   autovacuum_vacuum_scale_factor = 0.01,
   autovacuum_vacuum_threshold = 2000,
   autovacuum_vacuum_insert_scale_factor = 0.2,
   autovacuum_analyze_scale_factor = 0.05,
   autovacuum_vacuum_cost_delay = 0
 );
-create index hook_due on ${schema}hook (namespace, class, available_at, id) where available_at is not null;
+create index hook_due on ${schema}hook (namespace collate "POSIX", class, available_at, id) where available_at is not null;
 create unique index hook_key on ${schema}hook (namespace, name, key) where key is not null and available_at is not null;
 create index hook_failed on ${schema}hook (namespace, id) where available_at is null and error is not null;
 create index hook_completed on ${schema}hook (namespace, purge_at) where available_at is null and error is null;

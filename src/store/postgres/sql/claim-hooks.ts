@@ -1,5 +1,5 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { NOW } from "./statement.ts";
+import { IN_QUEUE_ORDER, NOW } from "./statement.ts";
 
 /**
  * Takes what is due, lane by lane (a lane is a class of one namespace), the oldest first within each, and stops at the limit:
@@ -46,7 +46,7 @@ function takeDue(schema: SchemaPrefix, lanes: string): string {
   return `select next.*, lane.place from lane cross join lateral (
     select hook.ctid, hook.available_at as due_at, hook.last_attempt_at as previous_attempt_at
     from ${schema}hook as hook
-    where hook.namespace = lane.namespace
+    where hook.namespace = lane.namespace ${IN_QUEUE_ORDER}
       and hook.class = lane.class
       and hook.available_at <= (select now from clock)
       and hook.available_at >= lane.since

@@ -1,5 +1,5 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { NOW } from "./statement.ts";
+import { IN_QUEUE_ORDER, NOW } from "./statement.ts";
 
 /** How long until the earliest row of these lanes is due. Index: hook_due gives the first entry of each lane. */
 export function nextHookWake(schema: SchemaPrefix): Statement {
@@ -12,7 +12,7 @@ from unnest($2::text[], $3::smallint[], $4::text[]) as lane(namespace, class, na
 cross join lateral (
   select hook.available_at
   from ${schema}hook as hook
-  where hook.namespace = lane.namespace
+  where hook.namespace = lane.namespace ${IN_QUEUE_ORDER}
     and hook.class = lane.class
     and hook.available_at is not null
     and hook.name = any (lane.names::text[])

@@ -47,3 +47,9 @@ export function inLockingOrder(schema: SchemaPrefix, rows: string): string {
   order by place.key is not null, item.namespace, case when place.key is not null then place.name end, place.key, item.id
 )`;
 }
+
+/**
+ * Follows a namespace in queries that hook_due must serve, and in that index. It is the order of bytes like "C", which all else
+ * has; but an index serves only comparisons in its own collation, so no other index can be taken for these.
+ */
+export const IN_QUEUE_ORDER = 'collate "POSIX"';

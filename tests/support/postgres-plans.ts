@@ -1,0 +1,78 @@
+import { type Client, escapeLiteral } from "pg";
+import type { HookStatements } from "../../src/store/engine.ts";
+import type { Connection } from "../../src/store/postgres/connection.ts";
+import { PostgresHookStatements } from "../../src/store/postgres/hook-statements.ts";
+import type { Statement } from "../../src/store/postgres/sql/statement.ts";
+import { ControlledClock } from "./controlled-clock.ts";
+
+export interface RecordedStatement {
+  readonly statement: Statement;
+  readonly values: readonly unknown[];
+}
+
+/** One step of a plan, with what it did when the statement was run. */
+export interface PlanNode {
+  readonly type: string;
+  readonly table: string | undefined;
+  readonly index: string | undefined;
+  /** How many rows it read, those included that a filter dropped. */
+  readonly rowsRead: number;
+}
+
+/** What the engine would send, without a database to answer. */
+export async function recordStatements(use: (hooks: HookStatements) => Promise<unknown>): Promise<RecordedStatement[]> {
+  const recorded: RecordedStatement[] = [];
+  const recorder = {
+    run: async (statement: Statement, values: unknown[]) => {
+      recorded.push({ statement, values });
+      return { rows: [], rowCount: 0 };
+    },
+  };
+  const connection = recorder as unknown as Connection;
+  await use(new PostgresHookStatements(connection, new ControlledClock(), '"perdure".', () => undefined));
+  return recorded;
+}
+
+/** Prepares a statement under its name, as the server keeps it for a connection. */
+export async function prepare(client: Client, { name, text }: Statement): Promise<void> {
+  await client.query(`prepare ${name} as ${text}`);
+}
+
+/** Runs a prepared statement, rolls it back, and gives the steps of its plan. */
+export async function explain(
+  client: Client,
+  { statement, values }: RecordedStatement,
+  planMode: "force_generic_plan" | "force_custom_plan",
+): Promise<PlanNode[]> {
+  await client.query("begin");
+  try {
+    await client.query(`set local plan_cache_mode = ${planMode}`);
+    const execute = `execute ${statement.name}(${values.map(toLiteral).join(", ")})`;
+    const { rows } = await client.query(`explain (analyze, format json) ${execute}`);
+    return flatten(rows[0]["QUERY PLAN"][0].Plan);
+  } finally {
+    await client.query("rollback");
+  }
+}
+
+type JsonPlan = Record<string, unknown> & { readonly Plans?: readonly JsonPlan[] };
+
+function flatten(plan: JsonPlan): PlanNode[] {
+  const rowsPerLoop = Number(plan["Actual Rows"]) + Number(plan["Rows Removed by Filter"] ?? 0);
+  const node = {
+    type: plan["Node Type"] as string,
+    table: plan["Relation Name"] as string | undefined,
+    index: plan["Index Name"] as string | undefined,
+    rowsRead: Math.round(rowsPerLoop * Number(plan["Actual Loops"])),
+  };
+  return [node, ...(plan.Plans ?? []).flatMap(flatten)];
+}
+
+function toLiteral(value: unknown): string {
+  if (value === null) return "null";
+  return escapeLiteral(Array.isArray(value) ? `{${value.map(toElement).join(",")}}` : String(value));
+}
+
+function toElement(value: unknown): string {
+  return value === null ? "null" : JSON.stringify(String(value));
+}
