@@ -18,8 +18,11 @@ export interface DispatcherOptions {
   readonly concurrency?: number;
   /** For how long a process that is lost without a word holds its work. Default: 30,000. */
   readonly leaseMs?: number;
-  /** Told of every attempt that failed and of every time that the database could not be used. Default: the logger is. */
-  readonly onError?: (error: unknown, context: DispatchErrorContext) => void;
+  /**
+   * Told of every attempt that failed and of every time that the database could not be used. May throw without harm. Default:
+   * the logger is told.
+   */
+  readonly onError?: (error: unknown, context: DispatchErrorContext) => unknown;
   readonly logger?: Logger;
 }
 

@@ -15,7 +15,7 @@ export interface DispatchOptions {
   /** How often to look where other processes' work isn't announced to us. */
   readonly pollIntervalMs: number;
   readonly logger: Logger;
-  readonly onError: (error: unknown, context: DispatchErrorContext) => void;
+  readonly onError: (error: unknown, context: DispatchErrorContext) => unknown;
 }
 
 /** What an error belongs to: an attempt of the user's code, or none of it, when the database could not be used. */
@@ -249,10 +249,11 @@ export class DispatchLoop implements WorkTaker {
   }
 
   #report(error: unknown, context: DispatchErrorContext): void {
+    const fail = (failure: unknown) => this.#options.logger.error("onError threw.", { error: String(failure) });
     try {
-      this.#options.onError(error, context);
+      Promise.resolve(this.#options.onError(error, context)).catch(fail);
     } catch (failure) {
-      this.#options.logger.error("onError threw.", { error: String(failure) });
+      fail(failure);
     }
   }
 }
