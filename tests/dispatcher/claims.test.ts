@@ -1,7 +1,8 @@
 import { Client } from "pg";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import type { DurableHooks } from "../../src/hooks/durable-hooks.ts";
 import { recordCalls } from "../hooks/support/handlers.ts";
-import { type TestProcess, useHooks } from "../hooks/support/use-hooks.ts";
+import { useHooks } from "../hooks/support/use-hooks.ts";
 import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -23,12 +24,12 @@ describe.each(ENGINES)("claims on $name", (engine) => {
   }
 
   /** Ends one handler after the other, and looks each time how many run and how many rows are taken. */
-  async function endOneByOne(process: TestProcess<never>, held: (() => void)[], total: number): Promise<void> {
+  async function endOneByOne(hooks: DurableHooks, held: (() => void)[], total: number): Promise<void> {
     for (let left = total; left > 0; left--) {
       const expected = Math.min(CONCURRENCY, left);
       await waitUntil(`${expected} handlers ran`, () => held.length >= expected);
       await waitUntil("the last outcome was written", async () => {
-        const { processing, pending } = await process.durableHooks.statistics();
+        const { processing, pending } = await hooks.statistics();
         expect(processing).toBeLessThanOrEqual(expected + 1); // one may be on its way out
         return processing === expected && pending === left - expected;
       });
@@ -43,7 +44,7 @@ describe.each(ENGINES)("claims on $name", (engine) => {
     const claim = vi.spyOn(process.store.hooks.statements, "claim");
     for (let number = 0; number < BACKLOG; number++) await process.hooks.greet.trigger(number);
     process.start();
-    await endOneByOne(process, held, BACKLOG);
+    await endOneByOne(process.durableHooks, held, BACKLOG);
 
     for (const [{ limit }] of claim.mock.calls) expect(limit).toBeLessThanOrEqual(CONCURRENCY);
     expect(greet.payloads.toSorted((a, b) => a - b)).toEqual(Array.from({ length: BACKLOG }, (_, number) => number));
@@ -54,7 +55,7 @@ describe.each(ENGINES)("claims on $name", (engine) => {
     const process = under.process({ greet: greet.definition }, { concurrency: CONCURRENCY });
     process.start();
     await Promise.all(Array.from({ length: BACKLOG }, (_, number) => process.hooks.greet.trigger(number)));
-    await endOneByOne(process, held, BACKLOG);
+    await endOneByOne(process.durableHooks, held, BACKLOG);
   });
 
   test("aren't made while all places are taken", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { perdure } from "../../src/index.ts";
+import type { Store } from "../../src/store/store.ts";
 import { Gate, recordCalls } from "../hooks/support/handlers.ts";
-import { type TestProcess, useHooks } from "../hooks/support/use-hooks.ts";
+import { useHooks } from "../hooks/support/use-hooks.ts";
 import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -10,8 +11,7 @@ describe.each(ENGINES)("stopping on $name", (engine) => {
   const under = useHooks(engine);
 
   /** Keeps the answer to the next claim on its way until the gate is opened. */
-  function delayNextClaim(process: TestProcess<never>): { claimed: Gate; answer: Gate } {
-    const { statements } = process.store.hooks;
+  function delayNextClaim({ hooks: { statements } }: Store): { claimed: Gate; answer: Gate } {
     const claim = statements.claim.bind(statements);
     const gates = { claimed: new Gate(), answer: new Gate() };
     vi.spyOn(statements, "claim").mockImplementationOnce(async (request) => {
@@ -27,7 +27,7 @@ describe.each(ENGINES)("stopping on $name", (engine) => {
     const greet = recordCalls<string>();
     const process = under.process({ greet: greet.definition });
     const ids = await Promise.all(["ada", "bob", "cy"].map((name) => process.hooks.greet.trigger(name)));
-    const { claimed, answer } = delayNextClaim(process);
+    const { claimed, answer } = delayNextClaim(process.store);
     process.start();
     await claimed.opened;
     const stopped = process.dispatcher.stopPolling();
@@ -43,7 +43,7 @@ describe.each(ENGINES)("stopping on $name", (engine) => {
   test("waits no longer than for a claim that brings nothing", async () => {
     const greet = recordCalls<string>();
     const process = under.process({ greet: greet.definition });
-    const { claimed, answer } = delayNextClaim(process);
+    const { claimed, answer } = delayNextClaim(process.store);
     process.start();
     await claimed.opened;
     const stopped = process.dispatcher.stopPolling();
