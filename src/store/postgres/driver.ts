@@ -29,4 +29,6 @@ export interface PostgresQuery {
 export interface PostgresResult {
   readonly rows: Record<string, unknown>[];
   readonly rowCount: number | null;
+  /** What the server says that it did. */
+  readonly command?: string;
 }

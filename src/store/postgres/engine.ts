@@ -130,13 +130,18 @@ async function inTransaction<Result>(client: PostgresClient, body: () => Promise
 }
 
 async function commit(client: PostgresClient): Promise<void> {
-  try {
-    await client.query({ text: "commit" });
-  } catch (error) {
+  const { command } = await client.query({ text: "commit" }).catch((error: unknown) => {
     const failure = toStoreError(error);
     const sent = failure instanceof StoreError && failure.transient && !isServerError(error);
     throw sent ? new CommitOutcomeUnknownError({ cause: error }) : failure;
-  }
+  });
+  if (command !== "ROLLBACK") return;
+  throw new StoreError(
+    "transaction.rolled_back",
+    "PostgreSQL rolled the transaction back, because one of its statements had failed and the error was caught. " +
+      "Let the error end the transaction, or use a savepoint around a statement that may fail.",
+    { transient: false },
+  );
 }
 
 /** The server itself said that the commit failed; anything else leaves it open. */

@@ -63,6 +63,7 @@ export class SqliteEngine implements Engine {
   }
 
   async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
+    this.#refuseClosed();
     this.refuseNesting();
     const runBody = () =>
       body({
@@ -99,6 +100,7 @@ export class SqliteEngine implements Engine {
   }
 
   async migrate(body: (migrator: Migrator) => Promise<void>): Promise<void> {
+    this.#refuseClosed();
     await this.#mutex.run(async () => {
       await this.#begin();
       try {
@@ -140,9 +142,13 @@ export class SqliteEngine implements Engine {
 
   /** Runs synchronous work between other people's transactions, again while another process keeps the database busy. */
   async #exclusive<Result>(body: () => Result): Promise<Result> {
-    if (this.#closed) throw new PerdureError("store.closed", "The database was closed.");
+    this.#refuseClosed();
     this.refuseNesting();
     return this.#mutex.run(() => this.#retryWhileBusy(body));
+  }
+
+  #refuseClosed(): void {
+    if (this.#closed) throw new PerdureError("store.closed", "The database was closed.");
   }
 
   #begin(): Promise<void> {

@@ -92,9 +92,20 @@ function dataVersion(driver: SqliteDriver): number {
   return Number(driver.all("pragma data_version", [])[0]?.data_version);
 }
 
+/** What a transaction starts and leaves behind keeps its context, but isn't inside of it any more when it has ended. */
 function createTransactionContext(): TransactionContext {
-  const storage = new AsyncLocalStorage<true>();
-  return { run: (body) => storage.run(true, body), active: () => storage.getStore() === true };
+  const storage = new AsyncLocalStorage<{ open: boolean }>();
+  return {
+    async run(body) {
+      const transaction = { open: true };
+      try {
+        return await storage.run(transaction, body);
+      } finally {
+        transaction.open = false;
+      }
+    },
+    active: () => storage.getStore()?.open === true,
+  };
 }
 
 /** Empty for a database in memory. */
