@@ -19,7 +19,7 @@ describe.each(ENGINES)("handlers that hang, on $name", (engine) => {
     const { id } = await process.hooks.greet.trigger("ada");
     await eventually(() => expect(greet.calls).toHaveLength(1));
 
-    await process.passTime(id, 10 * MINUTE - 1);
+    await process.passTime(10 * MINUTE - 1);
     expect(greet.calls[0]?.hook.signal.aborted).toBe(false);
     expect(await process.statusOf(id)).toBe("processing");
     await test.clock.advanceAndSettle(1);
@@ -47,7 +47,7 @@ describe.each(ENGINES)("handlers that hang, on $name", (engine) => {
     const drained = process.drain();
     await eventually(() => expect(greet.calls).toHaveLength(1));
 
-    await process.passTime(id, 30 * MINUTE);
+    await process.passTime(30 * MINUTE);
     expect(greet.calls[0]?.hook.signal.aborted).toBe(false);
     gate.open();
     await drained;
@@ -209,7 +209,7 @@ describe.each(ENGINES)("handlers that hang, on $name", (engine) => {
     const lost = recordCalls<string>(() => forever());
     const dead = test.process({ greet: lost.definition }, { clock: test.anotherClock() });
     const { id } = await dead.hooks.greet.trigger("ada");
-    void dead.drain();
+    dead.drainBehind();
     await eventually(() => expect(lost.calls).toHaveLength(1));
 
     const greet = recordCalls<string>();

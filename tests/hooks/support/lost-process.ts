@@ -14,7 +14,7 @@ export async function loseProcess<Payload>(
   const triggered = await Promise.all(
     payloads.map((payload) => (process.hooks.greet.trigger as Trigger<Payload>)(payload, options)),
   );
-  void process.drain();
+  process.drainBehind();
   await eventually(() => expect(lost.calls).toHaveLength(payloads.length));
   return triggered.map(({ id }) => id);
 }
