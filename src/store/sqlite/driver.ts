@@ -5,6 +5,8 @@ export interface SqliteDriver {
   all(text: string, parameters: readonly SqliteValue[]): Record<string, unknown>[];
   /** Runs a statement for its effect and gives the number of rows that it changed. */
   run(text: string, parameters: readonly SqliteValue[]): number;
+  /** Opens a transaction for writing. Throws at once while another process writes: waiting for it would block the event loop. */
+  begin(): void;
   /** Whether a transaction is open on this connection. */
   inTransaction(): boolean;
   close(): void;
@@ -64,12 +66,24 @@ export function driverOf(handle: SqliteHandle, options: { owned: boolean }): Sql
       const statement = prepare(text);
       return Number(statement.run(...bindings(statement, text, parameters)).changes);
     },
+    begin: () => (options.owned ? handle.exec("begin immediate") : beginWithoutWaiting(handle)),
     inTransaction: () => handle.isTransaction ?? handle.inTransaction ?? false,
     close: () => {
       statements.clear();
       if (options.owned) handle.close();
     },
   };
+}
+
+/** An application's handle may be set to wait, as better-sqlite3's are; it is left as it was. */
+function beginWithoutWaiting(handle: SqliteHandle): void {
+  const [row] = handle.prepare("pragma busy_timeout").all() as { timeout: number }[];
+  handle.exec("pragma busy_timeout = 0");
+  try {
+    handle.exec("begin immediate");
+  } finally {
+    handle.exec(`pragma busy_timeout = ${row?.timeout ?? 0}`);
+  }
 }
 
 /** better-sqlite3 takes `?1`, `?2` for names, and wants an object for those. */

@@ -152,11 +152,11 @@ export class SqliteEngine implements Engine {
   }
 
   #begin(): Promise<void> {
-    return this.#retryWhileBusy(() => this.#driver.execute("begin immediate"));
+    return this.#retryWhileBusy(() => this.#driver.begin());
   }
 
   #inTransaction<Result>(body: () => Result): Result {
-    this.#driver.execute("begin immediate");
+    this.#driver.begin();
     try {
       const result = body();
       this.#driver.execute("commit");

@@ -1,0 +1,65 @@
+import { DatabaseSync } from "node:sqlite";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sqlite } from "../../src/store/sqlite/index.ts";
+import { ENGINES, type TestEngine, type TestStore } from "../support/engines.ts";
+import { StoreUnderTest } from "../support/use-store.ts";
+
+/** Longer than any test may take: who waits for it, blocks the event loop and fails. */
+const FOR_EVER_MS = 600_000;
+const LIBRARIES = [
+  { name: "node:sqlite", open: (path: string) => new DatabaseSync(path, { timeout: FOR_EVER_MS }) },
+  { name: "better-sqlite3", open: (path: string) => new Database(path, { timeout: FOR_EVER_MS }) },
+] as const;
+
+describe.each(LIBRARIES)("an application's own handle of $name", ({ open }) => {
+  const test = new StoreUnderTest();
+  let database: TestStore;
+  let handle: ReturnType<typeof open>;
+  let handles: { close(): unknown }[] = [];
+
+  beforeEach(async () => {
+    const engine = ENGINES.find(({ name }) => name === "node:sqlite") as TestEngine;
+    database = await engine.create({ clock: test.clock });
+    handle = open(database.location);
+    handles = [handle];
+    test.database = { ...database, store: sqlite(handle, { clock: test.clock }).store };
+  });
+  afterEach(async () => {
+    await test.store.close();
+    for (const one of handles) one.close();
+    await database.dispose();
+  });
+
+  it("is left open when the store is closed", async () => {
+    await test.insert({ id: "a" });
+    await test.store.close();
+
+    expect(handle.prepare("select id from perdure_hook").all()).toMatchObject([{ id: "a" }]);
+  });
+
+  it("is waited for while the application's own transaction is open on it, and isn't joined", async () => {
+    handle.exec("begin");
+    handle.exec("create table note (text text)");
+    const inserting = test.insert({ id: "a" });
+    await new Promise((resolve) => setImmediate(resolve));
+    handle.exec("rollback");
+
+    expect(await inserting).toMatchObject({ result: "inserted" });
+    expect(await test.ids()).toEqual(["a"]);
+  });
+
+  it("doesn't block the event loop while somebody else writes, however patient it is", async () => {
+    const other = new DatabaseSync(database.location);
+    handles.push(other);
+    other.exec("begin immediate");
+    const inserting = test.insert({ id: "a" });
+    const changing = test.store.engine.transaction((tx) => tx.insertHooks([test.trigger({ id: "b" })]));
+    await new Promise((resolve) => setImmediate(resolve));
+    other.exec("commit");
+
+    expect(await inserting).toMatchObject({ result: "inserted" });
+    expect(await changing).toMatchObject([{ result: "inserted" }]);
+    expect(handle.prepare("pragma busy_timeout").all()).toMatchObject([{ timeout: FOR_EVER_MS }]);
+  });
+});
