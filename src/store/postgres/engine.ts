@@ -47,12 +47,7 @@ export class PostgresEngine implements Engine {
       statementPrefix: `${schema}_`,
       onPoolError: (error) => options.logger.warn("A PostgreSQL connection was lost.", { message: error.message }),
     });
-    this.wakeups = new PostgresWakeups(
-      this.#connection,
-      systemClock,
-      options.randomness,
-      `perdure_${schema}`.slice(0, 63),
-    );
+    this.wakeups = new PostgresWakeups(this.#connection, systemClock, options.randomness, `perdure_${schema}`);
     this.hooks = new PostgresHookStatements(this.#connection, clock, prefix, () => this.wakeups.client);
     this.schemaMigrations = schemaMigrations(prefix);
   }

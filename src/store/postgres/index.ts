@@ -23,7 +23,8 @@ export interface PostgresOptions {
 }
 
 const FEWEST_CONNECTIONS = 3;
-const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,50}$/;
+/** PostgreSQL cuts names after 63 bytes, and those of statements and channels begin with the schema. */
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
 
 /**
  * A PostgreSQL database: a `postgres://` URL, or a pool of `pg` that the application has already.
@@ -63,7 +64,7 @@ function checkSchemaName(schema: unknown): string {
   if (typeof schema === "string" && SCHEMA_NAME.test(schema)) return schema;
   throw new InvalidInputError(
     "postgres.schema_invalid",
-    `A schema name is lower-case letters, digits and underscores, at most 51 of them, and starts with no digit; got ${JSON.stringify(schema)}.`,
+    `A schema name is lower-case letters, digits and underscores, at most 40 of them, and starts with no digit; got ${JSON.stringify(schema)}.`,
   );
 }
 
