@@ -41,10 +41,10 @@ export function defineHook<Schema extends StandardSchemaV1>(
 export function defineHook<Payload>(
   options: HookOptions & { readonly input?: undefined },
   handler: (payload: Payload, hook: HookContext) => unknown,
-): HookDefinition<Payload, Payload>;
+): HookDefinition<NoInfer<Payload>, NoInfer<Payload>>;
 export function defineHook<Payload>(
   handler: (payload: Payload, hook: HookContext) => unknown,
-): HookDefinition<Payload, Payload>;
+): HookDefinition<NoInfer<Payload>, NoInfer<Payload>>;
 export function defineHook(first: unknown, second?: unknown): AnyHookDefinition {
   const [options, handler] = typeof first === "function" ? [{}, first] : [first, second];
   if (typeof options !== "object" || options === null || typeof handler !== "function") {
