@@ -2,8 +2,9 @@ import { expectTypeOf, test } from "vitest";
 import type { HookHandles } from "../app/perdure.ts";
 import { defineHook, type HookDefinitions } from "./define-hook.ts";
 
-function handlesOf<const Hooks extends HookDefinitions>(_hooks: Hooks): HookHandles<Hooks> {
-  return {} as HookHandles<Hooks>;
+function handlesOf<const Hooks extends HookDefinitions>(hooks: Hooks): HookHandles<Hooks> {
+  const handles = Object.keys(hooks).map((name) => [name, { trigger: async () => ({ id: name }) }]);
+  return Object.fromEntries(handles) as HookHandles<Hooks>;
 }
 
 test("a hook without a payload that is defined where it is given can be triggered without one", () => {
