@@ -1,0 +1,50 @@
+import type { Duration } from "../duration.ts";
+import type { HookDefinitions } from "../hooks/define-hook.ts";
+import type { CrashMoment } from "./commit-points.ts";
+import type { TestApp } from "./test-app.ts";
+import type { TestAppOptions } from "./test-app-options.ts";
+
+/** What `setUp` gives: the options of `createTestApp`, and whatever else the scenario needs. */
+export type CrashWorld = TestAppOptions<HookDefinitions> & { readonly hooks: HookDefinitions };
+
+/** Something that the application does, to be tried with a crash at each of its commits. */
+export interface CrashScenario<World extends CrashWorld, Outcome> {
+  /** Makes a new world for each run: the hooks, and stand-ins for everything outside of the database. */
+  readonly setUp: () => World | Promise<World>;
+  /** What the process does that crashes. It stops where it stands; a new process then finishes what was accepted. */
+  readonly run: (app: TestApp<World["hooks"]>, world: World) => Promise<unknown>;
+  /** What came of it, when nothing is left to do. Outcomes are compared by their values. */
+  readonly check: (app: TestApp<World["hooks"]>, world: World) => Outcome | Promise<Outcome>;
+}
+
+export interface ExploreOptions {
+  /**
+   * Whether the new process calls `run` again if it had not come to its end, as a client does that got no answer, or a queue that
+   * got no acknowledgement. Default: false.
+   */
+  readonly runAgain?: boolean;
+  /** How much time passes before `check`, at most. Default: `1 day`. */
+  readonly finishWithin?: Duration;
+  /** The most runs; a scenario that needs more is refused. Default: 1000. */
+  readonly maxRuns?: number;
+}
+
+/** Where a run crashed. */
+export interface CrashPoint {
+  /** Which commit, counted from 1; 0 where there was no crash. */
+  readonly commit: number;
+  readonly when: CrashMoment | "never";
+  /** What was being written. */
+  readonly during: string;
+}
+
+export interface CrashReport<Outcome> {
+  /** How many times the scenario ran, without a crash included. */
+  readonly runs: number;
+  /** The different outcomes; the first is that without a crash. One means that crashes make no difference. */
+  readonly outcomes: readonly {
+    readonly outcome: Outcome;
+    /** The runs that came out like this. */
+    readonly crashes: readonly CrashPoint[];
+  }[];
+}

@@ -1,0 +1,8 @@
+export type { CrashMoment } from "./commit-points.ts";
+export { ControlledClock } from "./controlled-clock.ts";
+export type { CrashPoint, CrashReport, CrashScenario, CrashWorld, ExploreOptions } from "./crash-scenario.ts";
+export { createTestApp } from "./create-test-app.ts";
+export { exploreCrashes } from "./explore-crashes.ts";
+export { seededRandomness } from "./seeded-randomness.ts";
+export type { TestApp, TestAppError } from "./test-app.ts";
+export type { TestAppOptions } from "./test-app-options.ts";

@@ -1,0 +1,88 @@
+import { InvalidInputError } from "../errors.ts";
+import type { HookDefinitions } from "../hooks/define-hook.ts";
+import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
+import type { Logger } from "../logger.ts";
+
+export interface TestAppOptions<Hooks extends HookDefinitions> extends DurableHooksOptions {
+  readonly hooks?: Hooks;
+  /** Default: `app`. */
+  readonly namespace?: string;
+  /** SQL that creates the application's own tables. */
+  readonly tables?: string;
+  /** The same seed gives the same ids and the same waits between retries. Default: 1. */
+  readonly seed?: number;
+  /** What time it is at first. Default: noon of the 6th of May 2031, UTC. */
+  readonly startAt?: Date | number;
+  /** How many handlers run at a time. Default: 100. */
+  readonly concurrency?: number;
+  /** For how long a process that has crashed holds its work. Default: 30,000. */
+  readonly leaseMs?: number;
+  /** Default: nobody is told; `errors` has what handlers threw. */
+  readonly logger?: Logger;
+}
+
+export interface TestAppSettings<Hooks extends HookDefinitions> {
+  readonly hooks: Hooks;
+  readonly namespace: string;
+  readonly tables: string | undefined;
+  readonly seed: number;
+  readonly startAt: number;
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly logger: Logger;
+  readonly durableHooks: DurableHooksOptions;
+}
+
+/** Every option there is. */
+export const TEST_APP_FIELDS: readonly string[] = Object.keys({
+  hooks: 0,
+  namespace: 0,
+  tables: 0,
+  seed: 0,
+  startAt: 0,
+  concurrency: 0,
+  leaseMs: 0,
+  logger: 0,
+  stuckProcessingTimeoutMinutes: 0,
+  onStuckProcessingHooks: 0,
+  keepCompleted: 0,
+  maxPayloadBytes: 0,
+  captureTraceContext: 0,
+} satisfies Record<keyof TestAppOptions<HookDefinitions>, 0>);
+
+const START = Date.UTC(2031, 4, 6, 12);
+const LATEST_START = Date.UTC(9000, 0, 1);
+const silentLogger: Logger = { info: () => {}, warn: () => {}, error: () => {} };
+
+/** Checks what only a test gives; the rest is checked by what it is passed on to. */
+export function parseTestAppOptions<Hooks extends HookDefinitions>(
+  options: TestAppOptions<Hooks>,
+): TestAppSettings<Hooks> {
+  if (typeof options !== "object" || options === null) {
+    throw invalid("createTestApp takes an object: createTestApp({ hooks })");
+  }
+  const { hooks, namespace = "app", tables, seed = 1, startAt = START, logger = silentLogger, ...rest } = options;
+  const { concurrency = 100, leaseMs = 30_000, ...durableHooks } = rest;
+  if (tables !== undefined && typeof tables !== "string") throw invalid("tables must be SQL, as a text");
+  const start = startAt instanceof Date ? startAt.getTime() : startAt;
+  return {
+    hooks: (hooks ?? {}) as Hooks,
+    namespace,
+    tables,
+    logger,
+    durableHooks,
+    seed: checkNumber("seed", seed, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    startAt: checkNumber("startAt", start, 0, LATEST_START),
+    concurrency: checkNumber("concurrency", concurrency, 1, 100_000),
+    leaseMs: checkNumber("leaseMs", leaseMs, 1000, 3_600_000),
+  };
+}
+
+function checkNumber(name: string, value: unknown, least: number, most: number): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw invalid(`${name} must be a whole number from ${least} to ${most}`);
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("options.invalid", `${problem}.`);
+}
