@@ -132,8 +132,10 @@ export class SqliteHookStatements implements HookStatements {
   }
 
   async list(filter: HookFilter): Promise<HookRecord[]> {
-    const parameters = [filter.namespace, filter.name, filter.after, filter.limit];
-    const rows = await this.#access.read(() => this.#driver.all(listHooks(filter.status, filter.order), parameters));
+    const { namespace, status, name, after, order, limit } = filter;
+    const statement = listHooks(status, order, { paged: after !== null });
+    const parameters = [namespace, name, limit, ...(after === null ? [] : [after])];
+    const rows = await this.#access.read(() => this.#driver.all(statement, parameters));
     return rows.map(toHookRecord);
   }
 

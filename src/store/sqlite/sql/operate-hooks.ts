@@ -19,16 +19,20 @@ const RECORD = `namespace, id, name, key, ${STATUS} as status, class, attempts, 
 export const GET_HOOK = `select ${RECORD} from perdure_hook where namespace = ? and id = ?`;
 
 /** One page in the order of ids. Indexes: perdure_hook_failed for dead letters; else the primary key. */
-export function listHooks(status: HookStatus | null, order: "oldest" | "newest"): string {
+export function listHooks(
+  status: HookStatus | null,
+  order: "oldest" | "newest",
+  { paged }: { paged: boolean },
+): string {
   const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
   return `
-select ${RECORD} from perdure_hook
+select ${RECORD} from perdure_hook ${status === "failed" ? "indexed by perdure_hook_failed" : ""}
 where namespace = ?1
   and (?2 is null or name = ?2)
-  and (?3 is null or id ${comparison} ?3)
+  ${paged ? `and id ${comparison} ?4` : ""}
   ${status === null ? "" : `and ${STATUS_CONDITIONS[status]}`}
 order by id ${direction}
-limit ?4`;
+limit ?3`;
 }
 
 /** Reads every hook of the namespace: for people who look, not for loops. */
