@@ -68,8 +68,8 @@ export class SqliteEngine implements Engine {
     const runBody = () =>
       body({
         query: async (text, parameters) => this.#driver.all(text, parameters.map(toSqliteValue)),
-        insertHooks: async (hooks) => this.hooks.insertNow(hooks),
-        settleHooks: async (settlements) => this.hooks.settleNow(settlements),
+        insertHooks: async (hooks) => withStoreErrors(() => this.hooks.insertNow(hooks)),
+        settleHooks: async (settlements) => withStoreErrors(() => this.hooks.settleNow(settlements)),
       });
     return this.#mutex.run(async () => {
       await this.#begin();
@@ -198,6 +198,14 @@ export class SqliteEngine implements Engine {
       name: row.name as string,
       breaking: row.breaking === 1,
     }));
+  }
+}
+
+function withStoreErrors<Result>(body: () => Result): Result {
+  try {
+    return body();
+  } catch (error) {
+    throw toStoreError(error);
   }
 }
 
