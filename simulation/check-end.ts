@@ -1,0 +1,45 @@
+import type { Surroundings } from "./simulated-process.ts";
+
+/** What must be true when the faults have stopped and everything had its time. */
+export function checkEnd({ world, database, book }: Surroundings): void {
+  for (const { id, n, state, owner } of book.accounts.values()) {
+    if (state !== "live") continue;
+    world.violate(
+      "an idle world has no due work",
+      `${id} (#${n}) is not done; it belongs to ${owner?.lock ?? "nobody"}`,
+    );
+  }
+  checkEffects(world, book, count(database.read("select n from effect"), "n"));
+  const handled = count(database.read("select key from handled"), "key");
+  for (const [key, times] of handled) {
+    if (times > 1) world.violate("database effects happen exactly once", `${key} has ${times} effects`);
+  }
+  for (const { key, n, ending } of book.runs.runs) {
+    const { plan } = book.triggers.get(n) ?? { plan: [] };
+    const writes = plan.every((behaviour) => behaviour === "effect" || behaviour === "effect-and-kill");
+    if (!writes || ending !== "succeeded" || handled.has(key)) continue;
+    world.violate("database effects happen exactly once", `${key} (#${n}) succeeded without its effect`);
+  }
+}
+
+/** A transaction's own writes and its triggers are there together or not at all. */
+function checkEffects(
+  world: Surroundings["world"],
+  book: Surroundings["book"],
+  effects: ReadonlyMap<unknown, number>,
+): void {
+  for (const { n, via, answer, accepted } of book.triggers.values()) {
+    if (via === "trigger") continue;
+    const times = effects.get(n) ?? 0;
+    if (times > 1) world.violate("database effects happen exactly once", `#${n} has ${times} effects`);
+    if (answer === "acknowledged" && times === 0) world.violate("nothing accepted is lost", `the effect of #${n}`);
+    if (answer === "refused" && times > 0) world.violate("what is rolled back never happened", `the effect of #${n}`);
+    if (accepted && times === 0) world.violate("effects and triggers are one", `#${n} was accepted without its effect`);
+  }
+}
+
+function count(rows: readonly Record<string, unknown>[], column: string): Map<unknown, number> {
+  const counts = new Map<unknown, number>();
+  for (const row of rows) counts.set(row[column], (counts.get(row[column]) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,277 @@
+import type { InsertResult } from "../src/store/engine.ts";
+import type {
+  ClaimedHook,
+  ClaimRequest,
+  HookInsert,
+  HookLease,
+  HookSettlement,
+  SettleResult,
+} from "../src/store/hook-records.ts";
+import { RELAY } from "../src/store/relay.ts";
+import { RunBook } from "./run-book.ts";
+import { numberOf, type TriggerRecord } from "./trigger-record.ts";
+import type { World } from "./world.ts";
+
+/** What the database owes us of one hook, by what it has told its callers. */
+export interface HookAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string | null;
+  state: "live" | "failed" | "completed" | "gone";
+  /** The trigger whose payload runs now or next. */
+  n: number;
+  /** The trigger that is stored beside a running hook. */
+  nextN: number | null;
+  triggeredAt: number;
+  lastTrigger: string;
+  /** Who has claimed it; also when that lease is over, until somebody else has. */
+  owner: { readonly lock: string; until: number } | null;
+  purgeAt: number;
+}
+
+interface Claim {
+  readonly key: string;
+  readonly n: number;
+}
+
+/**
+ * Keeps the accounts of all hooks, outside of the database: from every committed call and its answer, in the order of the
+ * commits. An answer that contradicts an earlier one violates an invariant.
+ */
+export class HookBook {
+  readonly accounts: Map<string, HookAccount> = new Map();
+  readonly triggers: Map<number, TriggerRecord> = new Map();
+  readonly runs: RunBook;
+  /** Inserts that were sent again after their hook had run and was deleted. The store can't know those from new ones. */
+  sentAgainTooLate = 0;
+  readonly #world: World;
+  readonly #claims = new Map<string, Claim>();
+  readonly #idsSeen = new Set<string>();
+  readonly #isAlive: (owner: string) => boolean;
+
+  constructor(world: World, isAlive: (owner: string) => boolean) {
+    this.#world = world;
+    this.#isAlive = isAlive;
+    this.runs = new RunBook(world, this);
+  }
+
+  holderOf(name: string, key: string): HookAccount | undefined {
+    for (const account of this.accounts.values()) {
+      if (account.state === "live" && account.name === name && account.key === key) return account;
+    }
+    return undefined;
+  }
+
+  inserted(hooks: readonly HookInsert[], results: readonly InsertResult[]): void {
+    for (const [index, hook] of hooks.entries()) this.#insertedOne(hook, results[index] as InsertResult);
+  }
+
+  claimed({ lock, leaseMs }: ClaimRequest, hooks: readonly ClaimedHook[]): void {
+    const { now } = this.#world;
+    for (const hook of hooks) {
+      const account = this.accounts.get(hook.id);
+      if (account?.state !== "live") {
+        this.#violate(
+          "nothing committed runs again",
+          `${hook.id} was claimed, but it is ${account?.state ?? "unknown"}`,
+        );
+        continue;
+      }
+      if (account.owner !== null && account.owner.until > now) {
+        this.#violate("at most one owner", `${lock} claimed ${hook.id}, which ${account.owner.lock} has a lease on`);
+      }
+      const n = numberOf(hook);
+      if (n !== account.n) {
+        this.#violate("keys never lose the last trigger", `${hook.id} was claimed with #${n} instead of #${account.n}`);
+      }
+      const { processAt } = this.triggers.get(n) as TriggerRecord;
+      if (hook.dueAt > now || (hook.key === null && hook.name !== RELAY && (processAt ?? 0) > now)) {
+        this.#violate("nothing runs before its time", `${hook.id} was claimed ${hook.dueAt - now} ms too early`);
+      }
+      account.owner = { lock, until: now + leaseMs };
+      this.#claim(account, lock, hook.triggers, hook.attempts);
+    }
+  }
+
+  renewed(leases: readonly HookLease[], held: readonly HookLease[], leaseMs: number): void {
+    for (const { id, lock } of leases) {
+      const account = this.accounts.get(id);
+      const owns = account?.state === "live" && account.owner?.lock === lock;
+      const told = held.some((lease) => lease.id === id && lease.lock === lock);
+      if (told !== owns) {
+        this.#violate(
+          "at most one owner",
+          `${lock} was told that it ${told ? "holds" : "lost"} ${id}, which is not so`,
+        );
+      }
+      if (owns && account.owner !== null) account.owner.until = this.#world.now + leaseMs;
+    }
+  }
+
+  settled(settlements: readonly HookSettlement[], results: readonly SettleResult[]): void {
+    for (const [index, settlement] of settlements.entries())
+      this.#settledOne(settlement, results[index] as SettleResult);
+  }
+
+  cancelled(cancelled: readonly string[], running: readonly string[]): void {
+    for (const id of cancelled) {
+      const account = this.accounts.get(id);
+      if (account?.state !== "live" || account.owner !== null) {
+        this.#violate("only what waits is cancelled", `${id} was ${account?.state ?? "unknown"}`);
+      } else account.state = "gone";
+    }
+    for (const id of running) (this.accounts.get(id) as HookAccount).nextN = null;
+  }
+
+  redriven(ids: readonly string[]): void {
+    for (const id of ids) {
+      const account = this.accounts.get(id);
+      if (account?.state !== "failed") {
+        this.#violate("only dead letters are redriven", `${id} was ${account?.state ?? "unknown"}`);
+        continue;
+      }
+      if (account.key !== null && this.holderOf(account.name, account.key) !== undefined) {
+        this.#violate("keys collapse", `${id} was redriven beside a newer hook of its key`);
+      }
+      account.state = "live";
+      this.runs.forget(id);
+    }
+  }
+
+  discarded(ids: readonly string[]): void {
+    for (const id of ids) {
+      const account = this.accounts.get(id);
+      if (account === undefined || account.state === "live" || account.state === "gone") {
+        this.#violate("nothing accepted is lost", `${id} was discarded, but it is ${account?.state ?? "unknown"}`);
+      } else account.state = "gone";
+    }
+  }
+
+  expired(locks: readonly string[]): void {
+    for (const account of this.accounts.values()) {
+      if (account.owner === null || !locks.includes(account.owner.lock)) continue;
+      if (this.#isAlive(account.owner.lock)) {
+        this.#violate("at most one owner", `the lease of ${account.owner.lock} was ended, but it lives`);
+      }
+      account.owner.until = this.#world.now;
+    }
+  }
+
+  #insertedOne(hook: HookInsert, { result, id, at }: InsertResult): void {
+    const trigger = this.triggers.get(numberOf(hook)) as TriggerRecord;
+    trigger.accepted = true;
+    if (trigger.answer === "refused") {
+      this.#violate("what is rolled back never happened", `#${trigger.n} was written all the same`);
+    }
+    if (result === "existing") {
+      if (!this.#idsSeen.has(hook.id)) {
+        this.#violate("nothing accepted is lost", `#${trigger.n} is said to exist, but it was never written`);
+      }
+      return;
+    }
+    this.#idsSeen.add(hook.id);
+    if (result === "collapsed") this.#collapsed(hook, trigger, id, at);
+    else this.#created(hook, trigger, at);
+  }
+
+  #created(hook: HookInsert, { n }: TriggerRecord, at: number): void {
+    const { id, name, key, lease } = hook;
+    const known = this.accounts.get(id);
+    if (known !== undefined && known.state !== "gone") {
+      const again = lease !== null && known.owner?.lock === lease.lock;
+      if (!again) this.#violate("one row per id", `${id} was inserted, but it is ${known.state}`);
+      return;
+    }
+    if (known !== undefined) {
+      this.sentAgainTooLate++;
+      this.runs.forgetCompletion(id);
+      this.runs.forget(id);
+    }
+    if (key !== null && this.holderOf(name, key) !== undefined) {
+      this.#violate("keys collapse", `#${n} has a row of its own, although the key "${key}" was held`);
+    }
+    const owner = lease === null ? null : { lock: lease.lock, until: at + lease.leaseMs };
+    const account: HookAccount = {
+      id,
+      name,
+      key,
+      state: "live",
+      n,
+      nextN: null,
+      triggeredAt: hook.triggeredAt ?? at,
+      lastTrigger: id,
+      owner,
+      purgeAt: Number.POSITIVE_INFINITY,
+    };
+    this.accounts.set(id, account);
+    if (owner !== null) this.#claim(account, owner.lock, 1, 1);
+  }
+
+  #collapsed(hook: HookInsert, { n }: TriggerRecord, holderId: string, at: number): void {
+    const account = this.accounts.get(holderId);
+    if (account?.state !== "live" || account.key !== hook.key || account.name !== hook.name) {
+      this.#violate(
+        "nothing accepted is lost",
+        `#${n} collapsed into ${holderId}, which is ${account?.state ?? "unknown"}`,
+      );
+      return;
+    }
+    const triggeredAt = hook.triggeredAt ?? at;
+    const newer = triggeredAt >= account.triggeredAt;
+    if (account.owner !== null) account.nextN = newer ? n : (account.nextN ?? account.n);
+    else if (newer) account.n = n;
+    account.triggeredAt = Math.max(account.triggeredAt, triggeredAt);
+    account.lastTrigger = hook.id;
+  }
+
+  #claim(account: HookAccount, lock: string, triggers: number, attempts: number): void {
+    const key = `${account.id}:${triggers}`;
+    this.#claims.set(`${account.id} ${lock}`, { key, n: account.n });
+    this.runs.claimed(account, key, attempts);
+  }
+
+  #settledOne({ id, lock, outcome }: HookSettlement, result: SettleResult): void {
+    const account = this.accounts.get(id);
+    if (account === undefined)
+      return this.#violate("nothing accepted is lost", `${lock} settled ${id}, which is unknown`);
+    const owns = account.state === "live" && account.owner?.lock === lock;
+    if (result === "lost") {
+      if (owns) this.#violate("at most one owner", `${lock} couldn't settle ${id}, although it owns it`);
+      return;
+    }
+    if (account.state === "gone" && result === "deleted") return; // sent again
+    if (!owns) {
+      return this.#violate(
+        "at most one owner",
+        `${lock} settled ${id}, which belongs to ${account.owner?.lock ?? "nobody"}`,
+      );
+    }
+    account.owner = null;
+    const { key, n } = this.#claims.get(`${id} ${lock}`) as Claim;
+    if (outcome.kind === "completed") this.runs.completed(account, key);
+    if (outcome.kind === "released") this.runs.released(key);
+    if (account.nextN !== null) {
+      if (result !== "pending") {
+        this.#violate(
+          "keys never lose the last trigger",
+          `#${account.nextN} was stored beside ${id}, which is ${result}`,
+        );
+      }
+      account.n = account.nextN;
+      account.nextN = null;
+      return;
+    }
+    const waits = outcome.kind === "retry" || outcome.kind === "released";
+    if (waits !== (result === "pending") || (outcome.kind === "failed") !== (result === "failed")) {
+      this.#violate("settling does what it says", `${outcome.kind} made ${id} ${result}`);
+    }
+    if (outcome.kind === "failed") this.runs.failed(account, key, this.triggers.get(n) as TriggerRecord);
+    if (outcome.kind === "completed") account.purgeAt = this.#world.now + outcome.keepMs;
+    if (result === "failed" || result === "completed") account.state = result;
+    else if (result === "deleted") account.state = "gone";
+  }
+
+  #violate(invariant: string, details: string): void {
+    this.#world.violate(invariant, details);
+  }
+}

@@ -1,0 +1,71 @@
+import { parseArgs } from "node:util";
+import { ProgressBar } from "./progress-bar.ts";
+import { type SimulationResult, type SimulationStatistics, simulate } from "./simulate.ts";
+
+const USAGE = `npm run simulate                     1000 worlds
+npm run simulate -- --seeds 5000     that many
+npm run simulate -- --from 20000     beginning with another seed
+npm run simulate -- --seed 42        one world again, with everything that happens in it`;
+
+/** Of a world that went wrong; --seed shows all. */
+const LAST_LINES = 100;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "1000" },
+    from: { type: "string", default: "1" },
+    seed: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+
+if (values.help) console.log(USAGE);
+else if (values.seed !== undefined) await replay(toNumber("seed", values.seed));
+else await explore(toNumber("from", values.from), toNumber("seeds", values.seeds));
+
+async function replay(seed: number): Promise<void> {
+  const result = await simulate(seed);
+  console.log(result.trace.join("\n"));
+  if (result.violation !== null) fail(result);
+  else console.log(`\nSeed ${seed}: every invariant holds. ${describe(result.statistics)}`);
+}
+
+async function explore(from: number, seeds: number): Promise<void> {
+  const progress = new ProgressBar(seeds);
+  const totals: Partial<Record<keyof SimulationStatistics, number>> = {};
+  for (let seed = from; seed < from + seeds; seed++) {
+    const result = await simulate(seed);
+    for (const [name, value] of Object.entries(result.statistics) as [keyof SimulationStatistics, number][]) {
+      totals[name] = (totals[name] ?? 0) + value;
+    }
+    progress.advance();
+    if (result.violation === null) continue;
+    progress.end();
+    console.log(result.trace.slice(-LAST_LINES).join("\n"));
+    fail(result);
+    return;
+  }
+  progress.end();
+  console.log(`${seeds} worlds, and every invariant holds in each. ${describe(totals as SimulationStatistics)}`);
+}
+
+function fail({ seed, violation }: SimulationResult): void {
+  console.log(`\nSeed ${seed} breaks "${violation?.invariant}": ${violation?.details}`);
+  console.log(`All of it again: npm run simulate -- --seed ${seed}`);
+  process.exitCode = 1;
+}
+
+function describe({ triggers, runs, deadLetters, processes, events, virtualMs }: SimulationStatistics): string {
+  const hours = (virtualMs / 3_600_000).toFixed(1);
+  return (
+    `${triggers} triggers, ${runs} calls of handlers, ${deadLetters} dead letters, ${processes} processes, ` +
+    `${events} events in ${hours} hours of their time.`
+  );
+}
+
+function toNumber(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  console.error(`--${name} must be a whole number.\n\n${USAGE}`);
+  process.exit(2);
+}

@@ -1,0 +1,32 @@
+import type { SeededRandomness } from "./random.ts";
+
+/** What kind of world a seed makes. */
+export interface Profile {
+  readonly processes: number;
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  /** Whether processes hear of each other's work. */
+  readonly connected: boolean;
+  /** Whether a process knows which others have ended. */
+  readonly sameMachine: boolean;
+  /** How often a call of the database goes wrong. */
+  readonly faultRate: number;
+  /** How many things people and fate do. */
+  readonly actions: number;
+  readonly longestPauseMs: number;
+  readonly keys: number;
+}
+
+export function drawProfile(random: SeededRandomness): Profile {
+  return {
+    processes: random.integer(2, 4),
+    concurrency: random.integer(1, 5),
+    leaseMs: random.pick([6000, 10_000, 30_000]),
+    connected: random.chance(0.7),
+    sameMachine: random.chance(0.5),
+    faultRate: random.pick([0, 0.01, 0.05, 0.15]),
+    actions: random.integer(20, 60),
+    longestPauseMs: random.pick([50, 1000, 5000]),
+    keys: random.integer(1, 3),
+  };
+}

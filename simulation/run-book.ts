@@ -1,0 +1,112 @@
+import type { HookContext } from "../src/hooks/hook-context.ts";
+import { RELAY } from "../src/store/relay.ts";
+import type { HookAccount, HookBook } from "./hook-book.ts";
+import type { Payload, TriggerRecord } from "./trigger-record.ts";
+import type { World } from "./world.ts";
+
+export type RunEnding = "running" | "succeeded" | "threw" | "refused" | "aborted";
+
+/** One call of a handler. */
+export interface Run {
+  readonly key: string;
+  readonly n: number;
+  readonly process: string;
+  readonly aborted: () => boolean;
+  ending: RunEnding;
+}
+
+/** The ledger of side effects: every call of a handler, outside of the database. */
+export class RunBook {
+  readonly runs: Run[] = [];
+  /** Idempotency keys whose completion was committed. */
+  readonly completions: Set<string> = new Set();
+  readonly #world: World;
+  readonly #book: HookBook;
+  /** By idempotency key: the attempts that count. */
+  readonly #attempts = new Map<string, number>();
+  /** By idempotency key: the calls of handlers, less what was given back. */
+  readonly #starts = new Map<string, number>();
+
+  constructor(world: World, book: HookBook) {
+    this.#world = world;
+    this.#book = book;
+  }
+
+  started(process: string, { n }: Payload, hook: HookContext): Run {
+    const key = hook.idempotencyKey;
+    const account = this.#book.accounts.get(hook.hookId);
+    const trigger = this.#book.triggers.get(n) as TriggerRecord;
+    const starts = (this.#starts.get(key) ?? 0) + 1;
+    this.#starts.set(key, starts);
+    if (!trigger.accepted) this.#violate("what is rolled back never happened", `#${n} runs`);
+    if (this.completions.has(key)) this.#violate("nothing committed runs again", `${key} (#${n}) runs once more`);
+    if (hook.attempts > trigger.maxAttempts || starts > trigger.maxAttempts) {
+      const counted = `attempt ${hook.attempts}, call ${starts}`;
+      this.#violate("attempts never exceed the limit", `${key} (#${n}): ${counted} of ${trigger.maxAttempts}`);
+    }
+    if (trigger.key === null && (trigger.processAt ?? 0) > this.#world.now) {
+      this.#violate("nothing runs before its time", `${key} (#${n})`);
+    }
+    const owner = account?.owner;
+    if (!owner?.lock.startsWith(`${process}#`) || owner.until <= this.#world.now) {
+      this.#violate(
+        "at most one owner",
+        `${process} starts ${key} (#${n}), which belongs to ${owner?.lock ?? "nobody"}`,
+      );
+    }
+    const { signal } = hook;
+    const run: Run = { key, n, process, aborted: () => signal.aborted, ending: "running" };
+    this.runs.push(run);
+    return run;
+  }
+
+  claimed(account: HookAccount, key: string, attempts: number): void {
+    const counted = (this.#attempts.get(key) ?? 0) + 1;
+    this.#attempts.set(key, counted);
+    if (this.completions.has(key)) this.#violate("nothing committed runs again", `${key} was claimed once more`);
+    if (attempts !== counted) {
+      this.#violate(
+        "every attempt counts",
+        `${key} of "${account.name}" was claimed ${counted} times, but has ${attempts} attempts`,
+      );
+    }
+  }
+
+  released(key: string): void {
+    this.#attempts.set(key, (this.#attempts.get(key) ?? 0) - 1);
+    this.#starts.set(key, (this.#starts.get(key) ?? 0) - 1);
+  }
+
+  completed({ name, n }: HookAccount, key: string): void {
+    this.completions.add(key);
+    if (name === RELAY || this.runs.some((run) => run.key === key && run.ending === "succeeded")) return;
+    this.#violate(
+      "side effects happen at least once",
+      `${key} (#${n}) was completed, but no call of its handler succeeded`,
+    );
+  }
+
+  failed({ n }: HookAccount, key: string, { maxAttempts }: TriggerRecord): void {
+    const attempts = this.#attempts.get(key) ?? 0;
+    if (attempts >= maxAttempts || this.runs.some((run) => run.key === key && run.ending === "refused")) return;
+    this.#violate(
+      "dead letters only for what earned it",
+      `${key} (#${n}) failed after ${attempts} of ${maxAttempts} attempts`,
+    );
+  }
+
+  /** It has fresh attempts. */
+  forget(id: string): void {
+    for (const counts of [this.#attempts, this.#starts]) {
+      for (const key of counts.keys()) if (key.startsWith(`${id}:`)) counts.delete(key);
+    }
+  }
+
+  forgetCompletion(id: string): void {
+    for (const key of this.completions) if (key.startsWith(`${id}:`)) this.completions.delete(key);
+  }
+
+  #violate(invariant: string, details: string): void {
+    this.#world.violate(invariant, details);
+  }
+}

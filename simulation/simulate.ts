@@ -1,0 +1,187 @@
+import { checkEnd } from "./check-end.ts";
+import { Faults } from "./faults.ts";
+import { HookBook } from "./hook-book.ts";
+import { drawProfile, type Profile } from "./profile.ts";
+import { SimulatedDatabase, type WrapDriver } from "./simulated-database.ts";
+import { SimulatedProcess, type Surroundings } from "./simulated-process.ts";
+import { WakeupNetwork } from "./simulated-wakeups.ts";
+import { Workload } from "./workload.ts";
+import { Lane, type Violation, World } from "./world.ts";
+
+export interface SimulationOptions {
+  readonly wrapDriver?: WrapDriver;
+}
+
+export interface SimulationResult {
+  readonly seed: number;
+  readonly violation: Violation | null;
+  readonly trace: readonly string[];
+  readonly statistics: SimulationStatistics;
+}
+
+export interface SimulationStatistics {
+  readonly events: number;
+  readonly virtualMs: number;
+  readonly triggers: number;
+  readonly runs: number;
+  readonly deadLetters: number;
+  readonly processes: number;
+  readonly sentAgainTooLate: number;
+}
+
+/** Everything has its end within this time once the faults have stopped. */
+const LONGEST_CALM_MS = 2 * 3_600_000;
+const RESTART_MS = 1000;
+
+/** Makes the world of a seed, lets it run until all that was asked of it is done, and gives what went wrong. */
+export async function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
+  const simulation = new Simulation(seed, options.wrapDriver ?? ((driver) => driver));
+  try {
+    return await simulation.run(seed);
+  } finally {
+    simulation.close();
+  }
+}
+
+class Simulation {
+  readonly #world: World;
+  readonly #profile: Profile;
+  readonly #faults: Faults;
+  readonly #book: HookBook;
+  readonly #database: SimulatedDatabase;
+  readonly #surroundings: Surroundings;
+  readonly #workload: Workload;
+  readonly #fate = new Lane("fate");
+  readonly #processes: SimulatedProcess[] = [];
+  #actionsLeft: number;
+
+  constructor(seed: number, wrapDriver: WrapDriver) {
+    const world = new World(seed);
+    const profile = drawProfile(world.random);
+    const isAlive = (token: string) => this.#find(token)?.lane.closed === false;
+    this.#world = world;
+    this.#profile = profile;
+    this.#faults = new Faults(world.random.fork(), profile.faultRate);
+    this.#book = new HookBook(world, isAlive);
+    this.#database = new SimulatedDatabase(world, this.#book, wrapDriver);
+    this.#workload = new Workload(profile.keys);
+    this.#actionsLeft = profile.actions;
+    this.#surroundings = {
+      world,
+      profile,
+      database: this.#database,
+      book: this.#book,
+      faults: this.#faults,
+      wakeups: new WakeupNetwork(world, this.#faults),
+      isGone: (owner) => profile.sameMachine && this.#find(`${owner}#`)?.lane.closed === true,
+    };
+  }
+
+  async run(seed: number): Promise<SimulationResult> {
+    const world = this.#world;
+    world.note("world", `seed ${seed}: ${JSON.stringify(this.#profile)}`);
+    await this.#database.migrate();
+    for (let count = 0; count < this.#profile.processes; count++) this.#startProcess();
+    this.#scheduleAction();
+    await world.runUntil(() => this.#actionsLeft === 0, Number.POSITIVE_INFINITY);
+    this.#calmDown();
+    await world.runUntil(() => this.#isIdle(), LONGEST_CALM_MS);
+    if (world.violation === null) await checkEnd(this.#surroundings);
+    return { seed, violation: world.violation, trace: world.trace, statistics: this.#statistics() };
+  }
+
+  close(): void {
+    for (const { lane } of this.#processes) this.#world.close(lane);
+    this.#database.close();
+  }
+
+  #find(token: string): SimulatedProcess | undefined {
+    return this.#processes.find(({ name }) => token.startsWith(`${name}#`));
+  }
+
+  get #alive(): SimulatedProcess[] {
+    return this.#processes.filter(({ lane }) => !lane.closed);
+  }
+
+  #startProcess(): void {
+    const process = new SimulatedProcess(`p${this.#processes.length + 1}`, this.#surroundings);
+    this.#processes.push(process);
+    process.start();
+  }
+
+  #scheduleAction(): void {
+    this.#world.schedule(this.#fate, this.#world.random.integer(0, this.#profile.longestPauseMs), () => {
+      this.#act();
+      if (--this.#actionsLeft > 0) this.#scheduleAction();
+    });
+  }
+
+  #act(): void {
+    const { random } = this.#world;
+    const alive = this.#alive;
+    const process = alive.length === 0 ? undefined : random.pick(alive);
+    const action = random.weighted({ work: 30, start: 3, stop: 1, kill: 2, freeze: 2, jump: 1, outage: 1, wake: 2 });
+    if (process === undefined || (action === "start" && alive.length < this.#profile.processes)) {
+      this.#startProcess();
+      return;
+    }
+    switch (action) {
+      case "stop":
+        return void process.stop(random.pick([0, 500, 10_000]));
+      case "kill":
+        return process.kill("by fate");
+      case "freeze":
+        return process.freeze(random.integer(1, this.#profile.leaseMs * 2));
+      case "jump":
+        process.clock.skew += random.integer(-3_600_000, 3_600_000);
+        return this.#world.note(process.name, `its clock is ${process.clock.skew} ms wrong now`);
+      case "outage":
+        return this.#breakDatabase(random.integer(1, 45_000));
+      case "wake":
+        this.#world.note(process.name, "is woken for nothing");
+        return process.loop.wake();
+      default:
+        return this.#workload.act(process);
+    }
+  }
+
+  #breakDatabase(milliseconds: number): void {
+    this.#world.note("database", `is away for ${milliseconds} ms`);
+    this.#database.unavailableUntil = this.#world.now + milliseconds;
+  }
+
+  /** The faults stop; handlers may still end their processes, which are started again. */
+  #calmDown(): void {
+    this.#world.note("world", "the faults stop");
+    this.#faults.rate = 0;
+    this.#database.unavailableUntil = 0;
+    for (const { lane } of this.#alive) lane.frozenUntil = 0;
+    const keepRunning = () => {
+      while (this.#alive.filter(({ stopping }) => !stopping).length < this.#profile.processes) this.#startProcess();
+      this.#world.schedule(this.#fate, RESTART_MS, keepRunning);
+    };
+    keepRunning();
+  }
+
+  /** Nothing waits any more, and nobody is about to write. */
+  #isIdle(): boolean {
+    for (const { state } of this.#book.accounts.values()) if (state === "live") return false;
+    for (const { answer, process } of this.#book.triggers.values()) {
+      if (answer === "asked" && this.#find(`${process}#`)?.lane.closed === false) return false;
+    }
+    return true;
+  }
+
+  #statistics(): SimulationStatistics {
+    const accounts = [...this.#book.accounts.values()];
+    return {
+      events: this.#world.steps,
+      virtualMs: this.#world.age,
+      triggers: this.#book.triggers.size,
+      runs: this.#book.runs.runs.length,
+      deadLetters: accounts.filter(({ state }) => state === "failed").length,
+      processes: this.#processes.length,
+      sentAgainTooLate: this.#book.sentAgainTooLate,
+    };
+  }
+}

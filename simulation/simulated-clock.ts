@@ -1,0 +1,34 @@
+import type { Clock, Timer } from "../src/clock.ts";
+import type { Lane, World } from "./world.ts";
+
+/** The clock of one process: the world's time, wrong by some amount. Timers and turns of the event loop are events of its lane. */
+export class SimulatedClock implements Clock {
+  readonly controlled = true;
+  /** By how much the process is mistaken about the time of day. */
+  skew = 0;
+  readonly #world: World;
+  readonly #lane: Lane;
+  readonly #bornAt: number;
+
+  constructor(world: World, lane: Lane) {
+    this.#world = world;
+    this.#lane = lane;
+    this.#bornAt = world.now;
+  }
+
+  now(): number {
+    return this.#world.now + this.skew;
+  }
+
+  monotonic(): number {
+    return this.#world.now - this.#bornAt;
+  }
+
+  setTimer(callback: () => void, milliseconds: number): Timer {
+    return this.#world.schedule(this.#lane, milliseconds, callback);
+  }
+
+  defer(callback: () => void): void {
+    this.#world.schedule(this.#lane, 0, callback);
+  }
+}

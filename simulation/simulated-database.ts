@@ -1,0 +1,147 @@
+import { DatabaseSync } from "node:sqlite";
+import { migrateEngine } from "../src/store/migrate-store.ts";
+import { RELAY } from "../src/store/relay.ts";
+import { driverOf, type SqliteDriver } from "../src/store/sqlite/driver.ts";
+import { SqliteEngine } from "../src/store/sqlite/engine.ts";
+import { noWakeups } from "../src/store/sqlite/no-wakeups.ts";
+import { WriteMutex } from "../src/store/sqlite/write-mutex.ts";
+import { FaultyDriver } from "./faulty-driver.ts";
+import type { HookAccount, HookBook } from "./hook-book.ts";
+import { HOOK_NAMES, NAMESPACE } from "./names.ts";
+import { SimulatedClock } from "./simulated-clock.ts";
+import { numberOf } from "./trigger-record.ts";
+import { Lane, type World } from "./world.ts";
+
+/** Puts something between the engine and SQLite, such as a statement that was broken on purpose. */
+export type WrapDriver = (driver: SqliteDriver) => SqliteDriver;
+
+/** The tables of the application: what transactions and handlers write, with nothing that would hide a second time. */
+const TABLES = `
+create table effect (n integer not null);
+create table handled (key text not null, n integer not null);`;
+
+interface StoredRow {
+  readonly id: string;
+  readonly name: string;
+  readonly lock: string | null;
+  readonly available_at: number | null;
+  readonly error: string | null;
+  readonly payload: string;
+  readonly next_payload: string | null;
+}
+
+/**
+ * The database that all simulated processes share: real SQLite in memory, with a time of its own. After every call it is
+ * compared with what its callers have been told.
+ */
+export class SimulatedDatabase {
+  readonly engine: SqliteEngine;
+  readonly lane: Lane = new Lane("database");
+  /** Until then every call fails. */
+  unavailableUntil = 0;
+  readonly #world: World;
+  readonly #book: HookBook;
+  readonly #driver: FaultyDriver;
+  readonly #mutex = new WriteMutex();
+
+  constructor(world: World, book: HookBook, wrapDriver: WrapDriver) {
+    this.#world = world;
+    this.#book = book;
+    this.#driver = new FaultyDriver(wrapDriver(driverOf(new DatabaseSync(":memory:"), { owned: true })));
+    const clock = new SimulatedClock(world, this.lane);
+    this.engine = new SqliteEngine({
+      driver: this.#driver,
+      clock,
+      randomness: world.random.fork(),
+      wakeups: noWakeups,
+    });
+  }
+
+  async migrate(): Promise<void> {
+    await migrateEngine(this.engine, []);
+    this.#driver.execute(TABLES);
+  }
+
+  /** One call at a time; its record is made before anything else can happen. A broken one leaves nothing behind. */
+  run<Result>(
+    call: () => Promise<Result>,
+    record: (result: Result) => void,
+    breakAfter: number | null = null,
+  ): Promise<Result> {
+    return this.#mutex.run(async () => {
+      this.#driver.breakAfter(breakAfter);
+      try {
+        const result = await call();
+        record(result);
+        return result;
+      } finally {
+        this.#driver.breakAfter(null);
+        await this.#check();
+      }
+    });
+  }
+
+  /** Straight from the tables, for those who check. */
+  read(text: string): Record<string, unknown>[] {
+    return this.#driver.all(text, []);
+  }
+
+  close(): void {
+    this.#driver.close();
+  }
+
+  /** Rows and accounts must be the same hooks in the same states. */
+  async #check(): Promise<void> {
+    const rows = new Map(this.#readRows().map((row) => [row.id, row]));
+    for (const account of this.#book.accounts.values()) {
+      const row = rows.get(account.id);
+      rows.delete(account.id);
+      this.#compare(account, row);
+    }
+    for (const { id, payload, name } of rows.values()) {
+      this.#world.violate("nothing appears by itself", `the row ${id} (#${numberOf({ name, payload })})`);
+    }
+    await this.#checkNextWake();
+  }
+
+  #compare(account: HookAccount, row: StoredRow | undefined): void {
+    const { id, n, nextN } = account;
+    const state = row === undefined ? "gone" : stateOf(row);
+    if (state === "gone" && account.state === "completed" && account.purgeAt <= this.#world.now) account.state = "gone";
+    if (state !== account.state) {
+      this.#world.violate("nothing accepted is lost", `${id} (#${n}) should be ${account.state}, but it is ${state}`);
+    }
+    if (row === undefined || state !== "live") return;
+    if (row.lock !== (account.owner?.lock ?? null)) {
+      this.#world.violate("at most one owner", `${id} belongs to ${account.owner?.lock}, but ${row.lock} has it`);
+    }
+    const storedNext = row.next_payload === null ? null : numberOf({ name: row.name, payload: row.next_payload });
+    if (numberOf(row) !== n || storedNext !== nextN) {
+      const found = `#${numberOf(row)}, then #${storedNext}`;
+      this.#world.violate(
+        "keys never lose the last trigger",
+        `${id} should run #${n}, then #${nextN}, but will ${found}`,
+      );
+    }
+  }
+
+  async #checkNextWake(): Promise<void> {
+    const times = this.#readRows().flatMap((row) => (row.available_at === null ? [] : [row.available_at]));
+    const expected = times.length === 0 ? null : Math.min(...times) - this.#world.now;
+    const scopes = [{ namespace: NAMESPACE, names: [...HOOK_NAMES, RELAY] }];
+    const told = await this.engine.hooks.nextWake(scopes, { takeOver: true });
+    if (told === expected) return;
+    this.#world.violate("a next wake for everything that waits", `in ${expected} ms, but the database says ${told}`);
+  }
+
+  #readRows(): StoredRow[] {
+    return this.read(
+      "select id, name, lock, available_at, error, payload, next_payload from perdure_hook",
+    ) as unknown as StoredRow[];
+  }
+}
+
+function stateOf({ available_at, error }: StoredRow): HookAccount["state"] {
+  if (available_at !== null) return "live";
+  return error === null ? "completed" : "failed";
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { simulate } from "../../simulation/simulate.ts";
+
+/** `npm run simulate -- --seeds 10000` goes further. */
+const SEEDS = 200;
+const PER_TEST = 50;
+
+describe("a simulated world", () => {
+  for (let first = 1; first <= SEEDS; first += PER_TEST) {
+    it(`keeps every promise with the seeds ${first} to ${first + PER_TEST - 1}`, { timeout: 60_000 }, async () => {
+      for (let seed = first; seed < first + PER_TEST; seed++) {
+        const { violation, trace } = await simulate(seed);
+        expect(violation, `seed ${seed}\n${trace.slice(-60).join("\n")}`).toBeNull();
+      }
+    });
+  }
+
+  it("is the same each time, byte for byte", async () => {
+    for (const seed of [3, 17, 42, 99]) {
+      const first = await simulate(seed);
+      const second = await simulate(seed);
+      expect(second.trace.join("\n")).toBe(first.trace.join("\n"));
+      expect(second.statistics).toEqual(first.statistics);
+      expect(first.trace.length).toBeGreaterThan(100);
+    }
+  });
+
+  it("is another one with another seed", async () => {
+    const [first, second] = [await simulate(1), await simulate(2)];
+    expect(second.trace.slice(1)).not.toEqual(first.trace.slice(1));
+  });
+});
