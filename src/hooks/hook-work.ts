@@ -1,6 +1,6 @@
 import type { Timer } from "../clock.ts";
 import { AttemptAbortedError, NonRetryableError, PerdureError } from "../errors.ts";
-import { DEFAULT_RETRIES, type RetryPolicy, requestedDelay, retryDelay } from "../queue/retry-policy.ts";
+import { type RetryPolicy, requestedDelay, resolveRetries, retryDelay } from "../queue/retry-policy.ts";
 import type { AttemptFailure, Work } from "../queue/work.ts";
 import type { ClaimedHook, HookOutcome } from "../store/hook-records.ts";
 import type { Store } from "../store/store.ts";
@@ -80,7 +80,7 @@ export class HookWork implements Work {
 
   #policy(definition: AnyHookDefinition): RetryPolicy {
     const ofTrigger = this.hook.retries === null ? {} : (JSON.parse(this.hook.retries) as Partial<RetryPolicy>);
-    return { ...DEFAULT_RETRIES, ...definition.retries, ...ofTrigger };
+    return resolveRetries(definition.retries, ofTrigger);
   }
 
   /** Calls the handler, and waits until it ends, hangs for too long, or the hook isn't ours any more. */

@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InvalidInputError } from "../errors.ts";
 import type { Randomness } from "../randomness.ts";
-import { DEFAULT_RETRIES, parseRetries, type RetryPolicy, requestedDelay, retryDelay } from "./retry-policy.ts";
+import {
+  DEFAULT_RETRIES,
+  parseRetries,
+  type RetryPolicy,
+  requestedDelay,
+  resolveRetries,
+  retryDelay,
+} from "./retry-policy.ts";
 
 const DAY = 86_400_000;
 
@@ -110,5 +117,23 @@ describe("parseRetries", () => {
     }
     expect(refusal).toBeInstanceOf(InvalidInputError);
     expect(refusal).toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+});
+
+describe("resolveRetries", () => {
+  it("takes each field from the narrowest policy that has it", () => {
+    expect(resolveRetries()).toEqual(DEFAULT_RETRIES);
+    expect(resolveRetries({ limit: 3, delay: 10 }, { delay: 20, backoff: "linear" })).toEqual({
+      ...DEFAULT_RETRIES,
+      limit: 3,
+      delay: 20,
+      backoff: "linear",
+    });
+  });
+
+  it("doesn't shorten a delay that was asked for, unless a longest one was too", () => {
+    expect(resolveRetries({ delay: DAY }).maxDelay).toBe(DAY);
+    expect(resolveRetries({ delay: DAY }, { delay: 1000 }).maxDelay).toBe(DEFAULT_RETRIES.maxDelay);
+    expect(resolveRetries({ maxDelay: 5000 }, { delay: DAY }).maxDelay).toBe(5000);
   });
 });

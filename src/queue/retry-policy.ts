@@ -10,7 +10,7 @@ export interface RetryOptions {
   readonly delay?: Duration;
   /** How it grows. Exponential waits are spread out at random, from nothing up to the full wait. */
   readonly backoff?: Backoff;
-  /** No wait is longer. */
+  /** No wait is longer. Default: 64 seconds, or the `delay` where that is longer. */
   readonly maxDelay?: Duration;
 }
 
@@ -51,6 +51,14 @@ export function parseRetries(options: unknown, label: string): Partial<RetryPoli
   if (delay !== undefined) policy.delay = parseDuration(delay as Duration, `${label}.delay`);
   if (maxDelay !== undefined) policy.maxDelay = parseDuration(maxDelay as Duration, `${label}.maxDelay`);
   return policy;
+}
+
+/** What holds where policies are laid over each other, the narrowest last. */
+export function resolveRetries(...policies: Partial<RetryPolicy>[]): RetryPolicy {
+  const merged: Partial<RetryPolicy> = Object.assign({}, ...policies);
+  const { delay = DEFAULT_RETRIES.delay } = merged;
+  const maxDelay = Math.max(DEFAULT_RETRIES.maxDelay, delay); // a longer delay was asked for
+  return { ...DEFAULT_RETRIES, maxDelay, ...merged };
 }
 
 /** How long to wait after the attempt of this number, counted from 1. */
