@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { pause } from "../clock.ts";
-import { StoreError } from "../errors.ts";
+import { PerdureError, StoreError } from "../errors.ts";
 
 export interface GroupCommitOptions<Item, Result> {
   readonly clock: Clock;
@@ -29,6 +29,7 @@ const LONGEST_RESEND_MS = 500;
  * a busy one in batches that grow with the load.
  *
  * - A transient error sends the flush again, whole: its items carry their own ids.
+ * - An error of the database as a whole fails everybody in the flush.
  * - Any other error splits the flush in two, until the item that caused it fails alone.
  */
 export class GroupCommit<Item, Result> {
@@ -96,7 +97,7 @@ export class GroupCommit<Item, Result> {
       const results = await this.#send(batch.map(({ item }) => item));
       for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
     } catch (error) {
-      if (batch.length === 1 || (error instanceof StoreError && error.transient)) {
+      if (batch.length === 1 || concernsAll(error)) {
         for (const waiting of batch) waiting.reject(error);
         return;
       }
@@ -113,9 +114,19 @@ export class GroupCommit<Item, Result> {
       try {
         return await flush(items);
       } catch (error) {
-        if (!(error instanceof StoreError && error.transient) || clock.monotonic() + delay > giveUpAt) throw error;
+        if (!isTransient(error) || clock.monotonic() + delay > giveUpAt) throw error;
         await pause(clock, delay);
       }
     }
   }
+}
+
+function isTransient(error: unknown): boolean {
+  return error instanceof StoreError && error.transient;
+}
+
+/** No item's fault: without the others it would be the same. */
+function concernsAll(error: unknown): boolean {
+  const codes = ["store.closed", "store.not_migrated"];
+  return isTransient(error) || (error instanceof PerdureError && codes.includes(error.code));
 }

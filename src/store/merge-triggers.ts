@@ -1,7 +1,7 @@
 import type { HookInsert } from "./hook-records.ts";
 
 /**
- * Triggers of one key that are written together become one: the last payload and policy, the earliest time, all counted.
+ * Triggers of one key that are written together become one: the newest payload and policy, the earliest time, all counted.
  * Gives what to write, and for each trigger its place there.
  */
 export function mergeTriggers(triggers: readonly HookInsert[]): { merged: HookInsert[]; places: number[] } {
@@ -22,10 +22,16 @@ export function mergeTriggers(triggers: readonly HookInsert[]): { merged: HookIn
 }
 
 function collapse(earlier: HookInsert, later: HookInsert): HookInsert {
+  if (later.id === earlier.id) return earlier; // sent twice
   const atOnce = earlier.processAt === null || later.processAt === null;
   return {
-    ...later,
+    ...(isNewer(later, earlier) ? later : earlier),
     triggers: earlier.triggers + later.triggers,
     processAt: atOnce ? null : Math.min(earlier.processAt, later.processAt),
   };
+}
+
+/** Relayed triggers know when they were triggered; those that don't are triggered just now. */
+function isNewer(later: HookInsert, earlier: HookInsert): boolean {
+  return later.triggeredAt === null || (earlier.triggeredAt !== null && later.triggeredAt >= earlier.triggeredAt);
 }

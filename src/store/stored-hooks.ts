@@ -54,7 +54,14 @@ export async function insertBatches(
   const { merged, places } = mergeTriggers(batches.flat());
   const results = await insert(merged);
   let next = 0;
-  return batches.map((batch) => batch.map(() => results[places[next++] as number] as InsertResult));
+  return batches.map((batch) =>
+    batch.map(({ id }) => resultFor(id, results[places[next++] as number] as InsertResult)),
+  );
+}
+
+/** A trigger that was merged into another's row has none of its own. */
+function resultFor(id: string, result: InsertResult): InsertResult {
+  return result.result === "inserted" && result.id !== id ? { ...result, result: "collapsed" } : result;
 }
 
 function measureBatch(batch: Batch): { rows: number; bytes: number } {

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import type { HookInsert } from "./hook-records.ts";
+import { mergeTriggers } from "./merge-triggers.ts";
+
+function trigger(id: string, overrides: Partial<HookInsert> = {}): HookInsert {
+  return {
+    namespace: "app",
+    id,
+    ownId: false,
+    name: "greet",
+    key: null,
+    triggers: 1,
+    triggeredAt: null,
+    payload: "null",
+    retries: null,
+    trace: null,
+    processAt: null,
+    lease: null,
+    ...overrides,
+  };
+}
+
+describe("triggers that are written together", () => {
+  it("stay as they are without keys", () => {
+    const triggers = [trigger("a"), trigger("b"), trigger("c")];
+
+    expect(mergeTriggers(triggers)).toEqual({ merged: triggers, places: [0, 1, 2] });
+  });
+
+  it("become one by their key, with the last payload, policy and trace, and are counted", () => {
+    const { merged, places } = mergeTriggers([
+      trigger("a", { key: "k", payload: "1", retries: '{"limit":1}', trace: '"t"', triggers: 2 }),
+      trigger("b"),
+      trigger("c", { key: "k", payload: "2" }),
+    ]);
+
+    expect(merged).toEqual([trigger("c", { key: "k", payload: "2", triggers: 3 }), trigger("b")]);
+    expect(places).toEqual([0, 1, 0]);
+  });
+
+  it("are apart by name and namespace, however these are put together", () => {
+    const triggers = [
+      trigger("a", { key: "k" }),
+      trigger("b", { key: "k", name: "wave" }),
+      trigger("c", { key: "k", namespace: "other" }),
+      trigger("d", { key: 'k"', name: "x" }),
+      trigger("e", { key: "k", name: 'x"' }),
+    ];
+
+    expect(mergeTriggers(triggers).merged).toEqual(triggers);
+  });
+
+  it.each([
+    [5, 3, 3],
+    [3, 5, 3],
+    [null, 5, null],
+    [5, null, null],
+    [null, null, null],
+  ])("are due at the earliest time: of %s and %s it is %s", (first, second, earliest) => {
+    const { merged } = mergeTriggers([
+      trigger("a", { key: "k", processAt: first }),
+      trigger("b", { key: "k", processAt: second }),
+    ]);
+
+    expect(merged[0]?.processAt).toBe(earliest);
+  });
+
+  it.each([
+    [2, 1, "1"],
+    [1, 2, "2"],
+    [1, 1, "2"],
+    [null, 1, "1"],
+    [1, null, "2"],
+    [null, null, "2"],
+  ])("have the newest payload: of those triggered at %s and %s", (first, second, payload) => {
+    const { merged } = mergeTriggers([
+      trigger("a", { key: "k", payload: "1", triggeredAt: first }),
+      trigger("b", { key: "k", payload: "2", triggeredAt: second }),
+    ]);
+
+    expect(merged).toMatchObject([{ payload, triggers: 2, triggeredAt: payload === "1" ? first : second }]);
+  });
+
+  it("count once if they are the same", () => {
+    const same = trigger("a", { key: "k" });
+
+    expect(mergeTriggers([same, same])).toEqual({ merged: [same], places: [0, 0] });
+  });
+});
