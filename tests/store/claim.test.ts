@@ -135,6 +135,17 @@ describe.each(ENGINES)("claiming hooks on $name", (engine) => {
     expect(idsOf(await test.claim())).toEqual(["a"]);
   });
 
+  it("counts what it takes over against the limit", async () => {
+    await test.insert({ id: "lost", lease: { lock: "gone", leaseMs: 1000 } });
+    await test.insertMany(5);
+    test.clock.advance(1000);
+
+    const claimed = await test.claim({ limit: 3 });
+    expect(claimed).toHaveLength(3);
+    expect(claimed[0]?.id).toBe("lost");
+    expect(await test.claim({ limit: 1 })).toHaveLength(1);
+  });
+
   it("takes over at most one hook of all namespaces", async () => {
     const namespaces = [test.namespace, `${test.namespace}-other`];
     const scopes = namespaces.map((namespace) => ({ namespace, names: ["greet"] }));

@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeValue, encodeError, encodeValue } from "../../src/values/index.ts";
+import { ENGINES } from "../support/engines.ts";
+import { KEPT, useStore } from "../support/use-store.ts";
+
+/** Any code units: NUL and lone surrogates too. */
+const text = fc
+  .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 8 })
+  .map((units) => String.fromCharCode(...units));
+const key = fc.oneof(text, fc.constantFrom("__proto__", "constructor", "toJSON", "$perdure", "", "\0", "\ud800"));
+const bytes = fc
+  .uint8Array({ maxLength: 24 })
+  .map((content) => content.slice(0, content.length - (content.length % 8)));
+const typedArray = bytes.chain(({ buffer }) =>
+  fc.constantFrom<ArrayBuffer | ArrayBufferView>(
+    buffer,
+    new Uint8Array(buffer),
+    new Int16Array(buffer),
+    new Float64Array(buffer),
+    new BigInt64Array(buffer),
+    new DataView(buffer),
+  ),
+);
+const leaf = fc.oneof(
+  text,
+  fc.double(),
+  fc.constantFrom(-0, Number.NaN, Number.POSITIVE_INFINITY, undefined, null, true, "\0", "\udfff\ud800"),
+  fc.bigInt(),
+  fc.date({ noInvalidDate: true }),
+  typedArray,
+);
+const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, depthSize: "small" },
+    leaf,
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.array(fc.tuple(key, tie("value")), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
+    fc.array(fc.tuple(tie("value"), tie("value")), { maxLength: 3 }).map((entries) => new Map(entries)),
+    fc.array(tie("value"), { maxLength: 3 }).map((items) => new Set(items)),
+    fc.tuple(text, tie("value")).map(([message, cause]) => new TypeError(message, { cause })),
+  ),
+}));
+
+describe.each(ENGINES)("values on $name", (engine) => {
+  const test = useStore(engine);
+
+  it("come back from the queue as they went in", async () => {
+    const batches = fc.array(anyValue, { minLength: 1, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(batches, async (values) => {
+        test.nextNamespace();
+        const payloads = values.map((value) => encodeValue(value));
+        await test.hooks.insert(payloads.map((payload) => test.trigger({ payload, trace: payload })));
+
+        const claimed = await test.claim({ limit: values.length });
+
+        expect(claimed.map(({ payload }) => payload)).toEqual(payloads);
+        expect(claimed.map(({ trace }) => trace)).toEqual(payloads);
+        const decoded = claimed.map(({ payload }) => decodeValue(payload));
+        expect(isDeepStrictEqual(decoded, values)).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("come back from beside a running hook as they went in", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyValue, anyValue, async (first, second) => {
+        test.nextNamespace();
+        await test.insert({ key: "k", payload: encodeValue(first) });
+        const running = await test.claimOne();
+        await test.insert({ key: "k", payload: encodeValue(second) });
+        await test.settle(running, KEPT);
+        const again = await test.claimOne();
+
+        expect(isDeepStrictEqual(decodeValue(running.payload), first)).toBe(true);
+        expect(isDeepStrictEqual(decodeValue(again.payload), second)).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("come back in errors as they went in", async () => {
+    await fc.assert(
+      fc.asyncProperty(text, anyValue, async (message, cause) => {
+        test.nextNamespace();
+        await test.insert({ id: "a" });
+        const error = encodeError(new RangeError(message, { cause }));
+        await test.settle(await test.claimOne(), { kind: "failed", error });
+
+        expect((await test.get("a"))?.error).toBe(error);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("of plain JSON can be queried in their column", async () => {
+    await test.insert({ id: "a", payload: encodeValue({ order: { total: 42 }, tags: ["new"] }) });
+    const table = engine.dialect === "postgres" ? "perdure.hook" : "perdure_hook";
+    const path = engine.dialect === "postgres" ? "payload -> 'order' ->> 'total'" : "payload ->> '$.order.total'";
+
+    const rows = await test.store.engine.transaction((tx) =>
+      tx.query(`select ${path} as total from ${table} where namespace = '${test.namespace}'`, []),
+    );
+    expect(rows.map(({ total }) => Number(total))).toEqual([42]);
+  });
+
+  it("of a megabyte fit", async () => {
+    const payload = encodeValue("ä\0".repeat(150_000));
+    await test.insert({ payload });
+
+    expect(await test.claim()).toMatchObject([{ payload }]);
+  });
+});
