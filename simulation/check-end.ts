@@ -2,12 +2,9 @@ import type { Surroundings } from "./simulated-process.ts";
 
 /** What must be true when the faults have stopped and everything had its time. */
 export function checkEnd({ world, database, book }: Surroundings): void {
-  for (const { id, n, state, owner } of book.accounts.values()) {
+  for (const { id, n, state, lock } of book.accounts.values()) {
     if (state !== "live") continue;
-    world.violate(
-      "an idle world has no due work",
-      `${id} (#${n}) is not done; it belongs to ${owner?.lock ?? "nobody"}`,
-    );
+    world.violate("an idle world has no due work", `${id} (#${n}) is not done; it belongs to ${lock ?? "nobody"}`);
   }
   checkEffects(world, book, count(database.read("select n from effect"), "n"));
   const handled = count(database.read("select key from handled"), "key");

@@ -7,6 +7,8 @@ export class FaultyDriver implements SqliteDriver {
   readonly #driver: SqliteDriver;
   /** How many more statements succeed; null if all do. */
   #statementsLeft: number | null = null;
+  /** By what was asked for: a driver that is broken on purpose may have no transactions. */
+  #open = false;
 
   constructor(driver: SqliteDriver) {
     this.#driver = driver;
@@ -19,6 +21,7 @@ export class FaultyDriver implements SqliteDriver {
 
   execute(text: string): void {
     if (text === "commit" && this.#statementsLeft !== null) this.#break();
+    this.#open = false;
     this.#driver.execute(text);
   }
 
@@ -34,6 +37,7 @@ export class FaultyDriver implements SqliteDriver {
 
   begin(): void {
     this.#driver.begin();
+    this.#open = true;
   }
 
   inTransaction(): boolean {
@@ -45,7 +49,7 @@ export class FaultyDriver implements SqliteDriver {
   }
 
   #count(): void {
-    if (this.#statementsLeft === null || !this.#driver.inTransaction()) return;
+    if (this.#statementsLeft === null || !this.#open) return;
     if (this.#statementsLeft-- <= 0) this.#break();
   }
 

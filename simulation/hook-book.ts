@@ -25,7 +25,11 @@ export interface HookAccount {
   triggeredAt: number;
   lastTrigger: string;
   /** Who has claimed it; also when that lease is over, until somebody else has. */
-  owner: { readonly lock: string; until: number } | null;
+  lock: string | null;
+  /** When it is due, or the end of the lease. */
+  availableAt: number;
+  /** When the trigger beside it is due. */
+  nextAt: number;
   purgeAt: number;
 }
 
@@ -68,6 +72,7 @@ export class HookBook {
 
   claimed({ lock, leaseMs }: ClaimRequest, hooks: readonly ClaimedHook[]): void {
     const { now } = this.#world;
+    let takenOver = 0;
     for (const hook of hooks) {
       const account = this.accounts.get(hook.id);
       if (account?.state !== "live") {
@@ -77,8 +82,8 @@ export class HookBook {
         );
         continue;
       }
-      if (account.owner !== null && account.owner.until > now) {
-        this.#violate("at most one owner", `${lock} claimed ${hook.id}, which ${account.owner.lock} has a lease on`);
+      if (account.lock !== null && account.availableAt > now) {
+        this.#violate("at most one owner", `${lock} claimed ${hook.id}, which ${account.lock} has a lease on`);
       }
       const n = numberOf(hook);
       if (n !== account.n) {
@@ -88,15 +93,18 @@ export class HookBook {
       if (hook.dueAt > now || (hook.key === null && hook.name !== RELAY && (processAt ?? 0) > now)) {
         this.#violate("nothing runs before its time", `${hook.id} was claimed ${hook.dueAt - now} ms too early`);
       }
-      account.owner = { lock, until: now + leaseMs };
+      if (account.lock !== null) takenOver++;
+      account.lock = lock;
+      account.availableAt = now + leaseMs;
       this.#claim(account, lock, hook.triggers, hook.attempts);
     }
+    if (takenOver > 1) this.#violate("lost work is taken over one by one", `${lock} took over ${takenOver} at once`);
   }
 
   renewed(leases: readonly HookLease[], held: readonly HookLease[], leaseMs: number): void {
     for (const { id, lock } of leases) {
       const account = this.accounts.get(id);
-      const owns = account?.state === "live" && account.owner?.lock === lock;
+      const owns = account?.state === "live" && account.lock === lock;
       const told = held.some((lease) => lease.id === id && lease.lock === lock);
       if (told !== owns) {
         this.#violate(
@@ -104,23 +112,28 @@ export class HookBook {
           `${lock} was told that it ${told ? "holds" : "lost"} ${id}, which is not so`,
         );
       }
-      if (owns && account.owner !== null) account.owner.until = this.#world.now + leaseMs;
+      if (owns) account.availableAt = this.#world.now + leaseMs;
     }
   }
 
-  settled(settlements: readonly HookSettlement[], results: readonly SettleResult[]): void {
-    for (const [index, settlement] of settlements.entries())
-      this.#settledOne(settlement, results[index] as SettleResult);
+  settled(settlements: readonly HookSettlement[], results: readonly SettleResult[], at: number): void {
+    for (const [index, settlement] of settlements.entries()) {
+      this.#settledOne(settlement, results[index] as SettleResult, at);
+    }
   }
 
   cancelled(cancelled: readonly string[], running: readonly string[]): void {
     for (const id of cancelled) {
       const account = this.accounts.get(id);
-      if (account?.state !== "live" || account.owner !== null) {
+      if (account?.state !== "live" || account.lock !== null) {
         this.#violate("only what waits is cancelled", `${id} was ${account?.state ?? "unknown"}`);
       } else account.state = "gone";
     }
-    for (const id of running) (this.accounts.get(id) as HookAccount).nextN = null;
+    for (const id of running) {
+      const account = this.accounts.get(id) as HookAccount;
+      account.nextN = null;
+      account.nextAt = Number.POSITIVE_INFINITY;
+    }
   }
 
   redriven(ids: readonly string[]): void {
@@ -134,6 +147,7 @@ export class HookBook {
         this.#violate("keys collapse", `${id} was redriven beside a newer hook of its key`);
       }
       account.state = "live";
+      account.availableAt = this.#world.now;
       this.runs.forget(id);
     }
   }
@@ -149,11 +163,11 @@ export class HookBook {
 
   expired(locks: readonly string[]): void {
     for (const account of this.accounts.values()) {
-      if (account.owner === null || !locks.includes(account.owner.lock)) continue;
-      if (this.#isAlive(account.owner.lock)) {
-        this.#violate("at most one owner", `the lease of ${account.owner.lock} was ended, but it lives`);
+      if (account.state !== "live" || account.lock === null || !locks.includes(account.lock)) continue;
+      if (this.#isAlive(account.lock)) {
+        this.#violate("at most one owner", `the lease of ${account.lock} was ended, but it lives`);
       }
-      account.owner.until = this.#world.now;
+      account.availableAt = this.#world.now;
     }
   }
 
@@ -178,7 +192,7 @@ export class HookBook {
     const { id, name, key, lease } = hook;
     const known = this.accounts.get(id);
     if (known !== undefined && known.state !== "gone") {
-      const again = lease !== null && known.owner?.lock === lease.lock;
+      const again = lease !== null && known.lock === lease.lock;
       if (!again) this.#violate("one row per id", `${id} was inserted, but it is ${known.state}`);
       return;
     }
@@ -190,7 +204,6 @@ export class HookBook {
     if (key !== null && this.holderOf(name, key) !== undefined) {
       this.#violate("keys collapse", `#${n} has a row of its own, although the key "${key}" was held`);
     }
-    const owner = lease === null ? null : { lock: lease.lock, until: at + lease.leaseMs };
     const account: HookAccount = {
       id,
       name,
@@ -200,11 +213,13 @@ export class HookBook {
       nextN: null,
       triggeredAt: hook.triggeredAt ?? at,
       lastTrigger: id,
-      owner,
+      lock: lease?.lock ?? null,
+      availableAt: lease === null ? dueAt(hook, at) : at + lease.leaseMs,
+      nextAt: Number.POSITIVE_INFINITY,
       purgeAt: Number.POSITIVE_INFINITY,
     };
     this.accounts.set(id, account);
-    if (owner !== null) this.#claim(account, owner.lock, 1, 1);
+    if (lease !== null) this.#claim(account, lease.lock, 1, 1);
   }
 
   #collapsed(hook: HookInsert, { n }: TriggerRecord, holderId: string, at: number): void {
@@ -216,10 +231,16 @@ export class HookBook {
       );
       return;
     }
+    if (account.lastTrigger === hook.id) this.#violate("a trigger that is sent again counts once", `#${n}`);
     const triggeredAt = hook.triggeredAt ?? at;
     const newer = triggeredAt >= account.triggeredAt;
-    if (account.owner !== null) account.nextN = newer ? n : (account.nextN ?? account.n);
-    else if (newer) account.n = n;
+    if (account.lock !== null) {
+      account.nextN = newer ? n : (account.nextN ?? account.n);
+      account.nextAt = Math.min(account.nextAt, dueAt(hook, at));
+    } else {
+      if (newer) account.n = n;
+      account.availableAt = Math.min(account.availableAt, dueAt(hook, at));
+    }
     account.triggeredAt = Math.max(account.triggeredAt, triggeredAt);
     account.lastTrigger = hook.id;
   }
@@ -230,23 +251,20 @@ export class HookBook {
     this.runs.claimed(account, key, attempts);
   }
 
-  #settledOne({ id, lock, outcome }: HookSettlement, result: SettleResult): void {
+  #settledOne({ id, lock, outcome }: HookSettlement, result: SettleResult, at: number): void {
     const account = this.accounts.get(id);
     if (account === undefined)
       return this.#violate("nothing accepted is lost", `${lock} settled ${id}, which is unknown`);
-    const owns = account.state === "live" && account.owner?.lock === lock;
+    const owns = account.state === "live" && account.lock === lock;
     if (result === "lost") {
       if (owns) this.#violate("at most one owner", `${lock} couldn't settle ${id}, although it owns it`);
       return;
     }
     if (account.state === "gone" && result === "deleted") return; // sent again
     if (!owns) {
-      return this.#violate(
-        "at most one owner",
-        `${lock} settled ${id}, which belongs to ${account.owner?.lock ?? "nobody"}`,
-      );
+      return this.#violate("at most one owner", `${lock} settled ${id}, which belongs to ${account.lock ?? "nobody"}`);
     }
-    account.owner = null;
+    account.lock = null;
     const { key, n } = this.#claims.get(`${id} ${lock}`) as Claim;
     if (outcome.kind === "completed") this.runs.completed(account, key);
     if (outcome.kind === "released") this.runs.released(key);
@@ -259,6 +277,8 @@ export class HookBook {
       }
       account.n = account.nextN;
       account.nextN = null;
+      account.availableAt = Math.max(account.nextAt, at);
+      account.nextAt = Number.POSITIVE_INFINITY;
       return;
     }
     const waits = outcome.kind === "retry" || outcome.kind === "released";
@@ -266,7 +286,8 @@ export class HookBook {
       this.#violate("settling does what it says", `${outcome.kind} made ${id} ${result}`);
     }
     if (outcome.kind === "failed") this.runs.failed(account, key, this.triggers.get(n) as TriggerRecord);
-    if (outcome.kind === "completed") account.purgeAt = this.#world.now + outcome.keepMs;
+    if (waits) account.availableAt = at + (outcome.kind === "retry" ? outcome.delayMs : 0);
+    if (outcome.kind === "completed") account.purgeAt = at + outcome.keepMs;
     if (result === "failed" || result === "completed") account.state = result;
     else if (result === "deleted") account.state = "gone";
   }
@@ -274,4 +295,8 @@ export class HookBook {
   #violate(invariant: string, details: string): void {
     this.#world.violate(invariant, details);
   }
+}
+
+function dueAt({ processAt }: HookInsert, at: number): number {
+  return Math.max(processAt ?? at, at);
 }

@@ -24,7 +24,7 @@ export function drawProfile(random: SeededRandomness): Profile {
     leaseMs: random.pick([6000, 10_000, 30_000]),
     connected: random.chance(0.7),
     sameMachine: random.chance(0.5),
-    faultRate: random.pick([0, 0.01, 0.05, 0.15]),
+    faultRate: random.pick([0, 0.02, 0.1, 0.25]),
     actions: random.integer(20, 60),
     longestPauseMs: random.pick([50, 1000, 5000]),
     keys: random.integer(1, 3),

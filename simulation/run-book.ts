@@ -47,12 +47,9 @@ export class RunBook {
     if (trigger.key === null && (trigger.processAt ?? 0) > this.#world.now) {
       this.#violate("nothing runs before its time", `${key} (#${n})`);
     }
-    const owner = account?.owner;
-    if (!owner?.lock.startsWith(`${process}#`) || owner.until <= this.#world.now) {
-      this.#violate(
-        "at most one owner",
-        `${process} starts ${key} (#${n}), which belongs to ${owner?.lock ?? "nobody"}`,
-      );
+    if (!account?.lock?.startsWith(`${process}#`) || account.availableAt <= this.#world.now) {
+      const owner = account?.lock ?? "nobody";
+      this.#violate("at most one owner", `${process} starts ${key} (#${n}), which belongs to ${owner}`);
     }
     const { signal } = hook;
     const run: Run = { key, n, process, aborted: () => signal.aborted, ending: "running" };

@@ -131,14 +131,15 @@ export class SimulatedConnection implements Engine {
       },
       settleHooks: async (settlements) => {
         const results = await transaction.settleHooks(settlements);
-        records.push(() => book.settled(settlements, results));
+        const at = world.now;
+        records.push(() => book.settled(settlements, results, at));
         return answer(results);
       },
     };
   }
 
   #statements(): HookStatements {
-    const { book, database } = this.#options;
+    const { world, book, database } = this.#options;
     const { hooks } = database.engine;
     return {
       insert: (inserts) =>
@@ -163,7 +164,7 @@ export class SimulatedConnection implements Engine {
         this.#call(
           `settle ${settlements.map(({ id, lock, outcome }) => `${id} of ${lock} as ${outcome.kind}`).join(", ")}`,
           () => hooks.settle(settlements),
-          (results) => book.settled(settlements, results),
+          (results) => book.settled(settlements, results, world.now),
         ),
       nextWake: (scopes, options) => this.#call("next wake", () => hooks.nextWake(scopes, options)),
       leaseTokens: (namespaces) => this.#call("lease tokens", () => hooks.leaseTokens(namespaces)),

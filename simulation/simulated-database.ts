@@ -112,8 +112,12 @@ export class SimulatedDatabase {
       this.#world.violate("nothing accepted is lost", `${id} (#${n}) should be ${account.state}, but it is ${state}`);
     }
     if (row === undefined || state !== "live") return;
-    if (row.lock !== (account.owner?.lock ?? null)) {
-      this.#world.violate("at most one owner", `${id} belongs to ${account.owner?.lock}, but ${row.lock} has it`);
+    if (row.lock !== account.lock) {
+      this.#world.violate("at most one owner", `${id} belongs to ${account.lock}, but ${row.lock} has it`);
+    }
+    if (row.available_at !== account.availableAt) {
+      const late = Number(row.available_at) - account.availableAt;
+      this.#world.violate("everything has its time", `${id} (#${n}) is due, or its lease ends, ${late} ms late`);
     }
     const storedNext = row.next_payload === null ? null : numberOf({ name: row.name, payload: row.next_payload });
     if (numberOf(row) !== n || storedNext !== nextN) {
