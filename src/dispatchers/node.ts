@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../errors.ts";
 import type { DurableHooksProcessor } from "../fragment/create-processor.ts";
-import type { Logger } from "../logger.ts";
-import { consoleLogger } from "../logger.ts";
+import { consoleLogger, type Logger } from "../logger.ts";
+import { checkOptions } from "../options.ts";
 import { type DispatchErrorContext, DispatchLoop } from "../queue/dispatch-loop.ts";
 import { Processor } from "../queue/processor.ts";
 import { describeError } from "../values/index.ts";
@@ -52,21 +52,21 @@ const DEFAULT_CONCURRENCY = 100;
  * process.on("SIGTERM", () => dispatcher.stopPolling());
  */
 export function createDurableHooksDispatcher(options: DispatcherOptions): DurableHooksDispatcher {
-  const unknown = Object.keys(options ?? {}).find((field) => !FIELDS.includes(field));
-  if (unknown !== undefined) throw invalid(`A dispatcher has no option "${unknown}"; it takes ${FIELDS.join(", ")}`);
-  if (!(options?.processor instanceof Processor)) {
+  checkOptions(options, { label: "A dispatcher", fields: FIELDS });
+  if (!(options.processor instanceof Processor)) {
     throw invalid("processor must be made by createDurableHooksProcessor, and must not be null");
   }
   const { processor, logger = consoleLogger } = options;
-  const onError = options.onError ?? ((error, context) => logError(logger, error, context));
+  const { pollIntervalMs = 2000, concurrency = DEFAULT_CONCURRENCY, leaseMs = 30_000 } = options;
+  const { onError = (error, context) => logError(logger, error, context) } = options;
   if (typeof onError !== "function") throw invalid("onError must be a function");
   const settings = {
     processor,
     logger,
     onError,
-    pollIntervalMs: checkNumber("pollIntervalMs", options.pollIntervalMs ?? 2000, 10, 86_400_000),
-    concurrency: checkNumber("concurrency", options.concurrency ?? DEFAULT_CONCURRENCY, 1, 100_000),
-    leaseMs: checkNumber("leaseMs", options.leaseMs ?? 30_000, 1000, 3_600_000),
+    pollIntervalMs: checkNumber("pollIntervalMs", pollIntervalMs, 10, 86_400_000),
+    concurrency: checkNumber("concurrency", concurrency, 1, 100_000),
+    leaseMs: checkNumber("leaseMs", leaseMs, 1000, 3_600_000),
   };
   const createLoop = () => new DispatchLoop({ ...settings, owner: createProcessOwner() });
   let loop: DispatchLoop | undefined;
@@ -75,15 +75,15 @@ export function createDurableHooksDispatcher(options: DispatcherOptions): Durabl
       loop ??= createLoop();
       loop.start();
     },
-    stopPolling: async ({ deadlineMs = 30_000 } = {}) => {
-      const deadline = checkNumber("deadlineMs", deadlineMs, 0, 86_400_000);
+    stopPolling: async (options) => {
+      const deadline = checkDeadline(options, "stopPolling", 30_000);
       const stopping = loop;
       loop = undefined;
       await stopping?.stop(deadline);
     },
     wake: () => loop?.wake(),
-    drain: async ({ deadlineMs = 10_000 } = {}) => {
-      await createLoop().drain(checkNumber("deadlineMs", deadlineMs, 0, 86_400_000));
+    drain: async (options) => {
+      await createLoop().drain(checkDeadline(options, "drain", 10_000));
     },
   };
 }
@@ -94,6 +94,12 @@ function logError(logger: Logger, error: unknown, { attempt }: DispatchErrorCont
   else if (attempt.final)
     logger.error(`The ${attempt.description} failed for good.`, { name, message, attempt: attempt.attempt });
   else logger.warn(`An attempt at the ${attempt.description} failed.`, { name, message, attempt: attempt.attempt });
+}
+
+function checkDeadline(options: { readonly deadlineMs?: number } = {}, label: string, byDefault: number): number {
+  checkOptions(options, { label, fields: ["deadlineMs"] });
+  const { deadlineMs = byDefault } = options;
+  return checkNumber("deadlineMs", deadlineMs, 0, 86_400_000);
 }
 
 function checkNumber(name: string, value: unknown, least: number, most: number): number {

@@ -16,7 +16,7 @@ export function decodeCursor(cursor: unknown): string {
     const id = new TextDecoder("utf-8", { fatal: true }).decode(
       Uint8Array.from(bytes, (character) => character.charCodeAt(0)),
     );
-    if (encodeCursor(id) !== cursor || id.includes("\0")) throw new Error();
+    if (id === "" || encodeCursor(id) !== cursor || id.includes("\0")) throw new Error();
     return id;
   } catch {
     throw new InvalidInputError("cursor.invalid", "The cursor isn't one that a list gave.");

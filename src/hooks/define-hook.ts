@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { InvalidInputError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
 import { parseRetries, type RetryOptions, type RetryPolicy } from "../queue/retry-policy.ts";
 import type { HookContext } from "./hook-context.ts";
 
@@ -53,11 +54,8 @@ export function defineHook(first: unknown, second?: unknown): AnyHookDefinition 
       "defineHook takes options and a handler: defineHook({ retries }, async (payload, hook) => …).",
     );
   }
-  const { input, retries, ...rest } = options as { input?: unknown; retries?: unknown };
-  const unknown = Object.keys(rest)[0];
-  if (unknown !== undefined) {
-    throw new InvalidInputError("hook.invalid", `A hook has no option "${unknown}"; it takes input and retries.`);
-  }
+  checkOptions(options, { label: "A hook", fields: ["input", "retries"], code: "hook.invalid" });
+  const { input, retries } = options as { input?: unknown; retries?: unknown };
   if (input !== undefined && !isStandardSchema(input)) {
     throw new InvalidInputError(
       "hook.invalid",

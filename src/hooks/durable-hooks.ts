@@ -1,4 +1,5 @@
 import { InvalidInputError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
 import type { HookRecord, HookStatistics, HookStatus } from "../store/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import { decodeValue } from "../values/index.ts";
@@ -41,7 +42,8 @@ export interface HookPage {
 }
 
 const STATUSES: readonly unknown[] = ["pending", "processing", "failed", "completed"] satisfies HookStatus[];
-const LIST_FIELDS = ["status", "name", "cursor", "limit", "order"];
+const DEAD_LETTER_FIELDS = ["name", "cursor", "limit", "order"];
+const LIST_FIELDS = ["status", ...DEAD_LETTER_FIELDS];
 const MOST_ROWS = 1000;
 
 /** Look at the hooks of a namespace, and help those that are stuck: for operators, scripts and dashboards. */
@@ -77,7 +79,8 @@ export class DurableHooks {
   }
 
   /** Dead letters, which failed for good and wait for a decision. */
-  deadLetters(options: Omit<HookListOptions, "status"> = {}): Promise<HookPage> {
+  async deadLetters(options: Omit<HookListOptions, "status"> = {}): Promise<HookPage> {
+    checkOptions(options, { label: "A list of dead letters", fields: DEAD_LETTER_FIELDS });
     return this.list({ ...options, status: "failed" });
   }
 
@@ -94,7 +97,7 @@ export class DurableHooks {
   }
 
   /** Deletes dead letters, or completed hooks that were kept. Gives the ids. */
-  discard(ids: string | readonly string[]): Promise<string[]> {
+  async discard(ids: string | readonly string[]): Promise<string[]> {
     return this.#store.hooks.statements.discard(this.namespace, checkIds(ids));
   }
 
@@ -102,7 +105,7 @@ export class DurableHooks {
    * Calls off what has not begun: waiting hooks go, and a running one doesn't run once more for a trigger that came in
    * meanwhile. What runs goes on. Gives the ids of either.
    */
-  cancel(target: string | { readonly name: string; readonly key: string }): Promise<CancelledHooks> {
+  async cancel(target: string | { readonly name: string; readonly key: string }): Promise<CancelledHooks> {
     const checked =
       typeof target === "object" && target !== null
         ? { name: checkName(target.name, "The name of a hook"), key: checkText(target.key, "A key") }
@@ -117,9 +120,7 @@ export interface CancelledHooks {
 }
 
 function checkListOptions(options: HookListOptions): HookListOptions {
-  if (typeof options !== "object" || options === null) throw invalid("The options of a list must be an object");
-  const unknown = Object.keys(options).find((field) => !LIST_FIELDS.includes(field));
-  if (unknown !== undefined) throw invalid(`A list has no option "${unknown}"; it takes ${LIST_FIELDS.join(", ")}`);
+  checkOptions(options, { label: "A list", fields: LIST_FIELDS });
   const { status, name, limit, order } = options;
   if (status !== undefined && !STATUSES.includes(status)) throw invalid(`status must be one of ${STATUSES.join(", ")}`);
   if (name !== undefined) checkName(name, "The name of a hook");

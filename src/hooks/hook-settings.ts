@@ -1,5 +1,6 @@
 import { type Duration, parseDuration } from "../duration.ts";
 import { InvalidInputError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
 import type { TraceContext } from "./hook-context.ts";
 
 /** How the hooks of a fragment or an application are treated. */
@@ -43,6 +44,8 @@ const DEFAULT_STUCK_MINUTES = 10;
 const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
 /** A row of a few megabytes is slow; of hundreds, the database refuses it. */
 const HIGHEST_MAX_PAYLOAD_BYTES = 64 * 1024 * 1024;
+/** Three weeks: timers can't be much longer. */
+const LONGEST_STUCK_MINUTES = 21 * 24 * 60;
 const FIELDS = [
   "stuckProcessingTimeoutMinutes",
   "onStuckProcessingHooks",
@@ -52,14 +55,14 @@ const FIELDS = [
 ];
 
 export function parseHookSettings(options: DurableHooksOptions = {}): HookSettings {
-  if (typeof options !== "object" || options === null) throw invalid("durableHooks must be an object");
-  const unknown = Object.keys(options).find((field) => !FIELDS.includes(field));
-  if (unknown !== undefined) throw invalid(`durableHooks has no field "${unknown}"; it takes ${FIELDS.join(", ")}`);
-  const stuckTimeoutMinutes = options.stuckProcessingTimeoutMinutes ?? DEFAULT_STUCK_MINUTES;
+  checkOptions(options, { label: "durableHooks", fields: FIELDS });
+  const { stuckProcessingTimeoutMinutes: stuckTimeoutMinutes = DEFAULT_STUCK_MINUTES } = options;
   const { onStuckProcessingHooks, keepCompleted = false, captureTraceContext } = options;
-  const maxPayloadBytes = options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES;
-  if (stuckTimeoutMinutes !== false && !(Number.isFinite(stuckTimeoutMinutes) && stuckTimeoutMinutes > 0)) {
-    throw invalid("stuckProcessingTimeoutMinutes must be a number above zero, or false");
+  const { maxPayloadBytes = DEFAULT_MAX_PAYLOAD_BYTES } = options;
+  if (stuckTimeoutMinutes !== false && !isTimeout(stuckTimeoutMinutes)) {
+    throw invalid(
+      `stuckProcessingTimeoutMinutes must be a number above zero, at most ${LONGEST_STUCK_MINUTES}, or false`,
+    );
   }
   if (!(Number.isInteger(maxPayloadBytes) && maxPayloadBytes > 0 && maxPayloadBytes <= HIGHEST_MAX_PAYLOAD_BYTES)) {
     throw invalid(`maxPayloadBytes must be a whole number from 1 to ${HIGHEST_MAX_PAYLOAD_BYTES}`);
@@ -74,6 +77,10 @@ export function parseHookSettings(options: DurableHooksOptions = {}): HookSettin
     maxPayloadBytes,
     captureTraceContext: captureTraceContext ?? (() => null),
   };
+}
+
+function isTimeout(minutes: unknown): boolean {
+  return typeof minutes === "number" && minutes > 0 && minutes <= LONGEST_STUCK_MINUTES;
 }
 
 function invalid(problem: string): InvalidInputError {

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { InvalidInputError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
 import { parseRetries, type RetryOptions } from "../queue/retry-policy.ts";
 import type { HookInsert } from "../store/hook-records.ts";
 import { encodeValue } from "../values/index.ts";
@@ -33,7 +34,8 @@ export function prepareTrigger(
   createId: () => string,
 ): HookInsert | Promise<HookInsert> {
   const definition = hooks.get(name);
-  const { processAt, key, retries, id } = checkOptions(options);
+  const { processAt, key, retries, id } = checkTrigger(options);
+  const policy = retries === undefined ? null : JSON.stringify(parseRetries(retries, "retries"));
   const trace = hooks.settings.captureTraceContext();
   const toInsert = (value: unknown): HookInsert => ({
     namespace: hooks.namespace,
@@ -44,7 +46,7 @@ export function prepareTrigger(
     triggers: 1,
     triggeredAt: null,
     payload: encodeValue(value, { label: "payload", maxBytes: hooks.settings.maxPayloadBytes }),
-    retries: retries === undefined ? null : JSON.stringify(parseRetries(retries, "retries")),
+    retries: policy,
     trace: trace ? encodeValue(trace, { label: "traceContext", maxBytes: 8192 }) : null,
     processAt: processAt === undefined ? null : Number(processAt),
     lease: null,
@@ -67,11 +69,9 @@ function outputOf(result: StandardSchemaV1.Result<unknown>, name: string): unkno
   );
 }
 
-function checkOptions(options: TriggerOptions | undefined): TriggerOptions {
+function checkTrigger(options: TriggerOptions | undefined): TriggerOptions {
   if (options === undefined) return {};
-  if (typeof options !== "object" || options === null) throw invalid("The options of a trigger must be an object");
-  const unknown = Object.keys(options).find((field) => !FIELDS.includes(field));
-  if (unknown !== undefined) throw invalid(`A trigger has no option "${unknown}"; it takes ${FIELDS.join(", ")}`);
+  checkOptions(options, { label: "A trigger", fields: FIELDS, code: "trigger.invalid" });
   const { processAt, key, id } = options;
   if (processAt !== undefined) checkTime(processAt);
   if (key !== undefined) checkText(key, "A key");

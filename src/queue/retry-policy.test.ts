@@ -93,9 +93,9 @@ describe("parseRetries", () => {
   });
 
   it.each<[unknown, string, string]>([
-    [null, "retries.invalid", "retries must be an object"],
-    ["often", "retries.invalid", "retries must be an object"],
-    [3, "retries.invalid", "retries must be an object"],
+    [null, "retries.invalid", "retries takes its options as an object; it takes limit, delay, backoff, maxDelay"],
+    ["often", "retries.invalid", "retries takes its options as an object; it takes limit, delay, backoff, maxDelay"],
+    [3, "retries.invalid", "retries takes its options as an object; it takes limit, delay, backoff, maxDelay"],
     [{ limit: -1 }, "retries.invalid", "retries.limit must be a whole number from 0 to 10000"],
     [{ limit: 1.5 }, "retries.invalid", "retries.limit must be a whole number from 0 to 10000"],
     [{ limit: 10_001 }, "retries.invalid", "retries.limit must be a whole number from 0 to 10000"],
@@ -107,7 +107,7 @@ describe("parseRetries", () => {
     [{ delay: "soon" }, "duration.invalid", 'retries.delay is "soon"'],
     [{ delay: {} }, "duration.invalid", "retries.delay is a object"],
     [{ maxDelay: Number.POSITIVE_INFINITY }, "duration.invalid", "retries.maxDelay is Infinity"],
-    [{ attempts: 3 }, "retries.invalid", 'retries has no field "attempts"; it takes limit, delay, backoff, maxDelay'],
+    [{ attempts: 3 }, "retries.invalid", 'retries has no option "attempts"; it takes limit, delay, backoff, maxDelay'],
   ])("refuses %j", (options, code, message) => {
     let refusal: unknown;
     try {

@@ -1,5 +1,6 @@
 import { type Duration, parseDuration } from "../duration.ts";
 import { InvalidInputError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
 import type { Randomness } from "../randomness.ts";
 
 /** How often and when to try again. What is left out comes from the next wider policy: the trigger's, the hook's, the default. */
@@ -34,10 +35,8 @@ const LONGEST_DELAY_MS = 100 * 365 * 86_400_000;
 /** Checks what a user gave; durations come out in milliseconds. */
 export function parseRetries(options: unknown, label: string): Partial<RetryPolicy> {
   if (options === undefined) return {};
-  if (typeof options !== "object" || options === null) throw invalid(label, "must be an object");
+  checkOptions(options, { label, fields: FIELDS, code: "retries.invalid" });
   const { limit, delay, backoff, maxDelay } = options as Record<keyof RetryPolicy, unknown>;
-  const unknown = Object.keys(options).find((field) => !FIELDS.includes(field));
-  if (unknown !== undefined) throw invalid(label, `has no field "${unknown}"; it takes ${FIELDS.join(", ")}`);
   const policy: { -readonly [Field in keyof RetryPolicy]?: RetryPolicy[Field] } = {};
   if (limit !== undefined) {
     const accepted = typeof limit === "number" && Number.isInteger(limit) && limit >= 0 && limit <= HIGHEST_LIMIT;
