@@ -90,7 +90,10 @@ export interface HookSettlement extends HookLease {
   readonly outcome: HookOutcome;
 }
 
-/** `lost`: somebody else owns the row by now, and nothing was written. Otherwise what the row became. */
+/**
+ * `lost`: somebody else owns the row by now, or has finished it, and nothing was written. Otherwise what the row became, by this
+ * settlement or by one that was sent before and whose reply was lost.
+ */
 export type SettleResult = "lost" | "deleted" | "pending" | "failed" | "completed";
 
 export type HookStatus = "pending" | "processing" | "failed" | "completed";

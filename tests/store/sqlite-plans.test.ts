@@ -14,7 +14,7 @@ import {
   PURGE_HOOKS,
   REDRIVE_HOOK,
 } from "../../src/store/sqlite/sql/operate-hooks.ts";
-import { DELETE_COMPLETED_HOOK, FIND_HOOK_OWNER, SETTLE_HOOK } from "../../src/store/sqlite/sql/settle-hook.ts";
+import { DELETE_COMPLETED_HOOK, FIND_SETTLED_HOOK, SETTLE_HOOK } from "../../src/store/sqlite/sql/settle-hook.ts";
 
 const BY_ID = ["PRIMARY KEY (namespace=? AND id=?)"];
 const QUEUE = (range: string) => `INDEX perdure_hook_due (namespace=? AND class=? AND available_at${range}?)`;
@@ -30,7 +30,7 @@ const SEARCHES: [string, string, string[]][] = [
   ["renew a lease", RENEW_HOOK, BY_ID],
   ["settle a hook", SETTLE_HOOK, BY_ID],
   ["delete a completed hook", DELETE_COMPLETED_HOOK, BY_ID],
-  ["find a hook's owner", FIND_HOOK_OWNER, BY_ID],
+  ["find a settled hook", FIND_SETTLED_HOOK, BY_ID],
   ["find a triggered hook", FIND_TRIGGERED_HOOK, [...BY_ID, KEY]],
   ["get a hook", GET_HOOK, BY_ID],
   ["discard a hook", DISCARD_HOOK, BY_ID],

@@ -44,7 +44,7 @@ import {
   redriveHooks,
 } from "./sql/operate-hooks.ts";
 import { renewHooks } from "./sql/renew-hooks.ts";
-import { deleteCompletedHooks, deleteFinishedHooks, findHookOwners, settleHooks } from "./sql/settle-hooks.ts";
+import { deleteCompletedHooks, deleteFinishedHooks, findSettledHooks, settleHooks } from "./sql/settle-hooks.ts";
 import type { SchemaPrefix, Statement } from "./sql/statement.ts";
 
 type Row = Record<string, unknown>;
@@ -254,7 +254,7 @@ export class PostgresHookStatements implements HookStatements {
     return { result: ours ? "inserted" : "existing", id: row.id as string, at: toNumber(row.created_at) };
   }
 
-  /** Gives those that something was triggered beside, which must run once more. */
+  /** Gives those that are still there: something was triggered beside them, or they aren't ours any more. */
   async #deleteCompleted(
     completed: readonly HookSettlement[],
     { keyed }: { keyed: boolean },
@@ -268,11 +268,9 @@ export class PostgresHookStatements implements HookStatements {
     for (const settlement of settlements) results.set(settlement, "deleted");
     if (rowCount === settlements.length) return [];
     // A row that isn't there was deleted by a send whose reply was lost.
-    const { rows } = await this.#run(findHookOwners, referenceColumns(settlements), on);
-    const owners = new Map(rows.map((row) => [`${row.namespace} ${row.id}`, row.lock]));
-    const left = settlements.filter(({ namespace, id }) => owners.has(`${namespace} ${id}`));
-    for (const settlement of left) results.set(settlement, "lost");
-    return left.filter(({ namespace, id, lock }) => owners.get(`${namespace} ${id}`) === lock);
+    const { rows } = await this.#run(findSettledHooks, referenceColumns(settlements), on);
+    const left = new Set(rows.map((row) => `${row.namespace} ${row.id}`));
+    return settlements.filter(({ namespace, id }) => left.has(`${namespace} ${id}`));
   }
 
   async #update(
@@ -290,6 +288,14 @@ export class PostgresHookStatements implements HookStatements {
     ];
     const { rows } = await this.#run(settleHooks, values, on);
     const written = new Map(rows.map((row) => [`${row.namespace} ${row.id}`, toSettleResult(row)]));
+    if (written.size < settlements.length) {
+      // Sent before, with the reply lost, if nobody has the row; else somebody else owns it.
+      const settled = await this.#run(findSettledHooks, referenceColumns(settlements), on);
+      for (const row of settled.rows) {
+        const reference = `${row.namespace} ${row.id}`;
+        if (!written.has(reference)) written.set(reference, row.lock === null ? toSettleResult(row) : "lost");
+      }
+    }
     const toDelete: HookSettlement[] = [];
     for (const settlement of settlements) {
       const result = written.get(`${settlement.namespace} ${settlement.id}`) ?? "lost";

@@ -32,7 +32,7 @@ import {
   PURGE_HOOKS,
   REDRIVE_HOOK,
 } from "./sql/operate-hooks.ts";
-import { DELETE_COMPLETED_HOOK, FIND_HOOK_OWNER, SETTLE_HOOK } from "./sql/settle-hook.ts";
+import { DELETE_COMPLETED_HOOK, FIND_SETTLED_HOOK, SETTLE_HOOK } from "./sql/settle-hook.ts";
 
 export interface SqliteAccess {
   readonly driver: SqliteDriver;
@@ -216,8 +216,10 @@ export class SqliteHookStatements implements HookStatements {
     const error = "error" in outcome ? outcome.error : null;
     const [row] = this.#driver.all(SETTLE_HOOK, [outcome.kind, now, delayOf(outcome), error, namespace, id, lock]);
     if (row) return toSettleResult(row);
-    // A row that isn't there was deleted by a send whose reply was lost; one that is there belongs to somebody else.
-    return unwanted && this.#driver.all(FIND_HOOK_OWNER, [namespace, id]).length === 0 ? "deleted" : "lost";
+    // Sent before, with the reply lost, if nobody has the row; else somebody else owns it.
+    const [settled] = this.#driver.all(FIND_SETTLED_HOOK, [namespace, id]);
+    if (settled === undefined) return unwanted ? "deleted" : "lost";
+    return settled.lock === null ? toSettleResult(settled) : "lost";
   }
 }
 

@@ -13,14 +13,18 @@ where ${isRowOf("hook", "item")} and hook.lock = any (array[item.lock]) and hook
   };
 }
 
-/** Who owns these rows, as far as they are there. Index: hook_pkey. */
-export function findHookOwners(schema: SchemaPrefix): Statement {
+const RESULT = `case when hook.available_at is not null then 'pending' when hook.error is not null then 'failed' else 'completed' end`;
+
+/** Who owns these rows, or what they became, as far as they are there. Index: hook_pkey. */
+export function findSettledHooks(schema: SchemaPrefix): Statement {
   return {
-    name: "find_hook_owners",
+    name: "find_settled_hooks",
     text: `
-select item.namespace, item.id, owner.lock
+select item.namespace, item.id, settled.lock, settled.result
 from ${batch(1, { namespace: "text", id: "text" })} as item
-cross join lateral (select hook.lock from ${schema}hook as hook where ${isRowOf("hook", "item")} limit 1) as owner`,
+cross join lateral (
+  select hook.lock, ${RESULT} as result from ${schema}hook as hook where ${isRowOf("hook", "item")} limit 1
+) as settled`,
   };
 }
 
@@ -56,8 +60,7 @@ update ${schema}hook as hook set
 from (select ${NOW} as now) as clock
 cross join ${inLockingOrder(schema, settlements)} as item
 where ${isRowOf("hook", "item")} and hook.lock = any (array[item.lock])
-returning hook.namespace, hook.id,
-  case when hook.available_at is not null then 'pending' when hook.error is not null then 'failed' else 'completed' end as result`,
+returning hook.namespace, hook.id, ${RESULT} as result`,
   };
 }
 

@@ -1,8 +1,10 @@
 /** A completed hook that nobody wants kept, and that nothing was triggered beside. Index: the primary key. */
 export const DELETE_COMPLETED_HOOK = `delete from perdure_hook where namespace = ? and id = ? and lock = ? and next_at is null`;
 
-/** Who owns a row. Index: the primary key. */
-export const FIND_HOOK_OWNER = `select lock from perdure_hook where namespace = ? and id = ?`;
+const RESULT = `case when available_at is not null then 'pending' when error is not null then 'failed' else 'completed' end`;
+
+/** Who owns a row, or what it became. Index: the primary key. */
+export const FIND_SETTLED_HOOK = `select lock, ${RESULT} as result from perdure_hook where namespace = ? and id = ?`;
 
 const again = "next_at is not null";
 
@@ -27,4 +29,4 @@ update perdure_hook set
   finished_at = case when not ${again} and ?1 in ('completed', 'failed') then ?2 end,
   purge_at = case when not ${again} and ?1 = 'completed' then ?2 + ?3 end
 where namespace = ?5 and id = ?6 and lock = ?7
-returning case when available_at is not null then 'pending' when error is not null then 'failed' else 'completed' end as result`;
+returning ${RESULT} as result`;
