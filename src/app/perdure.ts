@@ -13,11 +13,13 @@ import type { TriggerArguments } from "../fragment/unit-of-work.ts";
 import type { RunWithin } from "../fragment/within.ts";
 import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
-import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
+import { type DurableHooksOptions, HOOK_SETTINGS, parseHookSettings } from "../hooks/hook-settings.ts";
+import { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
 import { consoleLogger, type Logger } from "../logger.ts";
-import type { DatabaseAdapter, Store } from "../store/store.ts";
+import { checkOptions } from "../options.ts";
+import { type DatabaseAdapter, Store } from "../store/store.ts";
 
 export interface PerdureOptions<Hooks extends HookDefinitions> extends DurableHooksOptions {
   /** A path (SQLite), a `postgres://` URL, or `sqlite(...)` or `postgres(...)`. */
@@ -40,6 +42,9 @@ export type HookHandles<Hooks extends HookDefinitions> = {
   readonly [Name in keyof Hooks]: HookHandle<HookInput<Hooks[Name]>>;
 };
 
+const FIELDS = ["database", "hooks", "namespace", "worker", "logger", ...HOOK_SETTINGS];
+const WORKER_FIELDS = ["pollIntervalMs", "concurrency", "leaseMs", "onError"];
+
 /**
  * Starts Perdure: opens the database, migrates it, and runs what is due.
  *
@@ -50,15 +55,19 @@ export type HookHandles<Hooks extends HookDefinitions> = {
 export async function perdure<const Hooks extends HookDefinitions = Record<never, never>>(
   options: PerdureOptions<Hooks>,
 ): Promise<Application<Hooks>> {
-  if (typeof options !== "object" || options === null)
-    throw invalid("perdure takes an object: perdure({ database, hooks })");
-  const { database, hooks, namespace = "app", worker = true, logger = consoleLogger, ...durableHooks } = options;
+  checkOptions(options, { label: "perdure", fields: FIELDS });
+  const { database, hooks = {} as Hooks, namespace = "app", worker = true, ...others } = options;
+  const { logger = consoleLogger, ...durableHooks } = others;
+  // Mistakes are found before a database is opened, so that they leave no new file behind.
+  if (typeof worker !== "boolean") checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });
+  const definition = defineFragment<undefined>(namespace)
+    .provideHooks(() => hooks)
+    .build();
+  new RegisteredHooks(namespace, hooks, parseHookSettings(durableHooks));
   const owned = typeof database === "string";
+  if (!owned && !(database?.store instanceof Store)) throw invalidDatabase();
   const adapter = owned ? await openDatabase(database, logger) : database;
   try {
-    const definition = defineFragment<undefined>(namespace)
-      .provideHooks(() => (hooks ?? {}) as Hooks)
-      .build();
     const fragment = instantiate(definition).withOptions({ databaseAdapter: adapter, durableHooks }).build();
     await migrate(fragment);
     return new Application(fragment, startWorker(fragment, worker, logger), owned);
@@ -151,12 +160,15 @@ async function openDatabase(database: string, logger: Logger): Promise<DatabaseA
     return postgres(database, { logger });
   }
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(database)) {
-    throw invalid("database must be a path, a postgres:// URL, or made by sqlite(...) or postgres(...)");
+    throw invalidDatabase();
   }
   const { sqlite } = await import("../store/sqlite/index.ts");
   return sqlite(database, { logger });
 }
 
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
+function invalidDatabase(): InvalidInputError {
+  return new InvalidInputError(
+    "options.invalid",
+    "database must be a path, a postgres:// URL, or made by sqlite(...) or postgres(...).",
+  );
 }

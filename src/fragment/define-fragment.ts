@@ -71,6 +71,7 @@ export class FragmentBuilder<Config, Hooks extends HookDefinitions, Services> {
   provideHooks<NewHooks extends HookDefinitions>(
     hooks: (context: HooksContext<Config>) => NewHooks,
   ): FragmentBuilder<Config, NewHooks, NoServices> {
+    checkFunction(hooks, "provideHooks", "({ config, defineHook }) => ({ … })");
     const { namespace, tables } = this.#definition;
     return new FragmentBuilder({ namespace, tables, hooks, services: () => ({}) });
   }
@@ -78,12 +79,18 @@ export class FragmentBuilder<Config, Hooks extends HookDefinitions, Services> {
   provideServices<NewServices>(
     services: (context: ServicesContext<Config, Hooks>) => NewServices,
   ): FragmentBuilder<Config, Hooks, NewServices> {
+    checkFunction(services, "provideServices", "({ config, unitOfWork }) => ({ … })");
     return new FragmentBuilder({ ...this.#definition, services });
   }
 
   build(): FragmentDefinition<Config, Hooks, Services> {
     return this.#definition;
   }
+}
+
+function checkFunction(value: unknown, method: string, example: string): void {
+  if (typeof value === "function") return;
+  throw new InvalidInputError("fragment.invalid", `${method} takes a function: ${method}(${example}).`);
 }
 
 function checkTables(tables: FragmentTables): FragmentTables {

@@ -3,6 +3,7 @@ import { defineHook, type HookDefinitions } from "../hooks/define-hook.ts";
 import { DurableHooks } from "../hooks/durable-hooks.ts";
 import { type DurableHooksOptions, parseHookSettings } from "../hooks/hook-settings.ts";
 import { RegisteredHooks } from "../hooks/registered-hooks.ts";
+import { checkOptions } from "../options.ts";
 import { type DatabaseAdapter, Store } from "../store/store.ts";
 import type { FragmentDefinition, RunUnitOfWork } from "./define-fragment.ts";
 import { Fragment } from "./fragment.ts";
@@ -24,7 +25,11 @@ export interface FragmentOptions {
 export function instantiate<Config, Hooks extends HookDefinitions, Services>(
   definition: FragmentDefinition<Config, Hooks, Services>,
 ): FragmentInstantiation<Config, Hooks, Services> {
-  return new FragmentInstantiation(definition, undefined, undefined);
+  const { namespace, hooks, services } = (definition ?? {}) as unknown as Record<string, unknown>;
+  if (typeof namespace === "string" && typeof hooks === "function" && typeof services === "function") {
+    return new FragmentInstantiation(definition, undefined, undefined);
+  }
+  throw new InvalidInputError("fragment.invalid", 'instantiate takes what defineFragment("…") … .build() gives.');
 }
 
 export class FragmentInstantiation<Config, Hooks extends HookDefinitions, Services> {
@@ -47,6 +52,7 @@ export class FragmentInstantiation<Config, Hooks extends HookDefinitions, Servic
   }
 
   withOptions(options: FragmentOptions): FragmentInstantiation<Config, Hooks, Services> {
+    checkOptions(options, { label: "A fragment", fields: ["databaseAdapter", "durableHooks"] });
     return new FragmentInstantiation(this.#definition, this.#config, options);
   }
 

@@ -21,7 +21,15 @@ export function buildSql(
   return { text, parameters: checkParameters(values) };
 }
 
-export function checkParameters(values: readonly unknown[]): SqlValue[] {
+export function checkText(text: unknown): string {
+  if (typeof text === "string" && text.trim() !== "") return text;
+  throw new InvalidInputError("sql.invalid", "query takes a text of SQL, and parameters: uow.query(text, parameters).");
+}
+
+export function checkParameters(values: unknown): SqlValue[] {
+  if (!Array.isArray(values)) {
+    throw new InvalidInputError("sql.parameter_invalid", "The parameters of a query must be an array.");
+  }
   return values.map((value, index) => {
     if (isSqlValue(value)) return value;
     throw new InvalidInputError(

@@ -1,4 +1,4 @@
-import { PerdureError } from "../errors.ts";
+import { InvalidInputError, PerdureError } from "../errors.ts";
 import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
 import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
@@ -8,7 +8,7 @@ import type { HookInsert } from "../store/hook-records.ts";
 import type { SqlRow, SqlValue } from "../store/sql-value.ts";
 import type { Store } from "../store/store.ts";
 import { insertBatches } from "../store/stored-hooks.ts";
-import { buildSql, checkParameters } from "./sql.ts";
+import { buildSql, checkParameters, checkText } from "./sql.ts";
 
 /** The arguments of a trigger: the payload may be left out where the hook takes none. */
 export type TriggerArguments<Input> = undefined extends Input
@@ -36,6 +36,9 @@ export async function runUnitOfWork<Hooks extends HookDefinitions, Result>(
   hooks: RegisteredHooks,
   body: (uow: UnitOfWork<Hooks>) => Promise<Result>,
 ): Promise<Result> {
+  if (typeof body !== "function") {
+    throw new InvalidInputError("unit_of_work.invalid", "unitOfWork takes a function: unitOfWork(async (uow) => …).");
+  }
   let plan: TriggerPlan | undefined;
   try {
     const { result, inserted } = await store.engine.transaction(async (transaction) => {
@@ -73,7 +76,7 @@ class BufferedUnitOfWork implements UnitOfWork<HookDefinitions> {
 
   async query<Row extends SqlRow>(text: string, parameters: readonly SqlValue[] = []): Promise<Row[]> {
     this.#refuseFinished();
-    return (await this.#transaction.query(text, checkParameters(parameters))) as Row[];
+    return (await this.#transaction.query(checkText(text), checkParameters(parameters))) as Row[];
   }
 
   triggerHook(name: string, payload?: unknown, options?: TriggerOptions): void {

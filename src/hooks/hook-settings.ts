@@ -46,7 +46,7 @@ const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
 const HIGHEST_MAX_PAYLOAD_BYTES = 64 * 1024 * 1024;
 /** Three weeks: timers can't be much longer. */
 const LONGEST_STUCK_MINUTES = 21 * 24 * 60;
-const FIELDS = [
+export const HOOK_SETTINGS: readonly string[] = [
   "stuckProcessingTimeoutMinutes",
   "onStuckProcessingHooks",
   "keepCompleted",
@@ -55,7 +55,7 @@ const FIELDS = [
 ];
 
 export function parseHookSettings(options: DurableHooksOptions = {}): HookSettings {
-  checkOptions(options, { label: "durableHooks", fields: FIELDS });
+  checkOptions(options, { label: "durableHooks", fields: HOOK_SETTINGS });
   const { stuckProcessingTimeoutMinutes: stuckTimeoutMinutes = DEFAULT_STUCK_MINUTES } = options;
   const { onStuckProcessingHooks, keepCompleted = false, captureTraceContext } = options;
   const { maxPayloadBytes = DEFAULT_MAX_PAYLOAD_BYTES } = options;

@@ -14,6 +14,9 @@ export class RegisteredHooks {
   constructor(namespace: string, definitions: HookDefinitions, settings: HookSettings) {
     this.namespace = checkName(namespace, "A namespace");
     this.settings = settings;
+    if (Object.prototype.toString.call(definitions) !== "[object Object]") {
+      throw new InvalidInputError("hook.invalid", "The hooks must be an object: { name: defineHook(…) }.");
+    }
     this.#definitions = new Map(Object.entries(definitions));
     this.names = [...this.#definitions.keys()];
     for (const [name, definition] of this.#definitions) {
