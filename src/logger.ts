@@ -1,3 +1,5 @@
+import { InvalidInputError } from "./errors.ts";
+
 /** Where Perdure says what went wrong. Payloads, cursors and secrets never go into it. */
 export interface Logger {
   info(message: string, details?: LogDetails): void;
@@ -12,6 +14,14 @@ export const consoleLogger: Logger = {
   warn: (message, details) => write("warn", message, details),
   error: (message, details) => write("error", message, details),
 };
+
+/** The console, unless a logger was given. Found out at once, not when something goes wrong and can't be told. */
+export function checkLogger(logger: Logger | undefined): Logger {
+  if (logger === undefined) return consoleLogger;
+  const { info, warn, error } = (logger ?? {}) as unknown as Record<string, unknown>;
+  if ([info, warn, error].every((method) => typeof method === "function")) return logger;
+  throw new InvalidInputError("options.invalid", "logger must have the methods info, warn and error.");
+}
 
 function write(level: "info" | "warn" | "error", message: string, details: LogDetails | undefined): void {
   if (details === undefined) console[level](`[perdure] ${message}`);

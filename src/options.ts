@@ -14,5 +14,6 @@ export function checkOptions(options: unknown, { label, fields, code = "options.
     throw new InvalidInputError(code, `${label} takes its options as an object; ${accepted}.`);
   }
   const unknown = Object.keys(options as object).find((field) => !fields.includes(field));
-  if (unknown !== undefined) throw new InvalidInputError(code, `${label} has no option "${unknown}"; ${accepted}.`);
+  if (unknown !== undefined)
+    throw new InvalidInputError(code, `${label} has no option "${unknown.slice(0, 100)}"; ${accepted}.`);
 }

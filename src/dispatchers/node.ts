@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../errors.ts";
 import type { DurableHooksProcessor } from "../fragment/create-processor.ts";
-import { consoleLogger, type Logger } from "../logger.ts";
+import { checkLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
 import { type DispatchErrorContext, DispatchLoop } from "../queue/dispatch-loop.ts";
 import { Processor } from "../queue/processor.ts";
@@ -56,7 +56,8 @@ export function createDurableHooksDispatcher(options: DispatcherOptions): Durabl
   if (!(options.processor instanceof Processor)) {
     throw invalid("processor must be made by createDurableHooksProcessor, and must not be null");
   }
-  const { processor, logger = consoleLogger } = options;
+  const { processor } = options;
+  const logger = checkLogger(options.logger);
   const { pollIntervalMs = 2000, concurrency = DEFAULT_CONCURRENCY, leaseMs = 30_000 } = options;
   const { onError = (error, context) => logError(logger, error, context) } = options;
   if (typeof onError !== "function") throw invalid("onError must be a function");

@@ -1,7 +1,5 @@
-import { type Clock, systemClock } from "../../clock.ts";
 import { InvalidInputError } from "../../errors.ts";
-import { consoleLogger, type Logger } from "../../logger.ts";
-import { type Randomness, systemRandomness } from "../../randomness.ts";
+import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
 import { type DatabaseAdapter, Store } from "../store.ts";
 import type { PostgresPool } from "./driver.ts";
 import { PostgresEngine } from "./engine.ts";
@@ -10,16 +8,13 @@ import { schemaMigrations } from "./schema.ts";
 
 export type { PostgresClient, PostgresPool, PostgresQueryable } from "./driver.ts";
 
-export interface PostgresOptions {
+export interface PostgresOptions extends AdapterOptions {
   /** Where Perdure's tables are. Default: `perdure`. */
   readonly schema?: string;
   /** Off for poolers that don't keep prepared statements. Default: true. */
   readonly preparedStatements?: boolean;
   /** How many connections to open, if it is a URL. Default: 10. */
   readonly connections?: number;
-  readonly clock?: Clock;
-  readonly randomness?: Randomness;
-  readonly logger?: Logger;
 }
 
 const FEWEST_CONNECTIONS = 3;
@@ -33,24 +28,27 @@ const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
  * const database = postgres(process.env.DATABASE_URL);
  */
 export function postgres(database: string | PostgresPool, options: PostgresOptions = {}): DatabaseAdapter {
-  const { clock = systemClock, randomness = systemRandomness, logger = consoleLogger, connections = 10 } = options;
+  const { clock, randomness, logger } = parseAdapterOptions(options, ["schema", "preparedStatements", "connections"]);
+  const { connections = 10, preparedStatements = true } = options;
   const schema = checkSchemaName(options.schema ?? "perdure");
   const pool = typeof database === "string" ? { url: checkUrl(database), connections } : checkPool(database);
   const size = "url" in pool ? connections : (pool.options?.max ?? Number.POSITIVE_INFINITY);
-  if (!(size >= FEWEST_CONNECTIONS)) {
+  if (!(typeof size === "number" && size >= FEWEST_CONNECTIONS)) {
     throw new InvalidInputError(
       "postgres.pool_too_small",
-      `Perdure needs at least ${FEWEST_CONNECTIONS} connections (one listens, one claims, one commits); got ${size}.`,
+      `Perdure needs at least ${FEWEST_CONNECTIONS} connections: one listens, one claims, one commits.`,
     );
   }
-  const preparedStatements = options.preparedStatements ?? true;
+  if (typeof preparedStatements !== "boolean") {
+    throw new InvalidInputError("options.invalid", "preparedStatements must be true or false.");
+  }
   const engine = new PostgresEngine({ pool, schema, preparedStatements, clock, randomness, logger });
   return { store: new Store({ engine, randomness, logger }) };
 }
 
 /** The SQL that `migrate` would run on an empty database, for those who run it themselves. */
 export function postgresMigrations(options: { schema?: string } = {}): string {
-  const schema = checkSchemaName(options.schema ?? "perdure");
+  const schema = checkSchemaName(options?.schema ?? "perdure");
   const record = (owner: string, number: number, name: string, breaking: boolean) =>
     `insert into "${schema}".migration (owner, number, name, breaking) values ('${owner}', ${number}, '${name}', ${breaking});\n`;
   const migrations = schemaMigrations(`"${schema}".`).map(
@@ -64,7 +62,7 @@ function checkSchemaName(schema: unknown): string {
   if (typeof schema === "string" && SCHEMA_NAME.test(schema)) return schema;
   throw new InvalidInputError(
     "postgres.schema_invalid",
-    `A schema name is lower-case letters, digits and underscores, at most 40 of them, and starts with no digit; got ${JSON.stringify(schema)}.`,
+    `A schema name is lower-case letters, digits and underscores, at most 40 of them, and starts with no digit; got ${typeof schema === "string" ? JSON.stringify(schema.slice(0, 100)) : `a value of type ${typeof schema}`}.`,
   );
 }
 

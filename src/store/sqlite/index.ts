@@ -1,9 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { DatabaseSync } from "node:sqlite";
-import { type Clock, systemClock } from "../../clock.ts";
 import { InvalidInputError } from "../../errors.ts";
-import { consoleLogger, type Logger } from "../../logger.ts";
-import { type Randomness, systemRandomness } from "../../randomness.ts";
+import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
 import { type DatabaseAdapter, Store } from "../store.ts";
 import { driverOf, type SqliteDriver, type SqliteHandle } from "./driver.ts";
 import { SqliteEngine, type TransactionContext } from "./engine.ts";
@@ -14,11 +12,7 @@ import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
 
 export type { SqliteHandle } from "./driver.ts";
 
-export interface SqliteOptions {
-  readonly clock?: Clock;
-  readonly randomness?: Randomness;
-  readonly logger?: Logger;
-}
+export type SqliteOptions = AdapterOptions;
 
 const OPEN_PATIENCE_MS = 10_000;
 const OPEN_PAUSE_MS = 10;
@@ -31,7 +25,7 @@ const OPEN_PAUSE_MS = 10;
  * const database = sqlite("app.db");
  */
 export function sqlite(database: string | SqliteHandle, options: SqliteOptions = {}): DatabaseAdapter {
-  const { clock = systemClock, randomness = systemRandomness, logger = consoleLogger } = options;
+  const { clock, randomness, logger } = parseAdapterOptions(options);
   const path = typeof database === "string" ? checkPath(database) : pathOf(checkHandle(database));
   const driver = typeof database === "string" ? openFile(database) : driverOf(database, { owned: false });
   const wakeups = path !== "" && path !== ":memory:" ? new FileWakeups(path, () => dataVersion(driver)) : noWakeups;

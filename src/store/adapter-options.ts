@@ -1,0 +1,36 @@
+import { type Clock, systemClock } from "../clock.ts";
+import { InvalidInputError } from "../errors.ts";
+import { checkLogger, type Logger } from "../logger.ts";
+import { checkOptions } from "../options.ts";
+import { type Randomness, systemRandomness } from "../randomness.ts";
+
+/** What every database adapter takes, besides what is its own. */
+export interface AdapterOptions {
+  readonly clock?: Clock;
+  readonly randomness?: Randomness;
+  readonly logger?: Logger;
+}
+
+const FIELDS = ["clock", "randomness", "logger"];
+
+/** Checks what a user gave, and fills in what is left out. `own` are the fields that only this adapter has. */
+export function parseAdapterOptions(options: AdapterOptions, own: readonly string[] = []): Required<AdapterOptions> {
+  checkOptions(options, { label: "A database", fields: [...own, ...FIELDS] });
+  const { clock = systemClock, randomness = systemRandomness } = options;
+  if (!hasMethods(clock, ["now", "monotonic", "setTimer", "defer"])) {
+    throw invalid("clock must have the methods now, monotonic, setTimer and defer");
+  }
+  if (!hasMethods(randomness, ["fraction", "bytes"]))
+    throw invalid("randomness must have the methods fraction and bytes");
+  return { clock, randomness, logger: checkLogger(options.logger) };
+}
+
+function hasMethods(value: unknown, names: readonly string[]): boolean {
+  return (
+    typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")
+  );
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("options.invalid", `${problem}.`);
+}
