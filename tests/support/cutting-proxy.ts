@@ -7,20 +7,33 @@ const DEFAULT_PORT = 5432;
 /** What was asked in vain: the request never came, or the answer never came back. */
 export type Cut = "request" | "answer";
 
+interface Link {
+  readonly client: Socket;
+  /** None where the proxy was silent when the client came. */
+  readonly server: Socket | undefined;
+  silent: boolean;
+  /** Answers that wait to be delivered. */
+  readonly held: Buffer[];
+  /** The answer to what was asked in vain, as far as it has come. */
+  withheld: Buffer | undefined;
+}
+
 /**
- * Stands between a client and PostgreSQL, and cuts a connection where a test says so: in the middle of what the two believe
- * about each other.
+ * Stands between a client and PostgreSQL, and does what networks do where a test says so: cuts a connection in the middle of
+ * what the two believe about each other, falls silent without closing it, and delays answers.
  */
 export class CuttingProxy {
   readonly #server: Server;
   readonly #target: URL;
-  readonly #sockets = new Set<Socket>();
+  readonly #links = new Set<Link>();
   #armed: { text: string; cut: Cut } | undefined;
   #done: (() => void) | undefined;
+  #silent = false;
+  #holding = false;
 
   private constructor(target: URL) {
     this.#target = target;
-    this.#server = createServer((client) => this.#connect(client));
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#connect(client));
   }
 
   static async start(url: string): Promise<CuttingProxy> {
@@ -39,6 +52,11 @@ export class CuttingProxy {
     return url.href;
   }
 
+  /** How many connections there are that aren't silent. */
+  get connections(): number {
+    return [...this.#links].filter(({ silent }) => !silent).length;
+  }
+
   /**
    * Cuts the connection on which a client next sends this text, once. By default PostgreSQL does what it was asked, to the end,
    * and its answer is thrown away. Resolves when it has happened.
@@ -52,7 +70,29 @@ export class CuttingProxy {
 
   /** Cuts all connections now. */
   cutAll(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const link of this.#links) this.#destroy(link);
+  }
+
+  /** From now on no connection says a word in either direction, and none is closed. New ones are accepted into silence. */
+  fallSilent(): void {
+    this.#silent = true;
+    for (const link of this.#links) link.silent = true;
+  }
+
+  /** New connections work again. Those that were silent stay so for ever, as when a firewall has forgotten them. */
+  speakAgain(): void {
+    this.#silent = false;
+  }
+
+  /** What clients say arrives; what they are answered waits. */
+  holdAnswers(): void {
+    this.#holding = true;
+  }
+
+  /** What waited is delivered. */
+  releaseAnswers(): void {
+    this.#holding = false;
+    for (const { client, held } of this.#links) for (const chunk of held.splice(0)) client.write(chunk);
   }
 
   async stop(): Promise<void> {
@@ -62,36 +102,48 @@ export class CuttingProxy {
   }
 
   #connect(client: Socket): void {
-    const server = connect(Number(this.#target.port || DEFAULT_PORT), this.#target.hostname);
-    let withheld: Buffer | undefined;
-    const cut = () => {
-      client.destroy();
-      server.destroy();
-      this.#done?.();
-    };
-    client.on("data", (chunk) => {
-      const armed = this.#armed !== undefined && chunk.includes(this.#armed.text) ? this.#armed.cut : undefined;
-      if (armed !== undefined) this.#armed = undefined;
-      if (armed === "request") return cut();
-      if (armed === "answer") withheld = Buffer.alloc(0);
-      server.write(chunk);
-    });
-    server.on("data", (chunk) => {
-      if (withheld === undefined) return client.write(chunk);
-      withheld = Buffer.concat([withheld, chunk]);
-      if (withheld.lastIndexOf(READY_FOR_QUERY) === withheld.length - READY_FOR_QUERY.length - 1) cut();
-      return undefined;
-    });
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      this.#sockets.add(socket);
-      socket.on("error", () => {}); // the other end sees it too
-      socket.on("close", () => {
-        this.#sockets.delete(socket);
-        other.destroy();
-      });
+    const { port, hostname: host } = this.#target;
+    const server = this.#silent ? undefined : connect({ port: Number(port || DEFAULT_PORT), host, noDelay: true });
+    const link: Link = { client, server, silent: this.#silent, held: [], withheld: undefined };
+    this.#links.add(link);
+    client.on("data", (chunk) => this.#ask(link, chunk));
+    server?.on("data", (chunk) => this.#answer(link, chunk));
+    for (const socket of [client, server]) {
+      socket?.on("error", () => {}); // the other end sees it too
+      for (const event of ["end", "close"]) socket?.on(event, () => link.silent || this.#destroy(link));
     }
+  }
+
+  #ask(link: Link, chunk: Buffer): void {
+    if (link.silent) return;
+    const armed = this.#armed !== undefined && chunk.includes(this.#armed.text) ? this.#armed.cut : undefined;
+    if (armed !== undefined) this.#armed = undefined;
+    if (armed === "request") return this.#cut(link);
+    if (armed === "answer") link.withheld = Buffer.alloc(0);
+    link.server?.write(chunk);
+  }
+
+  #answer(link: Link, chunk: Buffer): void {
+    if (link.silent) return;
+    if (link.withheld !== undefined) {
+      link.withheld = Buffer.concat([link.withheld, chunk]);
+      const { length } = link.withheld;
+      if (link.withheld.lastIndexOf(READY_FOR_QUERY) === length - READY_FOR_QUERY.length - 1) this.#cut(link);
+    } else if (this.#holding) {
+      link.held.push(chunk);
+    } else {
+      link.client.write(chunk);
+    }
+  }
+
+  #cut(link: Link): void {
+    this.#destroy(link);
+    this.#done?.();
+  }
+
+  #destroy(link: Link): void {
+    this.#links.delete(link);
+    link.client.destroy();
+    link.server?.destroy();
   }
 }

@@ -29,7 +29,12 @@ export async function recordStatements(use: (hooks: HookStatements) => Promise<u
     },
   };
   const connection = recorder as unknown as Connection;
-  await use(new PostgresHookStatements(connection, new ControlledClock(), '"perdure".', () => undefined));
+  await use(
+    new PostgresHookStatements(connection, new ControlledClock(), '"perdure".', {
+      client: undefined,
+      distrust: () => {},
+    }),
+  );
   return recorded;
 }
 

@@ -4,8 +4,13 @@ import { toStoreError } from "./errors.ts";
 import type { Statement } from "./sql/statement.ts";
 
 const DRIVER_MISSING = "ERR_MODULE_NOT_FOUND";
-/** A connection that was cut without a word looks open for hours. Our statements take milliseconds. */
-const ANSWER_TIMEOUT_MS = 30_000;
+/**
+ * A connection that was cut without a word looks open for hours. Our statements take milliseconds; who waits longer than this
+ * has time left to ask again on another connection, before a caller loses patience or a lease ends.
+ */
+export const ANSWER_TIMEOUT_MS = 10_000;
+/** For statements that read whole tables. */
+const SLOW_ANSWER_TIMEOUT_MS = 300_000;
 
 export interface ConnectionOptions {
   readonly pool: PostgresPool | { readonly url: string; readonly connections: number };
@@ -29,7 +34,8 @@ export class Connection {
   async run(statement: Statement, values: unknown[], on?: PostgresQueryable): Promise<PostgresResult> {
     const { preparedStatements, statementPrefix } = this.#options;
     const name = preparedStatements && statement.planOnce ? { name: statementPrefix + statement.name } : {};
-    return this.query({ ...name, text: statement.text, values, query_timeout: ANSWER_TIMEOUT_MS }, on);
+    const query_timeout = statement.slow ? SLOW_ANSWER_TIMEOUT_MS : ANSWER_TIMEOUT_MS;
+    return this.query({ ...name, text: statement.text, values, query_timeout }, on);
   }
 
   async query(query: PostgresQuery, on?: PostgresQueryable): Promise<PostgresResult> {
@@ -85,6 +91,7 @@ async function createPool(connectionString: string, max: number, preparedStateme
     max,
     allowExitOnIdle: true,
     keepAlive: true,
+    connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
     application_name: "perdure",
     // Our statements have one good plan each: planning them anew for every batch costs more than running them.
     onConnect: async (client) => {

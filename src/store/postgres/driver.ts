@@ -9,6 +9,8 @@ export interface PostgresPool extends PostgresQueryable {
 
 export interface PostgresClient extends PostgresQueryable {
   release(destroy?: Error | boolean): void;
+  /** Lets the process end while this connection is open. */
+  unref?(): void;
   on(event: "error" | "end", listener: (error: Error) => void): unknown;
   on(event: "notification", listener: (message: { channel: string; payload?: string | undefined }) => void): unknown;
   removeListener(event: "error", listener: (error: Error) => void): unknown;

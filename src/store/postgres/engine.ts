@@ -8,7 +8,7 @@ import type { ForeignInsert } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hook-records.ts";
 import type { AppliedMigration } from "../migration.ts";
 import { toRelay } from "../relay.ts";
-import { Connection } from "./connection.ts";
+import { ANSWER_TIMEOUT_MS, Connection } from "./connection.ts";
 import type { PostgresClient, PostgresPool } from "./driver.ts";
 import { toStoreError } from "./errors.ts";
 import { PostgresHookStatements } from "./hook-statements.ts";
@@ -16,6 +16,9 @@ import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
 import { schemaMigrations } from "./schema.ts";
 import { foreignInsertHook } from "./sql/foreign-insert-hook.ts";
 import { PostgresWakeups } from "./wakeups.ts";
+
+/** A commit may have to wait for other servers. Who gives up can't know what became of it. */
+const COMMIT_TIMEOUT_MS = 60_000;
 
 export interface PostgresEngineOptions {
   readonly pool: PostgresPool | { readonly url: string; readonly connections: number };
@@ -47,8 +50,17 @@ export class PostgresEngine implements Engine {
       statementPrefix: `${schema}_`,
       onPoolError: (error) => options.logger.warn("A PostgreSQL connection was lost.", { message: error.message }),
     });
-    this.wakeups = new PostgresWakeups(this.#connection, systemClock, options.randomness, `perdure_${schema}`);
-    this.hooks = new PostgresHookStatements(this.#connection, clock, prefix, () => this.wakeups.client);
+    this.wakeups = new PostgresWakeups(
+      this.#connection,
+      systemClock,
+      options.randomness,
+      `perdure_${schema}`,
+      (error) =>
+        options.logger.warn("PostgreSQL can't tell us of other processes' work at present; we look for it instead.", {
+          message: error.message,
+        }),
+    );
+    this.hooks = new PostgresHookStatements(this.#connection, clock, prefix, this.wakeups);
     this.schemaMigrations = schemaMigrations(prefix);
   }
 
@@ -103,7 +115,7 @@ async function inTransaction<Result>(client: PostgresClient, body: () => Promise
   };
   client.on("error", onError);
   try {
-    await client.query({ text: "begin" }).catch((error: unknown) => {
+    await client.query({ text: "begin", query_timeout: ANSWER_TIMEOUT_MS }).catch((error: unknown) => {
       throw toStoreError(error);
     });
     const result = await body();
@@ -111,7 +123,7 @@ async function inTransaction<Result>(client: PostgresClient, body: () => Promise
     return result;
   } catch (error) {
     if (!(error instanceof CommitOutcomeUnknownError)) {
-      await client.query({ text: "rollback" }).catch((failure: Error) => {
+      await client.query({ text: "rollback", query_timeout: ANSWER_TIMEOUT_MS }).catch((failure: Error) => {
         broken = failure;
       });
     } else {
@@ -125,11 +137,13 @@ async function inTransaction<Result>(client: PostgresClient, body: () => Promise
 }
 
 async function commit(client: PostgresClient): Promise<void> {
-  const { command } = await client.query({ text: "commit" }).catch((error: unknown) => {
-    const failure = toStoreError(error);
-    const sent = failure instanceof StoreError && failure.transient && !isServerError(error);
-    throw sent ? new CommitOutcomeUnknownError({ cause: error }) : failure;
-  });
+  const { command } = await client
+    .query({ text: "commit", query_timeout: COMMIT_TIMEOUT_MS })
+    .catch((error: unknown) => {
+      const failure = toStoreError(error);
+      const sent = failure instanceof StoreError && failure.transient && !isServerError(error);
+      throw sent ? new CommitOutcomeUnknownError({ cause: error }) : failure;
+    });
   if (command !== "ROLLBACK") return;
   throw new StoreError(
     "transaction.rolled_back",

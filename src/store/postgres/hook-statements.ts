@@ -28,7 +28,7 @@ import {
 import { compareText } from "../text-order.ts";
 import { ClaimProgress } from "./claim-progress.ts";
 import type { Connection } from "./connection.ts";
-import type { PostgresQueryable, PostgresResult } from "./driver.ts";
+import type { PostgresClient, PostgresQueryable, PostgresResult } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { claimHooks } from "./sql/claim-hooks.ts";
 import { findTriggeredHooks, insertHooks, insertKeyedHooks, insertNewHooks } from "./sql/insert-hooks.ts";
@@ -49,20 +49,21 @@ import type { SchemaPrefix, Statement } from "./sql/statement.ts";
 
 type Row = Record<string, unknown>;
 
+/** A connection that nobody else can keep busy, while there is one. */
+export interface DedicatedConnection {
+  readonly client: PostgresClient | undefined;
+  /** It didn't answer, or failed: another one is needed. */
+  distrust(client: PostgresClient): void;
+}
+
 export class PostgresHookStatements implements HookStatements {
   readonly #connection: Connection;
   readonly #clock: Clock;
   readonly #schema: SchemaPrefix;
   readonly #progress: ClaimProgress;
-  /** A connection that nobody else can keep busy, while there is one. */
-  readonly #dedicated: () => PostgresQueryable | undefined;
+  readonly #dedicated: DedicatedConnection;
 
-  constructor(
-    connection: Connection,
-    clock: Clock,
-    schema: SchemaPrefix,
-    dedicated: () => PostgresQueryable | undefined,
-  ) {
+  constructor(connection: Connection, clock: Clock, schema: SchemaPrefix, dedicated: DedicatedConnection) {
     this.#connection = connection;
     this.#clock = clock;
     this.#schema = schema;
@@ -85,7 +86,7 @@ export class PostgresHookStatements implements HookStatements {
   async renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]> {
     if (leases.length === 0) return [];
     const values = [this.#now(), leaseMs, ...leaseColumns(leases)];
-    const { rows } = await this.#run(renewHooks, values, this.#dedicated());
+    const { rows } = (await this.#renewDedicated(values)) ?? (await this.#run(renewHooks, values));
     return rows.map(toLease);
   }
 
@@ -178,6 +179,19 @@ export class PostgresHookStatements implements HookStatements {
     const claimed = rows.sort(byPlace).map(toClaimedHook);
     this.#progress.note(claimed, { fromStart, full: claimed.length === limit });
     return claimed;
+  }
+
+  /** Null where that connection isn't there or doesn't work: a lease is worth another try on another one. */
+  async #renewDedicated(values: unknown[]): Promise<PostgresResult | null> {
+    const { client } = this.#dedicated;
+    if (client === undefined) return null;
+    try {
+      return await this.#run(renewHooks, values, client);
+    } catch (error) {
+      if (!(error instanceof StoreError && error.transient)) throw error;
+      this.#dedicated.distrust(client);
+      return null;
+    }
   }
 
   async #insertPlain(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {

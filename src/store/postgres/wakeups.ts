@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../clock.ts";
 import type { Randomness } from "../../randomness.ts";
 import type { Wakeups } from "../engine.ts";
-import type { Connection } from "./connection.ts";
+import { ANSWER_TIMEOUT_MS, type Connection } from "./connection.ts";
 import type { PostgresClient } from "./driver.ts";
 
 const ANNOUNCE_INTERVAL_MS = 10;
@@ -21,7 +21,10 @@ export class PostgresWakeups implements Wakeups {
   readonly #clock: Clock;
   readonly #randomness: Randomness;
   readonly channel: string;
+  /** Told once when listening fails, and again only after it has worked in between. */
+  readonly #onDeaf: (error: Error) => void;
   readonly #listeners = new Set<Listener>();
+  #deaf = false;
   #client: PostgresClient | undefined;
   #generation = 0;
   #timer: Timer | undefined;
@@ -29,7 +32,14 @@ export class PostgresWakeups implements Wakeups {
   #throttle: Timer | undefined;
   #sending: Promise<void> = Promise.resolve();
 
-  constructor(connection: Connection, clock: Clock, randomness: Randomness, channel: string) {
+  constructor(
+    connection: Connection,
+    clock: Clock,
+    randomness: Randomness,
+    channel: string,
+    onDeaf: (error: Error) => void,
+  ) {
+    this.#onDeaf = onDeaf;
     this.#connection = connection;
     this.#clock = clock;
     this.#randomness = randomness;
@@ -43,6 +53,11 @@ export class PostgresWakeups implements Wakeups {
   /** The listening connection, which nobody else keeps busy. */
   get client(): PostgresClient | undefined {
     return this.#client;
+  }
+
+  /** It didn't answer somebody: make another. */
+  distrust(client: PostgresClient): void {
+    if (client === this.#client) this.#reconnect(this.#generation, FIRST_RECONNECT_MS);
   }
 
   subscribe(listener: Listener): () => void {
@@ -92,14 +107,18 @@ export class PostgresWakeups implements Wakeups {
       client.on("notification", ({ channel, payload }) => {
         if (channel === this.channel) this.#tell(parseNamespaces(payload));
       });
-      await this.#connection.query({ text: `listen "${this.channel}"` }, client);
+      await this.#connection.query({ text: `listen "${this.channel}"`, query_timeout: ANSWER_TIMEOUT_MS }, client);
       if (generation !== this.#generation) return client.release(true);
       this.#client = client;
+      this.#deaf = false;
       this.#schedulePing(generation, client);
       this.#tell(null);
-    } catch {
+    } catch (error) {
       client?.release(true);
-      if (generation === this.#generation) this.#reconnect(generation, Math.min(retryMs * 2, LONGEST_RECONNECT_MS));
+      if (generation !== this.#generation) return;
+      if (!this.#deaf) this.#onDeaf(error as Error);
+      this.#deaf = true;
+      this.#reconnect(generation, Math.min(retryMs * 2, LONGEST_RECONNECT_MS));
     }
   }
 
@@ -134,6 +153,7 @@ export class PostgresWakeups implements Wakeups {
     this.#generation++;
     this.#timer?.cancel();
     this.#client?.release(true);
+    this.#client?.unref?.(); // a server that is out of reach never says goodbye
     this.#client = undefined;
   }
 

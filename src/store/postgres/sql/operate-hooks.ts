@@ -31,6 +31,7 @@ export function listHooks(schema: SchemaPrefix, status: HookStatus | null, order
   const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
   return {
     name: `list_${status ?? "all"}_hooks_${order}`,
+    slow: true,
     text: `
 select ${RECORD} from ${schema}hook as hook
 where hook.namespace = $1
@@ -46,6 +47,7 @@ limit $4`,
 export function hookStatistics(schema: SchemaPrefix): Statement {
   return {
     name: "hook_statistics",
+    slow: true,
     text: `
 select
   count(*) filter (where ${STATUS_CONDITIONS.pending}) as pending,

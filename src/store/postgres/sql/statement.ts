@@ -8,6 +8,8 @@ export interface Statement {
    * Lookups of many rows by id can: a join that reads the whole table for each of them takes minutes.
    */
   readonly planOnce?: true;
+  /** Whether it may take minutes. */
+  readonly slow?: true;
 }
 
 /** Where our tables are: the quoted schema name, with its dot. */
