@@ -5,7 +5,7 @@
 import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { Pool } from "pg";
-import { defineHook, type HookContext, perdure } from "../../src/index.ts";
+import { defineHook, type HookContext, NonRetryableError, perdure } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import type { HookName, WorkerApplication, WorkerMessage, WorkerRequest, WorkerSettings } from "./worker-settings.ts";
 
@@ -47,6 +47,10 @@ const hooks = {
     write("started", context);
     process.kill(process.pid, "SIGKILL");
     await delay(60_000); // the signal comes at once
+  }),
+  refuse: defineHook((_payload: string, context) => {
+    write("ran", context);
+    throw new NonRetryableError("no");
   }),
 };
 

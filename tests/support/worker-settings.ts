@@ -38,8 +38,9 @@ export type WorkerMessage =
  * - `holdDeaf` does the same, but doesn't listen to its signal.
  * - `block` keeps the whole process busy, timers included, until the file of its payload is there.
  * - `poison` kills its process.
+ * - `refuse` fails for good.
  */
-export type HookName = "note" | "hold" | "holdDeaf" | "block" | "poison";
+export type HookName = "note" | "hold" | "holdDeaf" | "block" | "poison" | "refuse";
 
 export type WorkerHooks = Readonly<Record<HookName, HookDefinition<string, string>>>;
 export type WorkerApplication = Application<WorkerHooks>;
@@ -51,6 +52,7 @@ export const TRIGGERED_HOOKS: WorkerHooks = {
   holdDeaf: refuse(),
   block: refuse(),
   poison: refuse(),
+  refuse: refuse(),
 };
 
 function refuse(): HookDefinition<string, string> {
