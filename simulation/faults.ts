@@ -4,17 +4,20 @@ import type { SeededRandomness } from "./random.ts";
  * What can go wrong with one call of the database:
  *
  * - `unavailable`: it fails and does nothing.
+ * - `refused`: the same, and the database says that asking again won't help.
  * - `broken`: it fails in the middle of its statements, or at the commit.
  * - `lost`: it is done, but its caller is told that the connection broke.
- * - `slow`: the answer takes long, possibly longer than a lease.
+ * - `late`, `slow`: the call or its answer takes long, possibly longer than a lease.
  * - `crash-before`, `crash-middle`, `crash-after`: the process ends as the call arrives, in the middle of it, or before the
  *   answer arrives.
  */
 export type Fault =
   | "none"
   | "unavailable"
+  | "refused"
   | "broken"
   | "lost"
+  | "late"
   | "slow"
   | "crash-before"
   | "crash-middle"
@@ -22,9 +25,11 @@ export type Fault =
 
 const WEIGHTS: Record<Exclude<Fault, "none">, number> = {
   unavailable: 3,
+  refused: 1,
   broken: 3,
   lost: 6,
-  slow: 3,
+  late: 2,
+  slow: 2,
   "crash-before": 1,
   "crash-middle": 1,
   "crash-after": 2,

@@ -27,6 +27,7 @@ async function handle(process: SimulatedProcess, payload: Payload, hook: HookCon
   const behaviour = payload.plan[Math.min(hook.attempts, payload.plan.length) - 1] as Behaviour;
   const run = book.runs.started(process.name, payload, hook);
   world.note(process.name, `handler of ${run.key} (#${run.n}) starts, attempt ${hook.attempts}: ${behaviour}`);
+  for (const earlier of book.runs.besides(run)) process.surroundings.watchOverlap(earlier, run);
   try {
     await behave(process, behaviour, payload, hook);
     end(process, run, "succeeded");
@@ -37,7 +38,7 @@ async function handle(process: SimulatedProcess, payload: Payload, hook: HookCon
 }
 
 function end(process: SimulatedProcess, run: Run, ending: Run["ending"]): void {
-  run.ending = ending;
+  process.surroundings.book.runs.ended(run, ending);
   process.surroundings.world.note(process.name, `handler of ${run.key} (#${run.n}) ${ending}`);
 }
 

@@ -38,6 +38,14 @@ interface Claim {
   readonly n: number;
 }
 
+/** What somebody who has settled a hook before may be told of it. */
+const PRESENT: Record<HookAccount["state"], SettleResult> = {
+  live: "lost",
+  failed: "failed",
+  completed: "completed",
+  gone: "deleted",
+};
+
 /**
  * Keeps the accounts of all hooks, outside of the database: from every committed call and its answer, in the order of the
  * commits. An answer that contradicts an earlier one violates an invariant.
@@ -188,7 +196,8 @@ export class HookBook {
     else this.#created(hook, trigger, at);
   }
 
-  #created(hook: HookInsert, { n }: TriggerRecord, at: number): void {
+  #created(hook: HookInsert, trigger: TriggerRecord, at: number): void {
+    const { n } = trigger;
     const { id, name, key, lease } = hook;
     const known = this.accounts.get(id);
     if (known !== undefined && known.state !== "gone") {
@@ -197,6 +206,10 @@ export class HookBook {
       return;
     }
     if (known !== undefined) {
+      const { via, answer } = trigger;
+      if (via !== "trigger" || answer === "acknowledged") {
+        this.#violate("nothing committed runs again", `${id} (#${n}) was inserted once more after its end`);
+      }
       this.sentAgainTooLate++;
       this.runs.forgetCompletion(id);
       this.runs.forget(id);
@@ -260,9 +273,11 @@ export class HookBook {
       if (owns) this.#violate("at most one owner", `${lock} couldn't settle ${id}, although it owns it`);
       return;
     }
-    if (account.state === "gone" && result === "deleted") return; // sent again
     if (!owns) {
-      return this.#violate("at most one owner", `${lock} settled ${id}, which belongs to ${account.lock ?? "nobody"}`);
+      const present = account.state === "live" && account.lock === null ? "pending" : PRESENT[account.state];
+      if (result === present) return; // sent again, and told what has become of it
+      const owner = account.lock ?? "nobody";
+      return this.#violate("at most one owner", `${lock} made ${id} ${result}, which belongs to ${owner}`);
     }
     account.lock = null;
     const { key, n } = this.#claims.get(`${id} ${lock}`) as Claim;

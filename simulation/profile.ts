@@ -15,6 +15,8 @@ export interface Profile {
   readonly actions: number;
   readonly longestPauseMs: number;
   readonly keys: number;
+  /** How long completed hooks are kept. */
+  readonly keepMs: number | false;
 }
 
 export function drawProfile(random: SeededRandomness): Profile {
@@ -28,5 +30,6 @@ export function drawProfile(random: SeededRandomness): Profile {
     actions: random.integer(20, 60),
     longestPauseMs: random.pick([50, 1000, 5000]),
     keys: random.integer(1, 3),
+    keepMs: random.pick([false, false, 20_000]),
   };
 }

@@ -10,6 +10,7 @@ export type RunEnding = "running" | "succeeded" | "threw" | "refused" | "aborted
 export interface Run {
   readonly key: string;
   readonly n: number;
+  readonly hookId: string;
   readonly process: string;
   readonly aborted: () => boolean;
   ending: RunEnding;
@@ -22,6 +23,8 @@ export class RunBook {
   readonly completions: Set<string> = new Set();
   readonly #world: World;
   readonly #book: HookBook;
+  /** By process: when a handler of it began or ended. */
+  readonly #lastActivity = new Map<string, number>();
   /** By idempotency key: the attempts that count. */
   readonly #attempts = new Map<string, number>();
   /** By idempotency key: the calls of handlers, less what was given back. */
@@ -52,9 +55,26 @@ export class RunBook {
       this.#violate("at most one owner", `${process} starts ${key} (#${n}), which belongs to ${owner}`);
     }
     const { signal } = hook;
-    const run: Run = { key, n, process, aborted: () => signal.aborted, ending: "running" };
+    const run: Run = { key, n, hookId: hook.hookId, process, aborted: () => signal.aborted, ending: "running" };
     this.runs.push(run);
+    this.#lastActivity.set(process, this.#world.now);
     return run;
+  }
+
+  ended(run: Run, ending: RunEnding): void {
+    run.ending = ending;
+    this.#lastActivity.set(run.process, this.#world.now);
+  }
+
+  /** Calls of other processes that were under way when this one began. */
+  besides({ hookId, process }: Run): Run[] {
+    return this.runs.filter((run) => run.hookId === hookId && run.process !== process && run.ending === "running");
+  }
+
+  /** Since when nothing runs in this process; infinitely late if something does. */
+  idleSince(process: string): number {
+    const busy = this.runs.some((run) => run.process === process && run.ending === "running");
+    return busy ? Number.POSITIVE_INFINITY : (this.#lastActivity.get(process) ?? 0);
   }
 
   claimed(account: HookAccount, key: string, attempts: number): void {

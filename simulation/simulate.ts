@@ -1,16 +1,15 @@
 import { checkEnd } from "./check-end.ts";
+import { checkProgress } from "./check-progress.ts";
 import { Faults } from "./faults.ts";
 import { HookBook } from "./hook-book.ts";
 import { drawProfile, type Profile } from "./profile.ts";
-import { SimulatedDatabase, type WrapDriver } from "./simulated-database.ts";
-import { SimulatedProcess, type Surroundings } from "./simulated-process.ts";
+import type { Run } from "./run-book.ts";
+import { SimulatedDatabase } from "./simulated-database.ts";
+import { type Role, SimulatedProcess, type Surroundings } from "./simulated-process.ts";
 import { WakeupNetwork } from "./simulated-wakeups.ts";
+import type { SimulationOptions } from "./simulation-options.ts";
 import { Workload } from "./workload.ts";
 import { Lane, type Violation, World } from "./world.ts";
-
-export interface SimulationOptions {
-  readonly wrapDriver?: WrapDriver;
-}
 
 export interface SimulationResult {
   readonly seed: number;
@@ -35,7 +34,7 @@ const RESTART_MS = 1000;
 
 /** Makes the world of a seed, lets it run until all that was asked of it is done, and gives what went wrong. */
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
-  const simulation = new Simulation(seed, options.wrapDriver ?? ((driver) => driver));
+  const simulation = new Simulation(seed, options);
   try {
     return await simulation.run(seed);
   } finally {
@@ -55,7 +54,7 @@ class Simulation {
   readonly #processes: SimulatedProcess[] = [];
   #actionsLeft: number;
 
-  constructor(seed: number, wrapDriver: WrapDriver) {
+  constructor(seed: number, options: SimulationOptions) {
     const world = new World(seed);
     const profile = drawProfile(world.random);
     const isAlive = (token: string) => this.#find(token)?.lane.closed === false;
@@ -63,17 +62,20 @@ class Simulation {
     this.#profile = profile;
     this.#faults = new Faults(world.random.fork(), profile.faultRate);
     this.#book = new HookBook(world, isAlive);
-    this.#database = new SimulatedDatabase(world, this.#book, wrapDriver);
+    this.#database = new SimulatedDatabase(world, this.#book, options);
     this.#workload = new Workload(profile.keys);
     this.#actionsLeft = profile.actions;
     this.#surroundings = {
       world,
       profile,
+      options,
       database: this.#database,
       book: this.#book,
       faults: this.#faults,
       wakeups: new WakeupNetwork(world, this.#faults),
-      isGone: (owner) => profile.sameMachine && this.#find(`${owner}#`)?.lane.closed === true,
+      isGone: (owner) =>
+        options.rashProcesses === true || (profile.sameMachine && this.#find(`${owner}#`)?.lane.closed === true),
+      watchOverlap: (earlier, later) => this.#watchOverlap(earlier, later),
     };
   }
 
@@ -81,7 +83,7 @@ class Simulation {
     const world = this.#world;
     world.note("world", `seed ${seed}: ${JSON.stringify(this.#profile)}`);
     await this.#database.migrate();
-    for (let count = 0; count < this.#profile.processes; count++) this.#startProcess();
+    for (let count = 0; count < this.#profile.processes; count++) this.#startProcess("worker");
     this.#scheduleAction();
     await world.runUntil(() => this.#actionsLeft === 0, Number.POSITIVE_INFINITY);
     this.#calmDown();
@@ -103,8 +105,8 @@ class Simulation {
     return this.#processes.filter(({ lane }) => !lane.closed);
   }
 
-  #startProcess(): void {
-    const process = new SimulatedProcess(`p${this.#processes.length + 1}`, this.#surroundings);
+  #startProcess(role: Role): void {
+    const process = new SimulatedProcess(`p${this.#processes.length + 1}`, role, this.#surroundings);
     this.#processes.push(process);
     process.start();
   }
@@ -120,13 +122,26 @@ class Simulation {
     const { random } = this.#world;
     const alive = this.#alive;
     const process = alive.length === 0 ? undefined : random.pick(alive);
-    const action = random.weighted({ work: 30, start: 3, stop: 1, kill: 2, freeze: 2, jump: 1, outage: 1, wake: 2 });
-    if (process === undefined || (action === "start" && alive.length < this.#profile.processes)) {
-      this.#startProcess();
-      return;
-    }
+    const action = random.weighted({
+      work: 30,
+      start: 3,
+      errand: 1,
+      stop: 1,
+      kill: 2,
+      freeze: 2,
+      jump: 1,
+      outage: 1,
+      wake: 2,
+    });
+    if (process === undefined) return this.#startProcess("worker");
     switch (action) {
+      case "start":
+        if (alive.length > this.#profile.processes) return;
+        return this.#startProcess(random.chance(0.25) ? "client" : "worker");
+      case "errand":
+        return this.#startProcess("errand");
       case "stop":
+        if (!process.works) return;
         return void process.stop(random.pick([0, 500, 10_000]));
       case "kill":
         return process.kill("by fate");
@@ -156,11 +171,27 @@ class Simulation {
     this.#faults.rate = 0;
     this.#database.unavailableUntil = 0;
     for (const { lane } of this.#alive) lane.frozenUntil = 0;
+    const calmSince = this.#world.now;
     const keepRunning = () => {
-      while (this.#alive.filter(({ stopping }) => !stopping).length < this.#profile.processes) this.#startProcess();
+      while (this.#processes.filter(({ works }) => works).length < this.#profile.processes)
+        this.#startProcess("worker");
+      checkProgress(this.#surroundings, this.#processes, calmSince);
       this.#world.schedule(this.#fate, RESTART_MS, keepRunning);
     };
     keepRunning();
+  }
+
+  /** Whoever has lost a hook is told so soon after it can know it, and may then ignore it. */
+  #watchOverlap(earlier: Run, later: Run): void {
+    const { lane } = this.#find(`${earlier.process}#`) as SimulatedProcess;
+    if (lane.closed) return;
+    const thawed = Math.max(lane.frozenUntil - this.#world.now, 0);
+    this.#world.schedule(lane, thawed + this.#profile.leaseMs / 6 + 1, () => {
+      if (lane.frozenUntil > this.#world.now) return this.#watchOverlap(earlier, later);
+      if (earlier.ending !== "running" || earlier.aborted()) return;
+      const details = `${earlier.key} runs in ${earlier.process} and in ${later.process}`;
+      this.#world.violate("at most one owner", `${details}, and the first was not told to stop`);
+    });
   }
 
   /** Nothing waits any more, and nobody is about to write. */

@@ -8,7 +8,7 @@ export class SimulatedClock implements Clock {
   skew = 0;
   readonly #world: World;
   readonly #lane: Lane;
-  readonly #bornAt: number;
+  #bornAt: number;
 
   constructor(world: World, lane: Lane) {
     this.#world = world;
@@ -22,6 +22,11 @@ export class SimulatedClock implements Clock {
 
   monotonic(): number {
     return this.#world.now - this.#bornAt;
+  }
+
+  /** Breaks its promise: some time has not passed. */
+  lose(milliseconds: number): void {
+    this.#bornAt += milliseconds;
   }
 
   setTimer(callback: () => void, milliseconds: number): Timer {

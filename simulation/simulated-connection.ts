@@ -33,6 +33,8 @@ export class SimulatedConnection implements Engine {
   readonly hooks: HookStatements;
   readonly wakeups: SimulatedWakeups;
   readonly schemaMigrations = schemaMigrations;
+  /** Whether all calls so far were answered in time. */
+  unharmed = true;
   readonly #options: ConnectionOptions;
   /** By the parameters that they were given out with. */
   readonly #foreignInserts = new Map<ForeignInsert["parameters"], HookInsert>();
@@ -223,12 +225,17 @@ export class SimulatedConnection implements Engine {
     const { world, database, lane, faults } = this.#options;
     if (lane.closed) return never();
     const fault = faults.draw();
+    if (fault !== "none" || world.now < database.unavailableUntil) this.unharmed = false;
     const diesWithProcess = world.random.chance(0.5);
-    await world.delay(database.lane, faults.latency());
+    await world.delay(database.lane, fault === "late" ? faults.slowness() : faults.latency());
     if (lane.closed && diesWithProcess) return never();
     if (fault === "crash-before") {
       this.#crash(`before ${name}`);
       return never();
+    }
+    if (fault === "refused") {
+      world.note(lane.name, `${name} is refused`);
+      return this.#fail(new StoreError("store.rejected", "simulated: refused", { transient: false }));
     }
     if (fault !== "unavailable" && world.now >= database.unavailableUntil) return fault;
     world.note(lane.name, `${name} failed: the database is away`);

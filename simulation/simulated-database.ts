@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { migrateEngine } from "../src/store/migrate-store.ts";
 import { RELAY } from "../src/store/relay.ts";
-import { driverOf, type SqliteDriver } from "../src/store/sqlite/driver.ts";
+import { driverOf } from "../src/store/sqlite/driver.ts";
 import { SqliteEngine } from "../src/store/sqlite/engine.ts";
 import { noWakeups } from "../src/store/sqlite/no-wakeups.ts";
 import { WriteMutex } from "../src/store/sqlite/write-mutex.ts";
@@ -9,11 +9,9 @@ import { FaultyDriver } from "./faulty-driver.ts";
 import type { HookAccount, HookBook } from "./hook-book.ts";
 import { HOOK_NAMES, NAMESPACE } from "./names.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
+import type { SimulationOptions } from "./simulation-options.ts";
 import { numberOf } from "./trigger-record.ts";
 import { Lane, type World } from "./world.ts";
-
-/** Puts something between the engine and SQLite, such as a statement that was broken on purpose. */
-export type WrapDriver = (driver: SqliteDriver) => SqliteDriver;
 
 /** The tables of the application: what transactions and handlers write, with nothing that would hide a second time. */
 const TABLES = `
@@ -44,7 +42,7 @@ export class SimulatedDatabase {
   readonly #driver: FaultyDriver;
   readonly #mutex = new WriteMutex();
 
-  constructor(world: World, book: HookBook, wrapDriver: WrapDriver) {
+  constructor(world: World, book: HookBook, { wrapDriver = (driver) => driver }: SimulationOptions) {
     this.#world = world;
     this.#book = book;
     this.#driver = new FaultyDriver(wrapDriver(driverOf(new DatabaseSync(":memory:"), { owned: true })));

@@ -1,4 +1,5 @@
 import { Application } from "../src/app/perdure.ts";
+import { StoreError } from "../src/errors.ts";
 import { createDurableHooksProcessor } from "../src/fragment/create-processor.ts";
 import { defineFragment } from "../src/fragment/define-fragment.ts";
 import type { Fragment } from "../src/fragment/fragment.ts";
@@ -12,12 +13,16 @@ import { createHooks, DEFAULT_LIMIT, type SimulatedHooks } from "./handlers.ts";
 import type { HookBook } from "./hook-book.ts";
 import { NAMESPACE } from "./names.ts";
 import type { Profile } from "./profile.ts";
+import type { Run } from "./run-book.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
 import { SimulatedConnection } from "./simulated-connection.ts";
 import type { SimulatedDatabase } from "./simulated-database.ts";
 import type { WakeupNetwork } from "./simulated-wakeups.ts";
+import type { SimulationOptions } from "./simulation-options.ts";
 import type { TriggerRecord } from "./trigger-record.ts";
 import { Lane, type World } from "./world.ts";
+
+const ERRAND_MS = 10_000;
 
 /** What all processes of a world share. */
 export interface Surroundings {
@@ -27,14 +32,25 @@ export interface Surroundings {
   readonly faults: Faults;
   readonly wakeups: WakeupNetwork;
   readonly profile: Profile;
+  readonly options: SimulationOptions;
   /** Whether the process that holds this token is known to have ended. */
   readonly isGone: (owner: string) => boolean;
+  /** Told when a call of a handler begins while one for the same hook is under way in another process. */
+  readonly watchOverlap: (earlier: Run, later: Run) => void;
 }
+
+/**
+ * What a process is for: a worker runs hooks for as long as it lives, an errand runs what is due and ends, a client only
+ * triggers.
+ */
+export type Role = "worker" | "errand" | "client";
 
 /** A process with a store, a dispatcher and handlers of its own: what it keeps in memory dies with it. */
 export class SimulatedProcess {
   readonly name: string;
+  readonly role: Role;
   readonly surroundings: Surroundings;
+  readonly startedAt: number;
   readonly lane: Lane;
   readonly clock: SimulatedClock;
   readonly fragment: Fragment<SimulatedHooks, unknown>;
@@ -43,10 +59,12 @@ export class SimulatedProcess {
   stopping = false;
   readonly #connection: SimulatedConnection;
 
-  constructor(name: string, surroundings: Surroundings) {
+  constructor(name: string, role: Role, surroundings: Surroundings) {
     const { world, database, book, faults, wakeups, profile, isGone } = surroundings;
     this.name = name;
+    this.role = role;
     this.surroundings = surroundings;
+    this.startedAt = world.now;
     this.lane = new Lane(name);
     this.clock = new SimulatedClock(world, this.lane);
     this.clock.skew = world.random.chance(0.3) ? world.random.integer(-7_200_000, 7_200_000) : 0;
@@ -66,7 +84,7 @@ export class SimulatedProcess {
     const definition = defineFragment(NAMESPACE)
       .provideHooks(() => createHooks(() => this))
       .build();
-    const durableHooks = { stuckProcessingTimeoutMinutes: 1 };
+    const durableHooks = { stuckProcessingTimeoutMinutes: 1, keepCompleted: profile.keepMs };
     this.fragment = instantiate(definition).withOptions({ databaseAdapter: { store }, durableHooks }).build();
     this.application = new Application(this.fragment, null, false);
     this.loop = new DispatchLoop({
@@ -77,14 +95,22 @@ export class SimulatedProcess {
       pollIntervalMs: 2000,
       logger,
       onError: (error, { attempt }) => {
-        if (attempt === null) world.note(name, `reports: ${error instanceof Error ? error.message : String(error)}`);
+        if (attempt !== null) return;
+        world.note(name, `reports: ${error instanceof Error ? error.message : String(error)}`);
       },
     });
   }
 
   start(): void {
-    this.surroundings.world.note(this.name, `starts${this.clock.skew === 0 ? "" : `, ${this.clock.skew} ms wrong`}`);
-    this.loop.start();
+    const { skew } = this.clock;
+    this.surroundings.world.note(this.name, `starts as a ${this.role}${skew === 0 ? "" : `, ${skew} ms wrong`}`);
+    if (this.role === "worker") this.loop.start();
+    if (this.role === "errand") void this.#leave("errand", () => this.loop.drain(ERRAND_MS));
+  }
+
+  /** Whether it should take what is due. */
+  get works(): boolean {
+    return this.role === "worker" && !this.stopping && !this.lane.closed;
   }
 
   /** At once and without a word. */
@@ -97,17 +123,15 @@ export class SimulatedProcess {
   /** Stands still, and doesn't notice. */
   freeze(milliseconds: number): void {
     this.surroundings.world.note(this.name, `stands still for ${milliseconds} ms`);
+    if (this.surroundings.options.stoppedClocks) this.clock.lose(milliseconds);
+    this.#connection.unharmed = false;
     this.lane.frozenUntil = this.surroundings.world.now + milliseconds;
   }
 
-  /** As on SIGTERM. Afterwards it must own nothing, if the database could be told. */
+  /** As on SIGTERM. */
   async stop(deadlineMs: number): Promise<void> {
-    this.stopping = true;
-    const { world } = this.surroundings;
-    world.note(this.name, `stops within ${deadlineMs} ms`);
-    await this.loop.stop(deadlineMs);
-    world.note(this.name, "has stopped");
-    this.#end();
+    this.surroundings.world.note(this.name, `stops within ${deadlineMs} ms`);
+    await this.#leave("stop", () => this.loop.stop(deadlineMs));
   }
 
   /** Triggers a hook with an id of its own: however often, it happens once. */
@@ -136,6 +160,26 @@ export class SimulatedProcess {
     };
     triggers.set(record.n, record);
     return record;
+  }
+
+  /** Ends in good order: afterwards it owns nothing, unless a call was lost or late: nobody knows then who owns what. */
+  async #leave(what: string, leave: () => Promise<void>): Promise<void> {
+    this.stopping = true;
+    const { world, book } = this.surroundings;
+    try {
+      await leave();
+    } catch (error) {
+      if (!(error instanceof StoreError)) world.violate("only the store fails", `${what}: ${String(error)}`);
+    }
+    world.note(this.name, "has ended");
+    const asking = [...book.triggers.values()].some(
+      ({ process, answer }) => process === this.name && answer === "asked",
+    );
+    for (const { id, state, lock } of book.accounts.values()) {
+      if (asking || !this.#connection.unharmed || state !== "live" || !lock?.startsWith(`${this.name}#`)) continue;
+      world.violate("who stops owns nothing", `${this.name} still has ${id}`);
+    }
+    this.#end();
   }
 
   #end(): void {

@@ -1,4 +1,4 @@
-import type { WrapDriver } from "../../simulation/simulated-database.ts";
+import type { SimulationOptions } from "../../simulation/simulation-options.ts";
 import type { SqliteDriver } from "../../src/store/sqlite/driver.ts";
 import { CLAIM_HOOK, FIND_DUE_HOOKS } from "../../src/store/sqlite/sql/claim-hooks.ts";
 import { INSERT_HOOK, INSERT_KEYED_HOOK } from "../../src/store/sqlite/sql/insert-hook.ts";
@@ -9,7 +9,7 @@ import { DELETE_COMPLETED_HOOK, SETTLE_HOOK } from "../../src/store/sqlite/sql/s
 /** One protection, switched off. */
 export interface Mutation {
   readonly name: string;
-  readonly wrapDriver: WrapDriver;
+  readonly options: SimulationOptions;
 }
 
 type Rewrite = readonly [statement: string, part: string | RegExp, replacement: string];
@@ -71,7 +71,9 @@ export const MUTATIONS: readonly Mutation[] = [
   rewriting("all leases of a namespace are ended", [[EXPIRE_LEASES, /and (lock in .*)$/, "and (true or $1)"]]),
   rewriting("redriving gives no fresh attempts", [[REDRIVE_HOOK, "attempts = 0", "attempts = attempts"]]),
   rewriting("redriving takes what is alive", [[REDRIVE_HOOK, "available_at is null and error is not null", "true"]]),
-  { name: "a flush is no transaction", wrapDriver: withoutTransactions },
+  { name: "a flush is no transaction", options: { wrapDriver: withoutTransactions } },
+  { name: "processes don't know for how long they stood still", options: { stoppedClocks: true } },
+  { name: "processes take others for dead", options: { rashProcesses: true } },
 ];
 
 /** Breaks statements by their text. Throws if it has changed so that there is nothing to break: mutations are kept up to date. */
@@ -88,7 +90,7 @@ function rewriting(name: string, rewrites: readonly Rewrite[]): Mutation {
     all: (text, parameters) => driver.all(broken.get(text) ?? text, parameters),
     run: (text, parameters) => driver.run(broken.get(text) ?? text, parameters),
   });
-  return { name, wrapDriver };
+  return { name, options: { wrapDriver } };
 }
 
 /** Each statement stays for itself. */
