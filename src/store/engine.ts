@@ -57,6 +57,7 @@ export interface EngineTransaction {
   /** Native SQL with the engine's own placeholders, passed on untouched. */
   query(text: string, parameters: readonly SqlValue[]): Promise<SqlRow[]>;
   insertHooks(hooks: readonly HookInsert[]): Promise<InsertResult[]>;
+  /** A transaction isn't sent again: what isn't ours any more is always `lost`, also if it is gone. */
   settleHooks(settlements: readonly HookSettlement[]): Promise<SettleResult[]>;
 }
 

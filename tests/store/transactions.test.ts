@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { EngineTransaction } from "../../src/store/engine.ts";
+import type { ClaimedHook } from "../../src/store/hook-records.ts";
 import { ENGINES } from "../support/engines.ts";
-import { COMPLETED, useStore } from "../support/use-store.ts";
+import { COMPLETED, RELEASED, useStore } from "../support/use-store.ts";
 
 type SqlValue = Parameters<EngineTransaction["query"]>[1][number];
 
@@ -87,6 +88,20 @@ describe.each(ENGINES)("transactions on $name", (engine) => {
 
     await test.store.engine.transaction((tx) => tx.settleHooks([settlement]));
     expect(await test.get("a")).toBeNull();
+  });
+
+  it("don't settle what somebody else has settled", async () => {
+    await test.insertMany(2);
+    const [deleted, released] = (await test.claim()) as [ClaimedHook, ClaimedHook];
+    await test.settle(deleted, COMPLETED);
+    await test.settle(released, RELEASED);
+
+    const settlements = [deleted, released].map(({ namespace, id, lock }) => {
+      return { namespace, id, lock, keyed: false, outcome: COMPLETED };
+    });
+    const results = await test.store.engine.transaction((tx) => tx.settleHooks(settlements));
+    expect(results).toEqual(["lost", "lost"]);
+    expect(await test.ids()).toEqual([released.id]);
   });
 
   it("pass the engine's own SQL on untouched", async () => {

@@ -90,14 +90,19 @@ export class PostgresHookStatements implements HookStatements {
     return rows.map(toLease);
   }
 
+  /** In a transaction, which isn't sent again, we must know of each row whether it was ours: deletions don't say. */
   async settle(settlements: readonly HookSettlement[], on?: PostgresQueryable): Promise<SettleResult[]> {
     const results = new Map<HookSettlement, SettleResult>();
-    const unwanted = settlements.filter(({ outcome }) => isUnwanted(outcome));
-    const again = [
-      ...(await this.#deleteCompleted(unwanted, { keyed: false }, results, on)),
-      ...(await this.#deleteCompleted(unwanted, { keyed: true }, results, on)),
-    ];
-    await this.#update([...settlements.filter(({ outcome }) => !isUnwanted(outcome)), ...again], results, on);
+    if (on !== undefined) {
+      await this.#update(settlements, results, on);
+    } else {
+      const unwanted = settlements.filter(({ outcome }) => isUnwanted(outcome));
+      const again = [
+        ...(await this.#deleteCompleted(unwanted, { keyed: false }, results)),
+        ...(await this.#deleteCompleted(unwanted, { keyed: true }, results)),
+      ];
+      await this.#update([...settlements.filter(({ outcome }) => !isUnwanted(outcome)), ...again], results);
+    }
     return settlements.map((settlement) => results.get(settlement) ?? "lost");
   }
 
@@ -273,16 +278,15 @@ export class PostgresHookStatements implements HookStatements {
     completed: readonly HookSettlement[],
     { keyed }: { keyed: boolean },
     results: Map<HookSettlement, SettleResult>,
-    on?: PostgresQueryable,
   ): Promise<HookSettlement[]> {
     const settlements = completed.filter((settlement) => settlement.keyed === keyed).sort(byReference);
     if (settlements.length === 0) return [];
     const statement = deleteCompletedHooks(this.#schema, { keyed });
-    const { rowCount } = await this.#connection.run(statement, leaseColumns(settlements), on);
+    const { rowCount } = await this.#connection.run(statement, leaseColumns(settlements));
     for (const settlement of settlements) results.set(settlement, "deleted");
     if (rowCount === settlements.length) return [];
     // A row that isn't there was deleted by a send whose reply was lost.
-    const { rows } = await this.#run(findSettledHooks, referenceColumns(settlements), on);
+    const { rows } = await this.#run(findSettledHooks, referenceColumns(settlements));
     const left = new Set(rows.map((row) => `${row.namespace} ${row.id}`));
     return settlements.filter(({ namespace, id }) => left.has(`${namespace} ${id}`));
   }
@@ -302,9 +306,9 @@ export class PostgresHookStatements implements HookStatements {
     ];
     const { rows } = await this.#run(settleHooks, values, on);
     const written = new Map(rows.map((row) => [`${row.namespace} ${row.id}`, toSettleResult(row)]));
-    if (written.size < settlements.length) {
+    if (written.size < settlements.length && on === undefined) {
       // Sent before, with the reply lost, if nobody has the row; else somebody else owns it.
-      const settled = await this.#run(findSettledHooks, referenceColumns(settlements), on);
+      const settled = await this.#run(findSettledHooks, referenceColumns(settlements));
       for (const row of settled.rows) {
         const reference = `${row.namespace} ${row.id}`;
         if (!written.has(reference)) written.set(reference, row.lock === null ? toSettleResult(row) : "lost");

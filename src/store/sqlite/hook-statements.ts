@@ -89,13 +89,15 @@ export class SqliteHookStatements implements HookStatements {
 
   async settle(settlements: readonly HookSettlement[]): Promise<SettleResult[]> {
     if (settlements.length === 0) return [];
-    return this.#access.write(() => this.settleNow(settlements));
+    return this.#access.write(() => this.settleNow(settlements, { mayBeResent: true }));
   }
 
-  /** Inside of a transaction that is open already. */
-  settleNow(settlements: readonly HookSettlement[]): SettleResult[] {
+  /** Inside of a transaction that is open already. What was settled before is `lost`, unless it may have been by ourselves. */
+  settleNow(settlements: readonly HookSettlement[], { mayBeResent }: { mayBeResent: boolean }): SettleResult[] {
     const now = this.#access.now();
-    return settlements.map((settlement) => this.#settleOne(settlement, now));
+    return settlements.map(
+      (settlement) => this.#settleOne(settlement, now) ?? (mayBeResent ? this.#findSettled(settlement) : "lost"),
+    );
   }
 
   foreignInsert(hook: HookInsert): ForeignInsert {
@@ -210,15 +212,18 @@ export class SqliteHookStatements implements HookStatements {
     return toClaimedHook({ ...row, lock, attempts, recoveries, claimed_at: now });
   }
 
-  #settleOne({ namespace, id, lock, outcome }: HookSettlement, now: number): SettleResult {
-    const unwanted = isUnwanted(outcome);
-    if (unwanted && this.#driver.run(DELETE_COMPLETED_HOOK, [namespace, id, lock]) === 1) return "deleted";
+  /** Null if we don't own the row. */
+  #settleOne({ namespace, id, lock, outcome }: HookSettlement, now: number): SettleResult | null {
+    if (isUnwanted(outcome) && this.#driver.run(DELETE_COMPLETED_HOOK, [namespace, id, lock]) === 1) return "deleted";
     const error = "error" in outcome ? outcome.error : null;
     const [row] = this.#driver.all(SETTLE_HOOK, [outcome.kind, now, delayOf(outcome), error, namespace, id, lock]);
-    if (row) return toSettleResult(row);
-    // Sent before, with the reply lost, if nobody has the row; else somebody else owns it.
+    return row ? toSettleResult(row) : null;
+  }
+
+  /** Sent before, with the reply lost, if nobody has the row; else somebody else owns it. */
+  #findSettled({ namespace, id, outcome }: HookSettlement): SettleResult {
     const [settled] = this.#driver.all(FIND_SETTLED_HOOK, [namespace, id]);
-    if (settled === undefined) return unwanted ? "deleted" : "lost";
+    if (settled === undefined) return isUnwanted(outcome) ? "deleted" : "lost";
     return settled.lock === null ? toSettleResult(settled) : "lost";
   }
 }
