@@ -150,7 +150,7 @@ export class DispatchLoop implements WorkTaker {
   async #turn(): Promise<void> {
     const now = this.#clock.monotonic();
     if (now >= this.#purgeAt) await this.#purge();
-    if (this.#worker.room > 0 && (this.#backlog || now >= this.#claimAt)) await this.#claim();
+    if (this.#worker.wanted > 0 && (this.#backlog || now >= this.#claimAt)) await this.#claim();
     else if (now >= this.#askAt) await this.#askForNextWake();
   }
 
@@ -203,9 +203,9 @@ export class DispatchLoop implements WorkTaker {
   }
 
   #nextTime(): number {
-    const { room } = this.#worker;
-    if (room > 0 && this.#backlog) return 0;
-    return Math.min(room > 0 ? this.#claimAt : Number.POSITIVE_INFINITY, this.#askAt, this.#purgeAt);
+    const claims = this.#worker.wanted > 0;
+    if (claims && this.#backlog) return 0;
+    return Math.min(claims ? this.#claimAt : Number.POSITIVE_INFINITY, this.#askAt, this.#purgeAt);
   }
 
   /** Until that monotonic time, or until something happens. What happens together is answered together. */

@@ -1,6 +1,7 @@
 import { type Clock, pause } from "../clock.ts";
 import { AttemptAbortedError } from "../errors.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
+import { Pace } from "./pace.ts";
 import type { AttemptFailure, Work, WorkSource } from "./work.ts";
 
 export interface WorkerOptions {
@@ -23,8 +24,14 @@ const MOST_UNSETTLED = 1000;
 /** How long recovered work waits for the rest to end, and how long nothing else starts beside it. */
 const ISOLATION_MS = 5000;
 
+/** No more than this is claimed ahead. */
+const MOST_AHEAD = 1000;
+/** For how long claimed work may wait for a place, before it is given back. */
+const LONGEST_WAIT_MS = 1000;
+
 /**
- * Runs what it claims, as much at a time as it has places for.
+ * Runs what it claims, as much at a time as it has places for. It claims what its places can take at once; only while handlers
+ * are much faster than the database answers does it claim ahead, what they will have begun by the time of the next answer.
  *
  * Work whose last owner was lost may be what killed it. It runs one at a time, and alone: first what runs already may end,
  * then nothing new starts for as long as poison usually takes. Both are bounded, so that a slow neighbour or a slow piece of
@@ -33,7 +40,10 @@ const ISOLATION_MS = 5000;
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #leases: LeaseKeeper;
+  readonly #pace = new Pace();
   readonly #running = new Set<Work>();
+  /** Claimed ahead, and about to begin. */
+  readonly #ahead: Work[] = [];
   /** What has run, and whose outcome is on its way to the database. */
   readonly #settling = new Set<Work>();
   /** Those who wait for something to end. */
@@ -57,12 +67,22 @@ export class Worker {
     if (this.#stopping || this.#quiet) return 0;
     const { concurrency } = this.#options;
     if (this.#settling.size > concurrency + MOST_UNSETTLED) return 0;
-    return Math.max(concurrency - this.#running.size - this.#reserved, 0);
+    return Math.max(concurrency - this.#running.size - this.#reserved - this.#ahead.length, 0);
+  }
+
+  /** How much to claim now: what there is room for, or twice as much ahead as one claim brings, while handlers are fast. */
+  get wanted(): number {
+    const { room } = this;
+    const { perPlace } = this.#pace;
+    if (perPlace === 1 || this.#stopping || this.#quiet) return this.#ahead.length > 0 ? 0 : room;
+    const most = Math.min(this.#options.concurrency * perPlace, Math.max(this.#options.concurrency, MOST_AHEAD));
+    const missing = most - this.#running.size - this.#reserved - this.#ahead.length;
+    return missing >= most / 2 ? missing : 0;
   }
 
   /** What is ours: claimed, running, or not settled yet. */
   get held(): number {
-    return this.#running.size + this.#settling.size + this.#reserved;
+    return this.#running.size + this.#ahead.length + this.#settling.size + this.#reserved;
   }
 
   /** Whether work whose owner was lost could be taken over now. */
@@ -72,18 +92,19 @@ export class Worker {
 
   /** Claims as much as there is room for, and starts it. Gives how much it asked for and how much it got. */
   async fill(): Promise<{ asked: number; claimed: number }> {
-    const asked = this.room;
+    const asked = this.wanted;
+    const places = Math.min(this.room, asked);
     let claimed = 0;
-    this.#reserved += asked;
+    this.#reserved += places;
     try {
       const { sources } = this.#options;
       for (let index = 0; index < sources.length && claimed < asked; index++) {
         const source = sources[(this.#firstSource + index) % sources.length] as WorkSource;
-        claimed += await this.#claim(source, asked - claimed);
+        claimed += await this.#claim(source, asked - claimed, Math.max(places - claimed, 0));
       }
       this.#firstSource = (this.#firstSource + 1) % sources.length;
     } finally {
-      this.#reserved -= asked - claimed;
+      this.#reserved -= Math.max(places - claimed, 0);
       this.#tellWaiting();
     }
     return { asked, claimed };
@@ -112,8 +133,9 @@ export class Worker {
   /** Starts nothing more, waits for what runs, and after the deadline gives the rest back, uncounted. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
-    this.#ended();
+    const givenBack = this.#giveBackAhead();
     await this.#waitUntil(() => this.held === 0, deadlineMs);
+    await givenBack;
     const reason = new AttemptAbortedError(
       "attempt.shutdown",
       "The process is shutting down: another one will run this.",
@@ -127,21 +149,45 @@ export class Worker {
     );
   }
 
-  async #claim(source: WorkSource, limit: number): Promise<number> {
+  /** `places` of these begin at once, the rest as soon as they can. */
+  async #claim(source: WorkSource, limit: number, places: number): Promise<number> {
     const { clock, leaseMs, nextToken, onError } = this.#options;
     const requestedAt = clock.monotonic();
-    const claimed = await source.claim({ limit, takeOver: this.takesOver, lock: nextToken(), leaseMs });
+    const takeOver = this.takesOver && places > 0; // it needs a place of its own
+    const claimed = await source.claim({ limit, takeOver, lock: nextToken(), leaseMs });
+    this.#pace.noteClaim(clock.monotonic() - requestedAt);
     if (this.#stopping) {
       await Promise.all(claimed.map((work) => work.release().catch(onError)));
-      this.#reserved -= claimed.length;
+      this.#reserved -= Math.min(claimed.length, places);
       return claimed.length;
     }
-    for (const work of claimed) {
+    for (const [index, work] of claimed.entries()) {
       this.#leases.hold(work, source, requestedAt);
-      if (work.recovered) void this.#startAlone(work);
+      if (index >= places) this.#ahead.push(work);
+      else if (work.recovered) void this.#startAlone(work);
       else this.#start(work);
     }
+    this.#startAhead(); // what ran when we asked may have ended meanwhile
+    if (this.#ahead.length > 0) this.#watchAhead();
     return claimed.length;
+  }
+
+  /** Handlers have become slow: somebody else may have places. */
+  #watchAhead(): void {
+    const { clock, onError } = this.#options;
+    const [oldest] = this.#ahead;
+    clock.setTimer(() => {
+      if (oldest === undefined || this.#ahead[0] !== oldest) return;
+      this.#pace.reset();
+      void this.#giveBackAhead().catch(onError);
+    }, LONGEST_WAIT_MS);
+  }
+
+  async #giveBackAhead(): Promise<void> {
+    const released = this.#ahead.splice(0);
+    await Promise.all(released.map((work) => work.release().catch(this.#options.onError)));
+    for (const work of released) this.#leases.drop(work);
+    this.#ended();
   }
 
   /** Turns a reserved place into a running one. */
@@ -149,6 +195,17 @@ export class Worker {
     this.#reserved--;
     this.#running.add(work);
     void this.#run(work);
+  }
+
+  #startAhead(): void {
+    while (
+      this.#ahead.length > 0 &&
+      this.#running.size + this.#reserved < this.#options.concurrency &&
+      !this.#stopping
+    ) {
+      this.#reserved++;
+      this.#start(this.#ahead.shift() as Work);
+    }
   }
 
   async #startAlone(work: Work): Promise<void> {
@@ -179,9 +236,13 @@ export class Worker {
   }
 
   async #execute(work: Work): Promise<void> {
+    const { clock } = this.#options;
+    const startedAt = clock.monotonic();
     const failure = await work.execute(() => {
+      this.#pace.noteRun(clock.monotonic() - startedAt);
       this.#running.delete(work);
       this.#settling.add(work);
+      this.#startAhead();
       this.#ended();
     });
     if (failure !== null) this.#options.onFailure(failure);
@@ -198,8 +259,8 @@ export class Worker {
 
   async #waitUntil(condition: () => boolean, milliseconds?: number): Promise<void> {
     const timeout = new AbortController();
-    let late = false;
-    if (milliseconds !== undefined) {
+    let late = milliseconds === 0;
+    if (milliseconds !== undefined && !late) {
       void pause(this.#options.clock, milliseconds, timeout.signal).then(() => {
         late = true;
         this.#ended();
