@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { Pace } from "./pace.ts";
+
+function paceOf({ run, claim }: { run: number; claim: number }): number {
+  const pace = new Pace();
+  for (let count = 0; count < 100; count++) {
+    pace.noteRun(run);
+    pace.noteClaim(claim);
+  }
+  return pace.perPlace;
+}
+
+test("one row for each place, as long as nothing is known", () => {
+  expect(new Pace().perPlace).toBe(1);
+});
+
+test("one row for each place, while handlers take as long as a claim or longer", () => {
+  expect(paceOf({ run: 5, claim: 5 })).toBe(1);
+  expect(paceOf({ run: 1000, claim: 5 })).toBe(1);
+});
+
+test("as many rows as a place can work off during a claim, and never more than ten", () => {
+  expect(paceOf({ run: 1, claim: 5.5 })).toBe(5);
+  expect(paceOf({ run: 0, claim: 50 })).toBe(10);
+});
+
+test("one slow handler among many fast ones makes it careful", () => {
+  const pace = new Pace();
+  for (let count = 0; count < 100; count++) pace.noteRun(0.1);
+  pace.noteClaim(10);
+  expect(pace.perPlace).toBeGreaterThan(1);
+  pace.noteRun(1000);
+  expect(pace.perPlace).toBe(1);
+});
+
+test("one again after it was wrong", () => {
+  const pace = new Pace();
+  pace.noteRun(0.1);
+  pace.noteClaim(10);
+  pace.reset();
+  expect(pace.perPlace).toBe(1);
+});

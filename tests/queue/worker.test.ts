@@ -1,0 +1,143 @@
+import { describe, expect, test, vi } from "vitest";
+import type { Work, WorkClaim, WorkSource } from "../../src/queue/work.ts";
+import { Worker } from "../../src/queue/worker.ts";
+import { ControlledClock } from "../../src/testing/controlled-clock.ts";
+
+/** A piece of work that runs until it is told to end. */
+class GatedWork implements Work {
+  readonly recovered = false;
+  readonly description = "gated work";
+  state: "claimed" | "running" | "ended" | "released" = "claimed";
+  end: () => void = () => {};
+
+  async execute(onEnd: () => void): Promise<null> {
+    this.state = "running";
+    await new Promise<void>((resolve) => {
+      this.end = resolve;
+    });
+    this.state = "ended";
+    onEnd();
+    return null;
+  }
+
+  abandon(): void {}
+
+  async release(): Promise<void> {
+    this.state = "released";
+  }
+}
+
+/** Gives as much work as it is asked for, after a time that the test decides. */
+class PlentySource implements WorkSource {
+  readonly claims: WorkClaim[] = [];
+  readonly given: GatedWork[] = [];
+  readonly #clock: ControlledClock;
+  claimMs = 0;
+
+  constructor(clock: ControlledClock) {
+    this.#clock = clock;
+  }
+
+  async claim(request: WorkClaim): Promise<Work[]> {
+    this.claims.push(request);
+    this.#clock.advance(this.claimMs);
+    const work = Array.from({ length: request.limit }, () => new GatedWork());
+    this.given.push(...work);
+    return work;
+  }
+
+  nextWake = async () => null;
+  renew = async (work: readonly Work[]) => new Set(work);
+  expireLeases = async () => 0;
+  purge = async () => {};
+
+  count(state: GatedWork["state"]): number {
+    return this.given.filter((work) => work.state === state).length;
+  }
+
+  endRunning(): void {
+    for (const work of this.given) if (work.state === "running") work.end();
+  }
+}
+
+function createWorker(concurrency: number) {
+  const clock = new ControlledClock();
+  const source = new PlentySource(clock);
+  const ignore = () => {};
+  const worker = new Worker({
+    clock,
+    sources: [source],
+    concurrency,
+    leaseMs: 30_000,
+    nextToken: () => "token",
+    onRoom: ignore,
+    onTakeOver: ignore,
+    onFailure: ignore,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  return { clock, source, worker };
+}
+
+/** A worker whose handlers were fast so far, so that its next claim asks for more than it has places. */
+async function createFastWorker() {
+  const created = createWorker(4);
+  const { source, worker } = created;
+  source.claimMs = 20;
+  for (let round = 0; round < 3; round++) {
+    await worker.fill();
+    while (source.count("running") + source.count("claimed") > 0) {
+      source.endRunning();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  return created;
+}
+
+describe("a worker", () => {
+  test("claims as much as it has places free, and no more, while its handlers take their time", async () => {
+    const { clock, source, worker } = createWorker(4);
+    source.claimMs = 20;
+    await worker.fill();
+    clock.advance(1000);
+    source.given[0]?.end();
+    source.given[1]?.end();
+    await vi.waitUntil(() => worker.room === 2);
+    await worker.fill();
+    expect(source.claims.map(({ limit }) => limit)).toEqual([4, 2]);
+  });
+
+  test("claims ahead while its handlers are much faster than the database, and never runs more than it has places", async () => {
+    const { source, worker } = await createFastWorker();
+    await worker.fill();
+    expect(source.claims.at(-1)?.limit).toBeGreaterThan(4);
+    expect(source.count("running")).toBe(4);
+    expect(source.count("claimed")).toBe((source.claims.at(-1)?.limit ?? 0) - 4);
+    source.endRunning();
+    await vi.waitUntil(() => source.count("running") === 4);
+  });
+
+  test("gives back what it claimed ahead when its handlers have become slow, and is careful from then on", async () => {
+    const { clock, source, worker } = await createFastWorker();
+    await worker.fill();
+    clock.advance(1000);
+    await vi.waitUntil(() => source.count("claimed") === 0);
+    expect(source.count("running")).toBe(4);
+    expect(source.count("released")).toBeGreaterThan(0);
+    source.endRunning();
+    await vi.waitUntil(() => worker.held === 0);
+    expect(worker.wanted).toBe(4);
+  });
+
+  test("gives back what it claimed ahead at once when it stops", async () => {
+    const { source, worker } = await createFastWorker();
+    await worker.fill();
+    const stopped = worker.stop(1000);
+    await vi.waitUntil(() => source.count("claimed") === 0);
+    expect(source.count("released")).toBeGreaterThan(0);
+    source.endRunning();
+    await stopped;
+    expect(worker.held).toBe(0);
+  });
+});
