@@ -4,6 +4,8 @@ const SQLITE_IOERR = 10;
 
 /** A driver that can break down in the middle of a flush. */
 export class FaultyDriver implements SqliteDriver {
+  /** How many transactions were begun: nothing else writes. */
+  transactions = 0;
   readonly #driver: SqliteDriver;
   /** How many more statements succeed; null if all do. */
   #statementsLeft: number | null = null;
@@ -37,6 +39,7 @@ export class FaultyDriver implements SqliteDriver {
 
   begin(): void {
     this.#driver.begin();
+    this.transactions++;
     this.#open = true;
   }
 

@@ -124,9 +124,14 @@ export class HookBook {
     }
   }
 
-  settled(settlements: readonly HookSettlement[], results: readonly SettleResult[], at: number): void {
+  /** In a transaction nothing is sent again, so nobody is told of what it did before. */
+  settled(
+    settlements: readonly HookSettlement[],
+    results: readonly SettleResult[],
+    { at, mayBeResent }: { at: number; mayBeResent: boolean },
+  ): void {
     for (const [index, settlement] of settlements.entries()) {
-      this.#settledOne(settlement, results[index] as SettleResult, at);
+      this.#settledOne(settlement, results[index] as SettleResult, at, mayBeResent);
     }
   }
 
@@ -264,7 +269,7 @@ export class HookBook {
     this.runs.claimed(account, key, attempts);
   }
 
-  #settledOne({ id, lock, outcome }: HookSettlement, result: SettleResult, at: number): void {
+  #settledOne({ id, lock, outcome }: HookSettlement, result: SettleResult, at: number, mayBeResent: boolean): void {
     const account = this.accounts.get(id);
     if (account === undefined)
       return this.#violate("nothing accepted is lost", `${lock} settled ${id}, which is unknown`);
@@ -275,7 +280,7 @@ export class HookBook {
     }
     if (!owns) {
       const present = account.state === "live" && account.lock === null ? "pending" : PRESENT[account.state];
-      if (result === present) return; // sent again, and told what has become of it
+      if (mayBeResent && result === present) return; // sent again, and told what has become of it
       const owner = account.lock ?? "nobody";
       return this.#violate("at most one owner", `${lock} made ${id} ${result}, which belongs to ${owner}`);
     }

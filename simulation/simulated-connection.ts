@@ -25,6 +25,14 @@ export interface ConnectionOptions {
   readonly crash: (reason: string) => void;
 }
 
+/** A call that has arrived. */
+interface Sent {
+  readonly fault: Fault;
+  readonly sentAt: number;
+}
+
+const IN_TIME_MS = 1000;
+
 /** One process' way to the database: every call takes its time, and may go wrong in every way that a network allows. */
 export class SimulatedConnection implements Engine {
   readonly dialect: Dialect = "sqlite";
@@ -59,7 +67,8 @@ export class SimulatedConnection implements Engine {
 
   async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
     const { database, world, lane } = this.#options;
-    const fault = await this.#arrive("transaction");
+    const sent = await this.#arrive("transaction");
+    const { fault } = sent;
     if (fault === "broken") return this.#fail(unavailable());
     const records: (() => void)[] = [];
     const commit = () =>
@@ -76,7 +85,7 @@ export class SimulatedConnection implements Engine {
         for (const record of records) record();
       });
       world.note(lane.name, `transaction committed${fault === "none" ? "" : ` (${fault})`}`);
-      return await this.#reply(fault, result, () => new CommitOutcomeUnknownError());
+      return await this.#reply(sent, result, () => new CommitOutcomeUnknownError());
     } catch (error) {
       if (lane.closed) return never();
       throw error;
@@ -134,7 +143,7 @@ export class SimulatedConnection implements Engine {
       settleHooks: async (settlements) => {
         const results = await transaction.settleHooks(settlements);
         const at = world.now;
-        records.push(() => book.settled(settlements, results, at));
+        records.push(() => book.settled(settlements, results, { at, mayBeResent: false }));
         return answer(results);
       },
     };
@@ -166,7 +175,7 @@ export class SimulatedConnection implements Engine {
         this.#call(
           `settle ${settlements.map(({ id, lock, outcome }) => `${id} of ${lock} as ${outcome.kind}`).join(", ")}`,
           () => hooks.settle(settlements),
-          (results) => book.settled(settlements, results, world.now),
+          (results) => book.settled(settlements, results, { at: world.now, mayBeResent: true }),
         ),
       nextWake: (scopes, options) => this.#call("next wake", () => hooks.nextWake(scopes, options)),
       leaseTokens: (namespaces) => this.#call("lease tokens", () => hooks.leaseTokens(namespaces)),
@@ -207,12 +216,13 @@ export class SimulatedConnection implements Engine {
     record: (result: Result) => void = () => {},
   ): Promise<Result> {
     const { world, database, lane, faults } = this.#options;
-    const fault = await this.#arrive(name);
+    const sent = await this.#arrive(name);
+    const { fault } = sent;
     const breaks = fault === "broken" || fault === "crash-middle";
     try {
       const result = await database.run(call, record, breaks ? faults.statements() : null);
       world.note(lane.name, `${name} -> ${summary(result)}${fault === "none" ? "" : ` (${fault})`}`);
-      return await this.#reply(fault, result, unavailable);
+      return await this.#reply(sent, result, unavailable);
     } catch (error) {
       world.note(lane.name, `${name} failed: ${error instanceof Error ? error.message : String(error)} (${fault})`);
       if (fault === "crash-middle") this.#crash("in the middle of a call");
@@ -221,10 +231,11 @@ export class SimulatedConnection implements Engine {
   }
 
   /** The way there. Rejects if the database can't be reached; what a dead process has sent may arrive or not. */
-  async #arrive(name: string): Promise<Fault> {
+  async #arrive(name: string): Promise<Sent> {
     const { world, database, lane, faults } = this.#options;
     if (lane.closed) return never();
-    const fault = faults.draw();
+    const sent = { fault: faults.draw(), sentAt: world.now };
+    const { fault } = sent;
     if (fault !== "none" || world.now < database.unavailableUntil) this.unharmed = false;
     const diesWithProcess = world.random.chance(0.5);
     await world.delay(database.lane, fault === "late" ? faults.slowness() : faults.latency());
@@ -237,14 +248,15 @@ export class SimulatedConnection implements Engine {
       world.note(lane.name, `${name} is refused`);
       return this.#fail(new StoreError("store.rejected", "simulated: refused", { transient: false }));
     }
-    if (fault !== "unavailable" && world.now >= database.unavailableUntil) return fault;
+    if (fault !== "unavailable" && world.now >= database.unavailableUntil) return sent;
     world.note(lane.name, `${name} failed: the database is away`);
     return this.#fail(unavailable());
   }
 
   /** The way back. */
-  async #reply<Result>(fault: Fault, result: Result, lost: () => StoreError): Promise<Result> {
+  async #reply<Result>({ fault, sentAt }: Sent, result: Result, lost: () => StoreError): Promise<Result> {
     const { world, lane, faults } = this.#options;
+    if (world.now - sentAt > IN_TIME_MS) this.unharmed = false;
     if (fault === "crash-after" || fault === "crash-middle") this.#crash("before an answer");
     await world.delay(lane, fault === "slow" ? faults.slowness() : faults.latency());
     if (fault === "lost") throw lost();

@@ -18,6 +18,8 @@ const TABLES = `
 create table effect (n integer not null);
 create table handled (key text not null, n integer not null);`;
 
+const ROWS = "select id, name, lock, available_at, error, payload, next_payload from perdure_hook";
+
 interface StoredRow {
   readonly id: string;
   readonly name: string;
@@ -41,6 +43,7 @@ export class SimulatedDatabase {
   readonly #book: HookBook;
   readonly #driver: FaultyDriver;
   readonly #mutex = new WriteMutex();
+  #transactionsChecked = 0;
 
   constructor(world: World, book: HookBook, { wrapDriver = (driver) => driver }: SimulationOptions) {
     this.#world = world;
@@ -90,16 +93,19 @@ export class SimulatedDatabase {
 
   /** Rows and accounts must be the same hooks in the same states. */
   async #check(): Promise<void> {
-    const rows = new Map(this.#readRows().map((row) => [row.id, row]));
+    if (this.#driver.transactions === this.#transactionsChecked) return;
+    this.#transactionsChecked = this.#driver.transactions;
+    const rows = this.read(ROWS) as unknown as StoredRow[];
+    const unknown = new Map(rows.map((row) => [row.id, row]));
     for (const account of this.#book.accounts.values()) {
-      const row = rows.get(account.id);
-      rows.delete(account.id);
+      const row = unknown.get(account.id);
+      unknown.delete(account.id);
       this.#compare(account, row);
     }
-    for (const { id, payload, name } of rows.values()) {
+    for (const { id, payload, name } of unknown.values()) {
       this.#world.violate("nothing appears by itself", `the row ${id} (#${numberOf({ name, payload })})`);
     }
-    await this.#checkNextWake();
+    await this.#checkNextWake(rows);
   }
 
   #compare(account: HookAccount, row: StoredRow | undefined): void {
@@ -127,19 +133,13 @@ export class SimulatedDatabase {
     }
   }
 
-  async #checkNextWake(): Promise<void> {
-    const times = this.#readRows().flatMap((row) => (row.available_at === null ? [] : [row.available_at]));
+  async #checkNextWake(rows: readonly StoredRow[]): Promise<void> {
+    const times = rows.flatMap((row) => (row.available_at === null ? [] : [row.available_at]));
     const expected = times.length === 0 ? null : Math.min(...times) - this.#world.now;
     const scopes = [{ namespace: NAMESPACE, names: [...HOOK_NAMES, RELAY] }];
     const told = await this.engine.hooks.nextWake(scopes, { takeOver: true });
     if (told === expected) return;
     this.#world.violate("a next wake for everything that waits", `in ${expected} ms, but the database says ${told}`);
-  }
-
-  #readRows(): StoredRow[] {
-    return this.read(
-      "select id, name, lock, available_at, error, payload, next_payload from perdure_hook",
-    ) as unknown as StoredRow[];
   }
 }
 
