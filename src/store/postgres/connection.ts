@@ -66,8 +66,8 @@ export class Connection {
     if (this.#closed) return;
     this.#closed = true;
     const pool = await this.#pool;
-    pool?.removeListener("error", this.#options.onPoolError);
-    if (pool && pool !== this.#options.pool) await pool.end();
+    if (pool === this.#options.pool) pool?.removeListener("error", this.#options.onPoolError);
+    else await pool?.end(); // and goes on listening: a connection that is cut while it closes would end the process
   }
 
   async #open(): Promise<PostgresPool> {

@@ -1,0 +1,97 @@
+import { Client, Pool } from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { PostgresPool } from "../../src/store/postgres/index.ts";
+import { postgres } from "../../src/store/postgres/index.ts";
+import { createDatabase, type TestDatabase } from "../support/postgres-database.ts";
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+
+describe("the connections of a PostgreSQL store", () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createDatabase();
+  });
+  afterEach(() => vi.restoreAllMocks());
+  afterAll(() => database.drop());
+
+  describe("of its own", () => {
+    it("are closed with it, and may be cut while they are", async () => {
+      const end = Pool.prototype.end as () => Promise<void>;
+      vi.spyOn(Pool.prototype, "end").mockImplementation(async function (this: Pool) {
+        this.emit("error", new Error("cut"), new Client());
+        await end.call(this);
+      });
+      const { store } = postgres(database.url, { logger: silent });
+      await store.hooks.statements.statistics("app");
+
+      await expect(store.close()).resolves.toBeUndefined();
+    });
+
+    it("may be cut while they are idle, which is logged", async () => {
+      const warn = vi.fn();
+      const { store } = postgres(database.url, { logger: { ...silent, warn } });
+      await store.hooks.statements.statistics("app");
+      const other = new Client({ connectionString: database.url });
+      await other.connect();
+      await other.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name = 'perdure'`,
+      );
+      await vi.waitUntil(() => warn.mock.calls.length > 0);
+      await other.end();
+
+      await expect(store.hooks.statements.statistics("app")).resolves.toMatchObject({ pending: 0 });
+      await store.close();
+    });
+  });
+
+  describe("of the application's pool", () => {
+    it("stay open when it is closed, and it leaves nothing behind", async () => {
+      const pool = new Pool({ connectionString: database.url, max: 4 });
+      const before = pool.listenerCount("error");
+      const { store } = postgres(pool, { logger: silent });
+      await store.hooks.statements.statistics("app");
+      await store.close();
+
+      expect(pool.listenerCount("error")).toBe(before);
+      await expect(pool.query("select 1 as one")).resolves.toMatchObject({ rows: [{ one: 1 }] });
+      await pool.end();
+    });
+
+    it("must be enough to listen, claim and commit at once", () => {
+      const pool = new Pool({ connectionString: database.url, max: 2 });
+      expect(() => postgres(pool)).toThrow(expect.objectContaining({ code: "postgres.pool_too_small" }));
+      expect(() => postgres(database.url, { connections: 2 })).toThrow(/at least 3/);
+    });
+
+    it.each([
+      ["a single connection", new Client()],
+      ["nothing", null],
+      ["anything else", {}],
+    ])("aren't %s", (_, given) => {
+      const refused = expect.objectContaining({ code: "postgres.pool_invalid" });
+      expect(() => postgres(given as unknown as PostgresPool)).toThrow(refused);
+    });
+
+    it("aren't the URL of something else", () => {
+      expect(() => postgres("mysql://root@localhost/app")).toThrow(
+        expect.objectContaining({ code: "postgres.url_invalid" }),
+      );
+    });
+  });
+
+  it("work without prepared statements, as poolers may need", async () => {
+    const pool = new Pool({ connectionString: database.url, max: 3 });
+    const query = vi.spyOn(Client.prototype, "query");
+    const { store } = postgres(pool, { preparedStatements: false, logger: silent });
+    const scopes = [{ namespace: "app", names: ["greet"] }];
+    await store.hooks.statements.claim({ scopes, limit: 1, takeOver: true, lock: "mine", leaseMs: 1000 });
+    await store.hooks.statements.nextWake(scopes, { takeOver: true });
+
+    const names = query.mock.calls.map(([first]) => (first as unknown as { name?: string }).name);
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => name !== undefined)).toEqual([]);
+    await store.close();
+    await pool.end();
+  });
+});
