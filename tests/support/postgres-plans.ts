@@ -10,6 +10,9 @@ export interface RecordedStatement {
   readonly values: readonly unknown[];
 }
 
+/** Whether to use the plan that is kept, or to make one for these values. */
+export type PlanMode = "force_generic_plan" | "force_custom_plan";
+
 /** One step of a plan, with what it did when the statement was run. */
 export interface PlanNode {
   readonly type: string;
@@ -47,7 +50,7 @@ export async function prepare(client: Client, { name, text }: Statement): Promis
 export async function explain(
   client: Client,
   { statement, values }: RecordedStatement,
-  planMode: "force_generic_plan" | "force_custom_plan",
+  planMode: PlanMode,
 ): Promise<PlanNode[]> {
   await client.query("begin");
   try {

@@ -10,8 +10,10 @@ export function schemaMigrations(schema: SchemaPrefix): Migration[] {
  * `available_at` alone drives the queue: when the row is due, the end of its lease while it is claimed, null when it is finished.
  * Texts that we compare are in the "C" collation, whose order is that of bytes. `json` keeps what `jsonb` refuses. No foreign
  * keys and few indexes: every one of them is paid for by every hook. A claim writes a second version of each row, so pages
- * and the primary key's leaves are left with room for it. Space is kept when the queue is worked off: it will be full again, and
- * giving space back locks the table and makes it look cheap to read whole. For the collation of hook_due see IN_QUEUE_ORDER.
+ * and the primary key's leaves are left with room for it. For the collation of hook_due see IN_QUEUE_ORDER.
+ *
+ * The table takes up some space from the beginning and keeps it when the queue is worked off. It will be full again; giving space
+ * back locks it; and a table of a few pages looks cheap to read whole, by plans that stay when it has a million rows.
  */
 function hooks(schema: SchemaPrefix): string {
   return `create table ${schema}hook (
@@ -51,6 +53,9 @@ function hooks(schema: SchemaPrefix): string {
   autovacuum_analyze_scale_factor = 0.05,
   autovacuum_vacuum_cost_delay = 0
 );
+insert into ${schema}hook (namespace, id, name, payload, created_at, triggered_at, attempts, class)
+select '', number, '', 'null', 0, 0, 0, 0 from generate_series(1, 2000) as number;
+delete from ${schema}hook;
 create index hook_due on ${schema}hook (namespace collate "POSIX", class, available_at, id) where available_at is not null;
 create unique index hook_key on ${schema}hook (namespace, name, key) where key is not null and available_at is not null;
 create index hook_failed on ${schema}hook (namespace, id) where available_at is null and error is not null;

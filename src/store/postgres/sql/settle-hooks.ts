@@ -6,10 +6,11 @@ export function deleteCompletedHooks(schema: SchemaPrefix, { keyed }: { keyed: b
   const leases = batch(1, { namespace: "text", id: "text", lock: "text" });
   return {
     name: keyed ? "delete_completed_keyed_hooks" : "delete_completed_hooks",
+    ...(keyed ? {} : { planOnce: true }),
     text: `
 delete from ${schema}hook as hook
 using ${keyed ? inLockingOrder(schema, leases) : leases} as item
-where ${isRowOf("hook", "item")} and hook.lock = any (array[item.lock]) and hook.next_at is null`,
+where ${isRowOf("hook", "item")} and hook.lock = item.lock and hook.next_at is null`,
   };
 }
 
