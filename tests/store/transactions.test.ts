@@ -166,6 +166,16 @@ describe.each(ENGINES)("transactions on $name", (engine) => {
     }
   });
 
+  it("refuse to wait inside of one for what can only happen after it, on SQLite", async () => {
+    const waiting = test.store.engine.transaction(() => test.store.hooks.insert([test.trigger({ id: "a" })]));
+
+    if (engine.dialect === "sqlite") {
+      await expect(waiting).rejects.toMatchObject({ code: "transaction.nested" });
+    } else {
+      expect(await waiting).toMatchObject([{ result: "inserted" }]);
+    }
+  });
+
   it("don't count as open for what they started and left behind", async () => {
     const gate = Promise.withResolvers<void>();
     let leftBehind: Promise<string> | undefined;
