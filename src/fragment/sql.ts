@@ -1,6 +1,7 @@
 import { InvalidInputError } from "../errors.ts";
 import type { Dialect } from "../store/dialect.ts";
 import type { SqlValue } from "../store/sql-value.ts";
+import { timeOfDate } from "../values/index.ts";
 
 /** The engine's own SQL for a tagged template: each value becomes a parameter, never text. */
 export function buildSql(
@@ -30,7 +31,9 @@ export function checkParameters(values: unknown): SqlValue[] {
   if (!Array.isArray(values)) {
     throw new InvalidInputError("sql.parameter_invalid", "The parameters of a query must be an array.");
   }
-  return values.map((value, index) => {
+  return Array.from(values, (value: unknown, index) => {
+    const time = timeOfDate(value);
+    if (time !== undefined && !Number.isNaN(time)) return new Date(time);
     if (isSqlValue(value)) return value;
     throw new InvalidInputError(
       "sql.parameter_invalid",
@@ -41,7 +44,11 @@ export function checkParameters(values: unknown): SqlValue[] {
 }
 
 function isSqlValue(value: unknown): value is SqlValue {
-  if (value === null || value instanceof Uint8Array) return true;
-  if (value instanceof Date) return !Number.isNaN(value.getTime());
+  if (value === null || isBytes(value)) return true;
   return ["string", "number", "bigint", "boolean"].includes(typeof value);
+}
+
+/** Also bytes of another realm, such as a Buffer in jest. */
+function isBytes(value: unknown): boolean {
+  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]";
 }

@@ -34,9 +34,7 @@ export class RegisteredHooks {
     const definition = typeof name === "string" ? this.#definitions.get(name) : undefined;
     if (definition !== undefined) return definition;
     const known = this.names.length === 0 ? "it has none" : `it has ${this.names.join(", ")}`;
-    throw new NotFoundError(
-      "hook.unknown",
-      `"${this.namespace}" has no hook "${String(name).slice(0, 100)}"; ${known}.`,
-    );
+    const shown = typeof name === "string" ? `"${name.slice(0, 100)}"` : `with a ${typeof name} for its name`;
+    throw new NotFoundError("hook.unknown", `"${this.namespace}" has no hook ${shown}; ${known}.`);
   }
 }

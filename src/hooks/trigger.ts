@@ -3,7 +3,7 @@ import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { parseRetries, type RetryOptions } from "../queue/retry-policy.ts";
 import type { HookInsert } from "../store/hook-records.ts";
-import { encodeValue } from "../values/index.ts";
+import { encodeValue, timeOfDate } from "../values/index.ts";
 import { checkText } from "./names.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
 
@@ -48,16 +48,27 @@ export function prepareTrigger(
     payload: encodeValue(value, { label: "payload", maxBytes: hooks.settings.maxPayloadBytes }),
     retries: policy,
     trace: trace ? encodeValue(trace, { label: "traceContext", maxBytes: 8192 }) : null,
-    processAt: processAt === undefined ? null : Number(processAt),
+    processAt: processAt === undefined ? null : (timeOfDate(processAt) ?? (processAt as number)),
     lease: null,
   });
   if (definition.schema === null) return toInsert(payload);
   const validated = definition.schema["~standard"].validate(payload);
   const accept = (result: StandardSchemaV1.Result<unknown>) => toInsert(outputOf(result, name));
-  return validated instanceof Promise ? validated.then(accept) : accept(validated);
+  return isThenable(validated) ? Promise.resolve(validated).then(accept) : accept(validated);
+}
+
+/** A promise, of whichever realm. */
+function isThenable<Result>(value: Result | Promise<Result>): value is Promise<Result> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
 function outputOf(result: StandardSchemaV1.Result<unknown>, name: string): unknown {
+  if (typeof result !== "object" || result === null) {
+    throw new InvalidInputError(
+      "payload.invalid",
+      `The schema of "${name}" gave no result: it isn't a Standard Schema.`,
+    );
+  }
   if (result.issues === undefined) return result.value;
   const problems = result.issues.slice(0, 5).map(({ path = [], message }) => {
     const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
@@ -80,7 +91,7 @@ function checkTrigger(options: TriggerOptions | undefined): TriggerOptions {
 }
 
 function checkTime(value: unknown): void {
-  const time = value instanceof Date ? value.getTime() : value;
+  const time = timeOfDate(value) ?? value;
   const accepted = typeof time === "number" && Number.isInteger(time) && Math.abs(time) <= LATEST_TIME;
   if (!accepted)
     throw invalid("processAt must be a Date, or milliseconds since the epoch as a whole number, before the year 10000");

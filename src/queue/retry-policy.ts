@@ -2,6 +2,7 @@ import { type Duration, parseDuration } from "../duration.ts";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { Randomness } from "../randomness.ts";
+import { timeOfDate } from "../values/index.ts";
 
 /** How often and when to try again. What is left out comes from the next wider policy: the trigger's, the hook's, the default. */
 export interface RetryOptions {
@@ -74,8 +75,8 @@ export function requestedDelay(error: unknown, now: number): number | null {
   if (typeof error !== "object" || error === null) return null;
   try {
     const retryAfter: unknown = Reflect.get(error, "retryAfter");
-    const isDate = retryAfter instanceof Date;
-    const delay = isDate ? Math.max(retryAfter.getTime() - now, 0) : (retryAfter as Duration);
+    const date = timeOfDate(retryAfter);
+    const delay = date === undefined ? (retryAfter as Duration) : Math.max(date - now, 0);
     return Math.min(parseDuration(delay), LONGEST_DELAY_MS);
   } catch {
     return null;

@@ -2,6 +2,7 @@ import { InvalidInputError } from "../errors.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
 import type { Logger } from "../logger.ts";
+import { timeOfDate } from "../values/index.ts";
 
 export interface TestAppOptions<Hooks extends HookDefinitions> extends DurableHooksOptions {
   readonly hooks?: Hooks;
@@ -64,7 +65,7 @@ export function parseTestAppOptions<Hooks extends HookDefinitions>(
   const { hooks, namespace = "app", tables, seed = 1, startAt = START, logger = silentLogger, ...rest } = options;
   const { concurrency = 100, leaseMs = 30_000, ...durableHooks } = rest;
   if (tables !== undefined && typeof tables !== "string") throw invalid("tables must be SQL, as a text");
-  const start = startAt instanceof Date ? startAt.getTime() : startAt;
+  const start = timeOfDate(startAt) ?? startAt;
   return {
     hooks: (hooks ?? {}) as Hooks,
     namespace,

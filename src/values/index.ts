@@ -2,3 +2,4 @@
 export { decodeValue } from "./decode.ts";
 export { encodeValue } from "./encode.ts";
 export { describeError, encodeError, MAX_ERROR_BYTES } from "./stored-error.ts";
+export { timeOfDate } from "./time-of-date.ts";
