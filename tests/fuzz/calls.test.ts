@@ -1,0 +1,207 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Application } from "../../src/app/perdure.ts";
+import { createDurableHooksDispatcher, type DurableHooksDispatcher } from "../../src/dispatchers/node.ts";
+import {
+  createDurableHooksProcessor,
+  defineFragment,
+  defineHook,
+  type Fragment,
+  instantiate,
+  perdure,
+  type WithinSync,
+} from "../../src/index.ts";
+import type { Processor } from "../../src/queue/processor.ts";
+import { ENGINES, type TestStore } from "../support/engines.ts";
+import { clearAnswer, clearAnswerSync } from "./support/clear-answer.ts";
+import { fuzz } from "./support/fuzz.ts";
+import {
+  data,
+  given,
+  hostileNumber,
+  hostileOptions,
+  hostileText,
+  hostileValue,
+  type Recipe,
+} from "./support/hostile.ts";
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+const retries = hostileOptions({
+  limit: given(fc.nat({ max: 3 })),
+  delay: given(fc.nat({ max: 3 })),
+  backoff: given(fc.constantFrom("constant", "linear", "exponential")),
+});
+const triggerOptions = hostileOptions({
+  key: hostileText,
+  id: hostileText,
+  processAt: fc.oneof<fc.Arbitrary<Recipe>[]>(hostileNumber, given(fc.date())),
+  retries,
+});
+
+describe.each(ENGINES)("on $name, whatever is asked", (engine) => {
+  const seen = new Map<string, unknown>();
+  const hooks = {
+    take: defineHook((payload: unknown, hook) => void seen.set(hook.hookId, payload)),
+    fail: defineHook({ retries: { limit: 0 } }, (payload: unknown) => {
+      throw payload;
+    }),
+  };
+  let database: TestStore;
+  let fragment: Fragment<typeof hooks, unknown>;
+  let app: Application<typeof hooks>;
+  let dispatcher: DurableHooksDispatcher;
+
+  beforeAll(async () => {
+    database = await engine.create({ logger: silent });
+    const definition = defineFragment("fuzz").provideHooks(() => hooks);
+    fragment = instantiate(definition.build()).withOptions({ databaseAdapter: database.adapter }).build();
+    app = new Application(fragment, null, false);
+    const processor = createDurableHooksProcessor(fragment) as Processor;
+    dispatcher = createDurableHooksDispatcher({ processor, logger: silent });
+  });
+  afterAll(() => database.dispose());
+
+  /** Nothing that was done before keeps an ordinary hook from running. */
+  async function checkThatHooksRun(): Promise<void> {
+    const { id } = await app.hooks.take.trigger({ ordinary: true });
+    await dispatcher.drain();
+    expect(seen.get(id)).toEqual({ ordinary: true });
+    seen.clear();
+  }
+
+  test("a trigger is stored and comes back as it was, or is refused", async () => {
+    await fuzz([hostileValue, triggerOptions], async (payload, options) => {
+      const answer = await clearAnswer(() => app.hooks.take.trigger(payload, options as never));
+      if ("result" in answer) expect(answer.result.id).toBeTypeOf("string");
+    });
+    await dispatcher.drain();
+    seen.clear();
+    await fuzz([given(data)], async (payload) => {
+      const answer = await clearAnswer(() => app.hooks.take.trigger(payload));
+      if ("refused" in answer) return;
+      await dispatcher.drain();
+      expect(seen.get(answer.result.id)).toEqual(payload);
+    });
+    await checkThatHooksRun();
+  });
+
+  test("what a handler throws is kept, and operators can look at it", async () => {
+    await fuzz([hostileValue], async (payload) => {
+      await clearAnswer(() => app.hooks.fail.trigger(payload));
+    });
+    await dispatcher.drain();
+    let cursor: string | undefined;
+    do {
+      const page = await app.durableHooks.deadLetters({ limit: 20, ...(cursor === undefined ? {} : { cursor }) });
+      for (const hook of page.hooks) expect(hook).toMatchObject({ status: "failed", attempts: 1 });
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    await checkThatHooksRun();
+  });
+
+  test("a unit of work commits, or is refused and leaves nothing behind", async () => {
+    await fuzz([hostileText, hostileValue, hostileValue, triggerOptions], async (name, payload, parameter, options) => {
+      await clearAnswer(() => app.unitOfWork(payload as never));
+      await clearAnswer(() =>
+        app.unitOfWork(async (uow) => {
+          clearAnswerSync(() => uow.triggerHook(name as "take", payload));
+          clearAnswerSync(() => uow.triggerHook(payload as "take", payload));
+          clearAnswerSync(() => uow.triggerHook("take", payload, options as never));
+          const { sql, query } = uow as unknown as Record<"sql" | "query", (...rest: unknown[]) => Promise<unknown>>;
+          await clearAnswer(() => sql.call(uow, payload, parameter));
+          const native = engine.dialect === "sqlite" ? "select ? as value" : "select $1::text as value";
+          await clearAnswer(() => query.call(uow, native, parameter)).catch(acceptDriversError);
+          await clearAnswer(() => query.call(uow, native, [parameter])).catch(acceptDriversError);
+          if (typeof payload !== "string") await clearAnswer(() => query.call(uow, payload, []));
+        }),
+      );
+    });
+    await dispatcher.drain();
+    await checkThatHooksRun();
+  });
+
+  test("a unit of work isn't said to be done if the database has given it up", async () => {
+    const swallowing = app.unitOfWork(async (uow) => {
+      await uow.query("select nothing from nowhere").catch(() => {});
+      return "done";
+    });
+    if (engine.dialect === "sqlite")
+      expect(await swallowing).toBe("done"); // only the statement failed
+    else await expect(swallowing).rejects.toMatchObject({ code: "transaction.rolled_back" });
+    await checkThatHooksRun();
+  });
+
+  test("operators get an answer, or are refused", async () => {
+    const listOptions = hostileOptions({
+      status: given(fc.constantFrom("pending", "failed", "completed", "processing")),
+      name: hostileText,
+      cursor: hostileText,
+      limit: hostileNumber,
+      order: given(fc.constantFrom("newest", "oldest")),
+    });
+    await fuzz([listOptions, hostileValue, hostileText], async (options, value, text) => {
+      const { durableHooks } = app;
+      await clearAnswer(() => durableHooks.list(options as never));
+      await clearAnswer(() => durableHooks.deadLetters(options as never));
+      for (const id of [value, text, [text, value], { name: text, key: value }, { name: "take", key: text }]) {
+        await clearAnswer(() => durableHooks.get(id as never));
+        await clearAnswer(() => durableHooks.redrive(id as never));
+        await clearAnswer(() => durableHooks.discard(id as never));
+        await clearAnswer(() => durableHooks.cancel(id as never));
+      }
+    });
+    await dispatcher.drain();
+    await checkThatHooksRun();
+  });
+
+  test("somebody else's transaction is used, or is refused", async () => {
+    await fuzz([hostileValue, hostileText], async (value, name) => {
+      clearAnswerSync(() => app.within(value as never));
+      const open = { isOpen: () => true, execute: () => [] };
+      for (const mode of ["sync", "async", name]) {
+        const transaction = { ...open, mode, dialect: engine.dialect } as never;
+        const within = () => app.within(transaction) as WithinSync<typeof hooks>;
+        await clearAnswer(() => within().triggerHook(name as "take", value));
+        await clearAnswer(() => within().triggerHook("take", value, value as never));
+      }
+    });
+    await checkThatHooksRun();
+  });
+
+  test("an application is started, or is refused", async () => {
+    const options = hostileOptions({
+      database: given(fc.constant(database.adapter)),
+      hooks: given(fc.constant({ ping: defineHook(() => {}) })),
+      namespace: hostileText,
+      worker: hostileOptions({ pollIntervalMs: hostileNumber, concurrency: hostileNumber, leaseMs: hostileNumber }),
+      logger: given(fc.constant(silent)),
+      stuckProcessingTimeoutMinutes: hostileNumber,
+      onStuckProcessingHooks: hostileValue,
+      keepCompleted: fc.oneof<fc.Arbitrary<Recipe>[]>(hostileNumber, hostileText),
+      maxPayloadBytes: hostileNumber,
+      captureTraceContext: hostileValue,
+    }).filter(({ make }) => !opensFile(make()));
+    await fuzz([options, hostileValue], async (given, stopOptions) => {
+      const answer = await clearAnswer(() => perdure(given as never));
+      if ("refused" in answer) return;
+      await clearAnswer(() => answer.result.stop(stopOptions as never));
+      await answer.result.stop();
+    });
+    await checkThatHooksRun();
+  });
+});
+
+/** What the database says about the application's own SQL is for the application, as it is. */
+function acceptDriversError(error: unknown): void {
+  const cause = (error as Error).cause;
+  if (!(cause instanceof Error) || cause instanceof TypeError) throw error;
+}
+
+/** A text is the path of a database, which would be created. */
+function opensFile(options: unknown): boolean {
+  try {
+    return typeof (options as { database?: unknown }).database === "string";
+  } catch {
+    return false;
+  }
+}
