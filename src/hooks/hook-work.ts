@@ -6,7 +6,7 @@ import type { ClaimedHook, HookOutcome } from "../store/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import { decodeValue, encodeError } from "../values/index.ts";
 import type { AnyHookDefinition } from "./define-hook.ts";
-import type { HookContext, TraceContext } from "./hook-context.ts";
+import { HookCall } from "./hook-call.ts";
 import type { StuckHook } from "./hook-settings.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
 
@@ -24,8 +24,7 @@ export class HookWork implements Work {
   readonly #store: Store;
   readonly #hooks: RegisteredHooks;
   readonly #onStuck: (hook: StuckHook) => void;
-  /** Made only when somebody asks for the signal or aborts it: most handlers never do. */
-  #aborter: AbortController | undefined;
+  readonly #aborter = new AbortController();
   #abandon: (() => void) | undefined;
   #abandoned = false;
 
@@ -51,7 +50,7 @@ export class HookWork implements Work {
     onEnd();
     if (ending.kind === "abandoned" || this.#abandoned) return null;
     const outcome = this.#outcome(ending, policy);
-    const stuck = this.#aborter?.signal.aborted === true; // whatever else aborts the signal abandons the hook
+    const stuck = this.#aborter.signal.aborted === true; // whatever else aborts the signal abandons the hook
     await this.#settle(outcome);
     if (stuck) this.#onStuck({ ...this.#summary(), reason: "timeout" });
     if (ending.kind !== "threw") return null;
@@ -61,7 +60,7 @@ export class HookWork implements Work {
 
   abandon(reason: AttemptAbortedError): void {
     this.#abandoned = true;
-    this.#abort(reason);
+    this.#aborter.abort(reason);
     this.#abandon?.();
   }
 
@@ -109,7 +108,7 @@ export class HookWork implements Work {
   }
 
   async #call(definition: AnyHookDefinition, payload: never, policy: RetryPolicy): Promise<void> {
-    await definition.handler(payload, this.#context(policy));
+    await definition.handler(payload, new HookCall(this.hook, policy, this.#aborter.signal));
   }
 
   #watch(resolve: (ending: Ending) => void): Timer | undefined {
@@ -120,42 +119,9 @@ export class HookWork implements Work {
         "hook.stuck",
         `The handler didn't end within ${stuckTimeoutMinutes} minutes.`,
       );
-      this.#abort(error);
+      this.#aborter.abort(error);
       resolve({ kind: "threw", error });
     }, stuckTimeoutMinutes * 60_000);
-  }
-
-  get #signal(): AbortSignal {
-    this.#aborter ??= new AbortController();
-    return this.#aborter.signal;
-  }
-
-  #abort(reason: AttemptAbortedError): void {
-    this.#aborter ??= new AbortController();
-    this.#aborter.abort(reason);
-  }
-
-  #context(policy: RetryPolicy): HookContext {
-    const { hook } = this;
-    const signal = () => this.#signal;
-    const dateOrNull = (time: number | null) => (time === null ? null : new Date(time));
-    return {
-      hookId: hook.id,
-      hookName: hook.name,
-      namespace: hook.namespace,
-      idempotencyKey: `${hook.id}:${hook.triggers}`,
-      status: "processing",
-      attempts: hook.attempts,
-      maxAttempts: policy.limit + 1,
-      createdAt: new Date(hook.createdAt),
-      lastAttemptAt: dateOrNull(hook.lastAttemptAt),
-      nextRetryAt: hook.attempts > 1 ? new Date(hook.dueAt) : null,
-      processAt: new Date(hook.dueAt),
-      get signal() {
-        return signal();
-      },
-      traceContext: hook.trace === null ? null : (decodeValue(hook.trace) as TraceContext),
-    };
   }
 
   #outcome(ending: Exclude<Ending, { kind: "abandoned" }>, policy: RetryPolicy): HookOutcome {

@@ -18,7 +18,9 @@ export function toLease(row: Row): HookLease {
 
 export function toClaimedHook(row: Row): ClaimedHook {
   return {
-    ...toLease(row),
+    namespace: row.namespace as string,
+    id: row.id as string,
+    lock: row.lock as string,
     name: row.name as string,
     key: row.key as string | null,
     ownId: Boolean(row.own_id),
