@@ -18,7 +18,7 @@ import type {
 import { toClaimedHook, toHookRecord, toSettleResult, toStatistics } from "../rows.ts";
 import { WorkClass } from "../work-class.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
-import { CLAIM_HOOK, FIND_DUE_HOOKS } from "./sql/claim-hooks.ts";
+import { CLAIM_HOOKS, FIND_DUE_HOOKS } from "./sql/claim-hooks.ts";
 import { FIND_TRIGGERED_HOOK, INSERT_HOOK, INSERT_KEYED_HOOK } from "./sql/insert-hook.ts";
 import { EXPIRE_LEASES, LEASE_TOKENS, NEXT_HOOK_WAKE, RENEW_HOOK } from "./sql/leases.ts";
 import {
@@ -32,7 +32,7 @@ import {
   PURGE_HOOKS,
   REDRIVE_HOOK,
 } from "./sql/operate-hooks.ts";
-import { DELETE_COMPLETED_HOOK, FIND_SETTLED_HOOK, SETTLE_HOOK } from "./sql/settle-hook.ts";
+import { DELETE_COMPLETED_HOOKS, FIND_SETTLED_HOOK, SETTLE_HOOK } from "./sql/settle-hook.ts";
 
 export interface SqliteAccess {
   readonly driver: SqliteDriver;
@@ -73,7 +73,7 @@ export class SqliteHookStatements implements HookStatements {
     if (due.length === 0) return [];
     return this.#access.write(() => {
       const now = this.#access.now();
-      return this.#findDue(lanes, request.limit, now).map((row) => this.#claimOne(row, request, now));
+      return this.#claimFound(this.#findDue(lanes, request.limit, now), request, now);
     });
   }
 
@@ -95,9 +95,12 @@ export class SqliteHookStatements implements HookStatements {
   /** Inside of a transaction that is open already. What was settled before is `lost`, unless it may have been by ourselves. */
   settleNow(settlements: readonly HookSettlement[], { mayBeResent }: { mayBeResent: boolean }): SettleResult[] {
     const now = this.#access.now();
-    return settlements.map(
-      (settlement) => this.#settleOne(settlement, now) ?? (mayBeResent ? this.#findSettled(settlement) : "lost"),
-    );
+    const deleted = this.#deleteCompleted(settlements);
+    return settlements.map((settlement) => {
+      const { namespace, lock, id } = settlement;
+      if (deleted.has(`${namespace} ${lock} ${id}`)) return "deleted";
+      return this.#settleOne(settlement, now) ?? (mayBeResent ? this.#findSettled(settlement) : "lost");
+    });
   }
 
   foreignInsert(hook: HookInsert): ForeignInsert {
@@ -204,17 +207,34 @@ export class SqliteHookStatements implements HookStatements {
     return found;
   }
 
-  #claimOne(row: Row, { lock, leaseMs }: ClaimRequest, now: number): ClaimedHook {
-    const attempts = Number(row.attempts) + 1;
-    const recoveries = Number(row.recoveries) + (row.lock === null ? 0 : 1);
-    const reference = [row.namespace as string, row.id as string];
-    this.#driver.run(CLAIM_HOOK, [lock, now + leaseMs, attempts, recoveries, now, ...reference]);
-    return toClaimedHook({ ...row, lock, attempts, recoveries, claimed_at: now });
+  #claimFound(rows: readonly Row[], { lock, leaseMs }: ClaimRequest, now: number): ClaimedHook[] {
+    for (const [namespace, found] of Map.groupBy(rows, (row) => row.namespace as string)) {
+      const ids = JSON.stringify(found.map((row) => row.id));
+      this.#driver.run(CLAIM_HOOKS, [lock, now + leaseMs, now, namespace, ids]);
+    }
+    return rows.map((row) => {
+      row.recoveries = Number(row.recoveries) + (row.lock === null ? 0 : 1);
+      row.attempts = Number(row.attempts) + 1;
+      row.lock = lock;
+      row.claimed_at = now;
+      return toClaimedHook(row);
+    });
   }
 
-  /** Null if we don't own the row. */
+  /** What is done and unwanted goes in one statement for each owner. The rest, and what that left over, is settled one by one. */
+  #deleteCompleted(settlements: readonly HookSettlement[]): Set<string> {
+    const deleted = new Set<string>();
+    const unwanted = settlements.filter(({ outcome }) => isUnwanted(outcome));
+    for (const [owner, owned] of Map.groupBy(unwanted, ({ namespace, lock }) => `${namespace} ${lock}`)) {
+      const { namespace, lock } = owned[0] as HookSettlement;
+      const ids = JSON.stringify(owned.map(({ id }) => id));
+      for (const row of this.#driver.all(DELETE_COMPLETED_HOOKS, [namespace, ids, lock]))
+        deleted.add(`${owner} ${row.id}`);
+    }
+    return deleted;
+  }
+
   #settleOne({ namespace, id, lock, outcome }: HookSettlement, now: number): SettleResult | null {
-    if (isUnwanted(outcome) && this.#driver.run(DELETE_COMPLETED_HOOK, [namespace, id, lock]) === 1) return "deleted";
     const error = "error" in outcome ? outcome.error : null;
     const [row] = this.#driver.all(SETTLE_HOOK, [outcome.kind, now, delayOf(outcome), error, namespace, id, lock]);
     return row ? toSettleResult(row) : null;

@@ -1,5 +1,8 @@
-/** A completed hook that nobody wants kept, and that nothing was triggered beside. Index: the primary key. */
-export const DELETE_COMPLETED_HOOK = `delete from perdure_hook where namespace = ? and id = ? and lock = ? and next_at is null`;
+/** Completed hooks of one owner that nobody wants kept, and that nothing was triggered beside. Index: the primary key. */
+export const DELETE_COMPLETED_HOOKS = `
+delete from perdure_hook
+where namespace = ? and id in (select value from json_each(?)) and lock = ? and next_at is null
+returning id`;
 
 const RESULT = `case when available_at is not null then 'pending' when error is not null then 'failed' else 'completed' end`;
 
