@@ -75,6 +75,27 @@ test("what is left to announce is announced before the database is closed", asyn
   expect(ears.heard.toSorted()).toEqual([["first"], ["second"]]);
 });
 
+test("what can't be announced at first is announced again", async () => {
+  const ears = await listen();
+  log.refused = /pg_notify/;
+  log.refusals = 2;
+  const store = open();
+  store.engine.wakeups.announce("first");
+  await waitUntil("it was heard", () => ears.heard.length === 1);
+  await store.close();
+
+  expect(log.matching(/pg_notify/)).toHaveLength(3);
+});
+
+test("what can't be announced at all is given up", async () => {
+  log.refused = /pg_notify/;
+  const store = open();
+  store.engine.wakeups.announce("first");
+  await store.close();
+
+  expect(log.matching(/pg_notify/)).toHaveLength(3);
+});
+
 test("a notice that isn't ours means to look everywhere", async () => {
   const greet = recordCalls<string>();
   const app = await perdure({

@@ -5,8 +5,9 @@ export class StatementLog {
   readonly texts: string[] = [];
   /** How many statements have no answer yet, and how many connections are on their way. */
   inFlight = 0;
-  /** Statements that this finds are refused, as a server or a pooler would. */
+  /** Statements that this finds are refused, as a server or a pooler would; as many as this says. */
   refused: RegExp | undefined;
+  refusals: number = Number.POSITIVE_INFINITY;
 
   clear(): void {
     this.texts.length = 0;
@@ -47,7 +48,8 @@ function countStatements(client: PoolClient, log: StatementLog): void {
   const counted: Query = (config, values, callback) => {
     const text = typeof config === "string" ? config : (config as { text: string }).text;
     log.texts.push(text);
-    if (log.refused?.test(text)) {
+    if (log.refused?.test(text) && log.refusals > 0) {
+      log.refusals--;
       const error = Object.assign(new Error("not supported here"), { code: "0A000" });
       return callback === undefined ? Promise.reject(error) : void setImmediate(callback, error);
     }

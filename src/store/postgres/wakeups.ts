@@ -5,6 +5,7 @@ import { ANSWER_TIMEOUT_MS, type Connection } from "./connection.ts";
 import type { PostgresClient } from "./driver.ts";
 
 const ANNOUNCE_INTERVAL_MS = 10;
+const NOTIFY_TRIES = 3;
 const FIRST_RECONNECT_MS = 100;
 const LONGEST_RECONNECT_MS = 10_000;
 const PING_INTERVAL_MS = 40_000;
@@ -89,12 +90,16 @@ export class PostgresWakeups implements Wakeups {
     const payload = JSON.stringify([...this.#announced]).slice(0, 7000);
     this.#announced.clear();
     this.#throttle = this.#clock.setTimer(() => this.#sendAnnouncements(), ANNOUNCE_INTERVAL_MS);
+    this.#sending = Promise.all([this.#sending, this.#notify(payload)]).then(() => {});
+  }
+
+  /** After a restart of the server the first connections that a pool gives may be dead. If the server is, polling finds it. */
+  async #notify(payload: string): Promise<void> {
     const notify = { name: "notify", text: "select pg_notify($1, $2)", planOnce: true } as const;
-    const sent = this.#connection.run(notify, [this.channel, payload]).then(
-      () => {},
-      () => {}, // polling finds it all the same
-    );
-    this.#sending = Promise.all([this.#sending, sent]).then(() => {});
+    for (let tries = 0; tries < NOTIFY_TRIES; tries++) {
+      const sent = await this.#connection.run(notify, [this.channel, payload]).catch(() => null);
+      if (sent !== null) return;
+    }
   }
 
   async #connect(generation: number, retryMs: number): Promise<void> {
