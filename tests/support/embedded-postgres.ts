@@ -10,6 +10,10 @@ export interface EmbeddedPostgres {
   readonly url: string;
   /** Ends the server and its connections, and deletes its files. */
   stop(): Promise<void>;
+  /** Ends the server and its connections: in good order, or as if it had crashed. It keeps its files. */
+  shutDown(mode: "fast" | "immediate"): Promise<void>;
+  /** Starts it again, where it was. */
+  startAgain(): Promise<void>;
 }
 
 /**
@@ -22,13 +26,21 @@ export async function startEmbeddedPostgres(): Promise<EmbeddedPostgres> {
   // Detached, so that Ctrl+C in a terminal reaches it only through us.
   const owner = spawn(process.execPath, [program], { detached: true, stdio: ["pipe", "pipe", "inherit"] });
   const exited = once(owner, "exit");
-  const started = once(createInterface({ input: owner.stdout }), "line");
-  const url = await Promise.race([started, exited.then(() => [])]).then(([line]) => line as string | undefined);
-  if (url === undefined) {
-    throw new Error("PostgreSQL did not start; its output is above.");
-  }
+  const output = createInterface({ input: owner.stdout });
+  const nextLine = async (): Promise<string> => {
+    const [line] = (await Promise.race([once(output, "line"), exited.then(() => [])])) as [string?];
+    if (line === undefined) throw new Error("PostgreSQL did not start; its output is above.");
+    return line;
+  };
+  const command = async (text: string): Promise<void> => {
+    const done = nextLine();
+    owner.stdin.write(`${text}\n`);
+    await done;
+  };
   return {
-    url,
+    url: await nextLine(),
+    shutDown: (mode) => command(`stop ${mode}`),
+    startAgain: () => command("start"),
     async stop() {
       owner.stdin.end();
       await exited;

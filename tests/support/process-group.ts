@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
-import { type HookPage, type HookStatistics, perdure } from "../../src/index.ts";
+import { type HookPage, type HookStatistics, perdure, StoreError } from "../../src/index.ts";
+import { LogBook } from "../hooks/support/log-book.ts";
 import { ENGINES, type TestEngine, type TestStore } from "./engines.ts";
 import { waitUntil } from "./wait-until.ts";
 import { type RunEntry, WorkerProcess } from "./worker-process.ts";
@@ -48,7 +49,8 @@ export class ProcessGroup {
   }
 
   async connect(): Promise<void> {
-    this.#app = await perdure({ database: this.#location, hooks: TRIGGERED_HOOKS, worker: false });
+    const logger = new LogBook(); // what is logged about the faults of a test is nobody's concern
+    this.#app = await perdure({ database: this.#location, hooks: TRIGGERED_HOOKS, worker: false, logger });
   }
 
   get location(): string {
@@ -97,11 +99,14 @@ export class ProcessGroup {
     return this.app.durableHooks.deadLetters();
   }
 
-  /** Nothing waits and nothing runs. */
+  /** Nothing waits and nothing runs. The database may be away for a moment. */
   async emptied(deadlineMs?: number): Promise<void> {
     const isEmpty = async () => {
-      const { pending, processing } = await this.statistics();
-      return pending + processing === 0;
+      const statistics = await this.statistics().catch((error: unknown) => {
+        if (error instanceof StoreError && error.transient) return null;
+        throw error;
+      });
+      return statistics !== null && statistics.pending + statistics.processing === 0;
     };
     await waitUntil("all hooks had run", isEmpty, deadlineMs);
   }
