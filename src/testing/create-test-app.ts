@@ -1,6 +1,7 @@
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import { TestApp } from "./test-app.ts";
 import { parseTestAppOptions, type TestAppOptions } from "./test-app-options.ts";
+import { TestWorld } from "./test-world.ts";
 
 /**
  * Starts an application for a test, on a database in memory, with a time of its own. Nothing runs until the test says so, and
@@ -15,12 +16,19 @@ import { parseTestAppOptions, type TestAppOptions } from "./test-app-options.ts"
 export async function createTestApp<const Hooks extends HookDefinitions = Record<never, never>>(
   options: TestAppOptions<Hooks> = {},
 ): Promise<TestApp<Hooks>> {
-  const app = new TestApp<Hooks>(parseTestAppOptions(options));
+  return new TestApp(await createTestWorld(options));
+}
+
+/** The same for those who need more power than a test. */
+export async function createTestWorld<Hooks extends HookDefinitions>(
+  options: TestAppOptions<Hooks>,
+): Promise<TestWorld<Hooks>> {
+  const world = new TestWorld<Hooks>(parseTestAppOptions(options));
   try {
-    await app.migrate();
-    return app;
+    await world.migrate();
+    return world;
   } catch (error) {
-    await app.stop();
+    world.stop();
     throw error;
   }
 }

@@ -3,9 +3,10 @@ import { InvalidInputError, PerdureError } from "../errors.ts";
 import { describeError } from "../values/index.ts";
 import type { CrashMoment } from "./commit-points.ts";
 import type { CrashPoint, CrashReport, CrashScenario, CrashWorld, ExploreOptions } from "./crash-scenario.ts";
-import { createTestApp } from "./create-test-app.ts";
-import type { TestApp } from "./test-app.ts";
+import { createTestWorld } from "./create-test-app.ts";
+import { TestApp } from "./test-app.ts";
 import { TEST_APP_FIELDS } from "./test-app-options.ts";
+import type { TestWorld } from "./test-world.ts";
 
 const NO_CRASH: CrashPoint = { commit: 0, when: "never", during: "nothing" };
 const MOMENTS: readonly CrashMoment[] = ["before", "after"];
@@ -69,15 +70,16 @@ async function runScenario<World extends CrashWorld, Outcome>(
   point: CrashPoint,
 ): Promise<RunResult<Outcome>> {
   const world = await setUp();
-  await using app = (await createTestApp(optionsOf(world))) as TestApp<World["hooks"]>;
+  const testWorld = (await createTestWorld(optionsOf(world))) as TestWorld<World["hooks"]>;
+  await using app = new TestApp(testWorld);
   const commits: string[] = [];
   let crash = NO_CRASH;
-  app.observeCommits((during) => {
+  testWorld.observeCommits((during) => {
     if (commits.push(during) !== point.commit || point.when === "never") return null;
     crash = { ...point, during };
     return point.when;
   });
-  const attempt = () => app.runInProcess(async () => run(app, world));
+  const attempt = () => testWorld.runInProcess(async () => run(app, world));
   try {
     const ended = await attempt();
     if (!ended && runAgain) await attempt();

@@ -4,5 +4,6 @@ export type { CrashPoint, CrashReport, CrashScenario, CrashWorld, ExploreOptions
 export { createTestApp } from "./create-test-app.ts";
 export { exploreCrashes } from "./explore-crashes.ts";
 export { seededRandomness } from "./seeded-randomness.ts";
-export type { TestApp, TestAppError } from "./test-app.ts";
+export type { TestApp } from "./test-app.ts";
 export type { TestAppOptions } from "./test-app-options.ts";
+export type { TestAppError } from "./test-world.ts";

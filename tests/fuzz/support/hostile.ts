@@ -23,7 +23,7 @@ export function given<Value>(values: fc.Arbitrary<Value>): fc.Arbitrary<Recipe<V
 }
 
 /** Texts that break what puts them into SQL, URLs, logs, keys of objects or fixed lengths. */
-export const texts: fc.Arbitrary<string> = fc.oneof(
+const texts: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: "binary", maxLength: 300 }),
   fc.string({ maxLength: 40 }),
   fc.constantFrom(
@@ -57,7 +57,7 @@ export const texts: fc.Arbitrary<string> = fc.oneof(
   ),
 );
 
-export const numbers: fc.Arbitrary<number> = fc.oneof(
+const numbers: fc.Arbitrary<number> = fc.oneof(
   fc.double(),
   fc.integer(),
   fc.maxSafeInteger(),

@@ -1,0 +1,148 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { PerdureError } from "../errors.ts";
+import type { HookDefinitions } from "../hooks/define-hook.ts";
+import type { Randomness } from "../randomness.ts";
+import { type CommitObserver, commitObserved } from "./commit-points.ts";
+import { ControlledClock, settle } from "./controlled-clock.ts";
+import { currentOperation } from "./process-engine.ts";
+import { forever, type ProcessLife } from "./process-life.ts";
+import { seededRandomness } from "./seeded-randomness.ts";
+import type { TestAppSettings } from "./test-app-options.ts";
+import { TestDatabase } from "./test-database.ts";
+import { TestProcess } from "./test-process.ts";
+
+/** What a handler threw, or what went wrong with the database. */
+export interface TestAppError {
+  readonly error: unknown;
+  /** Names the hook; null if it wasn't a handler that failed. */
+  readonly description: string | null;
+  /** Counted from 1; null if it wasn't a handler that failed. */
+  readonly attempt: number | null;
+}
+
+/** The database, the time and the chance of one test, and the processes that come and go in it, one at a time. */
+export class TestWorld<Hooks extends HookDefinitions> {
+  readonly database: TestDatabase = new TestDatabase();
+  readonly clock: ControlledClock;
+  readonly errors: TestAppError[] = [];
+  readonly #settings: TestAppSettings<Hooks>;
+  readonly #randomness: Randomness;
+  /** Which process the running code belongs to. */
+  readonly #context = new AsyncLocalStorage<TestProcess<Hooks>>();
+  #process: TestProcess<Hooks>;
+  #processes = 0;
+  #observer: CommitObserver | undefined;
+  /** How many rows were changed up to the last commit. */
+  #changes = 0;
+  #stopped = false;
+
+  constructor(settings: TestAppSettings<Hooks>) {
+    this.#settings = settings;
+    this.clock = new ControlledClock(settings.startAt);
+    this.#randomness = seededRandomness(settings.seed);
+    this.database.observe((perform) => this.#commit(perform, this.here().life));
+    this.#process = this.#startProcess();
+  }
+
+  async migrate(): Promise<void> {
+    await this.#process.migrate();
+    if (this.#settings.tables !== undefined) this.database.execute(this.#settings.tables);
+  }
+
+  /** The process that the calling code belongs to: a test's own code belongs to whichever lives. */
+  here(): TestProcess<Hooks> {
+    if (this.#stopped) throw new PerdureError("store.closed", "The test application was stopped.");
+    return this.#context.getStore() ?? this.#process;
+  }
+
+  /** Calls the process that the calling code belongs to. Code of a dead one gets no answer. */
+  async ask<Result>(call: (process: TestProcess<Hooks>) => Promise<Result>): Promise<Result> {
+    const inside = this.#context.getStore() !== undefined;
+    const process = this.here();
+    if (process.life.dead) return forever();
+    const result = await call(process);
+    return inside && process.life.dead ? forever() : result;
+  }
+
+  /**
+   * Runs code of the application's in its present process, so that it stops where it stands when the process crashes. Says
+   * whether it came to its end.
+   */
+  async runInProcess(body: () => Promise<unknown>): Promise<boolean> {
+    const process = this.#process;
+    const ended = this.#context.run(process, body).then(
+      () => true,
+      (error: unknown) => {
+        if (process.life.dead) return false;
+        throw error;
+      },
+    );
+    return Promise.race([ended, process.life.death.then(() => false)]);
+  }
+
+  /** Moves the time to `end`, and stops wherever something is due. */
+  async advanceTo(end: number): Promise<void> {
+    await this.#runDue();
+    while (this.clock.now() < end && !this.#stopped) {
+      const wake = (await this.#process.life.orAtDeath(this.#process.nextWake())) ?? Number.POSITIVE_INFINITY;
+      const next = Math.min(wake, this.clock.nextTimer ?? Number.POSITIVE_INFINITY);
+      this.clock.advance(Math.min(Math.max(Math.ceil(next), 1), end - this.clock.now()));
+      await this.#runDue();
+    }
+    await this.#process.life.orAtDeath(this.#process.purge());
+  }
+
+  /** Called by code of a process, it kills that one, if it lives, and doesn't return. */
+  async crash(): Promise<void> {
+    const caller = this.#context.getStore();
+    if (caller === undefined || caller === this.#process) this.#crash();
+    if (caller !== undefined) await forever();
+  }
+
+  /** Asks this at every commit from now on. */
+  observeCommits(observer: CommitObserver): void {
+    this.#observer = observer;
+  }
+
+  stop(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#process.kill();
+    this.database.close();
+  }
+
+  async #runDue(): Promise<void> {
+    await settle();
+    const process = this.#process;
+    await process.handlers.untilStalled(process.runDue());
+  }
+
+  #commit(perform: () => void, life: ProcessLife): void {
+    life.refuseDead();
+    const changes = this.database.totalChanges();
+    const moment = changes === this.#changes ? null : (this.#observer?.(currentOperation()) ?? null);
+    this.#changes = changes;
+    commitObserved(moment, { perform, crash: () => this.#crash(), refuseDead: () => life.refuseDead() });
+  }
+
+  #crash(): void {
+    this.#process.kill();
+    this.#process = this.#startProcess();
+  }
+
+  #startProcess(): TestProcess<Hooks> {
+    return new TestProcess({
+      ...this.#settings,
+      name: `process-${++this.#processes}`,
+      database: this.database,
+      clock: this.clock,
+      randomness: this.#randomness,
+      context: this.#context,
+      commit: (perform, life) => this.#commit(perform, life),
+      onError: (error, { attempt }) => {
+        const { description = null, attempt: number = null } = attempt ?? {};
+        this.errors.push({ error, description, attempt: number });
+      },
+    });
+  }
+}
