@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
-import { CLAIM_HOOK, FIND_DUE_HOOKS } from "../../src/store/sqlite/sql/claim-hooks.ts";
+import { CLAIM_HOOKS, FIND_DUE_HOOKS } from "../../src/store/sqlite/sql/claim-hooks.ts";
 import { FIND_TRIGGERED_HOOK } from "../../src/store/sqlite/sql/insert-hook.ts";
 import { EXPIRE_LEASES, LEASE_TOKENS, NEXT_HOOK_WAKE, RENEW_HOOK } from "../../src/store/sqlite/sql/leases.ts";
 import {
@@ -14,7 +14,7 @@ import {
   PURGE_HOOKS,
   REDRIVE_HOOK,
 } from "../../src/store/sqlite/sql/operate-hooks.ts";
-import { DELETE_COMPLETED_HOOK, FIND_SETTLED_HOOK, SETTLE_HOOK } from "../../src/store/sqlite/sql/settle-hook.ts";
+import { DELETE_COMPLETED_HOOKS, FIND_SETTLED_HOOK, SETTLE_HOOK } from "../../src/store/sqlite/sql/settle-hook.ts";
 
 const BY_ID = ["PRIMARY KEY (namespace=? AND id=?)"];
 const QUEUE = (range: string) => `INDEX perdure_hook_due (namespace=? AND class=? AND available_at${range}?)`;
@@ -23,13 +23,13 @@ const KEY = "INDEX perdure_hook_key (namespace=? AND name=? AND key=?)";
 /** Every statement, and what it searches, in the order in which it does. */
 const SEARCHES: [string, string, string[]][] = [
   ["find due hooks", FIND_DUE_HOOKS, [QUEUE("<")]],
-  ["claim a hook", CLAIM_HOOK, BY_ID],
+  ["claim hooks", CLAIM_HOOKS, BY_ID],
   ["next wake", NEXT_HOOK_WAKE, [QUEUE(">")]],
   ["lease tokens", LEASE_TOKENS, [QUEUE(">")]],
   ["expire leases", EXPIRE_LEASES, [QUEUE(">")]],
   ["renew a lease", RENEW_HOOK, BY_ID],
   ["settle a hook", SETTLE_HOOK, BY_ID],
-  ["delete a completed hook", DELETE_COMPLETED_HOOK, BY_ID],
+  ["delete completed hooks", DELETE_COMPLETED_HOOKS, BY_ID],
   ["find a settled hook", FIND_SETTLED_HOOK, BY_ID],
   ["find a triggered hook", FIND_TRIGGERED_HOOK, [...BY_ID, KEY]],
   ["get a hook", GET_HOOK, BY_ID],
