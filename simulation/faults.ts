@@ -1,4 +1,5 @@
 import type { SeededRandomness } from "./random.ts";
+import type { SimulationOptions } from "./simulation-options.ts";
 
 /**
  * What can go wrong with one call of the database:
@@ -8,6 +9,7 @@ import type { SeededRandomness } from "./random.ts";
  * - `broken`: it fails in the middle of its statements, or at the commit.
  * - `lost`: it is done, but its caller is told that the connection broke.
  * - `late`, `slow`: the call or its answer takes long, possibly longer than a lease.
+ * - `stall`: the process stands still while it waits for the answer, possibly longer than a lease.
  * - `crash-before`, `crash-middle`, `crash-after`: the process ends as the call arrives, in the middle of it, or before the
  *   answer arrives.
  */
@@ -19,17 +21,19 @@ export type Fault =
   | "lost"
   | "late"
   | "slow"
+  | "stall"
   | "crash-before"
   | "crash-middle"
   | "crash-after";
 
-const WEIGHTS: Record<Exclude<Fault, "none">, number> = {
+const KINDS: Record<Exclude<Fault, "none">, number> = {
   unavailable: 3,
   refused: 1,
   broken: 3,
   lost: 6,
   late: 2,
   slow: 2,
+  stall: 5,
   "crash-before": 1,
   "crash-middle": 1,
   "crash-after": 2,
@@ -39,15 +43,22 @@ const WEIGHTS: Record<Exclude<Fault, "none">, number> = {
 export class Faults {
   /** How often a call goes wrong. Zero once the faults have stopped. */
   rate: number;
+  /** How many calls were made. */
+  calls = 0;
   readonly #random: SeededRandomness;
+  readonly #kinds: typeof KINDS;
+  readonly #certain: SimulationOptions["faultAt"];
 
-  constructor(random: SeededRandomness, rate: number) {
+  constructor(random: SeededRandomness, rate: number, certain: SimulationOptions["faultAt"]) {
     this.#random = random;
+    this.#certain = certain;
     this.rate = rate;
+    this.#kinds = random.emphasize(KINDS);
   }
 
   draw(): Fault {
-    return this.#random.chance(this.rate) ? this.#random.weighted(WEIGHTS) : "none";
+    if (++this.calls === this.#certain?.call) return this.#certain.fault;
+    return this.#random.chance(this.rate) ? this.#random.weighted(this.#kinds) : "none";
   }
 
   /** Milliseconds on the way: mostly few, at times none, rarely many. */

@@ -55,11 +55,11 @@ function fail({ seed, violation }: SimulationResult): void {
   process.exitCode = 1;
 }
 
-function describe({ triggers, runs, deadLetters, processes, events, virtualMs }: SimulationStatistics): string {
+function describe({ triggers, runs, deadLetters, processes, calls, virtualMs }: SimulationStatistics): string {
   const hours = (virtualMs / 3_600_000).toFixed(1);
   return (
     `${triggers} triggers, ${runs} calls of handlers, ${deadLetters} dead letters, ${processes} processes, ` +
-    `${events} events in ${hours} hours of their time.`
+    `${calls} calls of the database in ${hours} hours of their time.`
   );
 }
 

@@ -15,6 +15,8 @@ export interface Profile {
   readonly actions: number;
   readonly longestPauseMs: number;
   readonly keys: number;
+  /** How many of the triggers have one. */
+  readonly keyShare: number;
   /** How long completed hooks are kept. */
   readonly keepMs: number | false;
 }
@@ -26,10 +28,11 @@ export function drawProfile(random: SeededRandomness): Profile {
     leaseMs: random.pick([6000, 10_000, 30_000]),
     connected: random.chance(0.7),
     sameMachine: random.chance(0.5),
-    faultRate: random.pick([0, 0.02, 0.1, 0.25]),
+    faultRate: random.pick([0, 0.05, 0.15, 0.3]),
     actions: random.integer(20, 60),
     longestPauseMs: random.pick([50, 1000, 5000]),
     keys: random.integer(1, 3),
+    keyShare: random.pick([0.2, 0.5, 0.9]),
     keepMs: random.pick([false, false, 20_000]),
   };
 }

@@ -45,6 +45,13 @@ export class SeededRandomness implements Randomness {
     return (entries.at(-1) as [Name, number])[0];
   }
 
+  /** Some of these more often and some never, so that each world has a character of its own. */
+  emphasize<Name extends string>(weights: Readonly<Record<Name, number>>): Record<Name, number> {
+    const changed = Object.entries<number>(weights).map(([name, weight]) => [name, weight * this.pick([0, 1, 1, 5])]);
+    const someLeft = changed.some(([, weight]) => Number(weight) > 0);
+    return someLeft ? Object.fromEntries(changed) : { ...weights };
+  }
+
   /** Another source, which depends on this one only by the time at which it was made. */
   fork(): SeededRandomness {
     return new SeededRandomness(this.integer(0, 2 ** 32 - 1));

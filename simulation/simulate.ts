@@ -20,6 +20,8 @@ export interface SimulationResult {
 
 export interface SimulationStatistics {
   readonly events: number;
+  /** Of the database. */
+  readonly calls: number;
   readonly virtualMs: number;
   readonly triggers: number;
   readonly runs: number;
@@ -56,14 +58,14 @@ class Simulation {
 
   constructor(seed: number, options: SimulationOptions) {
     const world = new World(seed);
-    const profile = drawProfile(world.random);
+    const profile = { ...drawProfile(world.random), ...options.profile };
     const isAlive = (token: string) => this.#find(token)?.lane.closed === false;
     this.#world = world;
     this.#profile = profile;
-    this.#faults = new Faults(world.random.fork(), profile.faultRate);
+    this.#faults = new Faults(world.random.fork(), profile.faultRate, options.faultAt);
     this.#book = new HookBook(world, isAlive);
     this.#database = new SimulatedDatabase(world, this.#book, options);
-    this.#workload = new Workload(profile.keys);
+    this.#workload = new Workload(world.random.fork(), profile);
     this.#actionsLeft = profile.actions;
     this.#surroundings = {
       world,
@@ -207,6 +209,7 @@ class Simulation {
     const accounts = [...this.#book.accounts.values()];
     return {
       events: this.#world.steps,
+      calls: this.#faults.calls,
       virtualMs: this.#world.age,
       triggers: this.#book.triggers.size,
       runs: this.#book.runs.runs.length,

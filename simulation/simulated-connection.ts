@@ -21,6 +21,8 @@ export interface ConnectionOptions {
   readonly lane: Lane;
   readonly clock: SimulatedClock;
   readonly wakeups: SimulatedWakeups;
+  /** Makes the process stand still for a while. */
+  readonly stall: () => void;
   /** Ends the process. */
   readonly crash: (reason: string) => void;
 }
@@ -66,10 +68,11 @@ export class SimulatedConnection implements Engine {
   }
 
   async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
-    const { database, world, lane } = this.#options;
+    const { database, world, lane, faults } = this.#options;
     const sent = await this.#arrive("transaction");
     const { fault } = sent;
     if (fault === "broken") return this.#fail(unavailable());
+    await world.delay(lane, faults.latency()); // it has begun; nobody waits for it yet
     const records: (() => void)[] = [];
     const commit = () =>
       database.engine.transaction(async (transaction) => {
@@ -237,6 +240,7 @@ export class SimulatedConnection implements Engine {
     const sent = { fault: faults.draw(), sentAt: world.now };
     const { fault } = sent;
     if (fault !== "none" || world.now < database.unavailableUntil) this.unharmed = false;
+    if (fault === "stall") this.#options.stall();
     const diesWithProcess = world.random.chance(0.5);
     await world.delay(database.lane, fault === "late" ? faults.slowness() : faults.latency());
     if (lane.closed && diesWithProcess) return never();

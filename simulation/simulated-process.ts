@@ -69,6 +69,7 @@ export class SimulatedProcess {
     this.clock = new SimulatedClock(world, this.lane);
     this.clock.skew = world.random.chance(0.3) ? world.random.integer(-7_200_000, 7_200_000) : 0;
     const crash = (reason: string) => this.kill(reason);
+    const stall = () => this.freeze(world.random.integer(1, profile.leaseMs * 2));
     this.#connection = new SimulatedConnection({
       world,
       database,
@@ -77,6 +78,7 @@ export class SimulatedProcess {
       lane: this.lane,
       clock: this.clock,
       wakeups: wakeups.join(this.lane, profile.connected),
+      stall,
       crash,
     });
     const logger = this.#logger();

@@ -2,12 +2,14 @@ import { StoreError } from "../src/errors.ts";
 import type { TriggerOptions } from "../src/hooks/trigger.ts";
 import type { AsyncTransaction } from "../src/store/foreign-transaction.ts";
 import { HOOK_NAMES, type HookName } from "./names.ts";
+import type { Profile } from "./profile.ts";
+import type { SeededRandomness } from "./random.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Behaviour, Payload, TriggerRecord } from "./trigger-record.ts";
 
 class RolledBackOnPurpose extends Error {}
 
-const FIRST_ATTEMPTS: Record<Behaviour, number> = {
+const BEHAVIOURS: Record<Behaviour, number> = {
   succeed: 8,
   work: 8,
   effect: 4,
@@ -20,27 +22,35 @@ const FIRST_ATTEMPTS: Record<Behaviour, number> = {
   "effect-and-kill": 1,
 };
 
+const ACTIONS = {
+  trigger: 10,
+  burst: 3,
+  ownId: 2,
+  unitOfWork: 4,
+  within: 3,
+  cancel: 2,
+  redrive: 2,
+  discard: 1,
+};
+
 /** What the application does: each call is made in some process, entered into the ledger, and its answer too. */
 export class Workload {
   readonly #keys: readonly string[];
+  readonly #keyShare: number;
+  readonly #actions: typeof ACTIONS;
+  readonly #behaviours: typeof BEHAVIOURS;
 
-  constructor(keys: number) {
+  constructor(random: SeededRandomness, { keys, keyShare }: Profile) {
     this.#keys = Array.from({ length: keys }, (_, index) => `key-${index + 1}`);
+    this.#keyShare = keyShare;
+    this.#actions = random.emphasize(ACTIONS);
+    this.#behaviours = random.emphasize(BEHAVIOURS);
   }
 
   /** Something that an application or an operator would do, in this process. Never rejects. */
   act(process: SimulatedProcess): void {
     const { random } = process.surroundings.world;
-    const action = random.weighted({
-      trigger: 10,
-      burst: 3,
-      ownId: 2,
-      unitOfWork: 4,
-      within: 3,
-      cancel: 2,
-      redrive: 2,
-      discard: 1,
-    });
+    const action = random.weighted(this.#actions);
     switch (action) {
       case "trigger":
         return void this.#trigger(process);
@@ -134,7 +144,7 @@ export class Workload {
     const limit = random.integer(0, 3);
     const record = process.ask({
       name: random.pick(HOOK_NAMES),
-      key: random.chance(0.45) ? random.pick(this.#keys) : null,
+      key: random.chance(this.#keyShare) ? random.pick(this.#keys) : null,
       processAt: random.chance(0.15) ? world.now + random.integer(-5000, 120_000) : null,
       maxAttempts: limit + 1,
       plan: this.#plan(process),
@@ -153,7 +163,7 @@ export class Workload {
   #plan(process: SimulatedProcess): Behaviour[] {
     const { random } = process.surroundings.world;
     if (random.chance(0.04)) return ["kill"]; // poison
-    const plan = Array.from({ length: random.integer(1, 3) }, () => random.weighted(FIRST_ATTEMPTS));
+    const plan = Array.from({ length: random.integer(1, 3) }, () => random.weighted(this.#behaviours));
     return random.chance(0.8) ? [...plan, random.pick<Behaviour>(["succeed", "effect"])] : plan;
   }
 

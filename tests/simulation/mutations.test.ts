@@ -7,7 +7,7 @@ import { MUTATIONS } from "./mutations.ts";
 const SEEDS = 200;
 
 describe("a simulation without one protection", () => {
-  it.each(MUTATIONS)("fails when $name", { timeout: 60_000 }, async ({ options }) => {
+  it.each(MUTATIONS)("fails when $name", { timeout: 180_000 }, async ({ options }) => {
     let violation: Violation | null = null;
     for (let seed = 1; seed <= SEEDS && violation === null; seed++) {
       ({ violation } = await simulate(seed, options));

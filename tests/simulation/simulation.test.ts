@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../simulation/simulate.ts";
 
@@ -7,7 +9,7 @@ const PER_TEST = 50;
 
 describe("a simulated world", () => {
   for (let first = 1; first <= SEEDS; first += PER_TEST) {
-    it(`keeps every promise with the seeds ${first} to ${first + PER_TEST - 1}`, { timeout: 60_000 }, async () => {
+    it(`keeps every promise with the seeds ${first} to ${first + PER_TEST - 1}`, { timeout: 180_000 }, async () => {
       for (let seed = first; seed < first + PER_TEST; seed++) {
         const { violation, trace } = await simulate(seed);
         expect(violation, `seed ${seed}\n${trace.slice(-60).join("\n")}`).toBeNull();
@@ -23,6 +25,13 @@ describe("a simulated world", () => {
       expect(second.statistics).toEqual(first.statistics);
       expect(first.trace.length).toBeGreaterThan(100);
     }
+  });
+
+  it("is the same in another process, when its seed is replayed", async () => {
+    const replay = () => promisify(execFile)(process.execPath, ["simulation/main.ts", "--seed", "42"]);
+    const [first, second] = await Promise.all([replay(), replay()]);
+    expect(second.stdout).toBe(first.stdout);
+    expect(first.stdout).toContain((await simulate(42)).trace.join("\n"));
   });
 
   it("is another one with another seed", async () => {
