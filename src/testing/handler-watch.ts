@@ -7,7 +7,7 @@ const realTimeout = setTimeout;
 type Handler = (...parameters: never[]) => unknown;
 
 /** How long a handler may take to do something that isn't seen from here, such as to read a file. */
-const PATIENCE_MS = 30;
+const PATIENCE_MS = 50;
 
 /** Knows which handlers run, and tells those that wait for time to pass from those that are busy. */
 export class HandlerWatch {

@@ -85,6 +85,40 @@ describe.each(ENGINES)("on $name, whatever is asked", (engine) => {
     await checkThatHooksRun();
   });
 
+  test("an id and a key of any kind name the hook that they were given to, or are refused", async () => {
+    const definition = defineFragment("identities").provideHooks(() => hooks);
+    const other = instantiate(definition.build()).withOptions({ databaseAdapter: database.adapter }).build();
+    const { take } = new Application(other, null, false).hooks;
+    await fuzz([hostileText, hostileText], async (id, key) => {
+      const processAt = new Date("9000-01-01");
+      const answer = await clearAnswer(() => take.trigger("later", { id, key, processAt }));
+      if ("refused" in answer) return;
+      const stored = await other.durableHooks.get(answer.result.id);
+      expect(stored).toMatchObject({ key, name: "take", status: "pending", payload: "later" });
+      const { cancelled } = await other.durableHooks.cancel({ name: "take", key });
+      expect(cancelled).toEqual([answer.result.id]);
+    });
+    await checkThatHooksRun();
+  });
+
+  test("a hook of any name runs, or is refused", async () => {
+    const names = ["__proto__", "constructor", "toString", "then", "0", "a.b:c-d_e", "x".repeat(100)];
+    await fuzz([fc.oneof(hostileText, given(fc.constantFrom(...names)))], async (name) => {
+      const calls: unknown[] = [];
+      const definition = defineFragment("names").provideHooks(() => ({
+        [name]: defineHook((payload: unknown) => void calls.push(payload)),
+      }));
+      const built = clearAnswerSync(() =>
+        instantiate(definition.build()).withOptions({ databaseAdapter: database.adapter }).build(),
+      );
+      if ("refused" in built) return expect(names).not.toContain(name);
+      await new Application(built.result, null, false).hooks[name]?.trigger("payload");
+      const processor = createDurableHooksProcessor(built.result) as Processor;
+      await createDurableHooksDispatcher({ processor, logger: silent }).drain();
+      expect(calls).toEqual(["payload"]);
+    });
+  });
+
   test("what a handler throws is kept, and operators can look at it", async () => {
     await fuzz([hostileValue], async (payload) => {
       await clearAnswer(() => app.hooks.fail.trigger(payload));
