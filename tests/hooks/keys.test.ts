@@ -98,6 +98,7 @@ describe.each(ENGINES)("keys on $name", (engine) => {
       expect(greet.calls).toEqual([]);
       await test.clock.advanceAndSettle(1);
       await process.drain();
+      expect(greet.payloads).toEqual(["bob"]);
       await test.clock.advanceAndSettle(60 * SECOND);
       await process.drain();
       expect(greet.payloads).toEqual(["bob"]);

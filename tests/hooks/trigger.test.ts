@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineHook } from "../../src/hooks/define-hook.ts";
+import { settle } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
 import { Gate, recordCalls } from "./support/handlers.ts";
 import { eventually, useHooks } from "./support/use-hooks.ts";
@@ -46,9 +47,12 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
     });
 
     await expect(failure).rejects.toThrow("changed my mind");
+    await settle();
+    await process.store.hooks.idle();
     expect((await process.durableHooks.list()).hooks).toEqual([]);
     await process.hooks.greet.trigger("bob");
-    await eventually(() => expect(greet.payloads).toEqual(["bob"]));
+    await eventually(async () => expect((await process.durableHooks.list()).hooks).toEqual([]));
+    expect(greet.payloads).toEqual(["bob"]);
   });
 
   it("of one transaction are all written, in their order", async () => {

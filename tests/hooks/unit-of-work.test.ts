@@ -5,9 +5,10 @@ import { ENGINES } from "../support/engines.ts";
 import { Gate, recordCalls } from "./support/handlers.ts";
 import { eventually, type TestProcess, useHooks } from "./support/use-hooks.ts";
 
-const TABLE: Record<Dialect, string> = {
-  sqlite: "create table notes (id integer primary key, text text, bytes blob)",
-  postgres: "create table notes (id bigint primary key, text text, bytes bytea)",
+const REPLIES = "create table replies (note bigint references notes (id) deferrable initially deferred)";
+const TABLES: Record<Dialect, string[]> = {
+  sqlite: ["create table notes (id integer primary key, text text, bytes blob)", REPLIES],
+  postgres: ["create table notes (id bigint primary key, text text, bytes bytea)", REPLIES],
 };
 
 describe.each(ENGINES)("units of work on $name", (engine) => {
@@ -17,7 +18,9 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
   let unitOfWork: RunUnitOfWork<{ greet: typeof greet.definition }>;
 
   beforeAll(async () => {
-    await test.database?.store.engine.transaction((transaction) => transaction.query(TABLE[engine.dialect], []));
+    await test.database?.store.engine.transaction(async (transaction) => {
+      for (const table of TABLES[engine.dialect]) await transaction.query(table, []);
+    });
   });
   beforeEach(async () => {
     greet.calls.splice(0);
@@ -65,6 +68,20 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
     await expect(failure).rejects.toThrow(/nowhere/);
     expect(await texts()).toEqual([]);
     expect((await process.durableHooks.list()).hooks).toEqual([]);
+  });
+
+  it("start no hook when the commit fails, and keep no place for it", async () => {
+    const single = test.process({ greet: greet.definition }, { concurrency: 1 });
+    single.start();
+    const failure = single.unitOfWork(async (uow) => {
+      await uow.sql`insert into replies (note) values (${404})`; // found out at the commit
+      uow.triggerHook("greet", "ada");
+    });
+
+    await expect(failure).rejects.toThrow(/foreign key/i);
+    await single.hooks.greet.trigger("bob");
+    await eventually(async () => expect((await single.durableHooks.list()).hooks).toEqual([]));
+    expect(greet.payloads).toEqual(["bob"]);
   });
 
   it("are seen by others when they are committed, with their hooks, and not before", async () => {
