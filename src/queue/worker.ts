@@ -147,6 +147,7 @@ export class Worker {
         this.#leases.drop(work);
       }),
     );
+    await this.#waitUntil(() => this.held === 0); // outcomes, claims and triggers that are on their way to the database
   }
 
   /** `places` of these begin at once, the rest as soon as they can. */

@@ -87,6 +87,32 @@ describe.each(ENGINES)("stopping on $name", (engine) => {
     expect(process.errors).toEqual([]);
   });
 
+  test("waits for outcomes that are on their way, whatever the deadline: they would run again", async () => {
+    const greet = recordCalls<string>();
+    const process = under.process({ greet: greet.definition });
+    const { statements } = process.store.hooks;
+    const write = statements.settle.bind(statements);
+    const [sent, written] = [new Gate(), new Gate()];
+    vi.spyOn(statements, "settle").mockImplementationOnce(async (settlements) => {
+      sent.open();
+      await written.opened;
+      return write(settlements);
+    });
+    process.start();
+    const { id } = await process.hooks.greet.trigger("ada");
+    await sent.opened;
+    let stopped = false;
+    const stopping = process.dispatcher.stopPolling({ deadlineMs: 0 }).then(() => {
+      stopped = true;
+    });
+    await process.clock.advanceAndSettle(0);
+    expect(stopped).toBe(false);
+    written.open();
+    await stopping;
+
+    expect(await process.durableHooks.get(id)).toBeNull();
+  });
+
   test("can be followed by another start", async () => {
     const greet = recordCalls<string>();
     const process = under.process({ greet: greet.definition });
