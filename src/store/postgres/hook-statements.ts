@@ -1,51 +1,33 @@
 import type { Clock } from "../../clock.ts";
 import { StoreError } from "../../errors.ts";
-import type { CancelTarget, HookStatements, InsertResult } from "../engine.ts";
+import type { HookStatements, InsertResult } from "../engine.ts";
 import { hookLanes } from "../hook-lanes.ts";
 import { delayOf, isUnwanted } from "../hook-outcome.ts";
 import type {
   ClaimedHook,
   ClaimRequest,
-  HookFilter,
   HookInsert,
   HookLease,
-  HookRecord,
   HookReference,
   HookScope,
   HookSettlement,
-  HookStatistics,
   SettleResult,
 } from "../hook-records.ts";
-import {
-  toClaimedHook,
-  toHookRecord,
-  toLease,
-  toNumber,
-  toNumberOrNull,
-  toSettleResult,
-  toStatistics,
-} from "../rows.ts";
+import { toClaimedHook, toLease, toNumber, toNumberOrNull, toSettleResult } from "../rows.ts";
 import { compareText } from "../text-order.ts";
 import { ClaimProgress } from "./claim-progress.ts";
 import type { Connection } from "./connection.ts";
 import type { PostgresClient, PostgresQueryable, PostgresResult } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
+import { hookColumns, laneColumns, leaseColumns, referenceColumns } from "./hook-columns.ts";
+import { PostgresHookOperations } from "./hook-operations.ts";
 import { claimHooks } from "./sql/claim-hooks.ts";
 import { findTriggeredHooks, insertHooks, insertKeyedHooks, insertNewHooks } from "./sql/insert-hooks.ts";
 import { expireLeases, leaseTokens } from "./sql/lease-tokens.ts";
 import { nextHookWake } from "./sql/next-hook-wake.ts";
-import {
-  cancelHooks,
-  discardHooks,
-  getHook,
-  hookStatistics,
-  listHooks,
-  purgeHooks,
-  redriveHooks,
-} from "./sql/operate-hooks.ts";
 import { renewHooks } from "./sql/renew-hooks.ts";
 import { deleteCompletedHooks, deleteFinishedHooks, findSettledHooks, settleHooks } from "./sql/settle-hooks.ts";
-import type { SchemaPrefix, Statement } from "./sql/statement.ts";
+import type { SchemaPrefix } from "./sql/statement.ts";
 
 type Row = Record<string, unknown>;
 
@@ -56,17 +38,13 @@ export interface DedicatedConnection {
   distrust(client: PostgresClient): void;
 }
 
-export class PostgresHookStatements implements HookStatements {
-  readonly #connection: Connection;
-  readonly #clock: Clock;
-  readonly #schema: SchemaPrefix;
+/** How hooks are triggered, claimed, kept and settled. */
+export class PostgresHookStatements extends PostgresHookOperations implements HookStatements {
   readonly #progress: ClaimProgress;
   readonly #dedicated: DedicatedConnection;
 
   constructor(connection: Connection, clock: Clock, schema: SchemaPrefix, dedicated: DedicatedConnection) {
-    this.#connection = connection;
-    this.#clock = clock;
-    this.#schema = schema;
+    super(connection, clock, schema);
     this.#progress = new ClaimProgress(clock);
     this.#dedicated = dedicated;
   }
@@ -85,8 +63,8 @@ export class PostgresHookStatements implements HookStatements {
 
   async renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]> {
     if (leases.length === 0) return [];
-    const values = [this.#now(), leaseMs, ...leaseColumns(leases)];
-    const { rows } = (await this.#renewDedicated(values)) ?? (await this.#run(renewHooks, values));
+    const values = [this.now(), leaseMs, ...leaseColumns(leases)];
+    const { rows } = (await this.#renewDedicated(values)) ?? (await this.run(renewHooks, values));
     return rows.map(toLease);
   }
 
@@ -109,68 +87,18 @@ export class PostgresHookStatements implements HookStatements {
   async nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
     const lanes = hookLanes(scopes, options.takeOver);
     if (lanes.length === 0) return null;
-    const { rows } = await this.#run(nextHookWake, [this.#now(), ...laneColumns(lanes)]);
+    const { rows } = await this.run(nextHookWake, [this.now(), ...laneColumns(lanes)]);
     return toNumberOrNull(rows[0]?.remaining ?? null);
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {
-    const { rows } = await this.#run(leaseTokens, [namespaces]);
+    const { rows } = await this.run(leaseTokens, [namespaces]);
     return rows.map((row) => row.lock as string);
   }
 
   async expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number> {
     if (locks.length === 0) return 0;
-    const { rowCount } = await this.#run(expireLeases, [this.#now(), namespaces, locks]);
-    return rowCount ?? 0;
-  }
-
-  async get({ namespace, id }: HookReference): Promise<HookRecord | null> {
-    const { rows } = await this.#run(getHook, [namespace, id]);
-    return rows[0] ? toHookRecord(rows[0]) : null;
-  }
-
-  async list(filter: HookFilter): Promise<HookRecord[]> {
-    const statement = listHooks(this.#schema, filter.status, filter.order);
-    const values = [filter.namespace, filter.name, filter.after, filter.limit];
-    const { rows } = await this.#connection.run(statement, values);
-    return rows.map(toHookRecord);
-  }
-
-  async statistics(namespace: string): Promise<HookStatistics> {
-    const { rows } = await this.#run(hookStatistics, [this.#now(), namespace]);
-    return toStatistics(rows[0] ?? {});
-  }
-
-  async redrive(namespace: string, ids: readonly string[]): Promise<string[]> {
-    try {
-      const { rows } = await this.#run(redriveHooks, [this.#now(), namespace, ids]);
-      return rows.map((row) => row.id as string);
-    } catch (error) {
-      if (!isUniqueViolation(error)) throw error;
-      if (ids.length <= 1) return []; // its key was taken at this moment
-      const redriven: string[] = [];
-      for (const id of ids) redriven.push(...(await this.redrive(namespace, [id])));
-      return redriven;
-    }
-  }
-
-  async discard(namespace: string, ids: readonly string[]): Promise<string[]> {
-    const { rows } = await this.#run(discardHooks, [namespace, ids]);
-    return rows.map((row) => row.id as string);
-  }
-
-  async cancel(namespace: string, target: CancelTarget): Promise<{ cancelled: string[]; running: string[] }> {
-    const { rows } =
-      "id" in target
-        ? await this.#connection.run(cancelHooks(this.#schema, "id"), [namespace, target.id])
-        : await this.#connection.run(cancelHooks(this.#schema, "key"), [namespace, target.key, target.name]);
-    const idsWhere = (cancelled: boolean) =>
-      rows.filter((row) => row.cancelled === cancelled).map((row) => row.id as string);
-    return { cancelled: idsWhere(true), running: idsWhere(false) };
-  }
-
-  async purge(namespace: string, limit: number): Promise<number> {
-    const { rowCount } = await this.#run(purgeHooks, [this.#now(), namespace, limit]);
+    const { rowCount } = await this.run(expireLeases, [this.now(), namespaces, locks]);
     return rowCount ?? 0;
   }
 
@@ -180,7 +108,7 @@ export class PostgresHookStatements implements HookStatements {
     const lanes = hookLanes(request.scopes, request.takeOver && fromStart);
     if (lanes.length === 0) return [];
     const since = lanes.map((lane) => (fromStart ? 0 : this.#progress.stoppedAt(lane)));
-    const { rows } = await this.#run(claimHooks, [this.#now(), ...laneColumns(lanes), since, limit, lock, leaseMs]);
+    const { rows } = await this.run(claimHooks, [this.now(), ...laneColumns(lanes), since, limit, lock, leaseMs]);
     const claimed = rows.sort(byPlace).map(toClaimedHook);
     this.#progress.note(claimed, { fromStart, full: claimed.length === limit });
     return claimed;
@@ -191,7 +119,7 @@ export class PostgresHookStatements implements HookStatements {
     const { client } = this.#dedicated;
     if (client === undefined) return null;
     try {
-      return await this.#run(renewHooks, values, client);
+      return await this.run(renewHooks, values, client);
     } catch (error) {
       if (!(error instanceof StoreError && error.transient)) throw error;
       this.#dedicated.distrust(client);
@@ -201,7 +129,7 @@ export class PostgresHookStatements implements HookStatements {
 
   async #insertPlain(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
     const { rows } =
-      (await this.#insertNew(hooks, on)) ?? (await this.#run(insertHooks, [this.#now(), ...hookColumns(hooks)], on));
+      (await this.#insertNew(hooks, on)) ?? (await this.run(insertHooks, [this.now(), ...hookColumns(hooks)], on));
     if (rows.length < hooks.length) return this.#insertResults(hooks, rows, on);
     const at = toNumber(rows[0]?.now);
     return hooks.map(({ id }) => ({ result: "inserted", id, at }));
@@ -213,11 +141,7 @@ export class PostgresHookStatements implements HookStatements {
     if (!hooks.every((hook) => isPlain(hook) && hook.lease?.lock === lease?.lock)) return null;
     const columns = [...referenceColumns(hooks), hooks.map(({ name }) => name), hooks.map(({ payload }) => payload)];
     try {
-      return await this.#run(
-        insertNewHooks,
-        [this.#now(), ...columns, lease?.lock ?? null, lease?.leaseMs ?? null],
-        on,
-      );
+      return await this.run(insertNewHooks, [this.now(), ...columns, lease?.lock ?? null, lease?.leaseMs ?? null], on);
     } catch (error) {
       if (isUniqueViolation(error) && on === undefined) return null;
       throw error;
@@ -226,14 +150,14 @@ export class PostgresHookStatements implements HookStatements {
 
   async #insertKeyed(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
     const values = [
-      this.#now(),
+      this.now(),
       ...hookColumns(hooks),
       hooks.map((hook) => hook.key),
       hooks.map((hook) => hook.triggers),
       hooks.map((hook) => hook.triggeredAt),
     ];
     try {
-      const { rows } = await this.#run(insertKeyedHooks, values, on);
+      const { rows } = await this.run(insertKeyedHooks, values, on);
       return await this.#insertResults(hooks, rows, on);
     } catch (error) {
       // Somebody inserted the same id between our look and our write: the next try finds it.
@@ -262,13 +186,13 @@ export class PostgresHookStatements implements HookStatements {
 
   async #findTriggered(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<Map<string, Row>> {
     const names = [hooks.map(({ name }) => name), hooks.map(({ key }) => key)];
-    const { rows } = await this.#run(findTriggeredHooks, [...referenceColumns(hooks), ...names], on);
+    const { rows } = await this.run(findTriggeredHooks, [...referenceColumns(hooks), ...names], on);
     return new Map(rows.map((row) => [`${row.namespace} ${row.trigger}`, row]));
   }
 
   /** Sent before, with the reply lost, or an id of the caller's own. A row that carries our lease is ours all the same. */
   #knownResult(hook: HookInsert, row: Row | undefined): InsertResult {
-    if (row === undefined) return { result: "existing", id: hook.id, at: this.#clock.now() }; // it has run by now
+    if (row === undefined) return { result: "existing", id: hook.id, at: this.clock.now() }; // it has run by now
     const ours = hook.lease !== null && row.lock === hook.lease.lock;
     return { result: ours ? "inserted" : "existing", id: row.id as string, at: toNumber(row.created_at) };
   }
@@ -281,12 +205,12 @@ export class PostgresHookStatements implements HookStatements {
   ): Promise<HookSettlement[]> {
     const settlements = completed.filter((settlement) => settlement.keyed === keyed).sort(byReference);
     if (settlements.length === 0) return [];
-    const statement = deleteCompletedHooks(this.#schema, { keyed });
-    const { rowCount } = await this.#connection.run(statement, leaseColumns(settlements));
+    const statement = deleteCompletedHooks(this.schema, { keyed });
+    const { rowCount } = await this.connection.run(statement, leaseColumns(settlements));
     for (const settlement of settlements) results.set(settlement, "deleted");
     if (rowCount === settlements.length) return [];
     // A row that isn't there was deleted by a send whose reply was lost.
-    const { rows } = await this.#run(findSettledHooks, referenceColumns(settlements));
+    const { rows } = await this.run(findSettledHooks, referenceColumns(settlements));
     const left = new Set(rows.map((row) => `${row.namespace} ${row.id}`));
     return settlements.filter(({ namespace, id }) => left.has(`${namespace} ${id}`));
   }
@@ -298,17 +222,17 @@ export class PostgresHookStatements implements HookStatements {
   ): Promise<void> {
     if (settlements.length === 0) return;
     const values = [
-      this.#now(),
+      this.now(),
       ...leaseColumns(settlements),
       settlements.map(({ outcome }) => outcome.kind),
       settlements.map(({ outcome }) => delayOf(outcome)),
       settlements.map(({ outcome }) => ("error" in outcome ? outcome.error : null)),
     ];
-    const { rows } = await this.#run(settleHooks, values, on);
+    const { rows } = await this.run(settleHooks, values, on);
     const written = new Map(rows.map((row) => [`${row.namespace} ${row.id}`, toSettleResult(row)]));
     if (written.size < settlements.length && on === undefined) {
       // Sent before, with the reply lost, if nobody has the row; else somebody else owns it.
-      const settled = await this.#run(findSettledHooks, referenceColumns(settlements));
+      const settled = await this.run(findSettledHooks, referenceColumns(settlements));
       for (const row of settled.rows) {
         const reference = `${row.namespace} ${row.id}`;
         if (!written.has(reference)) written.set(reference, row.lock === null ? toSettleResult(row) : "lost");
@@ -321,38 +245,8 @@ export class PostgresHookStatements implements HookStatements {
       if (unwanted) toDelete.push(settlement);
       results.set(settlement, unwanted ? "deleted" : result);
     }
-    if (toDelete.length > 0) await this.#run(deleteFinishedHooks, referenceColumns(toDelete), on);
+    if (toDelete.length > 0) await this.run(deleteFinishedHooks, referenceColumns(toDelete), on);
   }
-
-  #run(query: (schema: SchemaPrefix) => Statement, values: unknown[], on?: PostgresQueryable) {
-    return this.#connection.run(query(this.#schema), values, on);
-  }
-
-  /** Null lets the database use its own time. */
-  #now(): number | null {
-    return this.#clock.controlled ? this.#clock.now() : null;
-  }
-}
-
-function laneColumns(lanes: ReturnType<typeof hookLanes>): unknown[] {
-  return [
-    lanes.map((lane) => lane.namespace),
-    lanes.map((lane) => lane.class),
-    lanes.map((lane) => toArrayLiteral(lane.names)),
-  ];
-}
-
-/** The driver gives nested arrays to PostgreSQL as such, which must all be of one length; ours aren't. */
-function toArrayLiteral(texts: readonly string[]): string {
-  return `{${texts.map((text) => `"${text.replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
-}
-
-function referenceColumns(references: readonly HookReference[]): unknown[] {
-  return [references.map(({ namespace }) => namespace), references.map(({ id }) => id)];
-}
-
-function leaseColumns(leases: readonly HookLease[]): unknown[] {
-  return [...referenceColumns(leases), leases.map(({ lock }) => lock)];
 }
 
 /** A row tells of one trigger: of two with the same id in one batch, the first had the effect. */
@@ -360,20 +254,6 @@ function takeRow(rowOf: Map<string, Row>, { namespace, id }: HookReference): Row
   const row = rowOf.get(`${namespace} ${id}`);
   rowOf.delete(`${namespace} ${id}`);
   return row;
-}
-
-function hookColumns(hooks: readonly HookInsert[]): unknown[] {
-  return [
-    ...referenceColumns(hooks),
-    hooks.map((hook) => hook.name),
-    hooks.map((hook) => hook.payload),
-    hooks.map((hook) => hook.retries),
-    hooks.map((hook) => hook.trace),
-    hooks.map((hook) => hook.processAt),
-    hooks.map((hook) => hook.lease?.lock ?? null),
-    hooks.map((hook) => hook.lease?.leaseMs ?? null),
-    hooks.map((hook) => hook.ownId),
-  ];
 }
 
 function isPlain({ ownId, retries, trace, processAt }: HookInsert): boolean {

@@ -1,0 +1,38 @@
+import type { HookLane } from "../hook-lanes.ts";
+import type { HookInsert, HookLease, HookReference } from "../hook-records.ts";
+
+/** Rows as columns: a batch is given to PostgreSQL as one array for each column. */
+export function laneColumns(lanes: readonly HookLane[]): unknown[] {
+  return [
+    lanes.map((lane) => lane.namespace),
+    lanes.map((lane) => lane.class),
+    lanes.map((lane) => toArrayLiteral(lane.names)),
+  ];
+}
+
+/** The driver gives nested arrays to PostgreSQL as such, which must all be of one length; ours aren't. */
+function toArrayLiteral(texts: readonly string[]): string {
+  return `{${texts.map((text) => `"${text.replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
+}
+
+export function referenceColumns(references: readonly HookReference[]): unknown[] {
+  return [references.map(({ namespace }) => namespace), references.map(({ id }) => id)];
+}
+
+export function leaseColumns(leases: readonly HookLease[]): unknown[] {
+  return [...referenceColumns(leases), leases.map(({ lock }) => lock)];
+}
+
+export function hookColumns(hooks: readonly HookInsert[]): unknown[] {
+  return [
+    ...referenceColumns(hooks),
+    hooks.map((hook) => hook.name),
+    hooks.map((hook) => hook.payload),
+    hooks.map((hook) => hook.retries),
+    hooks.map((hook) => hook.trace),
+    hooks.map((hook) => hook.processAt),
+    hooks.map((hook) => hook.lease?.lock ?? null),
+    hooks.map((hook) => hook.lease?.leaseMs ?? null),
+    hooks.map((hook) => hook.ownId),
+  ];
+}

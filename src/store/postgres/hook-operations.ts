@@ -1,0 +1,93 @@
+import type { Clock } from "../../clock.ts";
+import type { CancelTarget } from "../engine.ts";
+import type { HookFilter, HookRecord, HookReference, HookStatistics } from "../hook-records.ts";
+import { toHookRecord, toStatistics } from "../rows.ts";
+import type { Connection } from "./connection.ts";
+import type { PostgresQueryable, PostgresResult } from "./driver.ts";
+import { isUniqueViolation } from "./errors.ts";
+import {
+  cancelHooks,
+  discardHooks,
+  getHook,
+  hookStatistics,
+  listHooks,
+  purgeHooks,
+  redriveHooks,
+} from "./sql/operate-hooks.ts";
+import type { SchemaPrefix, Statement } from "./sql/statement.ts";
+
+/** How people look at hooks and help them. */
+export class PostgresHookOperations {
+  protected readonly connection: Connection;
+  protected readonly clock: Clock;
+  protected readonly schema: SchemaPrefix;
+
+  constructor(connection: Connection, clock: Clock, schema: SchemaPrefix) {
+    this.connection = connection;
+    this.clock = clock;
+    this.schema = schema;
+  }
+
+  async get({ namespace, id }: HookReference): Promise<HookRecord | null> {
+    const { rows } = await this.run(getHook, [namespace, id]);
+    return rows[0] ? toHookRecord(rows[0]) : null;
+  }
+
+  async list(filter: HookFilter): Promise<HookRecord[]> {
+    const statement = listHooks(this.schema, filter.status, filter.order);
+    const values = [filter.namespace, filter.name, filter.after, filter.limit];
+    const { rows } = await this.connection.run(statement, values);
+    return rows.map(toHookRecord);
+  }
+
+  async statistics(namespace: string): Promise<HookStatistics> {
+    const { rows } = await this.run(hookStatistics, [this.now(), namespace]);
+    return toStatistics(rows[0] ?? {});
+  }
+
+  async redrive(namespace: string, ids: readonly string[]): Promise<string[]> {
+    try {
+      const { rows } = await this.run(redriveHooks, [this.now(), namespace, ids]);
+      return rows.map((row) => row.id as string);
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      if (ids.length <= 1) return []; // its key was taken at this moment
+      const redriven: string[] = [];
+      for (const id of ids) redriven.push(...(await this.redrive(namespace, [id])));
+      return redriven;
+    }
+  }
+
+  async discard(namespace: string, ids: readonly string[]): Promise<string[]> {
+    const { rows } = await this.run(discardHooks, [namespace, ids]);
+    return rows.map((row) => row.id as string);
+  }
+
+  async cancel(namespace: string, target: CancelTarget): Promise<{ cancelled: string[]; running: string[] }> {
+    const { rows } =
+      "id" in target
+        ? await this.connection.run(cancelHooks(this.schema, "id"), [namespace, target.id])
+        : await this.connection.run(cancelHooks(this.schema, "key"), [namespace, target.key, target.name]);
+    const idsWhere = (cancelled: boolean) =>
+      rows.filter((row) => row.cancelled === cancelled).map((row) => row.id as string);
+    return { cancelled: idsWhere(true), running: idsWhere(false) };
+  }
+
+  async purge(namespace: string, limit: number): Promise<number> {
+    const { rowCount } = await this.run(purgeHooks, [this.now(), namespace, limit]);
+    return rowCount ?? 0;
+  }
+
+  protected run(
+    query: (schema: SchemaPrefix) => Statement,
+    values: unknown[],
+    on?: PostgresQueryable,
+  ): Promise<PostgresResult> {
+    return this.connection.run(query(this.schema), values, on);
+  }
+
+  /** Null lets the database use its own time. */
+  protected now(): number | null {
+    return this.clock.controlled ? this.clock.now() : null;
+  }
+}
