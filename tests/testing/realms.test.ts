@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { createContext, runInContext } from "node:vm";
 import { expect, test } from "vitest";
 import { defineHook } from "../../src/index.ts";
@@ -49,6 +52,13 @@ test("what a handler of another realm throws says when to try again", async () =
   expect(hook?.availableAt).toEqual(new Date("2035-01-01"));
   expect(hook?.error).toMatchObject({ message: "later" });
   await app.stop();
+});
+
+test("the whole kit can live in another realm, as it does in jest", async () => {
+  const program = fileURLToPath(new URL("./support/realm-program.ts", import.meta.url));
+  const flags = ["--experimental-vm-modules", "--no-warnings"];
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, program]);
+  expect(stdout).toBe("done\n");
 });
 
 /** It validates asynchronously, with a promise that isn't ours. */
