@@ -27,6 +27,9 @@ export interface FragmentDefinition<Config, Hooks extends HookDefinitions, Servi
   readonly services: (context: ServicesContext<Config, Hooks>) => Services;
 }
 
+/** The owner of the library's own migrations. */
+const LIBRARY = "perdure";
+
 type NoHooks = Record<never, never>;
 type NoServices = Record<never, never>;
 
@@ -64,6 +67,12 @@ export class FragmentBuilder<Config, Hooks extends HookDefinitions, Services> {
 
   /** Tables that the fragment owns: ordered SQL per dialect, run by `migrate`. */
   withDatabase(tables: FragmentTables): FragmentBuilder<Config, Hooks, Services> {
+    if (this.#definition.namespace === LIBRARY) {
+      throw new InvalidInputError(
+        "name.invalid",
+        `"${LIBRARY}" owns the library's own tables: call the fragment something else.`,
+      );
+    }
     return new FragmentBuilder({ ...this.#definition, tables: checkTables(tables) });
   }
 

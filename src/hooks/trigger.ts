@@ -87,6 +87,11 @@ function checkTrigger(options: TriggerOptions | undefined): TriggerOptions {
   if (processAt !== undefined) checkTime(processAt);
   if (key !== undefined) checkText(key, "A key");
   if (id !== undefined) checkText(id, "An id");
+  if (key !== undefined && id !== undefined) {
+    throw invalid(
+      "A trigger has an id, which stands for one call, or a key, under which many calls become one; not both",
+    );
+  }
   return options;
 }
 

@@ -75,6 +75,12 @@ describe("a definition that is refused", () => {
     ["a name with a space", () => defineFragment("my orders"), "name.invalid", 'got "my orders"'],
     ["a name that is too long", () => defineFragment("n".repeat(101)), "name.invalid", "(101 characters)"],
     ["a name that starts with a dot", () => defineFragment(".orders"), "name.invalid", "must not start with"],
+    [
+      "tables under the library's own name",
+      () => defineFragment("perdure").withDatabase({ migrations: [] }),
+      "name.invalid",
+      "call the fragment something else",
+    ],
     ["no tables", () => defineFragment("a").withDatabase(undefined as Anything), "tables.invalid", "{ migrations: ["],
     [
       "tables for one database only",

@@ -157,11 +157,23 @@ describe.each(ENGINES)("bad triggers on $name", (engine) => {
     const process = test.process({ greet: greet.definition });
     const text = `${"😀".repeat(60)} '";--$1?%_\\ ${"é".repeat(100)}`;
     expect(text.length).toBeLessThan(256);
-    const { id } = await process.hooks.greet.trigger("ada", { id: text, key: text });
-    expect(await process.durableHooks.get(text)).toMatchObject({ id, key: text });
+    const { id } = await process.hooks.greet.trigger("ada", { id: text });
+    const keyed = await process.hooks.greet.trigger("eve", { key: text });
+    expect(id).toBe(text);
+    expect(await process.durableHooks.get(keyed.id)).toMatchObject({ key: text });
     await process.drain();
 
-    expect(greet.calls[0]?.hook.hookId).toBe(text);
+    expect(greet.calls.map(({ hook }) => hook.hookId).sort()).toEqual([text, keyed.id].sort());
+  });
+
+  it("have an id or a key, not both", async () => {
+    const process = test.process({ greet: recordCalls<string>().definition });
+    const trigger = process.hooks.greet.trigger("ada", { id: "one", key: "many" });
+    await expect(trigger).rejects.toMatchObject({
+      code: "trigger.invalid",
+      message: expect.stringContaining("not both"),
+    });
+    expect((await process.durableHooks.list()).hooks).toEqual([]);
   });
 
   it("are refused where the context of a trace can't be stored", async () => {
