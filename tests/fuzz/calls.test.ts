@@ -89,15 +89,23 @@ describe.each(ENGINES)("on $name, whatever is asked", (engine) => {
     const definition = defineFragment("identities").provideHooks(() => hooks);
     const other = instantiate(definition.build()).withOptions({ databaseAdapter: database.adapter }).build();
     const { take } = new Application(other, null, false).hooks;
-    await fuzz([hostileText, hostileText], async (id, key) => {
-      const processAt = new Date("9000-01-01");
-      const answer = await clearAnswer(() => take.trigger("later", { id, key, processAt }));
-      if ("refused" in answer) return;
-      const stored = await other.durableHooks.get(answer.result.id);
-      expect(stored).toMatchObject({ key, name: "take", status: "pending", payload: "later" });
-      const { cancelled } = await other.durableHooks.cancel({ name: "take", key });
-      expect(cancelled).toEqual([answer.result.id]);
+    const processAt = new Date("9000-01-01");
+    const waiting = { name: "take", status: "pending", payload: "later" };
+    let accepted = 0;
+    await fuzz([hostileText], async (text) => {
+      const byId = await clearAnswer(() => take.trigger("later", { id: text, processAt }));
+      const byKey = await clearAnswer(() => take.trigger("later", { key: text, processAt }));
+      expect("refused" in byId).toBe("refused" in byKey);
+      if ("refused" in byId || "refused" in byKey) return;
+      accepted++;
+      expect(byId.result.id).toBe(text);
+      expect(await other.durableHooks.get(text)).toMatchObject({ ...waiting, id: text, key: null });
+      expect(await other.durableHooks.get(byKey.result.id)).toMatchObject({ ...waiting, key: text });
+      expect((await other.durableHooks.cancel(text)).cancelled).toEqual([text]);
+      const { cancelled } = await other.durableHooks.cancel({ name: "take", key: text });
+      expect(cancelled).toEqual([byKey.result.id]);
     });
+    expect(accepted).toBeGreaterThan(10);
     await checkThatHooksRun();
   });
 
