@@ -8,43 +8,15 @@ import type {
   SettleResult,
 } from "../src/store/hook-records.ts";
 import { RELAY } from "../src/store/relay.ts";
+import { dueAt, type HookAccount, presentResult } from "./hook-account.ts";
 import { RunBook } from "./run-book.ts";
 import { numberOf, type TriggerRecord } from "./trigger-record.ts";
 import type { World } from "./world.ts";
-
-/** What the database owes us of one hook, by what it has told its callers. */
-export interface HookAccount {
-  readonly id: string;
-  readonly name: string;
-  readonly key: string | null;
-  state: "live" | "failed" | "completed" | "gone";
-  /** The trigger whose payload runs now or next. */
-  n: number;
-  /** The trigger that is stored beside a running hook. */
-  nextN: number | null;
-  triggeredAt: number;
-  lastTrigger: string;
-  /** Who has claimed it; also when that lease is over, until somebody else has. */
-  lock: string | null;
-  /** When it is due, or the end of the lease. */
-  availableAt: number;
-  /** When the trigger beside it is due. */
-  nextAt: number;
-  purgeAt: number;
-}
 
 interface Claim {
   readonly key: string;
   readonly n: number;
 }
-
-/** What somebody who has settled a hook before may be told of it. */
-const PRESENT: Record<HookAccount["state"], SettleResult> = {
-  live: "lost",
-  failed: "failed",
-  completed: "completed",
-  gone: "deleted",
-};
 
 /**
  * Keeps the accounts of all hooks, outside of the database: from every committed call and its answer, in the order of the
@@ -279,8 +251,7 @@ export class HookBook {
       return;
     }
     if (!owns) {
-      const present = account.state === "live" && account.lock === null ? "pending" : PRESENT[account.state];
-      if (mayBeResent && result === present) return; // sent again, and told what has become of it
+      if (mayBeResent && result === presentResult(account)) return; // sent again, and told what has become of it
       const owner = account.lock ?? "nobody";
       return this.#violate("at most one owner", `${lock} made ${id} ${result}, which belongs to ${owner}`);
     }
@@ -315,8 +286,4 @@ export class HookBook {
   #violate(invariant: string, details: string): void {
     this.#world.violate(invariant, details);
   }
-}
-
-function dueAt({ processAt }: HookInsert, at: number): number {
-  return Math.max(processAt ?? at, at);
 }

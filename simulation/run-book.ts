@@ -1,6 +1,7 @@
 import type { HookContext } from "../src/hooks/hook-context.ts";
 import { RELAY } from "../src/store/relay.ts";
-import type { HookAccount, HookBook } from "./hook-book.ts";
+import type { HookAccount } from "./hook-account.ts";
+import type { HookBook } from "./hook-book.ts";
 import type { Payload, TriggerRecord } from "./trigger-record.ts";
 import type { World } from "./world.ts";
 

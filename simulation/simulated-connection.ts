@@ -1,4 +1,4 @@
-import { CommitOutcomeUnknownError, StoreError } from "../src/errors.ts";
+import { CommitOutcomeUnknownError } from "../src/errors.ts";
 import type { Dialect } from "../src/store/dialect.ts";
 import type { Engine, EngineTransaction, HookStatements, InsertResult } from "../src/store/engine.ts";
 import type { ForeignInsert } from "../src/store/foreign-transaction.ts";
@@ -6,36 +6,19 @@ import type { HookInsert } from "../src/store/hook-records.ts";
 import type { AppliedMigration } from "../src/store/migration.ts";
 import { toRelay } from "../src/store/relay.ts";
 import { schemaMigrations } from "../src/store/sqlite/schema.ts";
-import type { Fault, Faults } from "./faults.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { SimulatedClock } from "./simulated-clock.ts";
-import type { SimulatedDatabase } from "./simulated-database.ts";
+import { createStatements } from "./simulated-statements.ts";
 import type { SimulatedWakeups } from "./simulated-wakeups.ts";
-import type { Lane, World } from "./world.ts";
+import { never, unavailable, Wire, type WireOptions } from "./wire.ts";
 
-export interface ConnectionOptions {
-  readonly world: World;
-  readonly database: SimulatedDatabase;
+export interface ConnectionOptions extends WireOptions {
   readonly book: HookBook;
-  readonly faults: Faults;
-  readonly lane: Lane;
   readonly clock: SimulatedClock;
   readonly wakeups: SimulatedWakeups;
-  /** Makes the process stand still for a while. */
-  readonly stall: () => void;
-  /** Ends the process. */
-  readonly crash: (reason: string) => void;
 }
 
-/** A call that has arrived. */
-interface Sent {
-  readonly fault: Fault;
-  readonly sentAt: number;
-}
-
-const IN_TIME_MS = 1000;
-
-/** One process' way to the database: every call takes its time, and may go wrong in every way that a network allows. */
+/** One process' connection to the database. */
 export class SimulatedConnection implements Engine {
   readonly dialect: Dialect = "sqlite";
   readonly flushesInFlight: number;
@@ -43,8 +26,7 @@ export class SimulatedConnection implements Engine {
   readonly hooks: HookStatements;
   readonly wakeups: SimulatedWakeups;
   readonly schemaMigrations = schemaMigrations;
-  /** Whether all calls so far were answered in time. */
-  unharmed = true;
+  readonly wire: Wire;
   readonly #options: ConnectionOptions;
   /** By the parameters that they were given out with. */
   readonly #foreignInserts = new Map<ForeignInsert["parameters"], HookInsert>();
@@ -54,7 +36,8 @@ export class SimulatedConnection implements Engine {
     this.clock = options.clock;
     this.wakeups = options.wakeups;
     this.flushesInFlight = options.world.random.integer(1, 2);
-    this.hooks = this.#statements();
+    this.wire = new Wire(options);
+    this.hooks = createStatements(this.wire, options.world, options.database, options.book);
   }
 
   refuseNesting(): void {}
@@ -69,9 +52,9 @@ export class SimulatedConnection implements Engine {
 
   async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
     const { database, world, lane, faults } = this.#options;
-    const sent = await this.#arrive("transaction");
+    const sent = await this.wire.arrive("transaction");
     const { fault } = sent;
-    if (fault === "broken") return this.#fail(unavailable());
+    if (fault === "broken") return this.wire.fail(unavailable());
     await world.delay(lane, faults.latency()); // it has begun; nobody waits for it yet
     const records: (() => void)[] = [];
     const commit = () =>
@@ -79,7 +62,7 @@ export class SimulatedConnection implements Engine {
         const died = new Promise<never>((_, reject) => this.#onDeath.push(() => reject(new Error("simulated: gone"))));
         if (lane.closed) this.#die();
         const result = await Promise.race([body(this.#recording(transaction, records)), died]);
-        if (fault === "crash-middle") this.#crash("before a commit");
+        if (fault === "crash-middle") this.wire.crash("before a commit");
         if (lane.closed) await died;
         return result;
       });
@@ -88,7 +71,7 @@ export class SimulatedConnection implements Engine {
         for (const record of records) record();
       });
       world.note(lane.name, `transaction committed${fault === "none" ? "" : ` (${fault})`}`);
-      return await this.#reply(sent, result, () => new CommitOutcomeUnknownError());
+      return await this.wire.reply(sent, result, () => new CommitOutcomeUnknownError());
     } catch (error) {
       if (lane.closed) return never();
       throw error;
@@ -116,10 +99,6 @@ export class SimulatedConnection implements Engine {
 
   #die(): void {
     for (const tell of this.#onDeath.splice(0)) tell();
-  }
-
-  #crash(reason: string): void {
-    this.#options.crash(reason);
   }
 
   #recording(transaction: EngineTransaction, records: (() => void)[]): EngineTransaction {
@@ -151,146 +130,4 @@ export class SimulatedConnection implements Engine {
       },
     };
   }
-
-  #statements(): HookStatements {
-    const { world, book, database } = this.#options;
-    const { hooks } = database.engine;
-    return {
-      insert: (inserts) =>
-        this.#call(
-          `insert ${inserts.length}`,
-          () => hooks.insert(inserts),
-          (results) => book.inserted(inserts, results),
-        ),
-      claim: (request) =>
-        this.#call(
-          `claim for ${request.lock}`,
-          () => hooks.claim(request),
-          (claimed) => book.claimed(request, claimed),
-        ),
-      renew: (leases, leaseMs) =>
-        this.#call(
-          `renew ${leases.map(({ lock }) => lock).join(", ")}`,
-          () => hooks.renew(leases, leaseMs),
-          (held) => book.renewed(leases, held, leaseMs),
-        ),
-      settle: (settlements) =>
-        this.#call(
-          `settle ${settlements.map(({ id, lock, outcome }) => `${id} of ${lock} as ${outcome.kind}`).join(", ")}`,
-          () => hooks.settle(settlements),
-          (results) => book.settled(settlements, results, { at: world.now, mayBeResent: true }),
-        ),
-      nextWake: (scopes, options) => this.#call("next wake", () => hooks.nextWake(scopes, options)),
-      leaseTokens: (namespaces) => this.#call("lease tokens", () => hooks.leaseTokens(namespaces)),
-      expireLeases: (namespaces, locks) =>
-        this.#call(
-          `expire ${locks.join(", ")}`,
-          () => hooks.expireLeases(namespaces, locks),
-          () => book.expired(locks),
-        ),
-      get: (reference) => this.#call("get", () => hooks.get(reference)),
-      list: (filter) => this.#call("list", () => hooks.list(filter)),
-      statistics: (namespace) => this.#call("statistics", () => hooks.statistics(namespace)),
-      redrive: (namespace, ids) =>
-        this.#call(
-          "redrive",
-          () => hooks.redrive(namespace, ids),
-          (redriven) => book.redriven(redriven),
-        ),
-      discard: (namespace, ids) =>
-        this.#call(
-          "discard",
-          () => hooks.discard(namespace, ids),
-          (discarded) => book.discarded(discarded),
-        ),
-      cancel: (namespace, target) =>
-        this.#call(
-          "cancel",
-          () => hooks.cancel(namespace, target),
-          ({ cancelled, running }) => book.cancelled(cancelled, running),
-        ),
-      purge: (namespace, limit) => this.#call("purge", () => hooks.purge(namespace, limit)),
-    };
-  }
-
-  async #call<Result>(
-    name: string,
-    call: () => Promise<Result>,
-    record: (result: Result) => void = () => {},
-  ): Promise<Result> {
-    const { world, database, lane, faults } = this.#options;
-    const sent = await this.#arrive(name);
-    const { fault } = sent;
-    const breaks = fault === "broken" || fault === "crash-middle";
-    try {
-      const result = await database.run(call, record, breaks ? faults.statements() : null);
-      world.note(lane.name, `${name} -> ${summary(result)}${fault === "none" ? "" : ` (${fault})`}`);
-      return await this.#reply(sent, result, unavailable);
-    } catch (error) {
-      world.note(lane.name, `${name} failed: ${error instanceof Error ? error.message : String(error)} (${fault})`);
-      if (fault === "crash-middle") this.#crash("in the middle of a call");
-      return this.#fail(error);
-    }
-  }
-
-  /** The way there. Rejects if the database can't be reached; what a dead process has sent may arrive or not. */
-  async #arrive(name: string): Promise<Sent> {
-    const { world, database, lane, faults } = this.#options;
-    if (lane.closed) return never();
-    const sent = { fault: faults.draw(), sentAt: world.now };
-    const { fault } = sent;
-    if (fault !== "none" || world.now < database.unavailableUntil) this.unharmed = false;
-    if (fault === "stall") this.#options.stall();
-    const diesWithProcess = world.random.chance(0.5);
-    await world.delay(database.lane, fault === "late" ? faults.slowness() : faults.latency());
-    if (lane.closed && diesWithProcess) return never();
-    if (fault === "crash-before") {
-      this.#crash(`before ${name}`);
-      return never();
-    }
-    if (fault === "refused") {
-      world.note(lane.name, `${name} is refused`);
-      return this.#fail(new StoreError("store.rejected", "simulated: refused", { transient: false }));
-    }
-    if (fault !== "unavailable" && world.now >= database.unavailableUntil) return sent;
-    world.note(lane.name, `${name} failed: the database is away`);
-    return this.#fail(unavailable());
-  }
-
-  /** The way back. */
-  async #reply<Result>({ fault, sentAt }: Sent, result: Result, lost: () => StoreError): Promise<Result> {
-    const { world, lane, faults } = this.#options;
-    if (world.now - sentAt > IN_TIME_MS) this.unharmed = false;
-    if (fault === "crash-after" || fault === "crash-middle") this.#crash("before an answer");
-    await world.delay(lane, fault === "slow" ? faults.slowness() : faults.latency());
-    if (fault === "lost") throw lost();
-    return result;
-  }
-
-  async #fail(error: unknown): Promise<never> {
-    const { world, lane, faults } = this.#options;
-    await world.delay(lane, faults.latency());
-    throw error;
-  }
-}
-
-function unavailable(): StoreError {
-  return new StoreError("store.unavailable", "simulated: the connection broke", { transient: true });
-}
-
-function never(): Promise<never> {
-  return new Promise(() => {});
-}
-
-function summary(result: unknown): string {
-  if (!Array.isArray(result)) return JSON.stringify(result);
-  return `[${result.map((item) => describeItem(item)).join(", ")}]`;
-}
-
-function describeItem(item: unknown): string {
-  if (typeof item !== "object" || item === null) return String(item);
-  const { id, result, attempts, lock } = item as Record<string, unknown>;
-  return [result, id, lock, attempts === undefined ? undefined : `attempt ${attempts}`]
-    .filter((part) => part !== undefined)
-    .join(" ");
 }

@@ -126,7 +126,7 @@ export class SimulatedProcess {
   freeze(milliseconds: number): void {
     this.surroundings.world.note(this.name, `stands still for ${milliseconds} ms`);
     if (this.surroundings.options.stoppedClocks) this.clock.lose(milliseconds);
-    this.#connection.unharmed = false;
+    this.#connection.wire.unharmed = false;
     this.lane.frozenUntil = this.surroundings.world.now + milliseconds;
   }
 
@@ -178,7 +178,7 @@ export class SimulatedProcess {
       ({ process, answer }) => process === this.name && answer === "asked",
     );
     for (const { id, state, lock } of book.accounts.values()) {
-      if (asking || !this.#connection.unharmed || state !== "live" || !lock?.startsWith(`${this.name}#`)) continue;
+      if (asking || !this.#connection.wire.unharmed || state !== "live" || !lock?.startsWith(`${this.name}#`)) continue;
       world.violate("who stops owns nothing", `${this.name} still has ${id}`);
     }
     this.#end();
