@@ -31,10 +31,10 @@ export function createStatements(
         () => hooks.renew(leases, leaseMs),
         (held) => book.renewed(leases, held, leaseMs),
       ),
-    settle: (settlements) =>
+    settle: (settlements, sending) =>
       wire.call(
         `settle ${settlements.map(({ id, lock, outcome }) => `${id} of ${lock} as ${outcome.kind}`).join(", ")}`,
-        () => hooks.settle(settlements),
+        () => hooks.settle(settlements, sending),
         (results) => book.settled(settlements, results, { at: world.now, mayBeResent: true }),
       ),
     nextWake: (scopes, options) => wire.call("next wake", () => hooks.nextWake(scopes, options)),

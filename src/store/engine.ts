@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Dialect } from "./dialect.ts";
 import type { ForeignInsert } from "./foreign-transaction.ts";
+import type { Sending } from "./group-commit.ts";
 import type {
   ClaimedHook,
   ClaimRequest,
@@ -81,8 +82,11 @@ export interface HookStatements {
   claim(request: ClaimRequest): Promise<ClaimedHook[]>;
   /** Extends leases, each only for its owner. Gives the leases that are still held. */
   renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]>;
-  /** Writes how attempts ended, each for itself. The results are in the order of the settlements. */
-  settle(settlements: readonly HookSettlement[]): Promise<SettleResult[]>;
+  /**
+   * Writes how attempts ended, each for itself. The results are in the order of the settlements. What is settled already was so by
+   * ourselves if this is sent again (which is assumed, unless the caller knows better); else it is `lost`.
+   */
+  settle(settlements: readonly HookSettlement[], sending?: Sending): Promise<SettleResult[]>;
   /** Milliseconds until the earliest row in scope is due (zero or less: it is), or null if nothing waits. */
   nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null>;
   /** The tokens of leases in these namespaces. Small: there are as many as there are handlers running. */

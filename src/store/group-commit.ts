@@ -5,7 +5,7 @@ import { PerdureError, StoreError } from "../errors.ts";
 export interface GroupCommitOptions<Item, Result> {
   readonly clock: Clock;
   /** Writes all items in one go, atomically, and gives a result for each. Must be harmless when sent again. */
-  readonly flush: (items: Item[]) => Promise<Result[]>;
+  readonly flush: (items: Item[], sending: Sending) => Promise<Result[]>;
   readonly flushesInFlight: number;
   /** What an item counts for, against `maxRows` and `maxBytes`. */
   readonly measure: (item: Item) => { rows: number; bytes: number };
@@ -13,6 +13,11 @@ export interface GroupCommitOptions<Item, Result> {
   readonly maxBytes?: number;
   /** How long a flush is sent again while the database is away, before its callers are told. */
   readonly patienceMs?: number;
+}
+
+export interface Sending {
+  /** Whether the same items were sent before, and the database may have taken them. */
+  readonly resent: boolean;
 }
 
 interface Waiting<Item, Result> {
@@ -110,12 +115,14 @@ export class GroupCommit<Item, Result> {
   async #send(items: Item[]): Promise<Result[]> {
     const { clock, flush, patienceMs } = this.#options;
     const giveUpAt = clock.monotonic() + patienceMs;
+    let resent = false;
     for (let delay = FIRST_RESEND_MS; ; delay = Math.min(delay * 2, LONGEST_RESEND_MS)) {
       try {
-        return await flush(items);
+        return await flush(items, { resent });
       } catch (error) {
         if (!isTransient(error) || clock.monotonic() + delay > giveUpAt) throw error;
         await pause(clock, delay);
+        resent = true;
       }
     }
   }

@@ -23,7 +23,7 @@ export class StoredHooks {
     this.#keyedInserts = new GroupCommit({ clock, flush, flushesInFlight: 1, measure: measureBatch });
     this.#settlements = new GroupCommit({
       clock,
-      flush: (settlements) => hooks.settle(settlements),
+      flush: (settlements, sending) => hooks.settle(settlements, sending),
       flushesInFlight,
       measure: ({ outcome }) => ({ rows: 1, bytes: "error" in outcome ? outcome.error.length : 0 }),
     });

@@ -73,7 +73,7 @@ export class PostgresEngine implements Engine {
       return body({
         query: async (text, parameters) => (await client.query({ text, values: [...parameters] })).rows,
         insertHooks: (hooks) => this.hooks.insert(hooks, client),
-        settleHooks: (settlements) => this.hooks.settle(settlements, client),
+        settleHooks: (settlements) => this.hooks.settle(settlements, {}, client),
       });
     });
   }

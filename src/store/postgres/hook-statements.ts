@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { StoreError } from "../../errors.ts";
 import type { HookStatements, InsertResult } from "../engine.ts";
+import type { Sending } from "../group-commit.ts";
 import { hookLanes } from "../hook-lanes.ts";
 import { delayOf, isUnwanted } from "../hook-outcome.ts";
 import type {
@@ -69,17 +70,22 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
   }
 
   /** In a transaction, which isn't sent again, we must know of each row whether it was ours: deletions don't say. */
-  async settle(settlements: readonly HookSettlement[], on?: PostgresQueryable): Promise<SettleResult[]> {
+  async settle(
+    settlements: readonly HookSettlement[],
+    { resent = true }: Partial<Sending> = {},
+    on?: PostgresQueryable,
+  ): Promise<SettleResult[]> {
     const results = new Map<HookSettlement, SettleResult>();
     if (on !== undefined) {
-      await this.#update(settlements, results, on);
+      await this.#update(settlements, results, { resent: false }, on);
     } else {
       const unwanted = settlements.filter(({ outcome }) => isUnwanted(outcome));
       const again = [
         ...(await this.#deleteCompleted(unwanted, { keyed: false }, results)),
         ...(await this.#deleteCompleted(unwanted, { keyed: true }, results)),
       ];
-      await this.#update([...settlements.filter(({ outcome }) => !isUnwanted(outcome)), ...again], results);
+      const others = settlements.filter(({ outcome }) => !isUnwanted(outcome));
+      await this.#update([...others, ...again], results, { resent });
     }
     return settlements.map((settlement) => results.get(settlement) ?? "lost");
   }
@@ -218,6 +224,7 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
   async #update(
     settlements: readonly HookSettlement[],
     results: Map<HookSettlement, SettleResult>,
+    { resent }: Sending,
     on?: PostgresQueryable,
   ): Promise<void> {
     if (settlements.length === 0) return;
@@ -230,7 +237,7 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     ];
     const { rows } = await this.run(settleHooks, values, on);
     const written = new Map(rows.map((row) => [`${row.namespace} ${row.id}`, toSettleResult(row)]));
-    if (written.size < settlements.length && on === undefined) {
+    if (written.size < settlements.length && resent) {
       // Sent before, with the reply lost, if nobody has the row; else somebody else owns it.
       const settled = await this.run(findSettledHooks, referenceColumns(settlements));
       for (const row of settled.rows) {

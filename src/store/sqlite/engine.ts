@@ -69,8 +69,7 @@ export class SqliteEngine implements Engine {
       body({
         query: async (text, parameters) => this.#driver.all(text, parameters.map(toSqliteValue)),
         insertHooks: async (hooks) => withStoreErrors(() => this.hooks.insertNow(hooks)),
-        settleHooks: async (settlements) =>
-          withStoreErrors(() => this.hooks.settleNow(settlements, { mayBeResent: false })),
+        settleHooks: async (settlements) => withStoreErrors(() => this.hooks.settleNow(settlements, { resent: false })),
       });
     return this.#mutex.run(async () => {
       await this.#begin();

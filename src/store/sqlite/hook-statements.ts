@@ -1,5 +1,6 @@
 import type { CancelTarget, HookStatements, InsertResult } from "../engine.ts";
 import type { ForeignInsert } from "../foreign-transaction.ts";
+import type { Sending } from "../group-commit.ts";
 import { type HookLane, hookLanes } from "../hook-lanes.ts";
 import { delayOf, isUnwanted } from "../hook-outcome.ts";
 import type {
@@ -87,19 +88,19 @@ export class SqliteHookStatements implements HookStatements {
     });
   }
 
-  async settle(settlements: readonly HookSettlement[]): Promise<SettleResult[]> {
+  async settle(settlements: readonly HookSettlement[], sending?: Sending): Promise<SettleResult[]> {
     if (settlements.length === 0) return [];
-    return this.#access.write(() => this.settleNow(settlements, { mayBeResent: true }));
+    return this.#access.write(() => this.settleNow(settlements, { resent: sending?.resent ?? true }));
   }
 
   /** Inside of a transaction that is open already. What was settled before is `lost`, unless it may have been by ourselves. */
-  settleNow(settlements: readonly HookSettlement[], { mayBeResent }: { mayBeResent: boolean }): SettleResult[] {
+  settleNow(settlements: readonly HookSettlement[], { resent }: Sending): SettleResult[] {
     const now = this.#access.now();
     const deleted = this.#deleteCompleted(settlements);
     return settlements.map((settlement) => {
       const { namespace, lock, id } = settlement;
       if (deleted.has(`${namespace} ${lock} ${id}`)) return "deleted";
-      return this.#settleOne(settlement, now) ?? (mayBeResent ? this.#findSettled(settlement) : "lost");
+      return this.#settleOne(settlement, now) ?? (resent ? this.#findSettled(settlement) : "lost");
     });
   }
 
