@@ -4,7 +4,7 @@ import type { HookRecord, HookStatistics, HookStatus } from "../store/hook-recor
 import type { Store } from "../store/store.ts";
 import { decodeValue } from "../values/index.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
-import { checkName, checkText } from "./names.ts";
+import { checkHookId, checkName, checkText } from "./names.ts";
 
 /** A hook as it is stored, for people who look after the system. */
 export interface HookSummary {
@@ -57,7 +57,7 @@ export class DurableHooks {
   }
 
   async get(id: string): Promise<HookSummary | null> {
-    const record = await this.#store.hooks.statements.get({ namespace: this.namespace, id: checkText(id, "An id") });
+    const record = await this.#store.hooks.statements.get({ namespace: this.namespace, id: checkHookId(id) });
     return record === null ? null : toSummary(record);
   }
 
@@ -109,7 +109,7 @@ export class DurableHooks {
     const checked =
       typeof target === "object" && target !== null
         ? { name: checkName(target.name, "The name of a hook"), key: checkText(target.key, "A key") }
-        : { id: checkText(target, "An id") };
+        : { id: checkHookId(target) };
     return this.#store.hooks.statements.cancel(this.namespace, checked);
   }
 }
@@ -134,7 +134,7 @@ function checkListOptions(options: HookListOptions): HookListOptions {
 function checkIds(ids: unknown): string[] {
   const list = Array.isArray(ids) ? ids : [ids];
   if (list.length > MOST_ROWS) throw invalid(`At most ${MOST_ROWS} ids at a time`);
-  return list.map((id) => checkText(id, "An id"));
+  return list.map((id) => checkHookId(id));
 }
 
 function toSummary(record: HookRecord): HookSummary {

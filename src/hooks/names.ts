@@ -1,6 +1,7 @@
 import { InvalidInputError } from "../errors.ts";
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,99}$/;
+const LONGEST_NAME = 100;
 const LONGEST_TEXT = 255;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what we look for
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
@@ -15,17 +16,17 @@ export function checkName(value: unknown, label: string): string {
 }
 
 /** Checks a text that users choose freely: an id or a key. */
-export function checkText(value: unknown, label: string): string {
+export function checkText(value: unknown, label: string, longest: number = LONGEST_TEXT): string {
   const accepted =
     typeof value === "string" &&
     value.length > 0 &&
-    value.length <= LONGEST_TEXT &&
+    value.length <= longest &&
     value.isWellFormed() &&
     !CONTROL_CHARACTER.test(value);
   if (accepted) return value;
   throw new InvalidInputError(
     "text.invalid",
-    `${label} must be a text of 1 to ${LONGEST_TEXT} characters without control characters or broken surrogates; got ${show(value)}.`,
+    `${label} must be a text of 1 to ${longest} characters without control characters or broken surrogates; got ${show(value)}.`,
   );
 }
 
@@ -34,4 +35,9 @@ function show(value: unknown): string {
   return value.length > 40
     ? `${JSON.stringify(value.slice(0, 40))}… (${value.length} characters)`
     : JSON.stringify(value);
+}
+
+/** Checks the id of a hook: one that we made, or its name and the caller's own id. */
+export function checkHookId(value: unknown): string {
+  return checkText(value, "An id", LONGEST_NAME + 1 + LONGEST_TEXT);
 }

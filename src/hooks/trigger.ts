@@ -17,7 +17,7 @@ export interface TriggerOptions {
   readonly key?: string;
   /** Instead of the hook's own policy, field by field. */
   readonly retries?: RetryOptions;
-  /** An id of your own: a second trigger with it does nothing. */
+  /** An id of your own: a second trigger of this hook with it does nothing. The hook's id is `name/id`. */
   readonly id?: string;
 }
 
@@ -39,7 +39,7 @@ export function prepareTrigger(
   const trace = hooks.settings.captureTraceContext();
   const toInsert = (value: unknown): HookInsert => ({
     namespace: hooks.namespace,
-    id: id ?? createId(),
+    id: id === undefined ? createId() : toHookId(name, id),
     ownId: id !== undefined,
     name,
     key: key ?? null,
@@ -93,6 +93,11 @@ function checkTrigger(options: TriggerOptions | undefined): TriggerOptions {
     );
   }
   return options;
+}
+
+/** Two hooks may be triggered for one order under the order's id, and are two. A name has no slash. */
+function toHookId(name: string, ownId: string): string {
+  return `${name}/${ownId}`;
 }
 
 function checkTime(value: unknown): void {

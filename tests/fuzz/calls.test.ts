@@ -98,10 +98,11 @@ describe.each(ENGINES)("on $name, whatever is asked", (engine) => {
       expect("refused" in byId).toBe("refused" in byKey);
       if ("refused" in byId || "refused" in byKey) return;
       accepted++;
-      expect(byId.result.id).toBe(text);
-      expect(await other.durableHooks.get(text)).toMatchObject({ ...waiting, id: text, key: null });
+      const id = `take/${text}`;
+      expect(byId.result.id).toBe(id);
+      expect(await other.durableHooks.get(id)).toMatchObject({ ...waiting, id, key: null });
       expect(await other.durableHooks.get(byKey.result.id)).toMatchObject({ ...waiting, key: text });
-      expect((await other.durableHooks.cancel(text)).cancelled).toEqual([text]);
+      expect((await other.durableHooks.cancel(id)).cancelled).toEqual([id]);
       const { cancelled } = await other.durableHooks.cancel({ name: "take", key: text });
       expect(cancelled).toEqual([byKey.result.id]);
     });

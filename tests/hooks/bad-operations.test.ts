@@ -13,7 +13,7 @@ const list =
 const many = Array.from({ length: 1001 }, (_, number) => String(number));
 
 const CALLS: [string, Call, string, string][] = [
-  ["get without an id", (hooks) => hooks.get(undefined as never), "text.invalid", "An id must be a text of 1 to 255"],
+  ["get without an id", (hooks) => hooks.get(undefined as never), "text.invalid", "An id must be a text of 1 to 356"],
   ["get an empty id", (hooks) => hooks.get(""), "text.invalid", "An id must be a text"],
   ["get with a control character", (hooks) => hooks.get("a\0"), "text.invalid", "without control characters"],
   ["list with a text", list("all"), "options.invalid", "it takes status, name, cursor, limit, order"],

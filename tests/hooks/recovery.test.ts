@@ -222,7 +222,7 @@ describe.each(ENGINES)("recovery on $name", (engine) => {
     expect(companions.slice(1)).toEqual([0, 0, 0]); // nobody else is lost with it any more
     expect(new Set(completed)).toEqual(new Set(names));
     expect((await writer.durableHooks.list()).hooks).toMatchObject([
-      { id: "poison", status: "failed", error: { code: "hook.crash_loop" } },
+      { id: "greet/poison", status: "failed", error: { code: "hook.crash_loop" } },
     ]);
   });
 });

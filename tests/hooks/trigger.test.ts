@@ -249,12 +249,12 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       const greet = recordCalls<string>();
       const process = test.process({ greet: greet.definition });
 
-      expect(await process.hooks.greet.trigger("ada", { id: "order 1/ä" })).toEqual({ id: "order 1/ä" });
-      expect(await process.hooks.greet.trigger("bob", { id: "order 1/ä" })).toEqual({ id: "order 1/ä" });
+      expect(await process.hooks.greet.trigger("ada", { id: "order 1/ä" })).toEqual({ id: "greet/order 1/ä" });
+      expect(await process.hooks.greet.trigger("bob", { id: "order 1/ä" })).toEqual({ id: "greet/order 1/ä" });
       await process.drain();
 
       expect(greet.payloads).toEqual(["ada"]);
-      expect(greet.calls[0]?.hook.hookId).toBe("order 1/ä");
+      expect(greet.calls[0]?.hook.hookId).toBe("greet/order 1/ä");
     });
 
     it("do nothing a second time while the hook runs", async () => {
@@ -282,7 +282,7 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       await process.drain();
 
       expect(greet.payloads).toEqual(["ada"]);
-      expect(await process.statusOf("one")).toBe("completed");
+      expect(await process.statusOf("greet/one")).toBe("completed");
       await test.clock.advanceAndSettle(1);
       await process.processor.sources[0]?.purge();
       await process.hooks.greet.trigger("cleo", { id: "one" });
@@ -299,7 +299,19 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       await process.drain();
 
       expect(greet.payloads).toEqual(["ada"]);
-      expect(await process.durableHooks.get("one")).toMatchObject({ status: "failed", payload: "ada" });
+      expect(await process.durableHooks.get("greet/one")).toMatchObject({ status: "failed", payload: "ada" });
+    });
+
+    it("are told apart from triggers of other hooks with the same id", async () => {
+      const greet = recordCalls<string>();
+      const thank = recordCalls<string>();
+      const process = test.process({ greet: greet.definition, thank: thank.definition });
+      await process.hooks.greet.trigger("ada", { id: "order-1" });
+      await process.hooks.thank.trigger("ada", { id: "order-1" });
+      await process.drain();
+
+      expect([greet.payloads, thank.payloads]).toEqual([["ada"], ["ada"]]);
+      expect(greet.calls[0]?.hook.idempotencyKey).not.toBe(thank.calls[0]?.hook.idempotencyKey);
     });
 
     it("do nothing a second time within one transaction", async () => {

@@ -120,7 +120,7 @@ describe("in a transaction of pg", () => {
       await app.within(fromPg(client)).triggerHook("note", { text }, { id: "once" });
       await client.query("commit");
     }
-    await waitUntil("it is completed", async () => (await app.durableHooks.get("once"))?.status === "completed");
+    await waitUntil("it is completed", async () => (await app.durableHooks.get("note/once"))?.status === "completed");
     expect(notes).toEqual(["one"]);
   });
 
