@@ -1,20 +1,24 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
-import { CLAIM_HOOKS, FIND_DUE_HOOKS } from "../../src/store/sqlite/sql/claim-hooks.ts";
-import { FIND_TRIGGERED_HOOK } from "../../src/store/sqlite/sql/insert-hook.ts";
-import { EXPIRE_LEASES, LEASE_TOKENS, NEXT_HOOK_WAKE, RENEW_HOOK } from "../../src/store/sqlite/sql/leases.ts";
-import {
-  CANCEL_TARGETS,
-  cancelNextTriggers,
-  cancelPendingHooks,
-  DISCARD_HOOK,
-  GET_HOOK,
-  listHooks,
-  PURGE_HOOKS,
-  REDRIVE_HOOK,
-} from "../../src/store/sqlite/sql/operate-hooks.ts";
-import { DELETE_COMPLETED_HOOKS, FIND_SETTLED_HOOK, SETTLE_HOOK } from "../../src/store/sqlite/sql/settle-hook.ts";
+import { cancelNextTriggers } from "../../src/store/sqlite/sql/cancel-next-triggers.ts";
+import { cancelPendingHooks } from "../../src/store/sqlite/sql/cancel-pending-hooks.ts";
+import { CANCEL_TARGETS } from "../../src/store/sqlite/sql/cancel-targets.ts";
+import { CLAIM_HOOKS } from "../../src/store/sqlite/sql/claim-hooks.ts";
+import { DELETE_COMPLETED_HOOKS } from "../../src/store/sqlite/sql/delete-completed-hooks.ts";
+import { DISCARD_HOOK } from "../../src/store/sqlite/sql/discard-hook.ts";
+import { EXPIRE_LEASES } from "../../src/store/sqlite/sql/expire-leases.ts";
+import { FIND_DUE_HOOKS } from "../../src/store/sqlite/sql/find-due-hooks.ts";
+import { FIND_SETTLED_HOOK } from "../../src/store/sqlite/sql/find-settled-hook.ts";
+import { FIND_TRIGGERED_HOOK } from "../../src/store/sqlite/sql/find-triggered-hook.ts";
+import { GET_HOOK } from "../../src/store/sqlite/sql/get-hook.ts";
+import { LEASE_TOKENS } from "../../src/store/sqlite/sql/lease-tokens.ts";
+import { listHooks } from "../../src/store/sqlite/sql/list-hooks.ts";
+import { NEXT_HOOK_WAKE } from "../../src/store/sqlite/sql/next-hook-wake.ts";
+import { PURGE_HOOKS } from "../../src/store/sqlite/sql/purge-hooks.ts";
+import { REDRIVE_HOOK } from "../../src/store/sqlite/sql/redrive-hook.ts";
+import { RENEW_HOOK } from "../../src/store/sqlite/sql/renew-hook.ts";
+import { SETTLE_HOOK } from "../../src/store/sqlite/sql/settle-hook.ts";
 
 const BY_ID = ["PRIMARY KEY (namespace=? AND id=?)"];
 const QUEUE = (range: string) => `INDEX perdure_hook_due (namespace=? AND class=? AND available_at${range}?)`;

@@ -5,15 +5,13 @@ import { toHookRecord, toStatistics } from "../rows.ts";
 import type { Connection } from "./connection.ts";
 import type { PostgresQueryable, PostgresResult } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
-import {
-  cancelHooks,
-  discardHooks,
-  getHook,
-  hookStatistics,
-  listHooks,
-  purgeHooks,
-  redriveHooks,
-} from "./sql/operate-hooks.ts";
+import { cancelHooks } from "./sql/cancel-hooks.ts";
+import { discardHooks } from "./sql/discard-hooks.ts";
+import { getHook } from "./sql/get-hook.ts";
+import { hookStatistics } from "./sql/hook-statistics.ts";
+import { listHooks } from "./sql/list-hooks.ts";
+import { purgeHooks } from "./sql/purge-hooks.ts";
+import { redriveHooks } from "./sql/redrive-hooks.ts";
 import type { SchemaPrefix, Statement } from "./sql/statement.ts";
 
 /** How people look at hooks and help them. */

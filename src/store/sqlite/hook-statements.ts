@@ -19,21 +19,27 @@ import type {
 import { toClaimedHook, toHookRecord, toSettleResult, toStatistics } from "../rows.ts";
 import { WorkClass } from "../work-class.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
-import { CLAIM_HOOKS, FIND_DUE_HOOKS } from "./sql/claim-hooks.ts";
-import { FIND_TRIGGERED_HOOK, INSERT_HOOK, INSERT_KEYED_HOOK } from "./sql/insert-hook.ts";
-import { EXPIRE_LEASES, LEASE_TOKENS, NEXT_HOOK_WAKE, RENEW_HOOK } from "./sql/leases.ts";
-import {
-  CANCEL_TARGETS,
-  cancelNextTriggers,
-  cancelPendingHooks,
-  DISCARD_HOOK,
-  GET_HOOK,
-  HOOK_STATISTICS,
-  listHooks,
-  PURGE_HOOKS,
-  REDRIVE_HOOK,
-} from "./sql/operate-hooks.ts";
-import { DELETE_COMPLETED_HOOKS, FIND_SETTLED_HOOK, SETTLE_HOOK } from "./sql/settle-hook.ts";
+import { cancelNextTriggers } from "./sql/cancel-next-triggers.ts";
+import { cancelPendingHooks } from "./sql/cancel-pending-hooks.ts";
+import { CANCEL_TARGETS } from "./sql/cancel-targets.ts";
+import { CLAIM_HOOKS } from "./sql/claim-hooks.ts";
+import { DELETE_COMPLETED_HOOKS } from "./sql/delete-completed-hooks.ts";
+import { DISCARD_HOOK } from "./sql/discard-hook.ts";
+import { EXPIRE_LEASES } from "./sql/expire-leases.ts";
+import { FIND_DUE_HOOKS } from "./sql/find-due-hooks.ts";
+import { FIND_SETTLED_HOOK } from "./sql/find-settled-hook.ts";
+import { FIND_TRIGGERED_HOOK } from "./sql/find-triggered-hook.ts";
+import { GET_HOOK } from "./sql/get-hook.ts";
+import { HOOK_STATISTICS } from "./sql/hook-statistics.ts";
+import { INSERT_HOOK } from "./sql/insert-hook.ts";
+import { INSERT_KEYED_HOOK } from "./sql/insert-keyed-hook.ts";
+import { LEASE_TOKENS } from "./sql/lease-tokens.ts";
+import { listHooks } from "./sql/list-hooks.ts";
+import { NEXT_HOOK_WAKE } from "./sql/next-hook-wake.ts";
+import { PURGE_HOOKS } from "./sql/purge-hooks.ts";
+import { REDRIVE_HOOK } from "./sql/redrive-hook.ts";
+import { RENEW_HOOK } from "./sql/renew-hook.ts";
+import { SETTLE_HOOK } from "./sql/settle-hook.ts";
 
 export interface SqliteAccess {
   readonly driver: SqliteDriver;

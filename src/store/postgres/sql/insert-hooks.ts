@@ -1,38 +1,6 @@
+import { COLUMNS, VALUES } from "./insert-columns.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { batch, isRowOf, NOW } from "./statement.ts";
-
-const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at,
-    own_id`;
-
-const VALUES = `item.namespace, item.id, item.name, item.payload::json, item.retries::json, item.trace::json, clock.now,
-    case when item.lock is null then 1 else 2 end,
-    case when item.lock is null then greatest(coalesce(item.process_at, clock.now), clock.now) else clock.now + item.lease_ms end,
-    item.lock,
-    case when item.lock is null then 0 else 1 end,
-    case when item.lock is null then null else clock.now end,
-    item.own_id`;
-
-/**
- * The common case: new ids, no keys, nothing but a name and a payload, and all of them leased alike or not at all. Without the
- * look for conflicts, and with fewer arrays to take apart, it costs half. An id that exists is an error, and nothing is written.
- */
-export function insertNewHooks(schema: SchemaPrefix): Statement {
-  return {
-    name: "insert_new_hooks",
-    planOnce: true,
-    text: `
-insert into ${schema}hook (namespace, id, name, payload, created_at, triggered_at, class, available_at, lock, attempts, last_attempt_at)
-select item.namespace, item.id, item.name, item.payload, clock.now, clock.now,
-  case when clock.lock is null then 1 else 2 end,
-  case when clock.lock is null then clock.now else clock.now + clock.lease_ms end,
-  clock.lock,
-  case when clock.lock is null then 0 else 1 end,
-  case when clock.lock is null then null else clock.now end
-from (select ${NOW} as now, $6::text as lock, $7::bigint as lease_ms) as clock
-cross join unnest($2::text[], $3::text[], $4::text[], $5::json[]) as item(namespace, id, name, payload)
-returning created_at as now`,
-  };
-}
+import { NOW } from "./statement.ts";
 
 /** Triggers without keys. An id that exists is left alone. Gives what is new. Index: hook_pkey. */
 export function insertHooks(schema: SchemaPrefix): Statement {
@@ -47,87 +15,5 @@ cross join unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7
   as item(namespace, id, name, payload, retries, trace, process_at, lock, lease_ms, own_id)
 on conflict (namespace, id) do nothing
 returning namespace, id, id as trigger, created_at as now`,
-  };
-}
-
-/** The hooks that hold triggers which were written before: those of their ids, or of their keys. Indexes: hook_pkey, hook_key. */
-export function findTriggeredHooks(schema: SchemaPrefix): Statement {
-  const columns = "hook.id, hook.lock, hook.created_at";
-  return {
-    name: "find_triggered_hooks",
-    text: `
-select item.namespace, item.id as trigger, holder.id, holder.lock, holder.created_at
-from ${batch(1, { namespace: "text", id: "text", name: "text", key: "text" })} as item
-cross join lateral (
-  select ${columns} from ${schema}hook as hook where ${isRowOf("hook", "item")}
-  union all
-  select ${columns} from ${schema}hook as hook
-  where hook.namespace = item.namespace and hook.name = item.name and hook.key = item.key
-    and hook.key is not null and hook.available_at is not null
-  limit 1
-) as holder`,
-  };
-}
-
-/**
- * Triggers with and without keys. A key that a pending or running hook holds takes the trigger in: pending, the newest payload
- * and policy replace the stored ones and the earliest time counts; running, the trigger is stored beside it for once more.
- * A trigger that is sent again counts once, and an older one that comes late doesn't replace a newer: it counts, and makes a
- * running hook run once more with what it has.
- * Indexes: hook_pkey, hook_key.
- */
-export function insertKeyedHooks(schema: SchemaPrefix): Statement {
-  const text = "text";
-  const contents = { namespace: text, id: text, name: text, payload: text, retries: text, trace: text };
-  const times = { process_at: "bigint", lock: text, lease_ms: "bigint", own_id: "boolean" };
-  const items = batch(2, { ...contents, ...times, key: text, triggers: "int", triggered_at: "bigint" });
-  const pending = "hook.lock is null";
-  const newer = "excluded.triggered_at >= hook.triggered_at";
-  const replaced = (column: string) =>
-    `case when ${pending} and ${newer} then excluded.${column} else hook.${column} end`;
-  const stored = (column: string) =>
-    `case when ${pending} then null when ${newer} then excluded.${column}
-      when hook.next_at is null then hook.${column} else hook.next_${column} end`;
-  return {
-    name: "insert_keyed_hooks",
-    text: `
-with clock as materialized (select ${NOW} as now),
-item as materialized (select * from ${items} as item),
-plain as (
-  insert into ${schema}hook (${COLUMNS}, triggered_at)
-  select ${VALUES}, clock.now
-  from item cross join clock
-  where item.key is null
-  on conflict (namespace, id) do nothing
-  returning namespace, id
-),
-keyed as (
-  insert into ${schema}hook as hook (${COLUMNS}, triggered_at, key, triggers, last_trigger)
-  select ${VALUES}, coalesce(item.triggered_at, clock.now), item.key, item.triggers, item.id
-  from item cross join clock
-  left join lateral (select true as exists from ${schema}hook as hook where ${isRowOf("hook", "item")} limit 1) as known on true
-  where item.key is not null and known.exists is null
-  order by item.namespace, item.name, item.key
-  on conflict (namespace, name, key) where key is not null and available_at is not null
-  do update set
-    payload = ${replaced("payload")},
-    retries = ${replaced("retries")},
-    trace = ${replaced("trace")},
-    available_at = case when ${pending} then least(hook.available_at, excluded.available_at) else hook.available_at end,
-    attempts = case when ${pending} then 0 else hook.attempts end,
-    triggers = hook.triggers + case when ${pending} then excluded.triggers else 0 end,
-    next_at = case when ${pending} then null else least(hook.next_at, excluded.available_at) end,
-    next_payload = ${stored("payload")},
-    next_retries = ${stored("retries")},
-    next_trace = ${stored("trace")},
-    next_triggers = case when ${pending} then 0 else hook.next_triggers + excluded.triggers end,
-    triggered_at = greatest(hook.triggered_at, excluded.triggered_at),
-    last_trigger = excluded.last_trigger
-  where hook.last_trigger is distinct from excluded.last_trigger
-  returning hook.namespace, hook.id, hook.last_trigger
-)
-select namespace, id, id as trigger, clock.now from plain cross join clock
-union all
-select namespace, id, last_trigger, clock.now from keyed cross join clock`,
   };
 }

@@ -1,5 +1,5 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { IN_QUEUE_ORDER, NOW } from "./statement.ts";
+import { IN_QUEUE_ORDER } from "./statement.ts";
 
 /** Who holds leases. Index: hook_due, its leased lanes. */
 export function leaseTokens(schema: SchemaPrefix): Statement {
@@ -9,15 +9,5 @@ export function leaseTokens(schema: SchemaPrefix): Statement {
 select distinct hook.lock
 from ${schema}hook as hook
 where hook.namespace = any ($1::text[] ${IN_QUEUE_ORDER}) and hook.class = 2 and hook.available_at is not null and hook.lock is not null`,
-  };
-}
-
-/** Ends the leases of owners that are known to be gone. Index: hook_due, its leased lanes. */
-export function expireLeases(schema: SchemaPrefix): Statement {
-  return {
-    name: "expire_leases",
-    text: `
-update ${schema}hook as hook set available_at = ${NOW}
-where hook.namespace = any ($2::text[] ${IN_QUEUE_ORDER}) and hook.class = 2 and hook.available_at is not null and hook.lock = any ($3::text[])`,
   };
 }

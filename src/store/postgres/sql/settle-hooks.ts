@@ -1,33 +1,6 @@
+import { RESULT } from "./settle-result.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { batch, inLockingOrder, isRowOf, NOW } from "./statement.ts";
-
-/** Completed hooks that nobody wants kept, and that nothing was triggered beside up to this moment. Index: hook_pkey. */
-export function deleteCompletedHooks(schema: SchemaPrefix, { keyed }: { keyed: boolean }): Statement {
-  const leases = batch(1, { namespace: "text", id: "text", lock: "text" });
-  return {
-    name: keyed ? "delete_completed_keyed_hooks" : "delete_completed_hooks",
-    ...(keyed ? {} : { planOnce: true }),
-    text: `
-delete from ${schema}hook as hook
-using ${keyed ? inLockingOrder(schema, leases) : leases} as item
-where ${isRowOf("hook", "item")} and hook.lock = item.lock and hook.next_at is null`,
-  };
-}
-
-const RESULT = `case when hook.available_at is not null then 'pending' when hook.error is not null then 'failed' else 'completed' end`;
-
-/** Who owns these rows, or what they became, as far as they are there. Index: hook_pkey. */
-export function findSettledHooks(schema: SchemaPrefix): Statement {
-  return {
-    name: "find_settled_hooks",
-    text: `
-select item.namespace, item.id, settled.lock, settled.result
-from ${batch(1, { namespace: "text", id: "text" })} as item
-cross join lateral (
-  select hook.lock, ${RESULT} as result from ${schema}hook as hook where ${isRowOf("hook", "item")} limit 1
-) as settled`,
-  };
-}
 
 /**
  * All other outcomes. Each column is decided on the newest version of the row, so a trigger that was stored beside a running
@@ -62,16 +35,5 @@ from (select ${NOW} as now) as clock
 cross join ${inLockingOrder(schema, settlements)} as item
 where ${isRowOf("hook", "item")} and hook.lock = any (array[item.lock])
 returning hook.namespace, hook.id, ${RESULT} as result`,
-  };
-}
-
-/** Settled as completed, though nobody wants them kept: what was triggered beside them was cancelled just then. Index: hook_pkey. */
-export function deleteFinishedHooks(schema: SchemaPrefix): Statement {
-  return {
-    name: "delete_finished_hooks",
-    text: `
-delete from ${schema}hook as hook
-using ${batch(1, { namespace: "text", id: "text" })} as item
-where ${isRowOf("hook", "item")} and hook.available_at is null and hook.error is null`,
   };
 }

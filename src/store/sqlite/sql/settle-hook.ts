@@ -1,13 +1,4 @@
-/** Completed hooks of one owner that nobody wants kept, and that nothing was triggered beside. Index: the primary key. */
-export const DELETE_COMPLETED_HOOKS = `
-delete from perdure_hook
-where namespace = ? and id in (select value from json_each(?)) and lock = ? and next_at is null
-returning id`;
-
-const RESULT = `case when available_at is not null then 'pending' when error is not null then 'failed' else 'completed' end`;
-
-/** Who owns a row, or what it became. Index: the primary key. */
-export const FIND_SETTLED_HOOK = `select lock, ${RESULT} as result from perdure_hook where namespace = ? and id = ?`;
+import { RESULT } from "./settle-result.ts";
 
 const again = "next_at is not null";
 

@@ -1,0 +1,66 @@
+import { COLUMNS, VALUES } from "./insert-columns.ts";
+import type { SchemaPrefix, Statement } from "./statement.ts";
+import { batch, isRowOf, NOW } from "./statement.ts";
+
+/**
+ * Triggers with and without keys. A key that a pending or running hook holds takes the trigger in: pending, the newest payload
+ * and policy replace the stored ones and the earliest time counts; running, the trigger is stored beside it for once more.
+ * A trigger that is sent again counts once, and an older one that comes late doesn't replace a newer: it counts, and makes a
+ * running hook run once more with what it has.
+ * Indexes: hook_pkey, hook_key.
+ */
+export function insertKeyedHooks(schema: SchemaPrefix): Statement {
+  const text = "text";
+  const contents = { namespace: text, id: text, name: text, payload: text, retries: text, trace: text };
+  const times = { process_at: "bigint", lock: text, lease_ms: "bigint", own_id: "boolean" };
+  const items = batch(2, { ...contents, ...times, key: text, triggers: "int", triggered_at: "bigint" });
+  const pending = "hook.lock is null";
+  const newer = "excluded.triggered_at >= hook.triggered_at";
+  const replaced = (column: string) =>
+    `case when ${pending} and ${newer} then excluded.${column} else hook.${column} end`;
+  const stored = (column: string) =>
+    `case when ${pending} then null when ${newer} then excluded.${column}
+      when hook.next_at is null then hook.${column} else hook.next_${column} end`;
+  return {
+    name: "insert_keyed_hooks",
+    text: `
+with clock as materialized (select ${NOW} as now),
+item as materialized (select * from ${items} as item),
+plain as (
+  insert into ${schema}hook (${COLUMNS}, triggered_at)
+  select ${VALUES}, clock.now
+  from item cross join clock
+  where item.key is null
+  on conflict (namespace, id) do nothing
+  returning namespace, id
+),
+keyed as (
+  insert into ${schema}hook as hook (${COLUMNS}, triggered_at, key, triggers, last_trigger)
+  select ${VALUES}, coalesce(item.triggered_at, clock.now), item.key, item.triggers, item.id
+  from item cross join clock
+  left join lateral (select true as exists from ${schema}hook as hook where ${isRowOf("hook", "item")} limit 1) as known on true
+  where item.key is not null and known.exists is null
+  order by item.namespace, item.name, item.key
+  on conflict (namespace, name, key) where key is not null and available_at is not null
+  do update set
+    payload = ${replaced("payload")},
+    retries = ${replaced("retries")},
+    trace = ${replaced("trace")},
+    available_at = case when ${pending} then least(hook.available_at, excluded.available_at) else hook.available_at end,
+    attempts = case when ${pending} then 0 else hook.attempts end,
+    triggers = hook.triggers + case when ${pending} then excluded.triggers else 0 end,
+    next_at = case when ${pending} then null else least(hook.next_at, excluded.available_at) end,
+    next_payload = ${stored("payload")},
+    next_retries = ${stored("retries")},
+    next_trace = ${stored("trace")},
+    next_triggers = case when ${pending} then 0 else hook.next_triggers + excluded.triggers end,
+    triggered_at = greatest(hook.triggered_at, excluded.triggered_at),
+    last_trigger = excluded.last_trigger
+  where hook.last_trigger is distinct from excluded.last_trigger
+  returning hook.namespace, hook.id, hook.last_trigger
+)
+select namespace, id, id as trigger, clock.now from plain cross join clock
+union all
+select namespace, id, last_trigger, clock.now from keyed cross join clock`,
+  };
+}

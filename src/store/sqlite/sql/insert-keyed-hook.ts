@@ -1,0 +1,41 @@
+import { COLUMNS } from "./insert-columns.ts";
+
+const pending = "perdure_hook.lock is null";
+
+const newer = "excluded.triggered_at >= perdure_hook.triggered_at";
+
+const replaced = (column: string) =>
+  `case when ${pending} and ${newer} then excluded.${column} else perdure_hook.${column} end`;
+
+const stored = (column: string) =>
+  `case when ${pending} then null when ${newer} then excluded.${column}
+    when perdure_hook.next_at is null then perdure_hook.${column} else perdure_hook.next_${column} end`;
+
+/**
+ * A trigger with a key. A key that a pending or running hook holds takes the trigger in: pending, the newest payload and policy
+ * replace the stored ones and the earliest time counts; running, the trigger is stored beside it for once more. A trigger that is
+ * sent again counts once, and an older one that comes late doesn't replace a newer: it counts, and makes a running hook run once
+ * more with what it has.
+ * Indexes: the primary key, perdure_hook_key.
+ */
+export const INSERT_KEYED_HOOK = `
+insert into perdure_hook (${COLUMNS})
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (namespace, id) do nothing
+on conflict (namespace, name, key) where key is not null and available_at is not null
+do update set
+  payload = ${replaced("payload")},
+  retries = ${replaced("retries")},
+  trace = ${replaced("trace")},
+  available_at = case when ${pending} then min(perdure_hook.available_at, excluded.available_at) else perdure_hook.available_at end,
+  attempts = case when ${pending} then 0 else perdure_hook.attempts end,
+  triggers = perdure_hook.triggers + case when ${pending} then excluded.triggers else 0 end,
+  next_at = case when ${pending} then null else min(coalesce(perdure_hook.next_at, excluded.available_at), excluded.available_at) end,
+  next_payload = ${stored("payload")},
+  next_retries = ${stored("retries")},
+  next_trace = ${stored("trace")},
+  next_triggers = case when ${pending} then 0 else perdure_hook.next_triggers + excluded.triggers end,
+  triggered_at = max(perdure_hook.triggered_at, excluded.triggered_at),
+  last_trigger = excluded.last_trigger
+where perdure_hook.last_trigger is not excluded.last_trigger
+returning id`;
