@@ -119,6 +119,7 @@ describe("connections that fall silent", () => {
     const app = await startBehindProxy(greet);
     await passTimeUntil("it listens", async () => (await listeners()) === 1);
     await isHeard(greet, "before");
+    await passTimeUntil("it was settled", async () => (await outside.durableHooks.list()).hooks.length === 0);
     proxy.fallSilent();
     proxy.speakAgain();
     await outside.hooks.greet.trigger("meanwhile");
