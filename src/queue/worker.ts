@@ -48,6 +48,7 @@ export class Worker {
   readonly #settling = new Set<Work>();
   /** Those who wait for something to end. */
   #waiting: (() => void)[] = [];
+  #startsAhead = false;
   #reserved = 0;
   #isolated: Work | undefined;
   #quiet = false;
@@ -198,6 +199,16 @@ export class Worker {
     void this.#run(work);
   }
 
+  /** In the next turn of the event loop: many fast handlers in a row must not keep everything else waiting. */
+  #startAheadSoon(): void {
+    if (this.#startsAhead) return;
+    this.#startsAhead = true;
+    this.#options.clock.defer(() => {
+      this.#startsAhead = false;
+      this.#startAhead();
+    });
+  }
+
   #startAhead(): void {
     while (
       this.#ahead.length > 0 &&
@@ -243,7 +254,7 @@ export class Worker {
       this.#pace.noteRun(clock.monotonic() - startedAt);
       this.#running.delete(work);
       this.#settling.add(work);
-      this.#startAhead();
+      if (this.#ahead.length > 0) this.#startAheadSoon();
       this.#ended();
     });
     if (failure !== null) this.#options.onFailure(failure);
