@@ -107,6 +107,16 @@ describe("connections that fall silent", () => {
     });
   }
 
+  /** A statement on a silent connection is given up only when time passes. */
+  async function passTimeFor(promise: Promise<unknown>): Promise<void> {
+    let ended = false;
+    const result = promise.finally(() => {
+      ended = true;
+    });
+    await passTimeUntil("it ended", () => ended);
+    await result;
+  }
+
   /** Sooner than a connection that hears nothing would be noticed. */
   async function isHeard(greet: RecordedHook<string>, name: string): Promise<void> {
     await outside.hooks.greet.trigger(name);
@@ -127,7 +137,7 @@ describe("connections that fall silent", () => {
     // The server doesn't know that the first of them is deaf.
     await passTimeUntil("it listens on another connection", async () => (await listeners()) === 2);
     await isHeard(greet, "after");
-    await app.stop();
+    await passTimeFor(app.stop());
   });
 
   test("while a handler runs don't cost it its lease", async () => {
@@ -149,7 +159,7 @@ describe("connections that fall silent", () => {
     gate.open();
     await passTimeUntil("it was settled", async () => (await outside.durableHooks.list()).hooks.length === 0);
     expect(greet.calls).toHaveLength(1);
-    await app.stop();
+    await passTimeFor(app.stop());
   });
 
   test("in the middle of the work lose nothing", async () => {
@@ -167,8 +177,8 @@ describe("connections that fall silent", () => {
       const { pending, processing } = await outside.durableHooks.statistics();
       return pending + processing === 0 && greet.payloads.includes("dan");
     });
-    await triggered;
-    await app.stop();
+    await passTimeFor(triggered);
+    await passTimeFor(app.stop());
   });
 
   test("while they are being made are given up, and made again", async () => {
@@ -186,6 +196,6 @@ describe("connections that fall silent", () => {
     await passTimeUntil("the one of the silent time ran", () => greet.payloads.includes("meanwhile"));
     await passTimeUntil("it listens", async () => (await listeners()) === 1);
     await isHeard(greet, "after");
-    await app.stop();
+    await passTimeFor(app.stop());
   });
 });
