@@ -65,20 +65,22 @@ export class Worker {
 
   /** How much more may start now. */
   get room(): number {
-    if (this.#stopping || this.#quiet) return 0;
-    const { concurrency } = this.#options;
-    if (this.#settling.size > concurrency + MOST_UNSETTLED) return 0;
-    return Math.max(concurrency - this.#running.size - this.#reserved - this.#ahead.length, 0);
+    if (this.#heldBack) return 0;
+    return Math.max(this.#options.concurrency - this.#running.size - this.#reserved - this.#ahead.length, 0);
   }
 
-  /** How much to claim now: what there is room for, or twice as much ahead as one claim brings, while handlers are fast. */
+  /** How much to claim now: what there is room for; while handlers are fast, what is missing ahead, if that is worth a claim. */
   get wanted(): number {
-    const { room } = this;
     const { perPlace } = this.#pace;
-    if (perPlace === 1 || this.#stopping || this.#quiet) return this.#ahead.length > 0 ? 0 : room;
-    const most = Math.min(this.#options.concurrency * perPlace, Math.max(this.#options.concurrency, MOST_AHEAD));
+    if (perPlace === 1 || this.#heldBack) return this.#ahead.length > 0 ? 0 : this.room;
+    const { concurrency } = this.#options;
+    const most = Math.min(concurrency * perPlace, Math.max(concurrency, MOST_AHEAD));
     const missing = most - this.#running.size - this.#reserved - this.#ahead.length;
     return missing >= most / 2 ? missing : 0;
+  }
+
+  get #heldBack(): boolean {
+    return this.#stopping || this.#quiet || this.#settling.size > this.#options.concurrency + MOST_UNSETTLED;
   }
 
   /** What is ours: claimed, running, or not settled yet. */

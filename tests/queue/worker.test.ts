@@ -9,6 +9,11 @@ class GatedWork implements Work {
   readonly description = "gated work";
   state: "claimed" | "running" | "ended" | "released" = "claimed";
   end: () => void = () => {};
+  readonly #settles: boolean;
+
+  constructor(settles: boolean) {
+    this.#settles = settles;
+  }
 
   async execute(onEnd: () => void): Promise<null> {
     this.state = "running";
@@ -17,6 +22,7 @@ class GatedWork implements Work {
     });
     this.state = "ended";
     onEnd();
+    if (!this.#settles) await new Promise(() => {});
     return null;
   }
 
@@ -33,6 +39,8 @@ class PlentySource implements WorkSource {
   readonly given: GatedWork[] = [];
   readonly #clock: ControlledClock;
   claimMs = 0;
+  /** Whether outcomes are ever written. */
+  settles = true;
 
   constructor(clock: ControlledClock) {
     this.#clock = clock;
@@ -41,7 +49,7 @@ class PlentySource implements WorkSource {
   async claim(request: WorkClaim): Promise<Work[]> {
     this.claims.push(request);
     this.#clock.advance(this.claimMs);
-    const work = Array.from({ length: request.limit }, () => new GatedWork());
+    const work = Array.from({ length: request.limit }, () => new GatedWork(this.settles));
     this.given.push(...work);
     return work;
   }
@@ -128,6 +136,21 @@ describe("a worker", () => {
     source.endRunning();
     await vi.waitUntil(() => worker.held === 0);
     expect(worker.wanted).toBe(4);
+  });
+
+  test("claims no more, ahead or not, while outcomes can't be written as fast as handlers end", async () => {
+    const { source, worker } = await createFastWorker();
+    source.settles = false;
+    for (let claims = 0; claims < 100 && worker.wanted > 0; claims++) {
+      await worker.fill();
+      while (source.count("running") + source.count("claimed") > 0) {
+        source.endRunning();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    expect(worker.wanted).toBe(0);
+    expect(worker.held).toBeGreaterThan(1000);
+    expect(worker.held).toBeLessThan(1100);
   });
 
   test("gives back what it claimed ahead at once when it stops", async () => {
