@@ -15,6 +15,7 @@ import type {
   HookStatistics,
   SettleResult,
 } from "./hook-records.ts";
+import type { InstanceStatements } from "./instance-statements.ts";
 import type { AppliedMigration, Migration } from "./migration.ts";
 import type { SqlRow, SqlValue } from "./sql-value.ts";
 
@@ -28,6 +29,7 @@ export interface Engine {
   readonly dialect: Dialect;
   readonly clock: Clock;
   readonly hooks: HookStatements;
+  readonly instances: InstanceStatements;
   readonly wakeups: Wakeups;
   /** The migrations of Perdure's own tables, in order. */
   readonly schemaMigrations: readonly Migration[];

@@ -1,0 +1,228 @@
+/** Names an instance as people do. */
+export interface InstanceName {
+  readonly namespace: string;
+  /** Of the workflow. */
+  readonly name: string;
+  readonly id: string;
+}
+
+/** One run of an instance. `ref` is ours: made when the instance is created, and never used again. */
+export interface InstanceRun {
+  readonly ref: string;
+  /** Counted from 1; a restart begins the next. */
+  readonly run: number;
+}
+
+/** A run and the token that fences every write of its present owner. */
+export interface InstanceLease extends InstanceRun {
+  readonly lock: string;
+}
+
+/** A new instance. Values are encoded already. */
+export interface InstanceInsert extends InstanceName {
+  readonly ref: string;
+  readonly params: string;
+  /** Given when the creating process starts it itself: the row is born claimed. */
+  readonly lease: { readonly lock: string; readonly leaseMs: number } | null;
+}
+
+/** `existing`: the workflow has an instance of this id, and nothing was written. */
+export interface InstanceInsertResult {
+  readonly result: "created" | "existing";
+  /** Of the instance that has the id now. */
+  readonly ref: string;
+  /** The database's time at which that was created. */
+  readonly at: number;
+}
+
+export interface ClaimedInstance extends InstanceName, InstanceLease {
+  readonly params: string;
+  readonly createdAt: number;
+  /** How many owners in a row were lost without having added to the journal, this takeover included. */
+  readonly recoveries: number;
+  /** Counts events and resumes, so that what happens while nobody looks isn't missed. */
+  readonly wakes: number;
+  /** Whether this run can have a journal or events: it was claimed before, or something was sent to it. */
+  readonly begun: boolean;
+  readonly dueAt: number;
+  /** The database's time of this claim. */
+  readonly claimedAt: number;
+}
+
+export type StepType = "do" | "sleep" | "waitForEvent" | "create";
+
+/**
+ * - `started`: an attempt is about to begin; written only where it must be known that it began.
+ * - `completed`: the step's result, or a sleep that is over.
+ * - `failed`: an attempt's error; `dueAt` is the time of the next attempt, null if there is none.
+ * - `waiting`: a wait and its deadline.
+ * - `received`: the event that a wait got.
+ * - `timedOut`: a wait that got none.
+ */
+export type EntryKind = "started" | "completed" | "failed" | "waiting" | "received" | "timedOut";
+
+/** What happened at one step. */
+export interface NewEntry {
+  readonly kind: EntryKind;
+  readonly type: StepType;
+  readonly name: string;
+  /** Of how many calls of this type and name it was. */
+  readonly count: number;
+  /** Of the attempt, counted from 1; 0 where there are none. */
+  readonly attempt: number;
+  /** An encoded result or error. */
+  readonly value: string | null;
+  readonly dueAt: number | null;
+  /** The sequence of the event that was received. */
+  readonly event: number | null;
+  /** Whether the step was called while the body of another one ran, as nested steps are. */
+  readonly nested: boolean;
+}
+
+export interface JournalEntry extends NewEntry {
+  /** Counted from 1 in each run. The position is the version: two owners can't both write it. */
+  readonly position: number;
+  /** The database's time of the commit. */
+  readonly at: number;
+}
+
+export interface StoredEvent {
+  readonly id: string;
+  /** Rises in the order of commits within an instance. */
+  readonly sequence: number;
+  readonly type: string;
+  readonly payload: string;
+  /** The database's time at which it was stored. */
+  readonly at: number;
+}
+
+/** Everything that a run has been through, in one snapshot. */
+export interface InstanceHistory extends InstanceRun {
+  readonly wakes: number;
+  /** In the order of their positions. */
+  readonly entries: readonly JournalEntry[];
+  /** All events of this run, in the order of their sequences. */
+  readonly events: readonly StoredEvent[];
+}
+
+/**
+ * What becomes of an instance with a commit.
+ *
+ * - `running`: it stays with its owner; its row isn't even written.
+ * - `parked`: nobody's, due at `dueAt`. If `wakes` has changed it is due at once: something came in that the owner hasn't seen.
+ *   While it is paused, it isn't due at all.
+ * - `completed`, `errored`: finished.
+ * - `released`: given back as if it had not been claimed, due at once.
+ */
+export type InstanceOutcome =
+  | { readonly kind: "running" }
+  | { readonly kind: "parked"; readonly dueAt: number; readonly wakes: number }
+  | { readonly kind: "completed"; readonly output: string }
+  | { readonly kind: "errored"; readonly error: string }
+  | { readonly kind: "released" };
+
+/** What an owner writes at once, all or nothing. */
+export interface InstanceCommit extends InstanceLease {
+  /** Of the first entry; the others follow it. */
+  readonly position: number;
+  readonly entries: readonly NewEntry[];
+  readonly outcome: InstanceOutcome;
+}
+
+/** `superseded`: the instance isn't ours any more, or the position was taken, and nothing was written. */
+export type InstanceCommitResult =
+  | { readonly result: "superseded" }
+  | { readonly result: "written"; readonly at: number; readonly wakes: number; readonly paused: boolean };
+
+/** A lease that is still ours, and what its owner should know. */
+export interface RenewedInstance extends InstanceLease {
+  readonly wakes: number;
+  readonly paused: boolean;
+  /** The database's time of the renewal. */
+  readonly at: number;
+}
+
+export interface EventInsert extends InstanceName {
+  /** Of the event: one that a run already has is not stored again. */
+  readonly eventId: string;
+  readonly type: string;
+  readonly payload: string;
+}
+
+/** `known`: the run has an event of this id. */
+export type EventInsertResult =
+  | { readonly result: "sent" | "known"; readonly ref: string }
+  | { readonly result: "finished" | "missing" };
+
+export type InstanceStatus =
+  | "queued"
+  | "running"
+  | "waiting"
+  | "waitingForPause"
+  | "paused"
+  | "complete"
+  | "errored"
+  | "terminated";
+
+/** An instance as its users see it. */
+export interface InstanceRecord extends InstanceName, InstanceRun {
+  readonly status: InstanceStatus;
+  readonly params: string;
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly createdAt: number;
+  /** When this run was begun. */
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  /** When it is due; the end of its lease while it is running; null when it is paused or finished. */
+  readonly availableAt: number | null;
+}
+
+/** `changed` is false where the instance's state didn't allow it; the instance is null where there is none. */
+export interface InstanceChange {
+  readonly changed: boolean;
+  /** After the change; as it was, where it was deleted. */
+  readonly instance: InstanceRecord | null;
+}
+
+export interface InstanceFilter {
+  readonly namespace: string;
+  readonly name: string | null;
+  readonly status: InstanceStatus | null;
+  /** Created at this time or later, in milliseconds. */
+  readonly createdFrom: number | null;
+  /** Created before this time. */
+  readonly createdBefore: number | null;
+  /** Only instances whose ref comes after (or, newest first, before) this one. */
+  readonly after: string | null;
+  readonly order: "oldest" | "newest";
+  readonly limit: number;
+}
+
+export interface HistoryFilter {
+  readonly ref: string;
+  /** Null is all runs. */
+  readonly run: number | null;
+  /** Only entries after (or, newest first, before) this one. */
+  readonly after: { readonly run: number; readonly position: number } | null;
+  readonly order: "oldest" | "newest";
+  readonly limit: number;
+}
+
+export interface HistoryEntry extends JournalEntry {
+  readonly run: number;
+  /** Of the event that was received. */
+  readonly eventType: string | null;
+  readonly eventPayload: string | null;
+}
+
+/** How a run ended that was restarted. */
+export interface PastRun {
+  readonly run: number;
+  /** As it was when it was restarted. */
+  readonly status: InstanceStatus;
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+}

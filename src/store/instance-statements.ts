@@ -1,0 +1,84 @@
+import type { Sending } from "./group-commit.ts";
+import type { ClaimRequest, HookScope } from "./hook-records.ts";
+import type {
+  ClaimedInstance,
+  EventInsert,
+  EventInsertResult,
+  HistoryEntry,
+  HistoryFilter,
+  InstanceChange,
+  InstanceCommit,
+  InstanceCommitResult,
+  InstanceFilter,
+  InstanceHistory,
+  InstanceInsert,
+  InstanceInsertResult,
+  InstanceLease,
+  InstanceName,
+  InstanceRecord,
+  InstanceRun,
+  PastRun,
+  RenewedInstance,
+} from "./instance-records.ts";
+
+/** What workflows ask of a database, in batches. An instance is a claimable row like a hook, with a journal of its own. */
+export interface InstanceStatements {
+  /** One statement. The results are in the order of the instances. An instance that is sent again was created by us. */
+  insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]>;
+
+  claim(request: ClaimRequest): Promise<ClaimedInstance[]>;
+
+  /** Everything about these runs, in one snapshot. An instance that is gone or has another run by now is left out. */
+  load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]>;
+
+  /**
+   * Adds to journals and writes what became of the instances, each for itself: of one that isn't its sender's any more nothing is
+   * written. The results are in the order of the commits. An instance is in a batch only once.
+   */
+  commit(commits: readonly InstanceCommit[], sending?: Sending): Promise<InstanceCommitResult[]>;
+
+  /** Takes a parked instance again, if nobody has had it since: its `lock` is still the one that it was parked with. */
+  reacquire(parked: InstanceLease, lease: { lock: string; leaseMs: number }): Promise<RenewedInstance | null>;
+
+  /** Extends leases, each only for its owner. Gives the leases that are still held. */
+  renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]>;
+
+  /** Milliseconds until the earliest row in scope is due (zero or less: it is), or null if nothing waits. */
+  nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null>;
+
+  leaseTokens(namespaces: readonly string[]): Promise<string[]>;
+
+  /** Ends leases early: the rows are due at once, and whoever takes them over counts a recovery. */
+  expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number>;
+
+  /** Names of workflows that have unfinished instances which aren't paused, but that aren't in the scope. At most 20. */
+  unknownNames(scope: HookScope): Promise<string[]>;
+
+  /** Stores events and makes their instances due. The results are in the order of the events, and so are their sequences. */
+  sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]>;
+
+  /** Unclaimed, it isn't due any more; claimed, its owner is told with its next commit. Only if it isn't finished. */
+  pause(instance: InstanceName): Promise<InstanceChange>;
+
+  /** Only if it is paused, or about to be. It is due at once; an owner that has it goes on. */
+  resume(instance: InstanceName): Promise<InstanceChange>;
+
+  /** Only if it isn't finished. Its owner has lost it. */
+  terminate(instance: InstanceName): Promise<InstanceChange>;
+
+  /** Begins the next run, due at once, whatever became of this one. Its owner has lost it. */
+  restart(instance: InstanceName): Promise<InstanceChange>;
+
+  /** With everything that belongs to it. Its owner has lost it. */
+  delete(instance: InstanceName): Promise<InstanceChange>;
+
+  /** In the order of the names; null where there is no such instance. */
+  find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]>;
+
+  list(filter: InstanceFilter): Promise<InstanceRecord[]>;
+
+  history(filter: HistoryFilter): Promise<HistoryEntry[]>;
+
+  /** Oldest first; the present run isn't one of them. */
+  pastRuns(ref: string): Promise<PastRun[]>;
+}
