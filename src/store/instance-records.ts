@@ -22,12 +22,15 @@ export interface InstanceLease extends InstanceRun {
 export interface InstanceInsert extends InstanceName {
   readonly ref: string;
   readonly params: string;
+  /** The step of another instance that creates it, as a text that no other step has; null where a caller does. */
+  readonly parent: string | null;
   /** Given when the creating process starts it itself: the row is born claimed. */
   readonly lease: { readonly lock: string; readonly leaseMs: number } | null;
 }
 
-/** `existing`: the workflow has an instance of this id, and nothing was written. */
+/** `existing`: the workflow has an instance of this id that somebody else created, and nothing was written. */
 export interface InstanceInsertResult {
+  /** Created now, or before: by this very insert, whose reply was lost, or by the same step of the same parent. */
   readonly result: "created" | "existing";
   /** Of the instance that has the id now. */
   readonly ref: string;
@@ -120,6 +123,16 @@ export type InstanceOutcome =
   | { readonly kind: "completed"; readonly output: string }
   | { readonly kind: "errored"; readonly error: string }
   | { readonly kind: "released" };
+
+/** The events of a run that came after this sequence. */
+export interface EventsRequest extends InstanceRun {
+  readonly after: number;
+}
+
+export interface LoadedEvents extends InstanceRun {
+  readonly wakes: number;
+  readonly events: readonly StoredEvent[];
+}
 
 /** What an owner writes at once, all or nothing. */
 export interface InstanceCommit extends InstanceLease {

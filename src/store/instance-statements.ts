@@ -4,6 +4,7 @@ import type {
   ClaimedInstance,
   EventInsert,
   EventInsertResult,
+  EventsRequest,
   HistoryEntry,
   HistoryFilter,
   InstanceChange,
@@ -17,6 +18,7 @@ import type {
   InstanceName,
   InstanceRecord,
   InstanceRun,
+  LoadedEvents,
   PastRun,
   RenewedInstance,
 } from "./instance-records.ts";
@@ -30,6 +32,9 @@ export interface InstanceStatements {
 
   /** Everything about these runs, in one snapshot. An instance that is gone or has another run by now is left out. */
   load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]>;
+
+  /** What came in since: `wakes` and the events are of one snapshot. A run that is gone is left out. */
+  loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]>;
 
   /**
    * Adds to journals and writes what became of the instances, each for itself: of one that isn't its sender's any more nothing is

@@ -1,0 +1,46 @@
+export type ChaosEngine = "postgres" | "sqlite";
+
+/** Short, so that stops last longer than a lease without anybody waiting for long. */
+export const LEASE_MS = 1500;
+
+/** What a process is told at its start. */
+export interface ProcessSettings {
+  readonly name: string;
+  readonly engine: ChaosEngine;
+  /** A path or a URL. */
+  readonly database: string;
+  /** The file that the process appends to; it outlives the process. */
+  readonly ledger: string;
+  readonly seed: number;
+  /** Whether it runs what is due. */
+  readonly works: boolean;
+  /** Whether it asks for work. */
+  readonly produces: boolean;
+  readonly clockShiftMs: number;
+}
+
+export type ProcessRequest =
+  | { readonly do: "arm"; readonly point: Point; readonly action: PointAction }
+  | { readonly do: "disarm" }
+  | { readonly do: "shift clock"; readonly milliseconds: number }
+  | { readonly do: "stop producing" };
+
+export type ProcessMessage = { readonly say: "ready" } | { readonly say: "stopped producing" };
+
+/** Where a process can be told to end or to stand still, the next time it gets there. */
+export const POINTS = [
+  /** The claim is committed, and nothing has begun. */
+  "after-claim",
+  "mid-handler",
+  /** The handler has ended, and its outcome isn't written. */
+  "after-handler",
+  /** The outcome is committed, and nobody in the process knows. */
+  "after-settle",
+  /** The trigger is committed, and its caller doesn't know. */
+  "after-trigger",
+  /** A unit of work is committed, and its caller doesn't know. */
+  "after-commit",
+] as const;
+
+export type Point = (typeof POINTS)[number];
+export type PointAction = "kill" | "stop";

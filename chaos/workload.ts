@@ -1,0 +1,61 @@
+import type { Application, HookDefinitions } from "../src/index.ts";
+import type { SeededRandomness } from "../simulation/random.ts";
+import type { Entry } from "./ledger.ts";
+import type { OwnTransactions } from "./own-transactions.ts";
+import type { Points } from "./points.ts";
+
+/** Writes into the ledger of the process, under the workload's name. */
+export type Write = (did: string, item: string, details?: Readonly<Record<string, unknown>>) => void;
+
+export type ChaosApplication = Application<HookDefinitions>;
+
+/** A process that runs what is due. */
+export interface WorkingProcess {
+  readonly random: SeededRandomness;
+  readonly points: Points;
+  readonly write: Write;
+  /** There once handlers run. */
+  app(): ChaosApplication;
+}
+
+/** A process that asks for work. */
+export interface ProducingProcess {
+  readonly name: string;
+  readonly random: SeededRandomness;
+  readonly app: ChaosApplication;
+  readonly ownTransactions: OwnTransactions;
+  readonly write: Write;
+  stopping(): boolean;
+}
+
+/**
+ * A kind of work that must survive everything, and how to tell that it has. The harness gives it processes and takes them away;
+ * what they did is in the ledgers, which are all that `accounts` may believe beside the database.
+ */
+export interface Workload {
+  readonly name: string;
+  /** SQL that creates the application's own tables, for either engine. */
+  readonly tables: readonly string[];
+  /** The hooks of every process. Handlers write what they do into the ledger. */
+  hooks(process: WorkingProcess): HookDefinitions;
+  /** Asks for work until the process is stopping, and writes down what it asked for before, and the answer after. */
+  produce(process: ProducingProcess): Promise<void>;
+  /** What the database holds in the end. */
+  collect(app: ChaosApplication): Promise<unknown>;
+  /** Compares what was asked for with what has happened. `collected` is what `collect` gave. */
+  accounts(entries: readonly Entry[], collected: unknown): Account;
+}
+
+export interface Account {
+  /** For each kind of work how many pieces of it came to what; all with the same columns. */
+  readonly table: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly problems: readonly Problem[];
+}
+
+/** A promise that was broken. */
+export interface Problem {
+  readonly promise: string;
+  readonly details: string;
+  /** The items whose story shows it. */
+  readonly items: readonly string[];
+}

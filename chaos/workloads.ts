@@ -1,0 +1,5 @@
+import type { Workload } from "./workload.ts";
+import { hooksWorkload } from "./workloads/hooks/workload.ts";
+
+/** Everything that must survive. All of them run at once, in the same processes. */
+export const WORKLOADS: readonly Workload[] = [hooksWorkload];

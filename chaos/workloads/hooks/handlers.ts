@@ -1,0 +1,54 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { defineHook, type HookContext, type HookDefinition, NonRetryableError } from "../../../src/index.ts";
+import { LEASE_MS } from "../../settings.ts";
+import type { WorkingProcess } from "../../workload.ts";
+import { rightTime } from "../../wrong-clock.ts";
+import { FEW_RETRIES, type HookName, INNOCENT_RETRIES, type Item } from "./kinds.ts";
+
+export type ChaosHooks = Readonly<Record<HookName, HookDefinition<Item, Item>>>;
+
+const LONGEST_WORK_MS = 30;
+
+/** What handlers do with their items. That one "ran" is its side effect: it is in the ledger as often as it happened. */
+export function createHooks(working: WorkingProcess): ChaosHooks {
+  const { random, points, write, app } = working;
+  const define = (retries: object, behave: (item: Item, hook: HookContext) => unknown) =>
+    defineHook({ retries }, async (item: Item, hook) => {
+      const attempt = { attempt: hook.attempts, key: hook.idempotencyKey };
+      write("began", item.id, { ...attempt, time: rightTime() });
+      await delay(random.integer(0, LONGEST_WORK_MS));
+      points.reach("mid-handler");
+      await behave(item, hook);
+      write("ran", item.id, attempt);
+    });
+  return {
+    note: define(INNOCENT_RETRIES, () => {}),
+    effect: define(INNOCENT_RETRIES, async ({ id }, { idempotencyKey }) => {
+      await app().unitOfWork(
+        (uow) => uow.sql`insert into chaos_effect (key, item) values (${idempotencyKey}, ${id}) on conflict do nothing`,
+      );
+    }),
+    slow: define(INNOCENT_RETRIES, (_item, { signal }) => delay(LEASE_MS * 1.5, undefined, { signal })),
+    flaky: define(INNOCENT_RETRIES, (_item, { attempts }) => {
+      if (attempts === 1) throw new Error("flaky: not at the first attempt");
+    }),
+    refuse: define(INNOCENT_RETRIES, () => {
+      throw new NonRetryableError("refused for good");
+    }),
+    exhaust: define(FEW_RETRIES, () => {
+      throw new Error("never succeeds");
+    }),
+    late: define(INNOCENT_RETRIES, (_item, { attempts }) => refuseTooLate(attempts)),
+    poison: define(FEW_RETRIES, async () => {
+      process.kill(process.pid, "SIGKILL");
+      await delay(60_000); // the signal comes at once
+    }),
+  };
+}
+
+/** The first attempt keeps its process busy until the lease is over, and then fails for good; by then it must not count. */
+function refuseTooLate(attempts: number): void {
+  if (attempts > 1) return;
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS * 2.5);
+  throw new NonRetryableError("refused too late");
+}

@@ -1,0 +1,71 @@
+/** What a handler does with an item. */
+export type HookName = "note" | "effect" | "slow" | "flaky" | "refuse" | "exhaust" | "late" | "poison";
+
+/** How an item is asked for. */
+export type Way =
+  | "trigger"
+  /** Twice, with an id of the application's own. */
+  | "trigger twice"
+  /** Together with a row of the application's, in one transaction. */
+  | "unit of work"
+  | "own transaction"
+  /** The same, but rolled back. */
+  | "rolled back";
+
+export interface Kind {
+  readonly hook: HookName;
+  readonly ways: readonly Way[];
+  /** How often, compared with the others. */
+  readonly weight: number;
+  /** What must come of it. */
+  readonly fate: "finished" | "dead letter" | "nothing";
+  /** Whether the handler writes into the database. */
+  readonly effect?: boolean;
+  /** Whether a row of the application's is written with it. */
+  readonly row?: boolean;
+  /** Keys that one lane has for itself, where the order of triggers is known, or that all share. */
+  readonly key?: "own" | "shared";
+  /** Not before a time. */
+  readonly later?: boolean;
+}
+
+/** The kinds of items, each a line of the table in the end. */
+export const KINDS = {
+  plain: { hook: "note", ways: ["trigger"], weight: 10, fate: "finished" },
+  later: { hook: "note", ways: ["trigger"], weight: 3, fate: "finished", later: true },
+  "own id": { hook: "effect", ways: ["trigger twice"], weight: 3, fate: "finished", effect: true },
+  effect: { hook: "effect", ways: ["trigger"], weight: 8, fate: "finished", effect: true },
+  "with a row": {
+    hook: "effect",
+    ways: ["unit of work", "own transaction"],
+    weight: 8,
+    fate: "finished",
+    effect: true,
+    row: true,
+  },
+  "rolled back": { hook: "effect", ways: ["rolled back"], weight: 3, fate: "nothing", effect: true, row: true },
+  keyed: { hook: "note", ways: ["trigger", "trigger", "own transaction"], weight: 8, fate: "finished", key: "own" },
+  "shared key": { hook: "note", ways: ["trigger", "unit of work"], weight: 6, fate: "finished", key: "shared" },
+  slow: { hook: "slow", ways: ["trigger"], weight: 0.5, fate: "finished" },
+  flaky: { hook: "flaky", ways: ["trigger"], weight: 3, fate: "finished" },
+  refused: { hook: "refuse", ways: ["trigger", "unit of work"], weight: 2, fate: "dead letter" },
+  exhausted: { hook: "exhaust", ways: ["trigger"], weight: 1, fate: "dead letter" },
+  late: { hook: "late", ways: ["trigger twice"], weight: 0.2, fate: "finished" },
+  poison: { hook: "poison", ways: ["trigger"], weight: 0.05, fate: "dead letter" },
+} as const satisfies Record<string, Kind>;
+
+export type KindName = keyof typeof KINDS;
+
+export function kindOf(name: KindName): Kind {
+  return KINDS[name];
+}
+
+/** What a hook is triggered with. */
+export interface Item {
+  readonly id: string;
+  readonly kind: KindName;
+}
+
+/** The innocent are tried again for as long as chaos lasts; others get few attempts, so that they come to their end. */
+export const INNOCENT_RETRIES = { limit: 200, delay: 50, maxDelay: 500 } as const;
+export const FEW_RETRIES = { limit: 2, delay: 50, maxDelay: 500 } as const;
