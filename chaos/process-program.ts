@@ -3,11 +3,11 @@
  * over the channel between them, and ends when that is gone.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { SeededRandomness } from "../simulation/random.ts";
 import { type HookDefinitions, perdure, StoreError } from "../src/index.ts";
 import { postgres } from "../src/store/postgres/index.ts";
 import { sqlite } from "../src/store/sqlite/index.ts";
 import type { DatabaseAdapter } from "../src/store/store.ts";
-import { SeededRandomness } from "../simulation/random.ts";
 import { Ledger } from "./ledger.ts";
 import { openOwnTransactions } from "./own-transactions.ts";
 import { Points, watchStore } from "./points.ts";

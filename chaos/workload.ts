@@ -1,5 +1,5 @@
-import type { Application, HookDefinitions } from "../src/index.ts";
 import type { SeededRandomness } from "../simulation/random.ts";
+import type { Application, HookDefinitions } from "../src/index.ts";
 import type { Entry } from "./ledger.ts";
 import type { OwnTransactions } from "./own-transactions.ts";
 import type { Points } from "./points.ts";

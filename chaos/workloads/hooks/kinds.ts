@@ -50,8 +50,8 @@ export const KINDS = {
   flaky: { hook: "flaky", ways: ["trigger"], weight: 3, fate: "finished" },
   refused: { hook: "refuse", ways: ["trigger", "unit of work"], weight: 2, fate: "dead letter" },
   exhausted: { hook: "exhaust", ways: ["trigger"], weight: 1, fate: "dead letter" },
-  late: { hook: "late", ways: ["trigger twice"], weight: 0.2, fate: "finished" },
-  poison: { hook: "poison", ways: ["trigger"], weight: 0.05, fate: "dead letter" },
+  late: { hook: "late", ways: ["trigger twice"], weight: 0.05, fate: "finished" },
+  poison: { hook: "poison", ways: ["trigger"], weight: 0.03, fate: "dead letter" },
 } as const satisfies Record<string, Kind>;
 
 export type KindName = keyof typeof KINDS;

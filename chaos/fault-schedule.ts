@@ -1,0 +1,90 @@
+import { SeededRandomness } from "../simulation/random.ts";
+import { type ChaosEngine, LEASE_MS, type Point, type PointAction } from "./settings.ts";
+
+/** What goes wrong. Names are those of the summary in the end. */
+export type FaultPlan =
+  | { readonly name: "killed" | "asked to stop" | "stopped past its lease" | "clock shifted" }
+  | { readonly name: "killed at a point" | "stopped at a point"; readonly point: Point }
+  | { readonly name: "database restarted"; readonly mode: "fast" | "immediate" }
+  | { readonly name: "connections cut" | "connections silent" | "answers delayed" }
+  /** The connection is cut when a client says this: before the server hears it, or before the client hears the answer. */
+  | { readonly name: "cut at a statement"; readonly text: string; readonly lost: "request" | "answer" };
+
+export interface Fault {
+  /** Since the beginning. */
+  readonly atMs: number;
+  readonly plan: FaultPlan;
+  /** From 0 to 1: whom it hits. */
+  readonly victim: number;
+  readonly forMs: number;
+  readonly shiftMs: number;
+}
+
+const PAUSES_MS = { least: 150, most: 900 } as const;
+const HOUR_MS = 3_600_000;
+
+const KILLED_AT: readonly Point[] = ["after-claim", "mid-handler", "after-handler", "after-settle", "after-trigger"];
+const PROCESSES: readonly FaultPlan[] = [
+  { name: "killed" },
+  { name: "killed" },
+  ...atPoints("killed at a point", [...KILLED_AT, "after-commit"]),
+  { name: "stopped past its lease" },
+  ...atPoints("stopped at a point", ["after-claim", "after-handler"]),
+  { name: "asked to stop" },
+];
+const NETWORK_AND_SERVER: readonly FaultPlan[] = [
+  { name: "clock shifted" },
+  { name: "database restarted", mode: "fast" },
+  { name: "database restarted", mode: "immediate" },
+  { name: "connections cut" },
+  { name: "connections silent" },
+  { name: "answers delayed" },
+  ...atStatements("request", ["commit\0"]),
+  ...atStatements("answer", ["commit\0", "claim_hooks", "insert_new_hooks", "delete_completed_hooks"]),
+];
+
+/** All faults of a run, by the seed alone. Each kind comes up once before any comes up again. */
+export function scheduleFaults(seed: number, engine: ChaosEngine, lengthMs: number): Fault[] {
+  const random = new SeededRandomness(seed);
+  const kinds = engine === "postgres" ? [...PROCESSES, ...NETWORK_AND_SERVER] : PROCESSES;
+  const faults: Fault[] = [];
+  let bag: FaultPlan[] = [];
+  for (let atMs = 0; ; ) {
+    atMs += random.integer(PAUSES_MS.least, PAUSES_MS.most);
+    if (atMs > lengthMs) return faults;
+    if (bag.length === 0) bag = [...kinds];
+    const [plan] = bag.splice(random.integer(0, bag.length - 1), 1) as [FaultPlan];
+    const forMs = Math.round(durationOf(plan) * (0.5 + random.fraction()));
+    const shiftMs = random.integer(-12, 12) * HOUR_MS;
+    faults.push({ atMs, plan, victim: random.fraction(), forMs, shiftMs });
+  }
+}
+
+/** About how long it lasts. */
+function durationOf({ name }: FaultPlan): number {
+  switch (name) {
+    case "stopped past its lease":
+    case "stopped at a point":
+      return LEASE_MS * 2.5;
+    case "database restarted":
+      return 500;
+    case "connections silent":
+      return 2000;
+    case "answers delayed":
+      return 700;
+    default:
+      return 0;
+  }
+}
+
+export function actionOf(name: "killed at a point" | "stopped at a point"): PointAction {
+  return name === "killed at a point" ? "kill" : "stop";
+}
+
+function atPoints(name: "killed at a point" | "stopped at a point", points: readonly Point[]): FaultPlan[] {
+  return points.map((point) => ({ name, point }));
+}
+
+function atStatements(lost: "request" | "answer", texts: readonly string[]): FaultPlan[] {
+  return texts.map((text) => ({ name: "cut at a statement", text, lost }));
+}

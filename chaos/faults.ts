@@ -1,0 +1,140 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { CuttingProxy } from "../tests/support/cutting-proxy.ts";
+import type { Arena } from "./arena.ts";
+import type { ChaosProcess } from "./chaos-process.ts";
+import { actionOf, type Fault } from "./fault-schedule.ts";
+import type { Fleet } from "./fleet.ts";
+import type { Point } from "./settings.ts";
+
+/** Nobody says this. */
+const NEVER_SAID = "\0\0\0nothing\0";
+const PRODUCER_POINTS: readonly Point[] = ["after-trigger"];
+
+/** Makes things go wrong, and right again. */
+export class Faults {
+  /** How often each has happened. */
+  readonly counts = new Map<string, number>();
+  readonly #arena: Arena;
+  readonly #fleet: Fleet;
+  readonly #note: (text: string) => void;
+  #restarts: Promise<void> = Promise.resolve();
+
+  constructor(arena: Arena, fleet: Fleet, note: (text: string) => void) {
+    this.#arena = arena;
+    this.#fleet = fleet;
+    this.#note = note;
+  }
+
+  /** Lets it happen. Resolves when it is over. */
+  async strike(fault: Fault): Promise<void> {
+    const { name } = fault.plan;
+    const whom = await this.#perform(fault);
+    if (whom === null) return; // nobody was there to be hit
+    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+  }
+
+  /** From now on everything is as it should be; connections that nobody will ever answer are ended, as keep-alive would do. */
+  async calm(): Promise<void> {
+    await this.#restarts;
+    for (const proxy of this.#arena.proxies) {
+      void proxy.cut(NEVER_SAID);
+      proxy.speakAgain();
+      proxy.releaseAnswers();
+      proxy.cutAll();
+    }
+    this.#fleet.calm();
+    this.#note("calm");
+  }
+
+  async #perform(fault: Fault): Promise<unknown> {
+    const { plan, forMs, shiftMs } = fault;
+    switch (plan.name) {
+      case "killed":
+        return this.#on(fault, undefined, (one) => one.signal("SIGKILL"));
+      case "asked to stop":
+        return this.#on(fault, "works", (one) => {
+          one.askedToStop = true;
+          one.signal("SIGTERM");
+        });
+      case "clock shifted":
+        return this.#on(fault, undefined, (one) => one.send({ do: "shift clock", milliseconds: shiftMs }));
+      case "stopped past its lease":
+        return this.#on(fault, "works", (one) => this.#freeze(one, forMs, () => one.signal("SIGSTOP")));
+      case "killed at a point":
+      case "stopped at a point": {
+        const role = PRODUCER_POINTS.includes(plan.point) ? "produces" : "works";
+        const action = actionOf(plan.name);
+        const arm = (one: ChaosProcess) => one.send({ do: "arm", point: plan.point, action });
+        return this.#on(fault, role, (one) =>
+          action === "kill" ? arm(one) : this.#freeze(one, forMs, () => arm(one)),
+        );
+      }
+      case "database restarted":
+        return this.#restart(plan.mode, forMs);
+      case "connections cut":
+        return this.#through(fault, (proxy) => proxy.cutAll());
+      case "cut at a statement":
+        return this.#through(fault, (proxy) => void proxy.cut(plan.text, plan.lost));
+      case "connections silent":
+        return this.#through(fault, async (proxy) => {
+          proxy.fallSilent();
+          await delay(forMs);
+          proxy.speakAgain();
+        });
+      case "answers delayed":
+        return this.#through(fault, async (proxy) => {
+          proxy.holdAnswers();
+          await delay(forMs);
+          proxy.releaseAnswers();
+        });
+    }
+  }
+
+  async #on(
+    { plan, victim, forMs }: Fault,
+    role: "works" | "produces" | undefined,
+    hit: (one: ChaosProcess) => unknown,
+  ): Promise<ChaosProcess | null> {
+    const candidates = this.#fleet.candidates(role);
+    const one = candidates[Math.floor(victim * candidates.length)];
+    if (one === undefined) return null;
+    const where = "point" in plan ? ` ${plan.point}` : "";
+    this.#note(`${one.settings.name} ${plan.name}${where}${forMs > 0 ? ` for ${forMs} ms` : ""}`);
+    await hit(one);
+    return one;
+  }
+
+  async #through(
+    { plan, victim, forMs }: Fault,
+    hit: (proxy: CuttingProxy) => unknown,
+  ): Promise<CuttingProxy | undefined> {
+    const { proxies } = this.#arena;
+    const number = Math.floor(victim * proxies.length);
+    const what = plan.name === "cut at a statement" ? ` ${JSON.stringify(plan.text)}, the ${plan.lost} lost` : "";
+    this.#note(`network ${number}: ${plan.name}${what}${forMs > 0 ? ` for ${forMs} ms` : ""}`);
+    const proxy = proxies[number] as CuttingProxy;
+    await hit(proxy);
+    return proxy;
+  }
+
+  async #freeze(one: ChaosProcess, forMs: number, begin: () => void): Promise<void> {
+    one.frozen = true;
+    begin();
+    await delay(forMs);
+    one.send({ do: "disarm" });
+    one.signal("SIGCONT");
+    one.frozen = false;
+  }
+
+  /** One after the other. */
+  #restart(mode: "fast" | "immediate", forMs: number): Promise<unknown> {
+    this.#restarts = this.#restarts.then(async () => {
+      this.#note(`the database is stopped (${mode}) for ${forMs} ms`);
+      await this.#arena.server?.shutDown(mode);
+      await delay(forMs);
+      await this.#arena.server?.startAgain();
+      this.#note("the database is back");
+    });
+    return this.#restarts;
+  }
+}

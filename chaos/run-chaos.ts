@@ -1,0 +1,148 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { SeededRandomness } from "../simulation/random.ts";
+import { type HookDefinitions, perdure, StoreError } from "../src/index.ts";
+import { type Arena, openArena } from "./arena.ts";
+import { scheduleFaults } from "./fault-schedule.ts";
+import { Faults } from "./faults.ts";
+import { Fleet } from "./fleet.ts";
+import { type Entry, readLedgers } from "./ledger.ts";
+import type { Points } from "./points.ts";
+import type { ChaosEngine } from "./settings.ts";
+import type { Account, ChaosApplication, Problem } from "./workload.ts";
+import { WORKLOADS } from "./workloads.ts";
+
+export interface ChaosOptions {
+  readonly engine: ChaosEngine;
+  readonly seed: number;
+  readonly lengthMs: number;
+  /** Where ledgers and the database file go. */
+  readonly directory: string;
+  /** Told what happens. */
+  readonly note: (text: string) => void;
+  /** Told how to end everything at once. */
+  readonly onStart: (killAll: () => void) => void;
+}
+
+export interface ChaosResult {
+  /** Of each workload, by its name. */
+  readonly accounts: Readonly<Record<string, Account>>;
+  /** Of the processes and the queue, not of any one workload. */
+  readonly problems: readonly Problem[];
+  readonly faults: ReadonlyMap<string, number>;
+  readonly processes: number;
+  readonly entries: readonly Entry[];
+}
+
+const DRAIN_PATIENCE_MS = 120_000;
+const LOOK_MS = 100;
+const HOURS = [0, 0, -7, 5] as const;
+const HOUR_MS = 3_600_000;
+
+/** Load and faults for a while, then neither; when everything has come to its end, the accounts. */
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
+  const { engine, seed, directory } = options;
+  const begin = performance.now();
+  const note = (text: string) => {
+    const line = `${((performance.now() - begin) / 1000).toFixed(2).padStart(8)} s  ${text}`;
+    appendFileSync(join(directory, "faults.log"), `${line}\n`);
+    options.note(line);
+  };
+  const arena = await openArena(engine, directory);
+  const random = new SeededRandomness(seed);
+  const clockShift = () => (engine === "postgres" ? random.pick(HOURS) * HOUR_MS : 0); // one file has one clock
+  const fleet = new Fleet({ engine, databases: arena.ways, directory, random, clockShift });
+  options.onStart(() => fleet.killAll());
+  try {
+    const app = await openObserver(arena);
+    fleet.start();
+    const faults = new Faults(arena, fleet, note);
+    await suffer(options, fleet, faults);
+    const problems = await drain(fleet, app, note);
+    const entries = readLedgers(directory);
+    const accounts = await takeAccounts(app, entries);
+    await app.stop();
+    const counts = countFaults(faults.counts, entries);
+    return { accounts, problems: [...fleet.problems, ...problems], faults: counts, processes: fleet.started, entries };
+  } finally {
+    fleet.killAll();
+    await arena.close();
+  }
+}
+
+/** The accountant's own view of the database. It runs nothing. */
+async function openObserver(arena: Arena): Promise<ChaosApplication> {
+  const nothing = { write: () => {}, random: new SeededRandomness(0), points: null as unknown as Points };
+  const app = () => {
+    throw new Error("The observer runs nothing.");
+  };
+  const hooks: HookDefinitions = Object.assign({}, ...WORKLOADS.map((one) => one.hooks({ ...nothing, app })));
+  const logger = { info() {}, warn() {}, error() {} }; // what faults do to the observer is nobody's concern
+  const observer = await perdure({ database: arena.database, hooks, worker: false, logger });
+  for (const table of WORKLOADS.flatMap(({ tables }) => tables)) await observer.unitOfWork((uow) => uow.query(table));
+  return observer;
+}
+
+async function suffer({ seed, engine, lengthMs }: ChaosOptions, fleet: Fleet, faults: Faults): Promise<void> {
+  while (fleet.candidates().length === 0) await delay(LOOK_MS);
+  const begin = performance.now();
+  const struck: Promise<void>[] = [];
+  for (const fault of scheduleFaults(seed, engine, lengthMs)) {
+    await delay(Math.max(begin + fault.atMs - performance.now(), 0));
+    struck.push(faults.strike(fault));
+  }
+  await Promise.all(struck);
+  await faults.calm();
+}
+
+/** Nobody asks for more, and what was asked for comes to its end. */
+async function drain(fleet: Fleet, app: ChaosApplication, note: (text: string) => void): Promise<Problem[]> {
+  await fleet.stopProducing();
+  note("nobody asks for more");
+  const giveUpAt = performance.now() + DRAIN_PATIENCE_MS;
+  const problems: Problem[] = [];
+  for (;;) {
+    const left = await countLeft(app);
+    if (left === 0) break;
+    if (performance.now() > giveUpAt) {
+      const details = `${left ?? "nobody knows how many"} hooks are left`;
+      problems.push({ promise: "everything comes to its end", details, items: [] });
+      break;
+    }
+    await delay(LOOK_MS);
+  }
+  note("nothing is left to do");
+  await fleet.stop();
+  return problems;
+}
+
+async function countLeft(app: ChaosApplication): Promise<number | null> {
+  try {
+    const { pending, processing } = await app.durableHooks.statistics();
+    return pending + processing;
+  } catch (error) {
+    if (error instanceof StoreError && error.transient) return null;
+    throw error;
+  }
+}
+
+async function takeAccounts(app: ChaosApplication, entries: readonly Entry[]): Promise<Record<string, Account>> {
+  const accounts: Record<string, Account> = {};
+  for (const { name, collect, accounts: account } of WORKLOADS) {
+    const own = entries.filter(({ workload }) => workload === name);
+    accounts[name] = account(own, await collect(app));
+  }
+  return accounts;
+}
+
+/** A point that nobody got to is no fault. */
+function countFaults(counts: ReadonlyMap<string, number>, entries: readonly Entry[]): Map<string, number> {
+  const faults = new Map([...counts].filter(([name]) => !name.endsWith("at a point")));
+  for (const { workload, did, item } of entries) {
+    if (workload !== "chaos") continue;
+    const name = `${did} ${item}`;
+    faults.set(name, (faults.get(name) ?? 0) + 1);
+  }
+  return faults;
+}
