@@ -20,7 +20,7 @@ export interface Fault {
   readonly shiftMs: number;
 }
 
-const PAUSES_MS = { least: 150, most: 900 } as const;
+const LONGEST_MEAN_PAUSE_MS = 500;
 const HOUR_MS = 3_600_000;
 
 const KILLED_AT: readonly Point[] = ["after-claim", "mid-handler", "after-handler", "after-settle", "after-trigger"];
@@ -47,14 +47,16 @@ const NETWORK_AND_SERVER: readonly FaultPlan[] = [
 export function scheduleFaults(seed: number, engine: ChaosEngine, lengthMs: number): Fault[] {
   const random = new SeededRandomness(seed);
   const kinds = engine === "postgres" ? [...PROCESSES, ...NETWORK_AND_SERVER] : PROCESSES;
+  // In a short run there is less time between them, so that each has its turn.
+  const pauseMs = Math.min(LONGEST_MEAN_PAUSE_MS, (lengthMs * 0.85) / kinds.length);
   const faults: Fault[] = [];
   let bag: FaultPlan[] = [];
   for (let atMs = 0; ; ) {
-    atMs += random.integer(PAUSES_MS.least, PAUSES_MS.most);
+    atMs += random.integer(0.4 * pauseMs, 1.6 * pauseMs);
     if (atMs > lengthMs) return faults;
     if (bag.length === 0) bag = [...kinds];
     const [plan] = bag.splice(random.integer(0, bag.length - 1), 1) as [FaultPlan];
-    const forMs = Math.round(durationOf(plan) * (0.5 + random.fraction()));
+    const forMs = Math.round(durationOf(plan) * (0.7 + 0.6 * random.fraction()));
     const shiftMs = random.integer(-12, 12) * HOUR_MS;
     faults.push({ atMs, plan, victim: random.fraction(), forMs, shiftMs });
   }
@@ -65,7 +67,7 @@ function durationOf({ name }: FaultPlan): number {
   switch (name) {
     case "stopped past its lease":
     case "stopped at a point":
-      return LEASE_MS * 2.5;
+      return LEASE_MS * 2;
     case "database restarted":
       return 500;
     case "connections silent":

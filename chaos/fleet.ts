@@ -51,6 +51,11 @@ export class Fleet {
     return this.#started;
   }
 
+  /** Whether all are at work. */
+  get ready(): boolean {
+    return this.#slots.every(({ process }) => process?.ready);
+  }
+
   start(): void {
     for (const slot of this.#slots) this.#fill(slot);
   }
