@@ -7,14 +7,14 @@ import { CANCEL_TARGETS } from "../../src/store/sqlite/sql/cancel-targets.ts";
 import { CLAIM_HOOKS } from "../../src/store/sqlite/sql/claim-hooks.ts";
 import { DELETE_COMPLETED_HOOKS } from "../../src/store/sqlite/sql/delete-completed-hooks.ts";
 import { DISCARD_HOOK } from "../../src/store/sqlite/sql/discard-hook.ts";
-import { EXPIRE_LEASES } from "../../src/store/sqlite/sql/expire-leases.ts";
+import { expireLeases } from "../../src/store/sqlite/sql/expire-leases.ts";
 import { FIND_DUE_HOOKS } from "../../src/store/sqlite/sql/find-due-hooks.ts";
 import { FIND_SETTLED_HOOK } from "../../src/store/sqlite/sql/find-settled-hook.ts";
 import { FIND_TRIGGERED_HOOK } from "../../src/store/sqlite/sql/find-triggered-hook.ts";
 import { GET_HOOK } from "../../src/store/sqlite/sql/get-hook.ts";
-import { LEASE_TOKENS } from "../../src/store/sqlite/sql/lease-tokens.ts";
+import { leaseTokens } from "../../src/store/sqlite/sql/lease-tokens.ts";
 import { listHooks } from "../../src/store/sqlite/sql/list-hooks.ts";
-import { NEXT_HOOK_WAKE } from "../../src/store/sqlite/sql/next-hook-wake.ts";
+import { nextWake } from "../../src/store/sqlite/sql/next-wake.ts";
 import { PURGE_HOOKS } from "../../src/store/sqlite/sql/purge-hooks.ts";
 import { REDRIVE_HOOK } from "../../src/store/sqlite/sql/redrive-hook.ts";
 import { RENEW_HOOK } from "../../src/store/sqlite/sql/renew-hook.ts";
@@ -28,9 +28,9 @@ const KEY = "INDEX perdure_hook_key (namespace=? AND name=? AND key=?)";
 const SEARCHES: [string, string, string[]][] = [
   ["find due hooks", FIND_DUE_HOOKS, [QUEUE("<")]],
   ["claim hooks", CLAIM_HOOKS, BY_ID],
-  ["next wake", NEXT_HOOK_WAKE, [QUEUE(">")]],
-  ["lease tokens", LEASE_TOKENS, [QUEUE(">")]],
-  ["expire leases", EXPIRE_LEASES, [QUEUE(">")]],
+  ["next wake", nextWake("perdure_hook"), [QUEUE(">")]],
+  ["lease tokens", leaseTokens("perdure_hook"), [QUEUE(">")]],
+  ["expire leases", expireLeases("perdure_hook"), [QUEUE(">")]],
   ["renew a lease", RENEW_HOOK, BY_ID],
   ["settle a hook", SETTLE_HOOK, BY_ID],
   ["delete completed hooks", DELETE_COMPLETED_HOOKS, BY_ID],

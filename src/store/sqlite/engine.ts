@@ -7,9 +7,11 @@ import type { ForeignInsert } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hook-records.ts";
 import type { AppliedMigration } from "../migration.ts";
 import type { SqlValue } from "../sql-value.ts";
+import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { SqliteHookStatements } from "./hook-statements.ts";
+import { SqliteInstanceStatements } from "./instance-statements.ts";
 import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
 import { WriteMutex } from "./write-mutex.ts";
 
@@ -40,6 +42,7 @@ export class SqliteEngine implements Engine {
   readonly flushesInFlight = 1;
   readonly clock: Clock;
   readonly hooks: SqliteHookStatements;
+  readonly instances: SqliteInstanceStatements;
   readonly wakeups: SqliteEngineOptions["wakeups"];
   readonly schemaMigrations = schemaMigrations;
   readonly #driver: SqliteDriver;
@@ -54,12 +57,16 @@ export class SqliteEngine implements Engine {
     this.#driver = options.driver;
     this.#randomness = options.randomness;
     this.#context = options.transactionContext;
-    this.hooks = new SqliteHookStatements({
-      driver: options.driver,
+    const { driver } = options;
+    const access: SqliteAccess = {
+      driver,
       now: () => options.clock.now(),
       read: (body) => this.#exclusive(body),
-      write: (body) => this.#exclusive(() => this.#inTransaction(body)),
-    });
+      readSnapshot: (body) => this.#exclusive(() => this.#inTransaction(body, () => driver.execute("begin"))),
+      write: (body) => this.#exclusive(() => this.#inTransaction(body, () => driver.begin())),
+    };
+    this.hooks = new SqliteHookStatements(access);
+    this.instances = new SqliteInstanceStatements(access);
   }
 
   async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
@@ -155,8 +162,8 @@ export class SqliteEngine implements Engine {
     return this.#retryWhileBusy(() => this.#driver.begin());
   }
 
-  #inTransaction<Result>(body: () => Result): Result {
-    this.#driver.begin();
+  #inTransaction<Result>(body: () => Result, begin: () => void): Result {
+    begin();
     try {
       const result = body();
       this.#driver.execute("commit");

@@ -1,7 +1,7 @@
 import type { CancelTarget, HookStatements, InsertResult } from "../engine.ts";
 import type { ForeignInsert } from "../foreign-transaction.ts";
 import type { Sending } from "../group-commit.ts";
-import { type HookLane, hookLanes } from "../hook-lanes.ts";
+import { hookLanes } from "../hook-lanes.ts";
 import { delayOf, isUnwanted } from "../hook-outcome.ts";
 import type {
   ClaimedHook,
@@ -18,14 +18,16 @@ import type {
 } from "../hook-records.ts";
 import { toClaimedHook, toHookRecord, toSettleResult, toStatistics } from "../rows.ts";
 import { WorkClass } from "../work-class.ts";
+import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
+import { findDue, findNextWake } from "./queue-reads.ts";
 import { cancelNextTriggers } from "./sql/cancel-next-triggers.ts";
 import { cancelPendingHooks } from "./sql/cancel-pending-hooks.ts";
 import { CANCEL_TARGETS } from "./sql/cancel-targets.ts";
 import { CLAIM_HOOKS } from "./sql/claim-hooks.ts";
 import { DELETE_COMPLETED_HOOKS } from "./sql/delete-completed-hooks.ts";
 import { DISCARD_HOOK } from "./sql/discard-hook.ts";
-import { EXPIRE_LEASES } from "./sql/expire-leases.ts";
+import { expireLeases } from "./sql/expire-leases.ts";
 import { FIND_DUE_HOOKS } from "./sql/find-due-hooks.ts";
 import { FIND_SETTLED_HOOK } from "./sql/find-settled-hook.ts";
 import { FIND_TRIGGERED_HOOK } from "./sql/find-triggered-hook.ts";
@@ -33,24 +35,19 @@ import { GET_HOOK } from "./sql/get-hook.ts";
 import { HOOK_STATISTICS } from "./sql/hook-statistics.ts";
 import { INSERT_HOOK } from "./sql/insert-hook.ts";
 import { INSERT_KEYED_HOOK } from "./sql/insert-keyed-hook.ts";
-import { LEASE_TOKENS } from "./sql/lease-tokens.ts";
+import { leaseTokens } from "./sql/lease-tokens.ts";
 import { listHooks } from "./sql/list-hooks.ts";
-import { NEXT_HOOK_WAKE } from "./sql/next-hook-wake.ts";
+import { nextWake } from "./sql/next-wake.ts";
 import { PURGE_HOOKS } from "./sql/purge-hooks.ts";
 import { REDRIVE_HOOK } from "./sql/redrive-hook.ts";
 import { RENEW_HOOK } from "./sql/renew-hook.ts";
 import { SETTLE_HOOK } from "./sql/settle-hook.ts";
 
-export interface SqliteAccess {
-  readonly driver: SqliteDriver;
-  readonly now: () => number;
-  /** Runs synchronous reads between other people's transactions. */
-  readonly read: <Result>(body: () => Result) => Promise<Result>;
-  /** Runs synchronous work in a transaction of its own. */
-  readonly write: <Result>(body: () => Result) => Promise<Result>;
-}
-
 type Row = Record<string, unknown>;
+
+const NEXT_WAKE = nextWake("perdure_hook");
+const LEASE_TOKENS = leaseTokens("perdure_hook");
+const EXPIRE_LEASES = expireLeases("perdure_hook");
 
 /** A batch is a loop of prepared statements in one transaction: without a network between, that is the fastest there is. */
 export class SqliteHookStatements implements HookStatements {
@@ -75,12 +72,13 @@ export class SqliteHookStatements implements HookStatements {
   async claim(request: ClaimRequest): Promise<ClaimedHook[]> {
     const lanes = hookLanes(request.scopes, request.takeOver);
     if (lanes.length === 0 || request.limit <= 0) return [];
+    const find = (limit: number, now: number) => findDue(this.#driver, FIND_DUE_HOOKS, { lanes, limit, now });
     // Looking first keeps idle claimers from taking the write lock.
-    const due = await this.#access.read(() => this.#findDue(lanes, 1, this.#access.now()));
+    const due = await this.#access.read(() => find(1, this.#access.now()));
     if (due.length === 0) return [];
     return this.#access.write(() => {
       const now = this.#access.now();
-      return this.#claimFound(this.#findDue(lanes, request.limit, now), request, now);
+      return this.#claimFound(find(request.limit, now), request, now);
     });
   }
 
@@ -117,14 +115,8 @@ export class SqliteHookStatements implements HookStatements {
     };
   }
 
-  async nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
-    const lanes = hookLanes(scopes, options.takeOver);
-    if (lanes.length === 0) return null;
-    return this.#access.read(() => {
-      const [row] = this.#driver.all(NEXT_HOOK_WAKE, [JSON.stringify(lanes)]);
-      const availableAt = row?.available_at ?? null;
-      return availableAt === null ? null : Number(availableAt) - this.#access.now();
-    });
+  nextWake(scopes: readonly HookScope[], { takeOver }: { takeOver: boolean }): Promise<number | null> {
+    return findNextWake(this.#access, NEXT_WAKE, { scopes, takeOver });
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {
@@ -197,21 +189,6 @@ export class SqliteHookStatements implements HookStatements {
     if (row === undefined) return { result: "existing", id, at: now };
     const ours = lease !== null && row.lock === lease.lock;
     return { result: ours ? "inserted" : "existing", id: row.id as string, at: Number(row.created_at) };
-  }
-
-  #findDue(lanes: readonly HookLane[], limit: number, now: number): Row[] {
-    const found: Row[] = [];
-    let takenOver = 0;
-    for (const lane of lanes) {
-      const leased = lane.class === WorkClass.leased;
-      const room = leased ? 1 - takenOver : limit - found.length;
-      if (room <= 0) continue;
-      const parameters = [lane.namespace, lane.class, now, JSON.stringify(lane.names), room];
-      const rows = this.#driver.all(FIND_DUE_HOOKS, parameters);
-      if (leased) takenOver += rows.length;
-      found.push(...rows);
-    }
-    return found;
   }
 
   #claimFound(rows: readonly Row[], { lock, leaseMs }: ClaimRequest, now: number): ClaimedHook[] {

@@ -1,4 +1,8 @@
-/** Who holds leases. Index: perdure_hook_due, its leased lanes. */
-export const LEASE_TOKENS = `
-select distinct lock from perdure_hook indexed by perdure_hook_due
+import type { QueueTable } from "./queue-table.ts";
+
+/** Who holds leases. Index: perdure_hook_due or perdure_instance_due, its leased lanes. */
+export function leaseTokens(table: QueueTable): string {
+  return `
+select distinct lock from ${table} indexed by ${table}_due
 where namespace in (select value from json_each(?)) and class = 2 and available_at is not null and lock is not null`;
+}

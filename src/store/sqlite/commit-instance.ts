@@ -1,0 +1,77 @@
+import type { InstanceCommit, InstanceCommitResult, InstanceOutcome } from "../instance-records.ts";
+import { WorkClass } from "../work-class.ts";
+import type { SqliteDriver } from "./driver.ts";
+import { DELETE_ENTRIES } from "./sql/delete-entries.ts";
+import { FIND_RUN } from "./sql/find-run.ts";
+import { FINISH_INSTANCE } from "./sql/finish-instance.ts";
+import { INSERT_ENTRY } from "./sql/insert-entry.ts";
+import { PARK_INSTANCE } from "./sql/park-instance.ts";
+import { RELEASE_INSTANCE } from "./sql/release-instance.ts";
+
+const SUPERSEDED: InstanceCommitResult = { result: "superseded" };
+
+/**
+ * Inside of a transaction, so nobody writes between looking and writing. Parking and finishing leave the token where it was:
+ * that is how a commit that is sent again knows that it was applied.
+ */
+export function commitInstance(
+  driver: SqliteDriver,
+  commit: InstanceCommit,
+  { resent, now }: { resent: boolean; now: number },
+): InstanceCommitResult {
+  const [found] = driver.all(FIND_RUN, [commit.ref, commit.run]);
+  if (found === undefined || found.lock !== commit.lock) return SUPERSEDED;
+  const written = { result: "written", at: now, wakes: Number(found.wakes), paused: Boolean(found.paused) } as const;
+  if (Number(found.class) !== WorkClass.leased) return resent ? written : SUPERSEDED;
+  if (!insertEntries(driver, commit, { resent, now })) return SUPERSEDED;
+  writeOutcome(driver, commit, now);
+  return written;
+}
+
+/** All or none. Only the owner adds to a journal, so what a commit finds there when it is sent again is its own. */
+function insertEntries(
+  driver: SqliteDriver,
+  { ref, run, position, entries }: InstanceCommit,
+  { resent, now }: { resent: boolean; now: number },
+): boolean {
+  for (const [index, entry] of entries.entries()) {
+    const inserted = driver.run(INSERT_ENTRY, [
+      ref,
+      run,
+      position + index,
+      entry.kind,
+      entry.type,
+      entry.name,
+      entry.count,
+      entry.attempt,
+      entry.value,
+      entry.dueAt,
+      entry.event,
+      entry.nested ? 1 : 0,
+      now,
+    ]);
+    if (inserted === 1 || resent) continue;
+    if (index > 0) driver.run(DELETE_ENTRIES, [ref, run, position, position + index]);
+    return false;
+  }
+  return true;
+}
+
+function writeOutcome(driver: SqliteDriver, { ref, outcome }: InstanceCommit, now: number): void {
+  switch (outcome.kind) {
+    case "running":
+      return;
+    case "parked":
+      driver.run(PARK_INSTANCE, [outcome.wakes, outcome.dueAt, now, ref]);
+      return;
+    case "released":
+      driver.run(RELEASE_INSTANCE, [now, ref]);
+      return;
+    default:
+      driver.run(FINISH_INSTANCE, [...resultOf(outcome), now, ref]);
+  }
+}
+
+function resultOf(outcome: Extract<InstanceOutcome, { kind: "completed" | "errored" }>) {
+  return outcome.kind === "completed" ? ["complete", outcome.output, null] : ["errored", null, outcome.error];
+}

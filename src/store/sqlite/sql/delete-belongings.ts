@@ -1,0 +1,4 @@
+/** What an instance leaves behind. Index: each table's primary key. */
+export const DELETE_BELONGINGS = ["perdure_journal", "perdure_event", "perdure_past_run"].map(
+  (table) => `delete from ${table} where ref = ?`,
+);

@@ -1,0 +1,2 @@
+/** What a run's owner must know. Index: the primary key. */
+export const FIND_RUN = `select class, lock, wakes, paused from perdure_instance where ref = ? and run = ?`;

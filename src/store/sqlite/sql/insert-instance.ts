@@ -1,0 +1,5 @@
+/** An id that the workflow has is left alone. Indexes: the primary key, perdure_instance_id. */
+export const INSERT_INSTANCE = `
+insert into perdure_instance (ref, namespace, name, id, params, parent, created_at, class, available_at, lock, started_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict do nothing`;

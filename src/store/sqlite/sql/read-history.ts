@@ -1,0 +1,17 @@
+/** One page of an instance's journal, with the events that its entries received. Indexes: both primary keys. */
+export function readHistory(
+  order: "oldest" | "newest",
+  { paged, oneRun }: { paged: boolean; oneRun: boolean },
+): string {
+  const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
+  return `
+select entry.run, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value, entry.due_at,
+  entry.event, entry.nested, entry.at, event.type as event_type, event.payload as event_payload
+from perdure_journal as entry
+  left join perdure_event as event on event.ref = entry.ref and event.run = entry.run and event.sequence = entry.event
+where entry.ref = ?1
+  ${oneRun ? "and entry.run = ?3" : "and ?3 is null"}
+  ${paged ? `and (entry.run, entry.position) ${comparison} (?4, ?5)` : "and ?4 is null and ?5 is null"}
+order by entry.run ${direction}, entry.position ${direction}
+limit ?2`;
+}
