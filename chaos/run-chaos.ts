@@ -35,7 +35,8 @@ export interface ChaosResult {
   readonly entries: readonly Entry[];
 }
 
-const DRAIN_PATIENCE_MS = 120_000;
+/** Who gets nothing done for that long gets nothing done any more. */
+const DRAIN_PATIENCE_MS = 60_000;
 const LOOK_MS = 100;
 const HOURS = [0, 0, -7, 5] as const;
 const HOUR_MS = 3_600_000;
@@ -100,21 +101,26 @@ async function suffer({ seed, engine, lengthMs }: ChaosOptions, fleet: Fleet, fa
 async function drain(fleet: Fleet, app: ChaosApplication, note: (text: string) => void): Promise<Problem[]> {
   await fleet.stopProducing();
   note("nobody asks for more");
-  const giveUpAt = performance.now() + DRAIN_PATIENCE_MS;
-  const problems: Problem[] = [];
-  for (;;) {
-    const left = await countLeft(app);
-    if (left === 0) break;
-    if (performance.now() > giveUpAt) {
-      const details = `${left ?? "nobody knows how many"} hooks are left`;
-      problems.push({ promise: "everything comes to its end", details, items: [] });
-      break;
-    }
-    await delay(LOOK_MS);
-  }
-  note("nothing is left to do");
+  const left = await untilDone(app);
+  const details = `${left} hooks are left, and nothing happens any more`;
+  const problems = left === 0 ? [] : [{ promise: "everything comes to its end", details, items: [] }];
+  note(left === 0 ? "nothing is left to do" : details);
   await fleet.stop();
   return problems;
+}
+
+/** Gives how many are left when nothing happens any more. */
+async function untilDone(app: ChaosApplication): Promise<number> {
+  let fewest = Number.POSITIVE_INFINITY;
+  let giveUpAt = 0;
+  for (;;) {
+    const left = (await countLeft(app)) ?? fewest;
+    if (left === 0) return 0;
+    if (left < fewest) giveUpAt = performance.now() + DRAIN_PATIENCE_MS;
+    if (performance.now() > giveUpAt) return left;
+    fewest = Math.min(fewest, left);
+    await delay(LOOK_MS);
+  }
 }
 
 async function countLeft(app: ChaosApplication): Promise<number | null> {

@@ -46,7 +46,7 @@ export const KINDS = {
   "rolled back": { hook: "effect", ways: ["rolled back"], weight: 3, fate: "nothing", effect: true, row: true },
   keyed: { hook: "note", ways: ["trigger", "trigger", "own transaction"], weight: 8, fate: "finished", key: "own" },
   "shared key": { hook: "note", ways: ["trigger", "unit of work"], weight: 6, fate: "finished", key: "shared" },
-  slow: { hook: "slow", ways: ["trigger"], weight: 0.5, fate: "finished" },
+  slow: { hook: "slow", ways: ["trigger"], weight: 0.15, fate: "finished" },
   flaky: { hook: "flaky", ways: ["trigger"], weight: 3, fate: "finished" },
   refused: { hook: "refuse", ways: ["trigger", "unit of work"], weight: 2, fate: "dead letter" },
   exhausted: { hook: "exhaust", ways: ["trigger"], weight: 1, fate: "dead letter" },
