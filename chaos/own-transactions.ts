@@ -28,12 +28,13 @@ export function openOwnTransactions(engine: ChaosEngine, database: string): OwnT
 function openPostgres(connectionString: string): OwnTransactions {
   const timeouts = { connectionTimeoutMillis: PATIENCE_MS, query_timeout: PATIENCE_MS };
   const pool = new pg.Pool({ connectionString, max: 4, ...timeouts });
-  pool.on("error", () => {}); // whoever uses the connection next is told
+  const told = () => {}; // by the statement that waits, or by the next one
+  pool.on("error", told);
+  pool.on("connect", (client) => client.on("error", told));
   return {
     close: () => pool.end(),
     async begin(app) {
       const client = await pool.connect();
-      client.on("error", () => {}); // the statement that waits, or the next one, is told
       const end = (error?: unknown) => client.release(error !== undefined);
       const query = async (text: string, parameters: unknown[] = []) => {
         try {

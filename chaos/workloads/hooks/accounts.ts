@@ -119,9 +119,8 @@ function* checkEnd(story: Story, rivals: readonly Story[]): Generator<Problem> {
   }
 }
 
-/** The late one may fail for good at its first attempt, as long as nobody has taken it over. */
 function isEarned({ kind, deadLetters }: Story): boolean {
-  return kind === "late" && deadLetters.every(({ attempts }) => attempts === 1);
+  return kindOf(kind).mayFailAtFirst === true && deadLetters.every(({ attempts }) => attempts === 1);
 }
 
 function* checkEffects(story: Story): Generator<Problem> {

@@ -38,7 +38,11 @@ export function createHooks(working: WorkingProcess): ChaosHooks {
     exhaust: define(FEW_RETRIES, () => {
       throw new Error("never succeeds");
     }),
-    late: define(INNOCENT_RETRIES, (_item, { attempts }) => refuseTooLate(attempts)),
+    waver: define(INNOCENT_RETRIES, (_item, { attempts }) => refuseAtFirst(attempts)),
+    late: define(INNOCENT_RETRIES, (_item, { attempts }) => {
+      if (attempts === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS * 2.5);
+      refuseAtFirst(attempts);
+    }),
     poison: define(FEW_RETRIES, async () => {
       process.kill(process.pid, "SIGKILL");
       await delay(60_000); // the signal comes at once
@@ -46,9 +50,7 @@ export function createHooks(working: WorkingProcess): ChaosHooks {
   };
 }
 
-/** The first attempt keeps its process busy until the lease is over, and then fails for good; by then it must not count. */
-function refuseTooLate(attempts: number): void {
-  if (attempts > 1) return;
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS * 2.5);
-  throw new NonRetryableError("refused too late");
+/** Whoever takes over makes it succeed. If the first owner says later that it has failed for good, that must not count. */
+function refuseAtFirst(attempts: number): void {
+  if (attempts === 1) throw new NonRetryableError("refused at the first attempt");
 }

@@ -1,5 +1,5 @@
 /** What a handler does with an item. */
-export type HookName = "note" | "effect" | "slow" | "flaky" | "refuse" | "exhaust" | "late" | "poison";
+export type HookName = "note" | "effect" | "slow" | "flaky" | "refuse" | "exhaust" | "waver" | "late" | "poison";
 
 /** How an item is asked for. */
 export type Way =
@@ -25,6 +25,8 @@ export interface Kind {
   readonly row?: boolean;
   /** Keys that one lane has for itself, where the order of triggers is known, or that all share. */
   readonly key?: "own" | "shared";
+  /** A dead letter of its first attempt is fine too; not one of a later attempt, which comes from an owner that has lost it. */
+  readonly mayFailAtFirst?: boolean;
   /** Not before a time. */
   readonly later?: boolean;
 }
@@ -50,8 +52,9 @@ export const KINDS = {
   flaky: { hook: "flaky", ways: ["trigger"], weight: 3, fate: "finished" },
   refused: { hook: "refuse", ways: ["trigger", "unit of work"], weight: 2, fate: "dead letter" },
   exhausted: { hook: "exhaust", ways: ["trigger"], weight: 1, fate: "dead letter" },
-  late: { hook: "late", ways: ["trigger twice"], weight: 0.05, fate: "finished" },
-  poison: { hook: "poison", ways: ["trigger"], weight: 0.03, fate: "dead letter" },
+  wavering: { hook: "waver", ways: ["trigger twice"], weight: 3, fate: "finished", mayFailAtFirst: true },
+  late: { hook: "late", ways: ["trigger twice"], weight: 0.02, fate: "finished", mayFailAtFirst: true },
+  poison: { hook: "poison", ways: ["trigger"], weight: 0.02, fate: "dead letter" },
 } as const satisfies Record<string, Kind>;
 
 export type KindName = keyof typeof KINDS;
@@ -59,6 +62,9 @@ export type KindName = keyof typeof KINDS;
 export function kindOf(name: KindName): Kind {
   return KINDS[name];
 }
+
+/** Rare ones, which are asked for early in the life of every process that asks, so that no run is without them. */
+export const SURE: readonly KindName[] = ["late", "poison"];
 
 /** What a hook is triggered with. */
 export interface Item {

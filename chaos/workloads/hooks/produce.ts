@@ -4,7 +4,7 @@ import type { OwnTransaction } from "../../own-transactions.ts";
 import type { ProducingProcess } from "../../workload.ts";
 import { rightTime } from "../../wrong-clock.ts";
 import type { ChaosHooks } from "./handlers.ts";
-import { type Item, KINDS, type KindName, kindOf, type Way } from "./kinds.ts";
+import { type Item, KINDS, type KindName, kindOf, SURE, type Way } from "./kinds.ts";
 
 const LANES = 4;
 const OWN_KEYS_PER_LANE = 3;
@@ -12,6 +12,8 @@ const SHARED_KEYS = 5;
 const LONGEST_PAUSE_MS = 60;
 const LONGEST_WAIT_MS = 1500;
 const PAUSE_AFTER_ERROR_MS = 100;
+/** Which item of a lane is one of those that every process asks for. */
+const SURE_AT = 5;
 
 const WEIGHTS = Object.fromEntries(Object.entries(KINDS).map(([name, { weight }]) => [name, weight])) as Record<
   KindName,
@@ -39,12 +41,14 @@ class Lane {
   readonly #producing: ProducingProcess;
   readonly #app: Application<ChaosHooks>;
   readonly #name: string;
+  readonly #number: number;
   #items = 0;
 
   constructor(producing: ProducingProcess, number: number) {
     this.#producing = producing;
     this.#app = producing.app as unknown as Application<ChaosHooks>;
     this.#name = `${producing.name}-${number}`;
+    this.#number = number;
   }
 
   async run(): Promise<void> {
@@ -58,7 +62,8 @@ class Lane {
   #choose(): Order {
     const { random, write } = this.#producing;
     const sequence = ++this.#items;
-    const kind = random.weighted(WEIGHTS);
+    const sure = sequence === SURE_AT ? SURE[this.#number] : undefined;
+    const kind = sure ?? random.weighted(WEIGHTS);
     const { ways, key, later } = kindOf(kind);
     const item: Item = { id: `${this.#name}-${sequence}`, kind };
     const way = random.pick(ways);
