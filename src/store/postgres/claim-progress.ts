@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import type { HookLane } from "../hook-lanes.ts";
-import type { ClaimedHook } from "../hook-records.ts";
+import { WorkClass } from "../work-class.ts";
 
 /** At least this often a claim starts from the beginning: it finds what was committed late, and what lost owners left behind. */
 const LONGEST_RUN_MS = 2000;
@@ -29,16 +29,21 @@ export class ClaimProgress {
     return this.#stoppedAt.get(`${namespace} ${workClass}`) ?? 0;
   }
 
-  note(claimed: readonly ClaimedHook[], { fromStart, full }: { fromStart: boolean; full: boolean }): void {
-    if (fromStart) {
-      this.#startedAt = this.#clock.monotonic();
-      this.#stoppedAt.clear();
-    }
+  /** A claim has begun, or has started from the beginning again. */
+  begin(): void {
+    this.#startedAt = this.#clock.monotonic();
+    this.#stoppedAt.clear();
+  }
+
+  /** A claim has ended. `full` is whether it got as many rows as it asked for. */
+  end({ full }: { full: boolean }): void {
     this.#resumes = full;
-    for (const { namespace, attempts, recoveries, dueAt } of claimed) {
-      if (recoveries > 0) continue;
-      const lane = `${namespace} ${attempts === 1 ? 1 : 0}`;
-      this.#stoppedAt.set(lane, Math.max(this.#stoppedAt.get(lane) ?? 0, dueAt));
-    }
+  }
+
+  /** A row of this lane was taken. What is taken over is always looked for from the beginning. */
+  note({ namespace, class: workClass }: HookLane, dueAt: number): void {
+    if (workClass === WorkClass.leased) return;
+    const lane = `${namespace} ${workClass}`;
+    this.#stoppedAt.set(lane, Math.max(this.#stoppedAt.get(lane) ?? 0, dueAt));
   }
 }

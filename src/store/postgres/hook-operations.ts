@@ -1,9 +1,6 @@
-import type { Clock } from "../../clock.ts";
 import type { CancelTarget } from "../engine.ts";
 import type { HookFilter, HookRecord, HookReference, HookStatistics } from "../hook-records.ts";
 import { toHookRecord, toStatistics } from "../rows.ts";
-import type { Connection } from "./connection.ts";
-import type { PostgresQueryable, PostgresResult } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { cancelHooks } from "./sql/cancel-hooks.ts";
 import { discardHooks } from "./sql/discard-hooks.ts";
@@ -12,20 +9,10 @@ import { hookStatistics } from "./sql/hook-statistics.ts";
 import { listHooks } from "./sql/list-hooks.ts";
 import { purgeHooks } from "./sql/purge-hooks.ts";
 import { redriveHooks } from "./sql/redrive-hooks.ts";
-import type { SchemaPrefix, Statement } from "./sql/statement.ts";
+import { PostgresStatements } from "./statements.ts";
 
 /** How people look at hooks and help them. */
-export class PostgresHookOperations {
-  protected readonly connection: Connection;
-  protected readonly clock: Clock;
-  protected readonly schema: SchemaPrefix;
-
-  constructor(connection: Connection, clock: Clock, schema: SchemaPrefix) {
-    this.connection = connection;
-    this.clock = clock;
-    this.schema = schema;
-  }
-
+export class PostgresHookOperations extends PostgresStatements {
   async get({ namespace, id }: HookReference): Promise<HookRecord | null> {
     const { rows } = await this.run(getHook, [namespace, id]);
     return rows[0] ? toHookRecord(rows[0]) : null;
@@ -74,18 +61,5 @@ export class PostgresHookOperations {
   async purge(namespace: string, limit: number): Promise<number> {
     const { rowCount } = await this.run(purgeHooks, [this.now(), namespace, limit]);
     return rowCount ?? 0;
-  }
-
-  protected run(
-    query: (schema: SchemaPrefix) => Statement,
-    values: unknown[],
-    on?: PostgresQueryable,
-  ): Promise<PostgresResult> {
-    return this.connection.run(query(this.schema), values, on);
-  }
-
-  /** Null lets the database use its own time. */
-  protected now(): number | null {
-    return this.clock.controlled ? this.clock.now() : null;
   }
 }

@@ -16,9 +16,11 @@ import type {
 } from "../hook-records.ts";
 import { toClaimedHook, toLease, toNumber, toNumberOrNull, toSettleResult } from "../rows.ts";
 import { compareText } from "../text-order.ts";
+import { claimLanes } from "./claim-lanes.ts";
 import { ClaimProgress } from "./claim-progress.ts";
 import type { Connection } from "./connection.ts";
-import type { PostgresClient, PostgresQueryable, PostgresResult } from "./driver.ts";
+import { askDedicated, type DedicatedConnection } from "./dedicated-connection.ts";
+import type { PostgresQueryable, PostgresResult } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { hookColumns, laneColumns, leaseColumns, referenceColumns } from "./hook-columns.ts";
 import { PostgresHookOperations } from "./hook-operations.ts";
@@ -32,19 +34,12 @@ import { insertHooks } from "./sql/insert-hooks.ts";
 import { insertKeyedHooks } from "./sql/insert-keyed-hooks.ts";
 import { insertNewHooks } from "./sql/insert-new-hooks.ts";
 import { leaseTokens } from "./sql/lease-tokens.ts";
-import { nextHookWake } from "./sql/next-hook-wake.ts";
+import { nextWake } from "./sql/next-wake.ts";
 import { renewHooks } from "./sql/renew-hooks.ts";
 import { settleHooks } from "./sql/settle-hooks.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
 
 type Row = Record<string, unknown>;
-
-/** A connection that nobody else can keep busy, while there is one. */
-export interface DedicatedConnection {
-  readonly client: PostgresClient | undefined;
-  /** It didn't answer, or failed: another one is needed. */
-  distrust(client: PostgresClient): void;
-}
 
 /** How hooks are triggered, claimed, kept and settled. */
 export class PostgresHookStatements extends PostgresHookOperations implements HookStatements {
@@ -63,16 +58,14 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedHook[]> {
-    if (request.limit <= 0) return [];
-    const claimed = this.#progress.resumes() ? await this.#claimLanes(request, false) : [];
-    if (claimed.length === request.limit) return claimed;
-    return claimed.concat(await this.#claimLanes({ ...request, limit: request.limit - claimed.length }, true));
+    const send = (values: unknown[]) => this.run(claimHooks, [this.now(), ...values]);
+    return (await claimLanes("hook", request, this.#progress, send)).map(toClaimedHook);
   }
 
   async renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]> {
     if (leases.length === 0) return [];
     const values = [this.now(), leaseMs, ...leaseColumns(leases)];
-    const { rows } = (await this.#renewDedicated(values)) ?? (await this.run(renewHooks, values));
+    const { rows } = await askDedicated(this.#dedicated, (on) => this.run(renewHooks, values, on));
     return rows.map(toLease);
   }
 
@@ -100,44 +93,19 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
   async nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
     const lanes = hookLanes(scopes, options.takeOver);
     if (lanes.length === 0) return null;
-    const { rows } = await this.run(nextHookWake, [this.now(), ...laneColumns(lanes)]);
+    const { rows } = await this.run(nextWake("hook"), [this.now(), ...laneColumns(lanes)]);
     return toNumberOrNull(rows[0]?.remaining ?? null);
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {
-    const { rows } = await this.run(leaseTokens, [namespaces]);
+    const { rows } = await this.run(leaseTokens("hook"), [namespaces]);
     return rows.map((row) => row.lock as string);
   }
 
   async expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number> {
     if (locks.length === 0) return 0;
-    const { rowCount } = await this.run(expireLeases, [this.now(), namespaces, locks]);
+    const { rowCount } = await this.run(expireLeases("hook"), [this.now(), namespaces, locks]);
     return rowCount ?? 0;
-  }
-
-  /** From the start of each lane, or from where the last claim stopped, which leaves out what lost owners left behind. */
-  async #claimLanes(request: ClaimRequest, fromStart: boolean): Promise<ClaimedHook[]> {
-    const { limit, lock, leaseMs } = request;
-    const lanes = hookLanes(request.scopes, request.takeOver && fromStart);
-    if (lanes.length === 0) return [];
-    const since = lanes.map((lane) => (fromStart ? 0 : this.#progress.stoppedAt(lane)));
-    const { rows } = await this.run(claimHooks, [this.now(), ...laneColumns(lanes), since, limit, lock, leaseMs]);
-    const claimed = rows.sort(byPlace).map(toClaimedHook);
-    this.#progress.note(claimed, { fromStart, full: claimed.length === limit });
-    return claimed;
-  }
-
-  /** Null where that connection isn't there or doesn't work: a lease is worth another try on another one. */
-  async #renewDedicated(values: unknown[]): Promise<PostgresResult | null> {
-    const { client } = this.#dedicated;
-    if (client === undefined) return null;
-    try {
-      return await this.run(renewHooks, values, client);
-    } catch (error) {
-      if (!(error instanceof StoreError && error.transient)) throw error;
-      this.#dedicated.distrust(client);
-      return null;
-    }
   }
 
   async #insertPlain(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
@@ -277,13 +245,4 @@ function isPlain({ ownId, retries, trace, processAt }: HookInsert): boolean {
 /** The same order for everybody who locks several rows: no two of them can wait for each other. */
 function byReference(left: HookReference, right: HookReference): number {
   return compareText(left.namespace, right.namespace) || compareText(left.id, right.id);
-}
-
-/** The order in which a claim takes rows; those that an update returns come in any. */
-function byPlace(left: Row, right: Row): number {
-  return (
-    toNumber(left.place) - toNumber(right.place) ||
-    toNumber(left.due_at) - toNumber(right.due_at) ||
-    compareText(left.id as string, right.id as string)
-  );
 }

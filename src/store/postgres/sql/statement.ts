@@ -37,6 +37,17 @@ export function isRowOf(hook: string, item: string): string {
   return `${hook}.namespace = any (array[${item}.namespace]) and ${hook}.id = any (array[${item}.id])`;
 }
 
+/** The same for instances, which have one key. Index: instance_pkey. */
+export function isInstanceOf(instance: string, item: string): string {
+  return `${instance}.ref = any (array[${item}.ref])`;
+}
+
+/** The same for instances by the names that people give them. Index: instance_id. */
+export function isNamedBy(instance: string, item: string): string {
+  const columns = ["namespace", "name", "id"].map((column) => `${instance}.${column} = any (array[${item}.${column}])`);
+  return columns.join(" and ");
+}
+
 /**
  * Rows of a batch that names hooks, in the order in which everybody locks hooks: those without a key by id, then those with one
  * by key. Triggers find rows by key and others by id; without one order for both, two flushes could wait for each other.

@@ -1,0 +1,92 @@
+import type { HookScope } from "../hook-records.ts";
+import type {
+  HistoryEntry,
+  HistoryFilter,
+  InstanceChange,
+  InstanceFilter,
+  InstanceName,
+  InstanceRecord,
+  PastRun,
+} from "../instance-records.ts";
+import { toHistoryEntry, toInstanceRecord, toPastRun } from "../instance-rows.ts";
+import { toNumber } from "../rows.ts";
+import { placedNameColumns } from "./instance-columns.ts";
+import { changeInstance, type InstanceChangeKind } from "./sql/change-instance.ts";
+import { deleteBelongings } from "./sql/delete-belongings.ts";
+import { deleteInstance } from "./sql/delete-instance.ts";
+import { findInstances } from "./sql/find-instances.ts";
+import { listInstances } from "./sql/list-instances.ts";
+import { readHistory } from "./sql/read-history.ts";
+import { readPastRuns } from "./sql/read-past-runs.ts";
+import { unknownNames } from "./sql/unknown-names.ts";
+import { PostgresStatements } from "./statements.ts";
+import { inTransaction } from "./transaction.ts";
+
+/** How people look at instances, and what they do to them. */
+export class PostgresInstanceOperations extends PostgresStatements {
+  pause(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change("pause", instance);
+  }
+
+  resume(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change("resume", instance);
+  }
+
+  terminate(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change("terminate", instance);
+  }
+
+  restart(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change("restart", instance);
+  }
+
+  /** Two statements: the second sees what was written while the first waited for the row. */
+  async delete({ namespace, name, id }: InstanceName): Promise<InstanceChange> {
+    const client = await this.connection.checkOut();
+    return inTransaction(client, async () => {
+      const { rows } = await this.run(deleteInstance, [namespace, name, id], client);
+      if (rows[0] === undefined) return { changed: false, instance: null };
+      const instance = toInstanceRecord(rows[0]);
+      await this.run(deleteBelongings, [instance.ref], client);
+      return { changed: true, instance };
+    });
+  }
+
+  async find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]> {
+    if (instances.length === 0) return [];
+    const { rows } = await this.run(findInstances, placedNameColumns(instances));
+    const found = new Map(rows.map((row) => [toNumber(row.place), toInstanceRecord(row)]));
+    return instances.map((_, index) => found.get(index) ?? null);
+  }
+
+  async list(filter: InstanceFilter): Promise<InstanceRecord[]> {
+    const { namespace, name, createdFrom, createdBefore, after, limit } = filter;
+    const statement = listInstances(this.schema, filter.status, filter.order);
+    const values = [namespace, name, createdFrom, createdBefore, after, limit];
+    const { rows } = await this.connection.run(statement, values);
+    return rows.map(toInstanceRecord);
+  }
+
+  async history({ ref, run, after, order, limit }: HistoryFilter): Promise<HistoryEntry[]> {
+    const values = [ref, run, after?.run ?? null, after?.position ?? null, limit];
+    const { rows } = await this.connection.run(readHistory(this.schema, order), values);
+    return rows.map(toHistoryEntry);
+  }
+
+  async pastRuns(ref: string): Promise<PastRun[]> {
+    const { rows } = await this.run(readPastRuns, [ref]);
+    return rows.map(toPastRun);
+  }
+
+  async unknownNames({ namespace, names }: HookScope): Promise<string[]> {
+    const { rows } = await this.run(unknownNames, [namespace, names]);
+    return rows.map((row) => row.name as string);
+  }
+
+  async #change(kind: InstanceChangeKind, { namespace, name, id }: InstanceName): Promise<InstanceChange> {
+    const { rows } = await this.connection.run(changeInstance(this.schema, kind), [this.now(), namespace, name, id]);
+    return rows[0] === undefined
+      ? { changed: false, instance: null }
+      : { changed: rows[0].changed === true, instance: toInstanceRecord(rows[0]) };
+  }
+}

@@ -1,0 +1,231 @@
+import type { Clock } from "../../clock.ts";
+import { StoreError } from "../../errors.ts";
+import type { Sending } from "../group-commit.ts";
+import { hookLanes } from "../hook-lanes.ts";
+import type { ClaimRequest, HookScope } from "../hook-records.ts";
+import type {
+  ClaimedInstance,
+  EventInsert,
+  EventInsertResult,
+  EventsRequest,
+  InstanceCommit,
+  InstanceCommitResult,
+  InstanceHistory,
+  InstanceInsert,
+  InstanceInsertResult,
+  InstanceLease,
+  InstanceRun,
+  LoadedEvents,
+  RenewedInstance,
+} from "../instance-records.ts";
+import { toClaimedInstance, toRenewedInstance } from "../instance-rows.ts";
+import type { InstanceStatements } from "../instance-statements.ts";
+import { toNumber, toNumberOrNull } from "../rows.ts";
+import { compareText } from "../text-order.ts";
+import { claimLanes } from "./claim-lanes.ts";
+import { ClaimProgress } from "./claim-progress.ts";
+import type { Connection } from "./connection.ts";
+import { askDedicated, type DedicatedConnection } from "./dedicated-connection.ts";
+import type { PostgresResult } from "./driver.ts";
+import { isUniqueViolation } from "./errors.ts";
+import { laneColumns } from "./hook-columns.ts";
+import {
+  commitColumns,
+  eventColumns,
+  instanceColumns,
+  instanceLeaseColumns,
+  placedNameColumns,
+  runColumns,
+  shapeOf,
+} from "./instance-columns.ts";
+import { PostgresInstanceOperations } from "./instance-operations.ts";
+import { toHistories, toLoadedEvents } from "./loaded-rows.ts";
+import { claimInstances } from "./sql/claim-instances.ts";
+import { commitAgain } from "./sql/commit-again.ts";
+import { commitInstances } from "./sql/commit-instances.ts";
+import { expireLeases } from "./sql/expire-leases.ts";
+import { findCreatedInstances } from "./sql/find-created-instances.ts";
+import { insertInstances } from "./sql/insert-instances.ts";
+import { insertNewInstances } from "./sql/insert-new-instances.ts";
+import { leaseTokens } from "./sql/lease-tokens.ts";
+import { loadEvents } from "./sql/load-events.ts";
+import { loadInstances } from "./sql/load-instances.ts";
+import { nextWake } from "./sql/next-wake.ts";
+import { reacquireInstance } from "./sql/reacquire-instance.ts";
+import { renewInstances } from "./sql/renew-instances.ts";
+import { sendEvents } from "./sql/send-events.ts";
+import type { SchemaPrefix } from "./sql/statement.ts";
+
+const SUPERSEDED: InstanceCommitResult = { result: "superseded" };
+
+/** How instances are created, claimed, loaded and kept, how they go on, and how events reach them. */
+export class PostgresInstanceStatements extends PostgresInstanceOperations implements InstanceStatements {
+  readonly #progress: ClaimProgress;
+  readonly #dedicated: DedicatedConnection;
+
+  constructor(connection: Connection, clock: Clock, schema: SchemaPrefix, dedicated: DedicatedConnection) {
+    super(connection, clock, schema);
+    this.#progress = new ClaimProgress(clock);
+    this.#dedicated = dedicated;
+  }
+
+  async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
+    if (instances.length === 0) return [];
+    return (await this.#insertNew(instances)) ?? this.#insertAny(instances);
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimedInstance[]> {
+    const send = (values: unknown[]) => this.run(claimInstances, [this.now(), ...values]);
+    return (await claimLanes("instance", request, this.#progress, send)).map(toClaimedInstance);
+  }
+
+  async load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]> {
+    if (runs.length === 0) return [];
+    return toHistories(runs, (await this.run(loadInstances, runColumns(runs))).rows);
+  }
+
+  async loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]> {
+    if (requests.length === 0) return [];
+    const values = [...runColumns(requests), requests.map(({ after }) => after)];
+    return toLoadedEvents(requests, (await this.run(loadEvents, values)).rows);
+  }
+
+  async commit(
+    commits: readonly InstanceCommit[],
+    { resent = true }: Partial<Sending> = {},
+  ): Promise<InstanceCommitResult[]> {
+    if (commits.length === 0) return [];
+    const { rows } = resent ? await this.#commitAgain(commits) : await this.#commitFirst(commits);
+    const held = new Map(rows.map((row) => [row.ref, row]));
+    return commits.map(({ ref }) => {
+      const row = held.get(ref);
+      if (row === undefined) return SUPERSEDED;
+      return { result: "written", at: toNumber(row.at), wakes: toNumber(row.wakes), paused: row.paused === true };
+    });
+  }
+
+  async reacquire(
+    { ref, run, lock }: InstanceLease,
+    lease: { lock: string; leaseMs: number },
+  ): Promise<RenewedInstance | null> {
+    const { rows } = await this.run(reacquireInstance, [this.now(), ref, run, lock, lease.lock, lease.leaseMs]);
+    return rows[0] === undefined ? null : toRenewedInstance(rows[0]);
+  }
+
+  async renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]> {
+    if (leases.length === 0) return [];
+    const values = [this.now(), leaseMs, ...instanceLeaseColumns([...leases].sort(byRef))];
+    const { rows } = await askDedicated(this.#dedicated, (on) => this.run(renewInstances, values, on));
+    return rows.map(toRenewedInstance);
+  }
+
+  async nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
+    const lanes = hookLanes(scopes, options.takeOver);
+    if (lanes.length === 0) return null;
+    const { rows } = await this.run(nextWake("instance"), [this.now(), ...laneColumns(lanes)]);
+    return toNumberOrNull(rows[0]?.remaining ?? null);
+  }
+
+  async leaseTokens(namespaces: readonly string[]): Promise<string[]> {
+    const { rows } = await this.run(leaseTokens("instance"), [namespaces]);
+    return rows.map((row) => row.lock as string);
+  }
+
+  async expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number> {
+    if (locks.length === 0) return 0;
+    const { rowCount } = await this.run(expireLeases("instance"), [this.now(), namespaces, locks]);
+    return rowCount ?? 0;
+  }
+
+  async sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]> {
+    if (events.length === 0) return [];
+    const first = new Map(events.map((event) => [eventKey(event), event] as const).reverse());
+    const unique = events.filter((event) => first.get(eventKey(event)) === event);
+    const { rows } = await this.run(sendEvents, [this.now(), ...eventColumns(unique)]);
+    const results = new Map(rows.map((row) => [unique[toNumber(row.place)], toEventResult(row)]));
+    return events.map((event) => {
+      const result = results.get(first.get(eventKey(event))) ?? { result: "missing" };
+      return result.result === "sent" && !results.has(event) ? { ...result, result: "known" } : result;
+    });
+  }
+
+  /** Null if these aren't the common case, or some of the ids exist. */
+  async #insertNew(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[] | null> {
+    const lease = instances[0]?.lease ?? null;
+    if (!instances.every((one) => one.parent === null && one.lease?.lock === lease?.lock)) return null;
+    const values = [this.now(), ...instanceColumns(instances), lease?.lock ?? null, lease?.leaseMs ?? null];
+    try {
+      const { rows } = await this.run(insertNewInstances, values);
+      const at = toNumber(rows[0]?.now);
+      return instances.map(({ ref }) => ({ result: "created", ref, at }));
+    } catch (error) {
+      if (isUniqueViolation(error)) return null;
+      throw error;
+    }
+  }
+
+  async #insertAny(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
+    const { rows } = await this.run(insertInstances, [
+      this.now(),
+      ...instanceColumns(instances),
+      instances.map(({ parent }) => parent),
+      instances.map(({ lease }) => lease?.lock ?? null),
+      instances.map(({ lease }) => lease?.leaseMs ?? null),
+    ]);
+    const created = new Map(rows.map((row) => [row.ref, row]));
+    const found = created.size < instances.length ? await this.#findCreated(instances) : new Map();
+    return instances.map(({ ref, parent }, index) => {
+      const row = created.get(ref) ?? found.get(index);
+      const ours = row?.ref === ref || (parent !== null && row?.parent === parent);
+      // Where it is gone again, somebody deleted it at this moment.
+      if (row === undefined) return { result: "existing", ref, at: this.clock.now() };
+      return { result: ours ? "created" : "existing", ref: row.ref as string, at: toNumber(row.created_at) };
+    });
+  }
+
+  async #findCreated(instances: readonly InstanceInsert[]): Promise<Map<number, Record<string, unknown>>> {
+    const { rows } = await this.run(findCreatedInstances, placedNameColumns(instances));
+    return new Map(rows.map((row) => [toNumber(row.place), row]));
+  }
+
+  /** A taken position fails the whole batch, which is then sent in parts, until the one is alone that is superseded. */
+  async #commitFirst(commits: readonly InstanceCommit[]): Promise<Pick<PostgresResult, "rows">> {
+    const sorted = [...commits].sort(byRef);
+    const shape = shapeOf(sorted);
+    try {
+      const statement = commitInstances(this.schema, shape);
+      return await this.connection.run(statement, [this.now(), ...commitColumns(sorted, shape)]);
+    } catch (error) {
+      if (commits.length === 1 && isUniqueViolation(error)) return { rows: [] };
+      throw error;
+    }
+  }
+
+  async #commitAgain(commits: readonly InstanceCommit[]): Promise<PostgresResult> {
+    const columns = commitColumns([...commits].sort(byRef), { outcomes: "any", entries: "any" });
+    try {
+      return await this.run(commitAgain, [this.now(), ...columns]);
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      throw new StoreError("store.unavailable", "A commit met its own first sending.", {
+        cause: error,
+        transient: true,
+      });
+    }
+  }
+}
+
+/** The same order for everybody who locks several rows: no two of them can wait for each other. */
+function byRef(left: InstanceRun, right: InstanceRun): number {
+  return compareText(left.ref, right.ref);
+}
+
+/** Of two that are alike in this, the second is known. */
+function eventKey({ namespace, name, id, eventId }: EventInsert): string {
+  return JSON.stringify([namespace, name, id, eventId]);
+}
+
+function toEventResult(row: Record<string, unknown>): EventInsertResult {
+  if (row.finished === true) return { result: "finished" };
+  return { result: row.known === true ? "known" : "sent", ref: row.ref as string };
+}

@@ -1,0 +1,33 @@
+import type { SchemaPrefix, Statement } from "./statement.ts";
+import { takeDue } from "./take-due.ts";
+
+/**
+ * Takes what is due. One that is taken over counts a recovery, from the beginning if its journal has grown since the last one;
+ * one that was given back after a recovery has no lock, and that was counted already. Indexes: instance_due; journal_pkey.
+ */
+export function claimInstances(schema: SchemaPrefix): Statement {
+  const lost = "instance.class = 2 and instance.lock is not null";
+  const written = `(select coalesce(max(journal.position), 0) from ${schema}journal as journal
+      where journal.ref = instance.ref and journal.run = instance.run)`;
+  return {
+    name: "claim_instances",
+    planOnce: true,
+    text: `
+with ${takeDue(schema, "instance", "work.started_at as previously_started_at")}
+update ${schema}instance as instance set
+  lock = $7,
+  class = 2,
+  available_at = clock.now + $8::bigint,
+  started_at = coalesce(instance.started_at, clock.now),
+  recoveries = case when ${lost}
+    then case when ${written} > instance.recovered_position then 1 else instance.recoveries + 1 end
+    else instance.recoveries end,
+  recovered_position = case when ${lost} then ${written} else instance.recovered_position end
+from taken, clock
+where instance.ctid = taken.ctid
+returning instance.namespace, instance.name, instance.id, instance.ref, instance.run, instance.lock, instance.params::text as params,
+  instance.created_at, instance.recoveries, instance.wakes,
+  taken.previously_started_at is not null or instance.wakes > 0 as begun,
+  taken.due_at, taken.place, clock.now as claimed_at`,
+  };
+}

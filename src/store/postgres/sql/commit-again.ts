@@ -1,0 +1,60 @@
+import { entryRows, HELD, insertEntries, WRITE_OUTCOME } from "./commit-instances.ts";
+import type { SchemaPrefix, Statement } from "./statement.ts";
+import { batch, isInstanceOf, NOW } from "./statement.ts";
+
+const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", "nested"];
+
+/**
+ * Commits that may have been taken before, with the reply lost. Rows are locked first, in the order of refs, so that each is
+ * judged as it is now. What was parked or finished with our token is so by ourselves. What is still held either has our entries
+ * already, or none at their positions, or those of an owner that we took it over from, and then it is superseded. If the first
+ * sending is still under way, its entries come up as an error, and the next try finds them.
+ * Indexes: instance_pkey, journal_pkey.
+ */
+export function commitAgain(schema: SchemaPrefix): Statement {
+  const text = "text";
+  const outcome = { kind: text, due_at: "bigint", wakes: "int", output: "json", error: "json" };
+  const items = batch(2, { ref: text, run: "int", lock: text, ...outcome });
+  const firstEntry = 10;
+  const same = COLUMNS.map((column) => `stored.${column} is not distinct from entry.${column}`).join(" and ");
+  return {
+    name: "commit_again",
+    text: `
+with clock as materialized (select ${NOW} as now),
+locked as materialized (
+  select item.*, ${HELD} as held, instance.wakes as present_wakes, instance.paused
+  from ${items} as item
+  join ${schema}instance as instance
+    on ${isInstanceOf("instance", "item")} and instance.lock = item.lock and instance.run = item.run
+  order by instance.ref
+  for update of instance
+),
+found as materialized (
+  select entry.ref, count(stored.position) as stored,
+    count(*) = count(*) filter (where ${same} and stored.value::text is not distinct from entry.value::text) as same
+  from ${entryRows(firstEntry, "any")}
+  left join lateral (
+    select * from ${schema}journal as journal
+    where ${isInstanceOf("journal", "entry")} and journal.run = entry.run and journal.position = entry.position
+    limit 1
+  ) as stored on true
+  group by entry.ref
+),
+item as materialized (
+  select locked.*, coalesce(found.stored, 0) = 0 as fresh
+  from locked left join found on found.ref = locked.ref
+  where not locked.held or coalesce(found.stored, 0) = 0 or found.same
+),
+ended as (
+  update ${schema}instance as instance set
+    ${WRITE_OUTCOME.any}
+  from (select * from item where item.held and item.kind <> 'running') as item cross join clock
+  where ${isInstanceOf("instance", "item")}
+),
+written as (
+  ${insertEntries(schema, firstEntry, "any")}
+  where coalesce(entry.ref in (select ref from item where item.held and item.fresh), false)
+)
+select item.ref, item.present_wakes as wakes, item.paused, clock.now as at from item cross join clock`,
+  };
+}

@@ -1,0 +1,114 @@
+import type { SchemaPrefix, Statement } from "./statement.ts";
+import { batch, isInstanceOf, NOW } from "./statement.ts";
+
+/** What a batch of commits consists of. Fewer columns are less to send and to take apart. */
+export interface CommitShape {
+  /** `finishing`: some stay with their owners and the others are completed, with an output. */
+  readonly outcomes: "running" | "finishing" | "any";
+  /** `plain`: nothing but completed steps that aren't nested. */
+  readonly entries: "plain" | "any";
+}
+
+const LEASE = { ref: "text", run: "int", lock: "text" };
+const ITEMS = {
+  running: LEASE,
+  finishing: { ...LEASE, output: "json" },
+  any: { ...LEASE, kind: "text", due_at: "bigint", wakes: "int", output: "json", error: "json" },
+};
+const PLAIN = {
+  ref: "text",
+  run: "int",
+  position: "int",
+  type: "text",
+  name: "text",
+  count: "int",
+  attempt: "int",
+  value: "json",
+};
+const ENTRIES = {
+  plain: PLAIN,
+  any: { ...PLAIN, kind: "text", due_at: "bigint", event: "int", nested: "boolean" },
+};
+
+export const HELD = "instance.class = 2 and instance.lock = item.lock and instance.run = item.run";
+
+/** What each outcome makes of the row, decided on its newest version. */
+export const WRITE_OUTCOME = {
+  finishing: `class = 0, available_at = null, recoveries = 0, outcome = 'complete', output = item.output, finished_at = clock.now`,
+  any: `lock = case when item.kind = 'released' then null else instance.lock end,
+    class = case when item.kind = 'released' and instance.recoveries > 0 then 2 else 0 end,
+    available_at = case
+      when instance.paused or item.kind in ('completed', 'errored') then null
+      when item.kind = 'parked' and instance.wakes = item.wakes then item.due_at
+      else clock.now end,
+    recoveries = case when item.kind = 'released' then instance.recoveries else 0 end,
+    outcome = case item.kind when 'completed' then 'complete' when 'errored' then 'errored' end,
+    output = item.output,
+    error = item.error,
+    finished_at = case when item.kind in ('completed', 'errored') then clock.now end`,
+};
+
+/**
+ * Adds to journals and writes outcomes, for those that are still their senders'. The instances that go on running are only
+ * looked at, and not locked: it is the position that two owners can't both have. A position that is taken is an error, and
+ * nothing at all is written. The others are locked in the order of the batch, which is that of refs. Entries find out whether
+ * their instance was held by a hash that is made once: the planner would rather look through all of them for each.
+ * Gives what was held. Indexes: instance_pkey, journal_pkey.
+ */
+export function commitInstances(schema: SchemaPrefix, { outcomes, entries }: CommitShape): Statement {
+  const items = batch(2, ITEMS[outcomes]);
+  return {
+    name: `commit_${outcomes}_${entries}`,
+    planOnce: true,
+    text: `
+with clock as materialized (select ${NOW} as now),
+${outcomes === "running" ? stillHeld(schema, items) : finished(schema, items, outcomes)},
+written as (
+  ${insertEntries(schema, 2 + Object.keys(ITEMS[outcomes]).length, entries)}
+  where coalesce(entry.ref in (select ref from held), false)
+)
+select held.ref, held.wakes, held.paused, clock.now as at from held cross join clock`,
+  };
+}
+
+function stillHeld(schema: SchemaPrefix, items: string): string {
+  return `held as materialized (${lookUp(schema, items)})`;
+}
+
+function finished(schema: SchemaPrefix, items: string, outcomes: "finishing" | "any"): string {
+  const goesOn = outcomes === "finishing" ? "item.output is null" : "item.kind = 'running'";
+  return `item as materialized (select * from ${items} as item),
+ended as (
+  update ${schema}instance as instance set
+    ${WRITE_OUTCOME[outcomes]}
+  from (select * from item where not (${goesOn})) as item cross join clock
+  where ${isInstanceOf("instance", "item")} and ${HELD}
+  returning instance.ref, instance.wakes, instance.paused
+),
+held as materialized (
+  ${lookUp(schema, `(select * from item where ${goesOn})`)}
+  union all
+  select * from ended
+)`;
+}
+
+function lookUp(schema: SchemaPrefix, items: string): string {
+  return `select item.ref, found.wakes, found.paused from ${items} as item
+  cross join lateral (
+    select instance.wakes, instance.paused from ${schema}instance as instance where ${isInstanceOf("instance", "item")} and ${HELD} limit 1
+  ) as found`;
+}
+
+/** Entries that are parameters from this one on. A condition may follow. */
+export function insertEntries(schema: SchemaPrefix, firstParameter: number, entries: "plain" | "any"): string {
+  const columns = Object.keys(ENTRIES[entries]);
+  const kind = entries === "plain" ? ["kind"] : [];
+  return `insert into ${schema}journal (${[...columns, ...kind, "at"].join(", ")})
+  select ${columns.map((column) => `entry.${column}`).join(", ")}${entries === "plain" ? ", 'completed'" : ""}, clock.now
+  from clock cross join ${entryRows(firstParameter, entries)}`;
+}
+
+export function entryRows(firstParameter: number, entries: "plain" | "any"): string {
+  const arrays = Object.values(ENTRIES[entries]).map((type, index) => `$${firstParameter + index}::${type}[]`);
+  return `unnest(${arrays.join(", ")}) as entry(${Object.keys(ENTRIES[entries]).join(", ")})`;
+}

@@ -1,0 +1,61 @@
+import type { SchemaPrefix, Statement } from "./statement.ts";
+import { batch, isInstanceOf, isNamedBy, NOW } from "./statement.ts";
+
+/**
+ * Stores events and wakes their instances. Those are locked first, in the order of refs, so that the sequences are in the order
+ * of commits, and that what we know of them is what is true now. An event whose id its run has is left out: one that we can see,
+ * before sequences are given, and one that was sent at this very moment, when it is inserted. What waits is due at once, and
+ * keeps its turn if it was due already. Who has it, or has yet to begin, will see for himself.
+ * Gives what became of each event. Indexes: instance_id, instance_pkey, event_pkey.
+ */
+export function sendEvents(schema: SchemaPrefix): Statement {
+  const text = "text";
+  const names = { namespace: text, name: text, id: text };
+  return {
+    name: "send_events",
+    planOnce: true,
+    text: `
+with clock as materialized (select ${NOW} as now),
+item as materialized (
+  select item.*, named.ref
+  from ${batch(2, { place: "int", ...names, event_id: text, type: text, payload: "json" })} as item
+  cross join lateral (
+    select instance.ref from ${schema}instance as instance where ${isNamedBy("instance", "item")} limit 1
+  ) as named
+),
+locked as materialized (
+  select instance.ref, instance.run, instance.wakes, instance.outcome is not null as finished
+  from (select distinct item.ref from item order by item.ref) as item
+  join ${schema}instance as instance on ${isInstanceOf("instance", "item")}
+  for update of instance
+),
+addressed as materialized (
+  select item.*, locked.run, locked.wakes, locked.finished, known.exists is not null as known
+  from item join locked on locked.ref = item.ref
+  left join lateral (
+    select true as exists from ${schema}event as event
+    where ${isInstanceOf("event", "item")} and event.run = locked.run and event.id = item.event_id
+    limit 1
+  ) as known on true
+),
+stored as (
+  insert into ${schema}event (ref, run, id, sequence, type, payload, at)
+  select addressed.ref, addressed.run, addressed.event_id,
+    addressed.wakes + row_number() over (partition by addressed.ref order by addressed.place), addressed.type, addressed.payload, clock.now
+  from addressed cross join clock
+  where not addressed.finished and not addressed.known
+  on conflict do nothing
+  returning ref, id, sequence
+),
+woken as (
+  update ${schema}instance as instance set
+    wakes = latest.sequence,
+    available_at = case when instance.class = 0 and not instance.paused then least(instance.available_at, clock.now)
+      else instance.available_at end
+  from (select stored.ref, max(stored.sequence) as sequence from stored group by stored.ref order by stored.ref) as latest cross join clock
+  where ${isInstanceOf("instance", "latest")}
+)
+select addressed.place, addressed.ref, addressed.finished, stored.sequence is null as known
+from addressed left join stored on stored.ref = addressed.ref and stored.id = addressed.event_id`,
+  };
+}

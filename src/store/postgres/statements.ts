@@ -1,0 +1,30 @@
+import type { Clock } from "../../clock.ts";
+import type { Connection } from "./connection.ts";
+import type { PostgresQueryable, PostgresResult } from "./driver.ts";
+import type { SchemaPrefix, Statement } from "./sql/statement.ts";
+
+/** What everybody who asks PostgreSQL needs: a connection, the schema, the time. */
+export class PostgresStatements {
+  protected readonly connection: Connection;
+  protected readonly clock: Clock;
+  protected readonly schema: SchemaPrefix;
+
+  constructor(connection: Connection, clock: Clock, schema: SchemaPrefix) {
+    this.connection = connection;
+    this.clock = clock;
+    this.schema = schema;
+  }
+
+  protected run(
+    query: (schema: SchemaPrefix) => Statement,
+    values: unknown[],
+    on?: PostgresQueryable,
+  ): Promise<PostgresResult> {
+    return this.connection.run(query(this.schema), values, on);
+  }
+
+  /** Null lets the database use its own time. */
+  protected now(): number | null {
+    return this.clock.controlled ? this.clock.now() : null;
+  }
+}

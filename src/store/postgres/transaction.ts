@@ -1,0 +1,61 @@
+import { CommitOutcomeUnknownError, StoreError } from "../../errors.ts";
+import { ANSWER_TIMEOUT_MS } from "./connection.ts";
+import type { PostgresClient } from "./driver.ts";
+import { toStoreError } from "./errors.ts";
+
+/** A commit may have to wait for other servers. Who gives up can't know what became of it. */
+const COMMIT_TIMEOUT_MS = 60_000;
+
+/** Commits what `body` did on this client, or rolls it back, and gives the client back; broken ones are thrown away. */
+export async function inTransaction<Result>(client: PostgresClient, body: () => Promise<Result>): Promise<Result> {
+  let broken: Error | undefined;
+  const onError = (error: Error) => {
+    broken = error;
+  };
+  client.on("error", onError);
+  try {
+    await client.query({ text: "begin", query_timeout: ANSWER_TIMEOUT_MS }).catch((error: unknown) => {
+      throw toStoreError(error);
+    });
+    const result = await body();
+    await commit(client);
+    return result;
+  } catch (error) {
+    if (!(error instanceof CommitOutcomeUnknownError)) {
+      await client.query({ text: "rollback", query_timeout: ANSWER_TIMEOUT_MS }).catch((failure: Error) => {
+        broken = failure;
+      });
+    } else {
+      broken = error;
+    }
+    throw error;
+  } finally {
+    client.removeListener("error", onError);
+    client.release(broken);
+  }
+}
+
+async function commit(client: PostgresClient): Promise<void> {
+  const { command } = await client
+    .query({ text: "commit", query_timeout: COMMIT_TIMEOUT_MS })
+    .catch((error: unknown) => {
+      const failure = toStoreError(error);
+      const sent = failure instanceof StoreError && failure.transient && !isServerError(error);
+      throw sent ? new CommitOutcomeUnknownError({ cause: error }) : failure;
+    });
+  if (command !== "ROLLBACK") return;
+  throw new StoreError(
+    "transaction.rolled_back",
+    "PostgreSQL rolled the transaction back, because one of its statements had failed and the error was caught. " +
+      "Let the error end the transaction, or use a savepoint around a statement that may fail.",
+    { transient: false },
+  );
+}
+
+/** The server itself said that the commit failed; anything else leaves it open. */
+function isServerError(error: unknown): boolean {
+  return (
+    typeof (error as { severity?: unknown }).severity === "string" &&
+    !/^57P/.test(String((error as { code?: unknown }).code))
+  );
+}
