@@ -4,8 +4,8 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5]);
 const DEFAULT_PORT = 5432;
 
-/** What was asked in vain: the request never came, or the answer never came back. */
-export type Cut = "request" | "answer";
+/** What was asked in vain: the request never came, or the answer never came back, or nobody is told that there won't be one. */
+export type Cut = "request" | "answer" | "silence";
 
 interface Link {
   readonly client: Socket;
@@ -59,7 +59,7 @@ export class CuttingProxy {
 
   /**
    * Cuts the connection on which a client next sends this text, once. By default PostgreSQL does what it was asked, to the end,
-   * and its answer is thrown away. Resolves when it has happened.
+   * and its answer is thrown away. With `silence` it falls silent instead. Resolves when it has happened.
    */
   cut(text: string, cut: Cut = "answer"): Promise<void> {
     this.#armed = { text, cut };
@@ -119,6 +119,7 @@ export class CuttingProxy {
     const armed = this.#armed !== undefined && chunk.includes(this.#armed.text) ? this.#armed.cut : undefined;
     if (armed !== undefined) this.#armed = undefined;
     if (armed === "request") return this.#cut(link);
+    if (armed === "silence") return this.#silence(link);
     if (armed === "answer") link.withheld = Buffer.alloc(0);
     link.server?.write(chunk);
   }
@@ -138,6 +139,11 @@ export class CuttingProxy {
 
   #cut(link: Link): void {
     this.#destroy(link);
+    this.#done?.();
+  }
+
+  #silence(link: Link): void {
+    link.silent = true;
     this.#done?.();
   }
 

@@ -12,6 +12,9 @@ export const ANSWER_TIMEOUT_MS = 10_000;
 /** For statements that read whole tables. */
 const SLOW_ANSWER_TIMEOUT_MS = 300_000;
 
+/** The pool's own time limit is over when it is connected. Who asked for a connection would wait for this one for ever. */
+const GENERIC_PLANS = { text: "set plan_cache_mode = force_generic_plan", query_timeout: ANSWER_TIMEOUT_MS };
+
 export interface ConnectionOptions {
   readonly pool: PostgresPool | { readonly url: string; readonly connections: number };
   /** Off for connection poolers that share server connections between clients without keeping prepared statements. */
@@ -24,6 +27,7 @@ export interface ConnectionOptions {
 /** The pool, made at the first use, and errors as ours. */
 export class Connection {
   readonly #options: ConnectionOptions;
+  readonly #guarded = new WeakSet<PostgresClient>();
   #pool: Promise<PostgresPool> | undefined;
   #closed = false;
 
@@ -66,8 +70,12 @@ export class Connection {
     if (this.#closed) return;
     this.#closed = true;
     const pool = await this.#pool;
-    if (pool === this.#options.pool) pool?.removeListener("error", this.#options.onPoolError);
-    else await pool?.end(); // and goes on listening: a connection that is cut while it closes would end the process
+    if (pool === this.#options.pool) {
+      pool?.removeListener("error", this.#options.onPoolError);
+      pool?.removeListener("acquire", this.#guard);
+    } else {
+      await pool?.end(); // and goes on listening: a connection that is cut while it closes would end the process
+    }
   }
 
   async #open(): Promise<PostgresPool> {
@@ -75,8 +83,19 @@ export class Connection {
     const opened =
       "connect" in pool ? pool : await createPool(pool.url, pool.connections, this.#options.preparedStatements);
     opened.on("error", this.#options.onPoolError); // without a listener a database restart would end the process
+    opened.on("acquire", this.#guard);
     return opened;
   }
+
+  /**
+   * A pool hands over a client at once, but whoever waits for it gets to listen to it only a little later. A connection that is
+   * lost between the two would end the process; with somebody listening, the next statement on it fails.
+   */
+  readonly #guard = (client: PostgresClient): void => {
+    if (this.#guarded.has(client)) return;
+    this.#guarded.add(client);
+    client.on("error", () => {});
+  };
 }
 
 async function createPool(connectionString: string, max: number, preparedStatements: boolean): Promise<PostgresPool> {
@@ -95,7 +114,7 @@ async function createPool(connectionString: string, max: number, preparedStateme
     application_name: "perdure",
     // Our statements have one good plan each: planning them anew for every batch costs more than running them.
     onConnect: async (client) => {
-      if (preparedStatements) await client.query("set plan_cache_mode = force_generic_plan");
+      if (preparedStatements) await client.query(GENERIC_PLANS);
     },
   });
 }

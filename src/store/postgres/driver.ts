@@ -3,7 +3,10 @@ export interface PostgresPool extends PostgresQueryable {
   connect(): Promise<PostgresClient>;
   end(): Promise<void>;
   on(event: "error", listener: (error: Error) => void): unknown;
+  /** Told of each client at the moment at which it is handed to somebody. */
+  on(event: "acquire", listener: (client: PostgresClient) => void): unknown;
   removeListener(event: "error", listener: (error: Error) => void): unknown;
+  removeListener(event: "acquire", listener: (client: PostgresClient) => void): unknown;
   readonly options?: { readonly max?: number | undefined };
 }
 
