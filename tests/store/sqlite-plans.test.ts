@@ -5,23 +5,50 @@ import { cancelNextTriggers } from "../../src/store/sqlite/sql/cancel-next-trigg
 import { cancelPendingHooks } from "../../src/store/sqlite/sql/cancel-pending-hooks.ts";
 import { CANCEL_TARGETS } from "../../src/store/sqlite/sql/cancel-targets.ts";
 import { CLAIM_HOOKS } from "../../src/store/sqlite/sql/claim-hooks.ts";
+import { CLAIM_INSTANCES } from "../../src/store/sqlite/sql/claim-instances.ts";
+import { COUNT_RECOVERY } from "../../src/store/sqlite/sql/count-recovery.ts";
+import { DELETE_BELONGINGS } from "../../src/store/sqlite/sql/delete-belongings.ts";
 import { DELETE_COMPLETED_HOOKS } from "../../src/store/sqlite/sql/delete-completed-hooks.ts";
+import { DELETE_ENTRIES } from "../../src/store/sqlite/sql/delete-entries.ts";
+import { DELETE_INSTANCE } from "../../src/store/sqlite/sql/delete-instance.ts";
 import { DISCARD_HOOK } from "../../src/store/sqlite/sql/discard-hook.ts";
 import { expireLeases } from "../../src/store/sqlite/sql/expire-leases.ts";
+import { FIND_CREATED_INSTANCE } from "../../src/store/sqlite/sql/find-created-instance.ts";
 import { FIND_DUE_HOOKS } from "../../src/store/sqlite/sql/find-due-hooks.ts";
+import { FIND_DUE_INSTANCES } from "../../src/store/sqlite/sql/find-due-instances.ts";
+import { FIND_RECIPIENT } from "../../src/store/sqlite/sql/find-recipient.ts";
+import { FIND_RUN } from "../../src/store/sqlite/sql/find-run.ts";
 import { FIND_SETTLED_HOOK } from "../../src/store/sqlite/sql/find-settled-hook.ts";
 import { FIND_TRIGGERED_HOOK } from "../../src/store/sqlite/sql/find-triggered-hook.ts";
+import { FINISH_INSTANCE } from "../../src/store/sqlite/sql/finish-instance.ts";
 import { GET_HOOK } from "../../src/store/sqlite/sql/get-hook.ts";
+import { GET_INSTANCE } from "../../src/store/sqlite/sql/get-instance.ts";
+import { KEEP_PAST_RUN } from "../../src/store/sqlite/sql/keep-past-run.ts";
 import { leaseTokens } from "../../src/store/sqlite/sql/lease-tokens.ts";
 import { listHooks } from "../../src/store/sqlite/sql/list-hooks.ts";
+import { listInstances } from "../../src/store/sqlite/sql/list-instances.ts";
 import { nextWake } from "../../src/store/sqlite/sql/next-wake.ts";
+import { PARK_INSTANCE } from "../../src/store/sqlite/sql/park-instance.ts";
+import { PAUSE_INSTANCE } from "../../src/store/sqlite/sql/pause-instance.ts";
 import { PURGE_HOOKS } from "../../src/store/sqlite/sql/purge-hooks.ts";
+import { REACQUIRE_INSTANCE } from "../../src/store/sqlite/sql/reacquire-instance.ts";
+import { readHistory } from "../../src/store/sqlite/sql/read-history.ts";
+import { READ_JOURNAL } from "../../src/store/sqlite/sql/read-journal.ts";
+import { READ_PAST_RUNS } from "../../src/store/sqlite/sql/read-past-runs.ts";
 import { REDRIVE_HOOK } from "../../src/store/sqlite/sql/redrive-hook.ts";
+import { RELEASE_INSTANCE } from "../../src/store/sqlite/sql/release-instance.ts";
 import { RENEW_HOOK } from "../../src/store/sqlite/sql/renew-hook.ts";
+import { RENEW_INSTANCE } from "../../src/store/sqlite/sql/renew-instance.ts";
+import { RESTART_INSTANCE } from "../../src/store/sqlite/sql/restart-instance.ts";
+import { RESUME_INSTANCE } from "../../src/store/sqlite/sql/resume-instance.ts";
 import { SETTLE_HOOK } from "../../src/store/sqlite/sql/settle-hook.ts";
+import { TERMINATE_INSTANCE } from "../../src/store/sqlite/sql/terminate-instance.ts";
+import { UNKNOWN_NAMES } from "../../src/store/sqlite/sql/unknown-names.ts";
+import { WAKE_INSTANCE } from "../../src/store/sqlite/sql/wake-instance.ts";
 
 const BY_ID = ["PRIMARY KEY (namespace=? AND id=?)"];
-const QUEUE = (range: string) => `INDEX perdure_hook_due (namespace=? AND class=? AND available_at${range}?)`;
+const QUEUE = (range: string, table = "hook") =>
+  `INDEX perdure_${table}_due (namespace=? AND class=? AND available_at${range}?)`;
 const KEY = "INDEX perdure_hook_key (namespace=? AND name=? AND key=?)";
 
 /** Every statement, and what it searches, in the order in which it does. */
@@ -53,6 +80,64 @@ const SEARCHES: [string, string, string[]][] = [
   ],
 ];
 
+const BY_REF = ["PRIMARY KEY (ref=?)"];
+const BY_RUN = ["PRIMARY KEY (ref=? AND run=?)"];
+const BY_NAME = ["INDEX perdure_instance_id (namespace=? AND name=? AND id=?)"];
+const EVENT_OF_ENTRY = "PRIMARY KEY (ref=? AND run=?) LEFT-JOIN";
+const ALL = { paged: false, byStatus: false, oneRun: false };
+
+/** The same for instances. */
+const INSTANCE_SEARCHES: [string, string, string[]][] = [
+  ["find due instances", FIND_DUE_INSTANCES, [QUEUE("<", "instance")]],
+  ["claim instances", CLAIM_INSTANCES, BY_REF],
+  ["count a recovery", COUNT_RECOVERY, [...BY_REF, ...BY_RUN, ...BY_RUN]],
+  ["next wake", nextWake("perdure_instance"), [QUEUE(">", "instance")]],
+  ["lease tokens", leaseTokens("perdure_instance"), [QUEUE(">", "instance")]],
+  ["expire leases", expireLeases("perdure_instance"), [QUEUE(">", "instance")]],
+  ["find which instance has an id", FIND_CREATED_INSTANCE, BY_NAME],
+  ["find a run", FIND_RUN, BY_REF],
+  ["read a journal", READ_JOURNAL, BY_RUN],
+  ["take entries back", DELETE_ENTRIES, ["PRIMARY KEY (ref=? AND run=? AND position>? AND position<?)"]],
+  ["park an instance", PARK_INSTANCE, BY_REF],
+  ["finish an instance", FINISH_INSTANCE, BY_REF],
+  ["release an instance", RELEASE_INSTANCE, BY_REF],
+  ["reacquire an instance", REACQUIRE_INSTANCE, BY_REF],
+  ["renew a lease", RENEW_INSTANCE, BY_REF],
+  ["find who gets an event", FIND_RECIPIENT, BY_NAME],
+  ["wake an instance", WAKE_INSTANCE, BY_REF],
+  ["get an instance", GET_INSTANCE, BY_NAME],
+  ["pause an instance", PAUSE_INSTANCE, BY_NAME],
+  ["resume an instance", RESUME_INSTANCE, BY_NAME],
+  ["terminate an instance", TERMINATE_INSTANCE, BY_NAME],
+  ["keep a past run", KEEP_PAST_RUN, BY_NAME],
+  ["restart an instance", RESTART_INSTANCE, [`COVERING ${BY_NAME[0]}`]],
+  ["delete an instance", DELETE_INSTANCE, [`COVERING ${BY_NAME[0]}`]],
+  ...DELETE_BELONGINGS.map((sql): [string, string, string[]] => [sql, sql, BY_REF]),
+  ["list a later page", listInstances("oldest", { ...ALL, paged: true }), ["PRIMARY KEY (ref>?)"]],
+  ["list backwards", listInstances("newest", { ...ALL, paged: true, byStatus: true }), ["PRIMARY KEY (ref<?)"]],
+  ["read the history", readHistory("oldest", ALL), [...BY_REF, EVENT_OF_ENTRY]],
+  [
+    "read a later page of the history",
+    readHistory("oldest", { ...ALL, paged: true }),
+    ["PRIMARY KEY (ref=? AND (run,position)>(?,?))", EVENT_OF_ENTRY],
+  ],
+  [
+    "read the history of a run backwards",
+    readHistory("newest", { paged: true, oneRun: true }),
+    ["PRIMARY KEY (ref=? AND run=? AND position<?)", EVENT_OF_ENTRY],
+  ],
+  ["read past runs", READ_PAST_RUNS, BY_REF],
+  [
+    "find unknown names",
+    UNKNOWN_NAMES,
+    [
+      "COVERING INDEX perdure_instance_id (namespace=?)",
+      "COVERING INDEX perdure_instance_id (namespace=? AND name>?)",
+      "INDEX perdure_instance_id (namespace=? AND name=?)",
+    ],
+  ],
+];
+
 describe("SQLite reads only what it needs", () => {
   let database: DatabaseSync;
 
@@ -67,11 +152,11 @@ describe("SQLite reads only what it needs", () => {
       if (knowledge !== "without statistics") fill(database);
     });
 
-    it.each(SEARCHES)("%s", (_, sql, searches) => {
+    it.each([...SEARCHES, ...INSTANCE_SEARCHES])("%s", (_, sql, searches) => {
       const steps = database.prepare(`explain query plan ${sql}`).all();
       const details = steps
         .map(({ detail }) => String(detail))
-        .filter((detail) => !/VIRTUAL TABLE|SUBQUERY/.test(detail));
+        .filter((detail) => !/VIRTUAL TABLE|SUBQUERY|SCAN workflow/.test(detail));
 
       const found = details.map((detail) => / USING (.*)$/.exec(detail)?.[1]).filter((search) => search !== undefined);
       expect(found).toEqual(searches);
@@ -86,5 +171,12 @@ function fill(database: DatabaseSync): void {
       (namespace, id, name, payload, created_at, triggered_at, attempts, class, available_at, key)
     select 'app', 'sleeping-' || value, 'greet', '{}', 0, 0, 0, 1, 4000000000000 + value, iif(value % 2, value, null)
     from number;
+    with recursive number(value) as (select 1 union all select value + 1 from number where value < 100000)
+    insert into perdure_instance (ref, namespace, name, id, class, available_at, created_at, params)
+    select 'ref-' || value, 'app', 'checkout', value, 0, 4000000000000 + value, 0, '{}' from number;
+    insert into perdure_journal (ref, run, position, kind, type, name, count, attempt, nested, at)
+    select ref, run, 1, 'completed', 'do', 'charge', 1, 1, 0, 0 from perdure_instance;
+    insert into perdure_event (ref, run, id, sequence, type, payload, at)
+    select ref, run, 'event', 1, 'approved', '{}', 0 from perdure_instance;
     analyze`);
 }

@@ -3,7 +3,7 @@ export function readHistory(
   order: "oldest" | "newest",
   { paged, oneRun }: { paged: boolean; oneRun: boolean },
 ): string {
-  const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
+  const [comparison, direction, start] = order === "oldest" ? [">", "asc", "0"] : ["<", "desc", "9e15"];
   return `
 select entry.run, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value, entry.due_at,
   entry.event, entry.nested, entry.at, event.type as event_type, event.payload as event_payload
@@ -12,6 +12,7 @@ from perdure_journal as entry
 where entry.ref = ?1
   ${oneRun ? "and entry.run = ?3" : "and ?3 is null"}
   ${paged ? `and (entry.run, entry.position) ${comparison} (?4, ?5)` : "and ?4 is null and ?5 is null"}
+  ${paged && oneRun ? `and entry.position ${comparison} case when ?4 = ?3 then ?5 else ${start} end` : ""}
 order by entry.run ${direction}, entry.position ${direction}
 limit ?2`;
 }

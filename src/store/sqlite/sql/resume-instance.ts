@@ -6,5 +6,5 @@ update perdure_instance set
   paused = 0, wakes = wakes + 1,
   class = case when class = 2 then 2 else 0 end,
   available_at = case when ${HELD} then available_at else ? end
-where namespace = ? and name = ? and id = ? and paused
+where namespace = ? and name = ? and id = ? and paused and outcome is null
 returning ${RECORD}`;

@@ -1,0 +1,200 @@
+import type { ClaimRequest } from "../../src/store/hook-records.ts";
+import type {
+  ClaimedInstance,
+  EventInsert,
+  EventInsertResult,
+  HistoryEntry,
+  HistoryFilter,
+  InstanceCommit,
+  InstanceCommitResult,
+  InstanceFilter,
+  InstanceHistory,
+  InstanceInsert,
+  InstanceInsertResult,
+  InstanceLease,
+  InstanceName,
+  InstanceOutcome,
+  InstanceRecord,
+  InstanceRun,
+  NewEntry,
+} from "../../src/store/instance-records.ts";
+import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import type { ControlledClock } from "./controlled-clock.ts";
+import type { TestEngine } from "./engines.ts";
+import { LEASE_MS, type StoreUnderTest, useStore } from "./use-store.ts";
+
+export { LEASE_MS } from "./use-store.ts";
+
+export const RUNNING: InstanceOutcome = { kind: "running" };
+export const RELEASED: InstanceOutcome = { kind: "released" };
+export const COMPLETED: InstanceOutcome = { kind: "completed", output: '{"sum":7}' };
+export const ERRORED: InstanceOutcome = { kind: "errored", error: '{"message":"no"}' };
+
+/** How long instances sleep that tests put to sleep. */
+export const SLEEP_MS = 3_600_000;
+
+/** A database for the tests of one `describe`, and a namespace of its own for each of them. Time stands still. */
+export function useInstances(engine: TestEngine): InstancesUnderTest {
+  return new InstancesUnderTest(useStore(engine));
+}
+
+export interface CommitDetails {
+  readonly position?: number;
+  readonly entries?: readonly NewEntry[];
+  readonly resent?: boolean;
+}
+
+/** Short ways to do what most tests do. Everything is in the test's namespace; what a test doesn't say has a plain default. */
+export class InstancesUnderTest {
+  readonly #test: StoreUnderTest;
+  #refs = 0;
+  #locks = 0;
+
+  constructor(test: StoreUnderTest) {
+    this.#test = test;
+  }
+
+  get store(): StoreUnderTest {
+    return this.#test;
+  }
+
+  get clock(): ControlledClock {
+    return this.#test.clock;
+  }
+
+  get now(): number {
+    return this.clock.now();
+  }
+
+  get namespace(): string {
+    return this.#test.namespace;
+  }
+
+  get statements(): InstanceStatements {
+    return this.#test.store.engine.instances;
+  }
+
+  named(id: string): InstanceName {
+    return { namespace: this.namespace, name: "checkout", id };
+  }
+
+  /** Refs rise, and so do ids: `instance-000001`. */
+  instance(overrides: Partial<InstanceInsert> = {}): InstanceInsert {
+    const number = String(++this.#refs).padStart(6, "0");
+    return {
+      ...this.named(`instance-${number}`),
+      ref: `ref-${number}`,
+      params: "null",
+      parent: null,
+      lease: null,
+      ...overrides,
+    };
+  }
+
+  async create(overrides: Partial<InstanceInsert> = {}): Promise<InstanceInsertResult> {
+    const [result] = await this.statements.insert([this.instance(overrides)]);
+    return result as InstanceInsertResult;
+  }
+
+  /** Gives the ids. */
+  async createMany(count: number, overrides: Partial<InstanceInsert> = {}): Promise<string[]> {
+    const instances = Array.from({ length: count }, () => this.instance(overrides));
+    await this.statements.insert(instances);
+    return instances.map(({ id }) => id);
+  }
+
+  request(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
+    const scopes = [{ namespace: this.namespace, names: ["checkout"] }];
+    return { scopes, limit: 10, takeOver: true, lock: `lock-${++this.#locks}`, leaseMs: LEASE_MS, ...overrides };
+  }
+
+  claim(overrides: Partial<ClaimRequest> = {}): Promise<ClaimedInstance[]> {
+    return this.statements.claim(this.request(overrides));
+  }
+
+  async claimOne(overrides: Partial<ClaimRequest> = {}): Promise<ClaimedInstance> {
+    const claimed = await this.claim(overrides);
+    if (claimed.length !== 1) throw new Error(`Expected to claim one instance, got ${claimed.length}.`);
+    return claimed[0] as ClaimedInstance;
+  }
+
+  /** Creates an instance and claims it. */
+  async start(overrides: Partial<InstanceInsert> = {}): Promise<ClaimedInstance> {
+    await this.create(overrides);
+    return this.claimOne();
+  }
+
+  entry(overrides: Partial<NewEntry> = {}): NewEntry {
+    return {
+      kind: "completed",
+      type: "do",
+      name: "charge",
+      count: 1,
+      attempt: 1,
+      value: "1",
+      dueAt: null,
+      event: null,
+      nested: false,
+      ...overrides,
+    };
+  }
+
+  commitOf({ ref, run, lock }: InstanceLease, outcome: InstanceOutcome, details: CommitDetails = {}): InstanceCommit {
+    return { ref, run, lock, position: details.position ?? 1, entries: details.entries ?? [], outcome };
+  }
+
+  async commit(
+    lease: InstanceLease,
+    outcome: InstanceOutcome,
+    details: CommitDetails = {},
+  ): Promise<InstanceCommitResult> {
+    const sending = { resent: details.resent ?? false };
+    const [result] = await this.statements.commit([this.commitOf(lease, outcome, details)], sending);
+    return result as InstanceCommitResult;
+  }
+
+  /** Puts to sleep what has seen all its wakes. */
+  park(instance: InstanceLease & { wakes: number }, details: CommitDetails & { dueAt?: number } = {}) {
+    const dueAt = details.dueAt ?? this.now + SLEEP_MS;
+    return this.commit(instance, { kind: "parked", dueAt, wakes: instance.wakes }, details);
+  }
+
+  async load({ ref, run }: InstanceRun): Promise<InstanceHistory | undefined> {
+    return (await this.statements.load([{ ref, run }]))[0];
+  }
+
+  event(id: string, overrides: Partial<EventInsert> = {}): EventInsert {
+    return { ...this.named(id), eventId: "event-1", type: "approved", payload: "true", ...overrides };
+  }
+
+  async send(id: string, overrides: Partial<EventInsert> = {}): Promise<EventInsertResult> {
+    const [result] = await this.statements.sendEvents([this.event(id, overrides)]);
+    return result as EventInsertResult;
+  }
+
+  async find(id: string): Promise<InstanceRecord | null> {
+    return (await this.statements.find([this.named(id)]))[0] ?? null;
+  }
+
+  list(filter: Partial<InstanceFilter> = {}): Promise<InstanceRecord[]> {
+    return this.statements.list({
+      namespace: this.namespace,
+      name: null,
+      status: null,
+      createdFrom: null,
+      createdBefore: null,
+      after: null,
+      order: "oldest",
+      limit: 100,
+      ...filter,
+    });
+  }
+
+  history(ref: string, filter: Partial<HistoryFilter> = {}): Promise<HistoryEntry[]> {
+    return this.statements.history({ ref, run: null, after: null, order: "oldest", limit: 100, ...filter });
+  }
+
+  nextWake(names: readonly string[] = ["checkout"], takeOver = true): Promise<number | null> {
+    return this.statements.nextWake([{ namespace: this.namespace, names }], { takeOver });
+  }
+}
