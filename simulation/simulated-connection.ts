@@ -3,11 +3,13 @@ import type { Dialect } from "../src/store/dialect.ts";
 import type { Engine, EngineTransaction, HookStatements, InsertResult } from "../src/store/engine.ts";
 import type { ForeignInsert } from "../src/store/foreign-transaction.ts";
 import type { HookInsert } from "../src/store/hook-records.ts";
+import type { InstanceStatements } from "../src/store/instance-statements.ts";
 import type { AppliedMigration } from "../src/store/migration.ts";
 import { toRelay } from "../src/store/relay.ts";
 import { schemaMigrations } from "../src/store/sqlite/schema.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { SimulatedClock } from "./simulated-clock.ts";
+import { createInstanceStatements } from "./simulated-instances.ts";
 import { createStatements } from "./simulated-statements.ts";
 import type { SimulatedWakeups } from "./simulated-wakeups.ts";
 import { never, unavailable, Wire, type WireOptions } from "./wire.ts";
@@ -24,6 +26,7 @@ export class SimulatedConnection implements Engine {
   readonly flushesInFlight: number;
   readonly clock: SimulatedClock;
   readonly hooks: HookStatements;
+  readonly instances: InstanceStatements;
   readonly wakeups: SimulatedWakeups;
   readonly schemaMigrations = schemaMigrations;
   readonly wire: Wire;
@@ -37,6 +40,7 @@ export class SimulatedConnection implements Engine {
     this.wakeups = options.wakeups;
     this.flushesInFlight = options.world.random.integer(1, 2);
     this.wire = new Wire(options);
+    this.instances = createInstanceStatements(this.wire, options.database.engine.instances);
     this.hooks = createStatements(this.wire, options.world, options.database, options.book);
   }
 

@@ -58,3 +58,25 @@ export class NonRetryableError extends PerdureError {
 
 /** Why a handler's signal was aborted. */
 export class AttemptAbortedError extends PerdureError {}
+
+/** A workflow's run ended with an error: its `cause` is what the workflow threw. */
+export class WorkflowFailedError extends PerdureError {
+  constructor(workflow: string, id: string, cause: unknown) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    super("workflow.failed", `The instance "${id}" of the workflow "${workflow}" failed: ${message}`, { cause });
+  }
+}
+
+/** A workflow's run was terminated, so it has no result. */
+export class WorkflowTerminatedError extends PerdureError {
+  constructor(workflow: string, id: string) {
+    super("workflow.terminated", `The instance "${id}" of the workflow "${workflow}" was terminated.`);
+  }
+}
+
+/** No event came in time. */
+export class EventTimeoutError extends PerdureError {
+  constructor(message: string) {
+    super("step.event_timeout", message);
+  }
+}

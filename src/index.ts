@@ -5,12 +5,15 @@ export {
   AttemptAbortedError,
   CommitOutcomeUnknownError,
   ConflictError,
+  EventTimeoutError,
   InvalidInputError,
   NonRetryableError,
   NotFoundError,
   PerdureError,
   SchemaError,
   StoreError,
+  WorkflowFailedError,
+  WorkflowTerminatedError,
 } from "./errors.ts";
 export { createDurableHooksProcessor, type DurableHooksProcessor } from "./fragment/create-processor.ts";
 export {
@@ -26,6 +29,7 @@ export { type FragmentInstantiation, type FragmentOptions, instantiate } from ".
 export { migrate } from "./fragment/migrate.ts";
 export type { TriggerArguments, UnitOfWork } from "./fragment/unit-of-work.ts";
 export type { RunWithin, WithinAsync, WithinSync } from "./fragment/within.ts";
+export { type WorkflowsConfig, WorkflowsFragment, workflowsFragment } from "./fragment/workflows-fragment.ts";
 export {
   type AnyHookDefinition,
   defineHook,
@@ -44,8 +48,37 @@ export type { Backoff, RetryOptions } from "./queue/retry-policy.ts";
 export type { Randomness } from "./randomness.ts";
 export type { AsyncTransaction, ForeignTransaction, SyncTransaction } from "./store/foreign-transaction.ts";
 export type { HookStatistics, HookStatus } from "./store/hook-records.ts";
+export type { InstanceStatus } from "./store/instance-records.ts";
 export type { FragmentMigration, FragmentTables } from "./store/migration.ts";
 export type { SqlRow, SqlValue } from "./store/sql-value.ts";
 export type { DatabaseAdapter } from "./store/store.ts";
 export { fromPg } from "./transactions/from-pg.ts";
 export { fromBetterSqlite3, fromNodeSqlite } from "./transactions/from-sqlite.ts";
+export type { CreateOptions } from "./workflows/create-options.ts";
+export {
+  type AnyWorkflow,
+  defineWorkflow,
+  type WorkflowContext,
+  type WorkflowDefinition,
+  type Workflows,
+} from "./workflows/define-workflow.ts";
+export { WorkflowEntrypoint } from "./workflows/entrypoint.ts";
+export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/history.ts";
+export type {
+  ReceivedEvent,
+  RetryDelay,
+  StepRetries,
+  WorkflowEvent,
+  WorkflowStep,
+  WorkflowStepConfig,
+  WorkflowStepContext,
+} from "./workflows/step.ts";
+export type {
+  InstanceListOptions,
+  InstancePage,
+  TypedBindings,
+  WorkflowBinding,
+  WorkflowBindings,
+} from "./workflows/workflow-binding.ts";
+export type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./workflows/workflow-instance.ts";
+export type { WorkflowLimits } from "./workflows/workflow-settings.ts";

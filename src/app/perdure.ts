@@ -6,8 +6,8 @@ import {
 import { InvalidInputError } from "../errors.ts";
 import { createDurableHooksProcessor } from "../fragment/create-processor.ts";
 import { defineFragment, type RunUnitOfWork } from "../fragment/define-fragment.ts";
-import type { Fragment } from "../fragment/fragment.ts";
-import { instantiate } from "../fragment/instantiate.ts";
+import { Fragment } from "../fragment/fragment.ts";
+import { buildParts } from "../fragment/instantiate.ts";
 import { migrate } from "../fragment/migrate.ts";
 import type { TriggerArguments } from "../fragment/unit-of-work.ts";
 import type { RunWithin } from "../fragment/within.ts";
@@ -20,14 +20,26 @@ import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
 import { consoleLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
 import { type DatabaseAdapter, Store } from "../store/store.ts";
+import { createBindings } from "../workflows/create-bindings.ts";
+import type { Workflows } from "../workflows/define-workflow.ts";
+import { type EnvOption, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
+import type { TypedBindings } from "../workflows/workflow-binding.ts";
+import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/workflow-settings.ts";
 
-export interface PerdureOptions<Hooks extends HookDefinitions> extends DurableHooksOptions {
+export interface PerdureOptions<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>>
+  extends DurableHooksOptions {
   /** A path (SQLite), a `postgres://` URL, or `sqlite(...)` or `postgres(...)`. */
   readonly database: string | DatabaseAdapter;
   readonly hooks?: Hooks;
-  /** Keeps the hooks of several applications in one database apart. Default: `app`. */
+  /** By key: made by `defineWorkflow`, a class, or `{ name, workflow }`. */
+  readonly workflows?: Registry;
+  /** What workflows get as `env`: a value, or a function of the workflows. */
+  readonly env?: EnvOption;
+  readonly workflowLimits?: WorkflowLimits;
+  /** Keeps the hooks and workflows of several applications in one database apart. Default: `app`. */
   readonly namespace?: string;
-  /** `false` for processes that only trigger. Else how this process runs hooks. Default: it runs them. */
+  /** `false` for processes that only trigger and create. Else how this process runs hooks and workflows. Default: it runs them. */
   readonly worker?: boolean | Omit<DispatcherOptions, "processor" | "logger">;
   readonly logger?: Logger;
 }
@@ -42,7 +54,8 @@ export type HookHandles<Hooks extends HookDefinitions> = {
   readonly [Name in keyof Hooks]: HookHandle<HookInput<Hooks[Name]>>;
 };
 
-const FIELDS = ["database", "hooks", "namespace", "worker", "logger", ...HOOK_SETTINGS];
+const WORKFLOW_FIELDS = ["workflows", "env", "workflowLimits"];
+const FIELDS = ["database", "hooks", "namespace", "worker", "logger", ...WORKFLOW_FIELDS, ...HOOK_SETTINGS];
 const WORKER_FIELDS = ["pollIntervalMs", "concurrency", "leaseMs", "onError"];
 
 /**
@@ -52,23 +65,27 @@ const WORKER_FIELDS = ["pollIntervalMs", "concurrency", "leaseMs", "onError"];
  * await using app = await perdure({ database: "app.db", hooks: { sendMail } });
  * await app.hooks.sendMail.trigger({ to: "ada@example.org" });
  */
-export async function perdure<const Hooks extends HookDefinitions = Record<never, never>>(
-  options: PerdureOptions<Hooks>,
-): Promise<Application<Hooks>> {
+export async function perdure<
+  const Hooks extends HookDefinitions = Record<never, never>,
+  const Registry extends Workflows = Record<never, never>,
+>(options: PerdureOptions<Hooks, Registry>): Promise<Application<Hooks, Registry>> {
   checkOptions(options, { label: "perdure", fields: FIELDS });
   const { database, hooks = {} as Hooks, namespace = "app", worker = true, ...others } = options;
-  const { logger = consoleLogger, ...durableHooks } = others;
+  const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, ...durableHooks } = others;
   // Mistakes are found before a database is opened, so that they leave no new file behind.
   if (typeof worker !== "boolean") checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });
   const definition = defineFragment<undefined>(namespace)
     .provideHooks(() => hooks)
     .build();
   new RegisteredHooks(namespace, hooks, parseHookSettings(durableHooks));
+  const registered = new RegisteredWorkflows(namespace, workflows, parseWorkflowLimits(workflowLimits), env);
   const owned = typeof database === "string";
   if (!owned && !(database?.store instanceof Store)) throw invalidDatabase();
   const adapter = owned ? await openDatabase(database, logger) : database;
   try {
-    const fragment = instantiate(definition).withOptions({ databaseAdapter: adapter, durableHooks }).build();
+    const parts = buildParts(definition, undefined, { databaseAdapter: adapter, durableHooks });
+    const runtime = new WorkflowRuntime(parts.store, registered);
+    const fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: runtime });
     await migrate(fragment);
     return new Application(fragment, startWorker(fragment, worker, logger), owned);
   } catch (error) {
@@ -78,9 +95,13 @@ export async function perdure<const Hooks extends HookDefinitions = Record<never
 }
 
 /** A running application. Disposing of it stops it. */
-export class Application<Hooks extends HookDefinitions> implements AsyncDisposable {
+export class Application<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>>
+  implements AsyncDisposable
+{
   /** Each hook by its name. */
   readonly hooks: HookHandles<Hooks>;
+  /** Each workflow by its key. */
+  readonly workflows: TypedBindings<Registry>;
   /** Runs a function in a transaction that can trigger hooks. */
   readonly unitOfWork: RunUnitOfWork<Hooks>;
   /**
@@ -98,7 +119,8 @@ export class Application<Hooks extends HookDefinitions> implements AsyncDisposab
   #stopped: Promise<void> | undefined;
 
   constructor(fragment: Fragment<Hooks, unknown>, dispatcher: DurableHooksDispatcher | null, ownsDatabase: boolean) {
-    const { store, hooks } = fragment.parts;
+    const { store, hooks, workflows } = fragment.parts;
+    this.workflows = (workflows === null ? {} : createBindings(workflows)) as unknown as TypedBindings<Registry>;
     this.unitOfWork = fragment.unitOfWork;
     this.within = fragment.within;
     this.durableHooks = fragment.durableHooks;

@@ -3,6 +3,8 @@ import { HookSource } from "../hooks/hook-source.ts";
 import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { Processor } from "../queue/processor.ts";
 import type { Store } from "../store/store.ts";
+import { InstanceSource } from "../workflows/instance-source.ts";
+import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { type AnyFragment, Fragment } from "./fragment.ts";
 
 /** What a dispatcher runs. */
@@ -19,6 +21,7 @@ export function createDurableHooksProcessor(
   fragments: AnyFragment | readonly AnyFragment[],
 ): DurableHooksProcessor | null {
   const hooksOf = new Map<Store, RegisteredHooks[]>();
+  const workflowsOf = new Map<Store, WorkflowRuntime[]>();
   for (const fragment of [fragments].flat()) {
     if (!(fragment instanceof Fragment)) {
       throw new InvalidInputError(
@@ -26,14 +29,21 @@ export function createDurableHooksProcessor(
         "createDurableHooksProcessor takes a fragment, or an array of them.",
       );
     }
-    const { store, hooks } = fragment.parts;
-    if (hooks.names.length === 0) continue;
-    const known = hooksOf.get(store) ?? [];
-    if (known.some(({ namespace }) => namespace === hooks.namespace)) {
-      throw new InvalidInputError("processor.invalid", `The namespace "${hooks.namespace}" is there twice.`);
-    }
-    hooksOf.set(store, [...known, hooks]);
+    const { store, hooks, workflows } = fragment.parts;
+    if (hooks.names.length > 0) add(hooksOf, store, hooks);
+    if (workflows !== null && workflows.workflows.names.length > 0) add(workflowsOf, store, workflows);
   }
-  if (hooksOf.size === 0) return null;
-  return new Processor(Array.from(hooksOf, ([store, hooks]) => new HookSource(store, hooks)));
+  const sources = [
+    ...Array.from(hooksOf, ([store, hooks]) => new HookSource(store, hooks)),
+    ...Array.from(workflowsOf, ([store, workflows]) => new InstanceSource(store, workflows)),
+  ];
+  return sources.length === 0 ? null : new Processor(sources);
+}
+
+function add<Part extends { readonly namespace: string }>(parts: Map<Store, Part[]>, store: Store, part: Part): void {
+  const known = parts.get(store) ?? [];
+  if (known.some(({ namespace }) => namespace === part.namespace)) {
+    throw new InvalidInputError("processor.invalid", `The namespace "${part.namespace}" is there twice.`);
+  }
+  parts.set(store, [...known, part]);
 }

@@ -3,10 +3,11 @@ import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import type { FragmentTables } from "../store/migration.ts";
 import type { Store } from "../store/store.ts";
+import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import type { RunUnitOfWork } from "./define-fragment.ts";
 import type { RunWithin } from "./within.ts";
 
-interface FragmentParts<Hooks extends HookDefinitions, Services> {
+export interface FragmentParts<Hooks extends HookDefinitions, Services> {
   readonly namespace: string;
   readonly tables: FragmentTables | null;
   readonly store: Store;
@@ -15,6 +16,7 @@ interface FragmentParts<Hooks extends HookDefinitions, Services> {
   readonly unitOfWork: RunUnitOfWork<Hooks>;
   readonly within: RunWithin<Hooks>;
   readonly durableHooks: DurableHooks;
+  readonly workflows: WorkflowRuntime | null;
 }
 
 /** A fragment at work: its services, and its hooks for operators. */

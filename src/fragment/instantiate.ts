@@ -6,7 +6,7 @@ import { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { checkOptions } from "../options.ts";
 import { type DatabaseAdapter, Store } from "../store/store.ts";
 import type { FragmentDefinition, RunUnitOfWork } from "./define-fragment.ts";
-import { Fragment } from "./fragment.ts";
+import { Fragment, type FragmentParts } from "./fragment.ts";
 import { runUnitOfWork } from "./unit-of-work.ts";
 import { createWithin } from "./within.ts";
 
@@ -22,12 +22,20 @@ export interface FragmentOptions {
  * @example
  * const fragment = instantiate(orders).withConfig({ mailer }).withOptions({ databaseAdapter: sqlite("app.db") }).build();
  */
+export function instantiate<Instantiation>(definition: { readonly instantiate: () => Instantiation }): Instantiation;
 export function instantiate<Config, Hooks extends HookDefinitions, Services>(
   definition: FragmentDefinition<Config, Hooks, Services>,
-): FragmentInstantiation<Config, Hooks, Services> {
+): FragmentInstantiation<Config, Hooks, Services>;
+export function instantiate(definition: unknown): unknown {
+  const own: unknown = Reflect.get(Object(definition), "instantiate");
+  if (typeof own === "function") return own();
   const { namespace, hooks, services } = (definition ?? {}) as unknown as Record<string, unknown>;
   if (typeof namespace === "string" && typeof hooks === "function" && typeof services === "function") {
-    return new FragmentInstantiation(definition, undefined, undefined);
+    return new FragmentInstantiation(
+      definition as FragmentDefinition<unknown, HookDefinitions, unknown>,
+      undefined,
+      undefined,
+    );
   }
   throw new InvalidInputError("fragment.invalid", 'instantiate takes what defineFragment("…") … .build() gives.');
 }
@@ -57,21 +65,29 @@ export class FragmentInstantiation<Config, Hooks extends HookDefinitions, Servic
   }
 
   build(): Fragment<Hooks, Services> {
-    const store = this.#options?.databaseAdapter?.store;
-    if (!(store instanceof Store)) {
-      throw new InvalidInputError(
-        "options.invalid",
-        "databaseAdapter must be made by sqlite(...) or postgres(...): call withOptions before build.",
-      );
-    }
-    const { namespace, tables } = this.#definition;
-    const config = this.#config as Config;
-    const definitions = this.#definition.hooks({ config, defineHook });
-    const hooks = new RegisteredHooks(namespace, definitions, parseHookSettings(this.#options?.durableHooks));
-    const unitOfWork: RunUnitOfWork<Hooks> = (body) => runUnitOfWork(store, hooks, body);
-    const services = this.#definition.services({ config, unitOfWork });
-    const durableHooks = new DurableHooks(store, namespace);
-    const within = createWithin<Hooks>(store, hooks);
-    return new Fragment({ namespace, tables, store, hooks, unitOfWork, within, services, durableHooks });
+    return new Fragment(buildParts(this.#definition, this.#config as Config, this.#options));
   }
+}
+
+/** What a fragment is made of. */
+export function buildParts<Config, Hooks extends HookDefinitions, Services>(
+  definition: FragmentDefinition<Config, Hooks, Services>,
+  config: Config,
+  options: FragmentOptions | undefined,
+): FragmentParts<Hooks, Services> {
+  const store = options?.databaseAdapter?.store;
+  if (!(store instanceof Store)) {
+    throw new InvalidInputError(
+      "options.invalid",
+      "databaseAdapter must be made by sqlite(...) or postgres(...): call withOptions before build.",
+    );
+  }
+  const { namespace, tables } = definition;
+  const definitions = definition.hooks({ config, defineHook });
+  const hooks = new RegisteredHooks(namespace, definitions, parseHookSettings(options?.durableHooks));
+  const unitOfWork: RunUnitOfWork<Hooks> = (body) => runUnitOfWork(store, hooks, body);
+  const services = definition.services({ config, unitOfWork });
+  const durableHooks = new DurableHooks(store, namespace);
+  const within = createWithin<Hooks>(store, hooks);
+  return { namespace, tables, store, hooks, unitOfWork, within, services, durableHooks, workflows: null };
 }

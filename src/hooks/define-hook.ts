@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { parseRetries, type RetryOptions, type RetryPolicy } from "../queue/retry-policy.ts";
+import { isStandardSchema } from "../schema.ts";
 import type { HookContext } from "./hook-context.ts";
 
 export interface HookOptions {
@@ -72,11 +73,4 @@ export function defineHook(first: unknown, second?: unknown): AnyHookDefinition 
 
 export function isHookDefinition(value: unknown): value is AnyHookDefinition {
   return typeof value === "object" && value !== null && Reflect.get(value, "kind") === "hook";
-}
-
-function isStandardSchema(value: unknown): value is StandardSchemaV1 {
-  const holder = (typeof value === "object" && value !== null) || typeof value === "function";
-  if (!holder) return false;
-  const standard: unknown = Reflect.get(value, "~standard");
-  return typeof standard === "object" && standard !== null && typeof Reflect.get(standard, "validate") === "function";
 }

@@ -1,9 +1,9 @@
+import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { HookRecord, HookStatistics, HookStatus } from "../store/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import { decodeValue } from "../values/index.ts";
-import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { checkHookId, checkName, checkText } from "./names.ts";
 
 /** A hook as it is stored, for people who look after the system. */

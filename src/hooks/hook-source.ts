@@ -12,6 +12,7 @@ const PURGE_BATCH = 1000;
 
 /** The hooks of some namespaces in one database, as work. */
 export class HookSource implements ProcessorSource {
+  readonly kind = "hook";
   readonly store: Store;
   readonly namespaces: readonly string[];
   readonly #hooks: ReadonlyMap<string, RegisteredHooks>;

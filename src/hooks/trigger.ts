@@ -1,7 +1,7 @@
-import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { parseRetries, type RetryOptions } from "../queue/retry-policy.ts";
+import { applySchema, isThenable } from "../schema.ts";
 import type { HookInsert } from "../store/hook-records.ts";
 import { encodeValue, timeOfDate } from "../values/index.ts";
 import { checkText } from "./names.ts";
@@ -51,33 +51,8 @@ export function prepareTrigger(
     processAt: processAt === undefined ? null : (timeOfDate(processAt) ?? (processAt as number)),
     lease: null,
   });
-  if (definition.schema === null) return toInsert(payload);
-  const validated = definition.schema["~standard"].validate(payload);
-  const accept = (result: StandardSchemaV1.Result<unknown>) => toInsert(outputOf(result, name));
-  return isThenable(validated) ? Promise.resolve(validated).then(accept) : accept(validated);
-}
-
-/** A promise, of whichever realm. */
-function isThenable<Result>(value: Result | Promise<Result>): value is Promise<Result> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
-}
-
-function outputOf(result: StandardSchemaV1.Result<unknown>, name: string): unknown {
-  if (typeof result !== "object" || result === null) {
-    throw new InvalidInputError(
-      "payload.invalid",
-      `The schema of "${name}" gave no result: it isn't a Standard Schema.`,
-    );
-  }
-  if (result.issues === undefined) return result.value;
-  const problems = result.issues.slice(0, 5).map(({ path = [], message }) => {
-    const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
-    return place === "" ? message : `${place}: ${message}`;
-  });
-  throw new InvalidInputError(
-    "payload.invalid",
-    `The payload of "${name}" isn't what its schema accepts. ${problems.join("; ")}`,
-  );
+  const validated = applySchema(definition.schema, payload, `The payload of "${name}"`);
+  return definition.schema !== null && isThenable(validated) ? validated.then(toInsert) : toInsert(validated);
 }
 
 function checkTrigger(options: TriggerOptions | undefined): TriggerOptions {

@@ -26,7 +26,7 @@ export async function writeTriggers(store: Store, triggers: readonly HookInsert[
 export class TriggerPlan {
   readonly writes: readonly HookInsert[];
   readonly #store: Store;
-  readonly #reservations: readonly (Reservation | null)[];
+  readonly #reservations: readonly (Reservation<"hook"> | null)[];
 
   constructor(store: Store, triggers: readonly HookInsert[]) {
     this.#store = store;
@@ -60,12 +60,12 @@ export class TriggerPlan {
 }
 
 /** What may collapse into another hook, or may exist already, is left to the ordinary claim. */
-function reserve(store: Store, { namespace, name, key, ownId, processAt }: HookInsert): Reservation | null {
+function reserve(store: Store, { namespace, name, key, ownId, processAt }: HookInsert): Reservation<"hook"> | null {
   const mayStartHere = key === null && !ownId && processAt === null;
-  return mayStartHere ? store.work.reserve(namespace, name) : null;
+  return mayStartHere ? store.work.reserve("hook", namespace, name) : null;
 }
 
-function bornClaimed(write: HookInsert, { lock }: Reservation, at: number): ClaimedHook {
+function bornClaimed(write: HookInsert, { lock }: Reservation<"hook">, at: number): ClaimedHook {
   const { namespace, id, name, key, ownId, payload, retries, trace } = write;
   const history = {
     attempts: 1,

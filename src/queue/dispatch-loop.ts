@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../clock.ts";
 import type { Logger } from "../logger.ts";
 import type { Randomness } from "../randomness.ts";
-import type { Reservation, WorkNotice, WorkTaker } from "../store/work-board.ts";
+import type { ClaimedWork, Reservation, WorkKind, WorkNotice, WorkTaker } from "../store/work-board.ts";
 import { createTokens, type Owner, ownerOfToken } from "./owner.ts";
 import type { Processor } from "./processor.ts";
 import type { AttemptFailure } from "./work.ts";
@@ -115,29 +115,36 @@ export class DispatchLoop implements WorkTaker {
     }
   }
 
-  notice({ namespace, delayMs }: WorkNotice): boolean {
+  notice({ namespace, delayMs, remote = false }: WorkNotice): boolean {
     if (this.#stopping || this.#loop === undefined) return false;
     if (namespace !== null && !this.#options.processor.namespaces.includes(namespace)) return false;
+    if (remote) this.#options.processor.heard(namespace);
     this.#claimAt = Math.min(this.#claimAt, this.#clock.monotonic() + delayMs);
     this.#noticed = true;
     this.#nudge();
     return this.#worker.room > 0 && !this.#backlog;
   }
 
-  reserve(namespace: string, name: string): Reservation | null {
+  reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string): Reservation<Kind> | null {
     if (this.#loop === undefined || this.#backlog) return null; // older work comes first
-    const source = this.#options.processor.sourceOf(namespace, name);
+    const source = this.#options.processor.sourceOf(kind, namespace, name);
     if (source === null) return null;
     const place = this.#worker.reserve();
     if (place === null) return null;
     const { lock, leaseMs, cancel } = place;
-    return { lock, leaseMs, cancel, start: (hook) => place.start(source.toWork(hook), source) };
+    return {
+      lock,
+      leaseMs,
+      cancel,
+      start: (claimed: ClaimedWork[Kind]) => place.start(source.toWork(claimed), source),
+    };
   }
 
   async #run(): Promise<void> {
     const leave = this.#options.processor.join(this);
     try {
       await this.#attempt(() => this.#expireLeasesOfTheDead());
+      await this.#attempt(() => this.#survey());
       while (!this.#stopping) {
         await this.#attempt(() => this.#turn());
         if (!this.#stopping) await this.#sleep(this.#nextTime());
@@ -180,6 +187,11 @@ export class DispatchLoop implements WorkTaker {
   async #purge(): Promise<void> {
     this.#purgeAt = this.#clock.monotonic() + PURGE_INTERVAL_MS;
     for (const source of this.#options.processor.sources) await source.purge();
+    await this.#survey();
+  }
+
+  async #survey(): Promise<void> {
+    for (const source of this.#options.processor.sources) await source.survey?.();
   }
 
   async #expireLeasesOfTheDead(): Promise<void> {

@@ -1,18 +1,22 @@
 import type { Clock } from "../clock.ts";
 import type { Randomness } from "../randomness.ts";
-import type { ClaimedHook } from "../store/hook-records.ts";
 import type { Store } from "../store/store.ts";
-import type { WorkTaker } from "../store/work-board.ts";
+import type { ClaimedWork, WorkKind, WorkTaker } from "../store/work-board.ts";
 import type { Work, WorkSource } from "./work.ts";
 
-/** The hooks of some namespaces in one database. */
+/** Claimable rows of one kind, of some namespaces in one database. */
 export interface ProcessorSource extends WorkSource {
   readonly store: Store;
+  readonly kind: WorkKind;
   readonly namespaces: readonly string[];
-  /** Whether this process knows how to run hooks of this name. */
+  /** Whether this process knows how to run what has this name. */
   handles(namespace: string, name: string): boolean;
-  /** A hook that this process has claimed. */
-  toWork(hook: ClaimedHook): Work;
+  /** A row that this process has claimed. */
+  toWork(claimed: ClaimedWork[WorkKind]): Work;
+  /** Another process says that something has happened in one of the namespaces. */
+  heard?(): void;
+  /** The dispatcher begins, and from time to time again. */
+  survey?(): Promise<void>;
 }
 
 /**
@@ -26,8 +30,8 @@ export class Processor {
 
   constructor(sources: readonly ProcessorSource[]) {
     this.sources = sources;
-    this.namespaces = sources.flatMap((source) => source.namespaces);
-    this.#stores = sources.map((source) => source.store);
+    this.namespaces = [...new Set(sources.flatMap((source) => source.namespaces))];
+    this.#stores = [...new Set(sources.map((source) => source.store))];
   }
 
   get clock(): Clock {
@@ -56,8 +60,15 @@ export class Processor {
     return known.length === 0 ? null : Math.min(...known);
   }
 
-  sourceOf(namespace: string, name: string): ProcessorSource | null {
-    return this.sources.find((source) => source.handles(namespace, name)) ?? null;
+  sourceOf(kind: WorkKind, namespace: string, name: string): ProcessorSource | null {
+    return this.sources.find((source) => source.kind === kind && source.handles(namespace, name)) ?? null;
+  }
+
+  /** Another process says that something has happened in this namespace, or in any. */
+  heard(namespace: string | null): void {
+    for (const source of this.sources) {
+      if (namespace === null || source.namespaces.includes(namespace)) source.heard?.();
+    }
   }
 
   join(taker: WorkTaker): () => void {

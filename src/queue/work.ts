@@ -13,6 +13,8 @@ export interface Work {
   execute(onEnd: () => void): Promise<AttemptFailure | null>;
   /** Tells the running code to stop, and writes nothing of it any more: the row has, or gets, another owner. */
   abandon(reason: AttemptAbortedError): void;
+  /** The process is about to end: what has several parts begins no more of them, and gives itself back. */
+  wrapUp?(): void;
   /** Gives it back as if it had never been claimed. */
   release(): Promise<void>;
 }

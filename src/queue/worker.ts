@@ -136,6 +136,7 @@ export class Worker {
   /** Starts nothing more, waits for what runs, and after the deadline gives the rest back, uncounted. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
+    for (const work of this.#running) work.wrapUp?.();
     const givenBack = this.#giveBackAhead();
     await this.#waitUntil(() => this.held === 0, deadlineMs);
     await givenBack;

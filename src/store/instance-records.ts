@@ -165,7 +165,8 @@ export interface EventInsert extends InstanceName {
 /** `known`: the run has an event of this id. */
 export type EventInsertResult =
   | { readonly result: "sent" | "known"; readonly ref: string }
-  | { readonly result: "finished" | "missing" };
+  | { readonly result: "finished" }
+  | { readonly result: "missing" };
 
 export type InstanceStatus =
   | "queued"

@@ -4,6 +4,7 @@ import type { Logger } from "../logger.ts";
 import type { Randomness } from "../randomness.ts";
 import type { Engine } from "./engine.ts";
 import { StoredHooks } from "./stored-hooks.ts";
+import { StoredInstances } from "./stored-instances.ts";
 import { WorkBoard } from "./work-board.ts";
 
 export interface StoreOptions {
@@ -20,6 +21,7 @@ export class Store {
   readonly logger: Logger;
   readonly createId: () => string;
   readonly hooks: StoredHooks;
+  readonly instances: StoredInstances;
   readonly work: WorkBoard;
 
   constructor({ engine, randomness, logger }: StoreOptions) {
@@ -29,11 +31,12 @@ export class Store {
     this.logger = logger;
     this.createId = createIdGenerator(engine.clock, randomness);
     this.hooks = new StoredHooks(engine);
+    this.instances = new StoredInstances(engine);
     this.work = new WorkBoard(engine.wakeups);
   }
 
   async close(): Promise<void> {
-    await this.hooks.idle();
+    await Promise.all([this.hooks.idle(), this.instances.idle()]);
     await this.engine.close();
   }
 }

@@ -1,18 +1,32 @@
 import type { Wakeups } from "./engine.ts";
 import type { ClaimedHook } from "./hook-records.ts";
+import type { ClaimedInstance } from "./instance-records.ts";
 
 /** Something may be due in a namespace, after a delay. A null namespace is any. */
 export interface WorkNotice {
   readonly namespace: string | null;
   readonly delayMs: number;
+  /** Whether another process says so. */
+  readonly remote?: boolean;
 }
 
+/** Kinds of claimable rows, and what a claim of one gives. */
+export interface ClaimedWork {
+  readonly hook: ClaimedHook;
+  readonly instance: ClaimedInstance;
+}
+
+export type WorkKind = keyof ClaimedWork;
+
+/** Names what other processes are told of besides work, so that nobody takes it for a namespace. */
+export type Topic = `${string}~${string}`;
+
 /** A place in a running worker, taken before the work is written, so that the row is born claimed. */
-export interface Reservation {
+export interface Reservation<Kind extends WorkKind = WorkKind> {
   readonly lock: string;
   readonly leaseMs: number;
   /** The row is committed: run it. */
-  start(hook: ClaimedHook): void;
+  start(claimed: ClaimedWork[Kind]): void;
   /** The row was not written. */
   cancel(): void;
 }
@@ -20,8 +34,11 @@ export interface Reservation {
 export interface WorkTaker {
   /** Whether this taker will see to it, so that no other process need be told. */
   notice(notice: WorkNotice): boolean;
-  reserve(namespace: string, name: string): Reservation | null;
+  reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string): Reservation<Kind> | null;
 }
+
+/** Told of what other processes announce; null is anything. */
+type Listener = (names: readonly string[] | null) => void;
 
 /** Notices of later work than this are left to everybody's slow polling. */
 const LONGEST_ANNOUNCED_DELAY_MS = 60_000;
@@ -30,6 +47,7 @@ const LONGEST_ANNOUNCED_DELAY_MS = 60_000;
 export class WorkBoard {
   readonly #wakeups: Wakeups;
   readonly #takers = new Set<WorkTaker>();
+  readonly #listeners = new Set<Listener>();
   #unsubscribe: (() => void) | undefined;
 
   constructor(wakeups: Wakeups) {
@@ -48,13 +66,26 @@ export class WorkBoard {
 
   join(taker: WorkTaker): () => void {
     this.#takers.add(taker);
-    this.#unsubscribe ??= this.#wakeups.subscribe((namespaces) => this.#heard(namespaces));
+    this.#subscribe();
     return () => {
       this.#takers.delete(taker);
-      if (this.#takers.size > 0) return;
-      this.#unsubscribe?.();
-      this.#unsubscribe = undefined;
+      this.#unsubscribeIfAlone();
     };
+  }
+
+  /** Hears what other processes announce, until the returned function is called. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    this.#subscribe();
+    return () => {
+      this.#listeners.delete(listener);
+      this.#unsubscribeIfAlone();
+    };
+  }
+
+  /** Tells other processes, whoever may have it here: that there is work in a namespace, or something else. */
+  announce(name: string | Topic): void {
+    this.#wakeups.announce(name);
   }
 
   /** Called after the commit that wrote the work. */
@@ -66,17 +97,28 @@ export class WorkBoard {
   }
 
   /** A place for work of this name in a worker of this process, if one has room. */
-  reserve(namespace: string, name: string): Reservation | null {
+  reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string): Reservation<Kind> | null {
     for (const taker of this.#takers) {
-      const reservation = taker.reserve(namespace, name);
+      const reservation = taker.reserve(kind, namespace, name);
       if (reservation !== null) return reservation;
     }
     return null;
   }
 
-  #heard(namespaces: readonly string[] | null): void {
-    for (const namespace of namespaces ?? [null]) {
-      for (const taker of this.#takers) taker.notice({ namespace, delayMs: 0 });
+  #subscribe(): void {
+    this.#unsubscribe ??= this.#wakeups.subscribe((names) => this.#heard(names));
+  }
+
+  #unsubscribeIfAlone(): void {
+    if (this.#takers.size > 0 || this.#listeners.size > 0) return;
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+  }
+
+  #heard(names: readonly string[] | null): void {
+    for (const listener of this.#listeners) listener(names);
+    for (const namespace of names ?? [null]) {
+      for (const taker of this.#takers) taker.notice({ namespace, delayMs: 0, remote: true });
     }
   }
 }

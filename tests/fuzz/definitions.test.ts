@@ -5,6 +5,7 @@ import {
   createDurableHooksProcessor,
   defineFragment,
   defineHook,
+  type FragmentDefinition,
   fromBetterSqlite3,
   fromNodeSqlite,
   fromPg,
@@ -62,7 +63,7 @@ describe("what is defined or opened with anything at all", () => {
         instantiate(provided.build()).withOptions({ databaseAdapter: adapter, durableHooks }).build(),
       );
       await adapter.store.close();
-      clearAnswerSync(() => instantiate(options as never).build());
+      clearAnswerSync(() => instantiate(options as FragmentDefinition<undefined, never, never>).build());
       clearAnswerSync(() => createDurableHooksProcessor(options as never));
       await clearAnswer(() => migrate(options as never));
     }));

@@ -1,4 +1,4 @@
-import { InvalidInputError } from "../errors.ts";
+import { InvalidInputError } from "./errors.ts";
 
 /** A cursor is the id of the last row of a page, in a form that nobody is tempted to build by hand. */
 export function encodeCursor(id: string): string {

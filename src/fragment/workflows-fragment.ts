@@ -1,0 +1,90 @@
+import { InvalidInputError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
+import { createBindings } from "../workflows/create-bindings.ts";
+import type { Workflows } from "../workflows/define-workflow.ts";
+import { type EnvOption, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
+import type { TypedBindings } from "../workflows/workflow-binding.ts";
+import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/workflow-settings.ts";
+import { defineFragment } from "./define-fragment.ts";
+import { Fragment, type FragmentParts } from "./fragment.ts";
+import { buildParts, type FragmentOptions } from "./instantiate.ts";
+
+export interface WorkflowsConfig<Registry extends Workflows> {
+  /** By key: made by `defineWorkflow`, a class, or `{ name, workflow }`. */
+  readonly workflows: Registry;
+  /** What workflows get as `env`: a value, or a function of the workflows. */
+  readonly env?: EnvOption;
+  readonly workflowLimits?: WorkflowLimits;
+  /** Keeps the instances of several applications in one database apart. Default: `workflows`. */
+  readonly namespace?: string;
+}
+
+type NoHooks = Record<never, never>;
+
+/** A fragment with workflows. */
+export class WorkflowsFragment<Registry extends Workflows> extends Fragment<NoHooks, NoHooks> {
+  /** Each workflow by its key. */
+  readonly workflows: TypedBindings<Registry>;
+
+  constructor(parts: FragmentParts<NoHooks, NoHooks>, runtime: WorkflowRuntime) {
+    super({ ...parts, workflows: runtime });
+    this.workflows = createBindings(runtime) as unknown as TypedBindings<Registry>;
+  }
+}
+
+/** Makes workflows work, with a configuration and a database. */
+export class WorkflowsInstantiation<Registry extends Workflows> {
+  readonly #config: WorkflowsConfig<Registry> | undefined;
+  readonly #options: FragmentOptions | undefined;
+
+  constructor(config: WorkflowsConfig<Registry> | undefined, options: FragmentOptions | undefined) {
+    this.#config = config;
+    this.#options = options;
+  }
+
+  withConfig<const NewRegistry extends Workflows>(
+    config: WorkflowsConfig<NewRegistry>,
+  ): WorkflowsInstantiation<NewRegistry> {
+    checkOptions(config, { label: "The workflows", fields: ["workflows", "env", "workflowLimits", "namespace"] });
+    return new WorkflowsInstantiation(config, this.#options);
+  }
+
+  withOptions(options: FragmentOptions): WorkflowsInstantiation<Registry> {
+    checkOptions(options, { label: "A fragment", fields: ["databaseAdapter", "durableHooks"] });
+    return new WorkflowsInstantiation(this.#config, options);
+  }
+
+  build(): WorkflowsFragment<Registry> {
+    if (this.#config === undefined) {
+      throw new InvalidInputError(
+        "options.invalid",
+        "The workflows fragment needs { workflows }: call withConfig before build.",
+      );
+    }
+    const { workflows, env, workflowLimits, namespace = "workflows" } = this.#config;
+    const definition = defineFragment<undefined>(namespace).build();
+    const parts = buildParts(definition, undefined, this.#options);
+    const settings = parseWorkflowLimits(workflowLimits);
+    const registered = new RegisteredWorkflows(parts.namespace, workflows, settings, env);
+    return new WorkflowsFragment(parts, new WorkflowRuntime(parts.store, registered));
+  }
+}
+
+/** Stands for the workflows of an application, to be given to `instantiate`. */
+export interface WorkflowsFragmentDefinition {
+  readonly instantiate: () => WorkflowsInstantiation<Record<never, never>>;
+}
+
+/**
+ * Workflows as a fragment, for larger systems.
+ *
+ * @example
+ * const fragment = instantiate(workflowsFragment)
+ *   .withConfig({ workflows: { checkout: { name: "checkout", workflow: Checkout } }, env })
+ *   .withOptions({ databaseAdapter: sqlite("app.db") })
+ *   .build();
+ */
+export const workflowsFragment: WorkflowsFragmentDefinition = {
+  instantiate: () => new WorkflowsInstantiation(undefined, undefined),
+};

@@ -1,0 +1,42 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { InvalidInputError } from "./errors.ts";
+
+export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
+  const holder = (typeof value === "object" && value !== null) || typeof value === "function";
+  if (!holder) return false;
+  const standard: unknown = Reflect.get(value, "~standard");
+  return typeof standard === "object" && standard !== null && typeof Reflect.get(standard, "validate") === "function";
+}
+
+/**
+ * Gives what a schema makes of a value; a promise only if the schema is asynchronous. `label` begins a sentence: `The payload of
+ * "sendMail"`.
+ */
+export function applySchema(
+  schema: StandardSchemaV1 | null,
+  value: unknown,
+  label: string,
+  code: string = "payload.invalid",
+): unknown {
+  if (schema === null) return value;
+  const validated = schema["~standard"].validate(value);
+  const accept = (result: StandardSchemaV1.Result<unknown>) => outputOf(result, label, code);
+  return isThenable(validated) ? Promise.resolve(validated).then(accept) : accept(validated);
+}
+
+/** A promise, of whichever realm. */
+export function isThenable(value: unknown): value is Promise<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}
+
+function outputOf(result: StandardSchemaV1.Result<unknown>, label: string, code: string): unknown {
+  if (typeof result !== "object" || result === null) {
+    throw new InvalidInputError(code, `${label} has a schema that gave no result: it isn't a Standard Schema.`);
+  }
+  if (result.issues === undefined) return result.value;
+  const problems = result.issues.slice(0, 5).map(({ path = [], message }) => {
+    const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
+    return place === "" ? message : `${place}: ${message}`;
+  });
+  throw new InvalidInputError(code, `${label} isn't what its schema accepts. ${problems.join("; ")}`);
+}

@@ -1,0 +1,124 @@
+import type { Engine } from "./engine.ts";
+import { GroupCommit } from "./group-commit.ts";
+import type {
+  EventInsert,
+  EventInsertResult,
+  EventsRequest,
+  InstanceCommit,
+  InstanceCommitResult,
+  InstanceHistory,
+  InstanceInsert,
+  InstanceInsertResult,
+  InstanceRun,
+  LoadedEvents,
+} from "./instance-records.ts";
+import type { InstanceStatements } from "./instance-statements.ts";
+
+/** A journal may be long: few are read at once. */
+const MOST_LOADS = 100;
+
+/** Workflow instances in the database: what many do at once goes through group commits, the rest straight to the engine. */
+export class StoredInstances {
+  readonly statements: InstanceStatements;
+  readonly #engine: Engine;
+  readonly #inserts: GroupCommit<readonly InstanceInsert[], InstanceInsertResult[]>;
+  readonly #commits: GroupCommit<InstanceCommit, InstanceCommitResult>;
+  readonly #loads: GroupCommit<InstanceRun, InstanceHistory | null>;
+  readonly #eventLoads: GroupCommit<EventsRequest, LoadedEvents | null>;
+  /** In the order of asking, or an event could overtake another of the same sender. */
+  readonly #events: GroupCommit<EventInsert, EventInsertResult>;
+
+  constructor(engine: Engine) {
+    const { clock, flushesInFlight, instances } = engine;
+    this.statements = instances;
+    this.#engine = engine;
+    this.#inserts = new GroupCommit({
+      clock,
+      flush: (batches) => insertBatches(batches, (all) => instances.insert(all)),
+      flushesInFlight,
+      measure: (batch) => ({ rows: batch.length, bytes: sum(batch, ({ params }) => params.length) }),
+    });
+    this.#commits = new GroupCommit({
+      clock,
+      flush: (commits, sending) => instances.commit(commits, sending),
+      flushesInFlight,
+      measure: measureCommit,
+    });
+    this.#loads = new GroupCommit({
+      clock,
+      flush: async (runs) => inOrder(runs, await instances.load(runs)),
+      flushesInFlight,
+      measure: () => ({ rows: 1, bytes: 0 }),
+      maxRows: MOST_LOADS,
+    });
+    this.#eventLoads = new GroupCommit({
+      clock,
+      flush: async (requests) => inOrder(requests, await instances.loadEvents(requests)),
+      flushesInFlight,
+      measure: () => ({ rows: 1, bytes: 0 }),
+    });
+    this.#events = new GroupCommit({
+      clock,
+      flush: (events) => instances.sendEvents(events),
+      flushesInFlight: 1,
+      measure: ({ payload }) => ({ rows: 1, bytes: payload.length }),
+    });
+  }
+
+  async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
+    this.#engine.refuseNesting();
+    return this.#inserts.add(instances);
+  }
+
+  commit(commit: InstanceCommit): Promise<InstanceCommitResult> {
+    return this.#commits.add(commit);
+  }
+
+  load(run: InstanceRun): Promise<InstanceHistory | null> {
+    return this.#loads.add(run);
+  }
+
+  loadEvents(request: EventsRequest): Promise<LoadedEvents | null> {
+    return this.#eventLoads.add(request);
+  }
+
+  async sendEvent(event: EventInsert): Promise<EventInsertResult> {
+    this.#engine.refuseNesting();
+    return this.#events.add(event);
+  }
+
+  /** Resolves when nothing is on its way to the database any more. */
+  async idle(): Promise<void> {
+    const groups = [this.#inserts, this.#commits, this.#loads, this.#eventLoads, this.#events];
+    await Promise.all(groups.map((group) => group.idle()));
+  }
+}
+
+async function insertBatches(
+  batches: readonly (readonly InstanceInsert[])[],
+  insert: (instances: readonly InstanceInsert[]) => Promise<InstanceInsertResult[]>,
+): Promise<InstanceInsertResult[][]> {
+  const results = await insert(batches.flat());
+  let end = 0;
+  return batches.map((batch) => {
+    end += batch.length;
+    return results.slice(end - batch.length, end);
+  });
+}
+
+/** What was found, in the order of asking. */
+function inOrder<Found extends InstanceRun>(runs: readonly InstanceRun[], found: readonly Found[]): (Found | null)[] {
+  const byRun = new Map(found.map((one) => [`${one.ref} ${one.run}`, one]));
+  return runs.map(({ ref, run }) => byRun.get(`${ref} ${run}`) ?? null);
+}
+
+function measureCommit({ entries, outcome }: InstanceCommit): { rows: number; bytes: number } {
+  const final = outcome.kind === "completed" ? outcome.output : outcome.kind === "errored" ? outcome.error : "";
+  return { rows: entries.length + 1, bytes: final.length + sum(entries, ({ value }) => value?.length ?? 0) };
+}
+
+function sum<Item>(items: readonly Item[], measure: (item: Item) => number): number {
+  let total = 0;
+  for (const item of items) total += measure(item);
+  return total;
+}

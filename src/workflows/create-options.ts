@@ -1,0 +1,13 @@
+/** How an instance is created. */
+export interface CreateOptions<Params> {
+  /** At most 100 letters, digits and `. : _ -`, unique within the workflow. Default: one that is made for it. */
+  readonly id?: string;
+  readonly params?: Params;
+  /** What to do if the workflow has an instance of this id: throw `instance.already_exists` (default), or give that one. */
+  readonly onConflict?: "error" | "return";
+}
+
+/** The arguments of `create`: params may be left out where the workflow takes none. */
+export type CreateArguments<Params> = undefined extends Params
+  ? [options?: CreateOptions<Params>]
+  : [options: CreateOptions<Params> & { readonly params: Params }];

@@ -1,0 +1,175 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { InvalidInputError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
+import { isStandardSchema } from "../schema.ts";
+import type { WorkflowEntrypointClass } from "./entrypoint.ts";
+import { checkWorkflowName } from "./names.ts";
+import type { EventPayloads, WorkflowEvent, WorkflowStep } from "./step.ts";
+import type { WorkflowBindings } from "./workflow-binding.ts";
+
+/** What else a workflow's function is given. */
+export interface WorkflowContext<Env = unknown> {
+  /** The workflows of the application. An instance that is created here is created once, as a step is. */
+  readonly workflows: WorkflowBindings;
+  readonly env: Env;
+}
+
+export type WorkflowFunction = (event: never, step: never, context: never) => unknown;
+
+/** A function whose steps are remembered. */
+export interface WorkflowDefinition<Params, Output, Events extends EventPayloads> {
+  readonly kind: "workflow";
+  readonly name: string;
+  readonly input: StandardSchemaV1 | null;
+  readonly output: StandardSchemaV1 | null;
+  readonly events: ReadonlyMap<string, StandardSchemaV1> | null;
+  readonly run: WorkflowFunction;
+  /** Never there: they carry types. */
+  readonly types?: { readonly params: (params: Params) => void; readonly output: Output; readonly events: Events };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the widest definition that there is; its types are never looked into
+export type AnyWorkflowDefinition = WorkflowDefinition<any, unknown, any>;
+
+/** A workflow as an application registers it: made by `defineWorkflow`, a class, or a class under a name. */
+export type AnyWorkflow =
+  | AnyWorkflowDefinition
+  | WorkflowEntrypointClass
+  | { readonly name: string; readonly workflow: WorkflowEntrypointClass | AnyWorkflowDefinition };
+
+export type Workflows = Readonly<Record<string, AnyWorkflow>>;
+
+/** What `create` takes for `params`. */
+export type ParamsOf<Workflow> =
+  Workflow extends WorkflowDefinition<infer Params, unknown, EventPayloads>
+    ? Params
+    : Workflow extends { readonly workflow: infer Inner }
+      ? ParamsOf<Inner>
+      : Workflow extends new (
+            ...parameters: never[]
+          ) => { run(event: infer Event, step: never): unknown }
+        ? Event extends WorkflowEvent<infer Params>
+          ? Params
+          : unknown
+        : unknown;
+
+/** What `result()` gives. */
+export type WorkflowOutput<Workflow> =
+  Workflow extends WorkflowDefinition<never, infer Output, EventPayloads>
+    ? Output
+    : Workflow extends { readonly workflow: infer Inner }
+      ? WorkflowOutput<Inner>
+      : Workflow extends new (
+            ...parameters: never[]
+          ) => { run(event: never, step: never): infer Result }
+        ? Awaited<Result>
+        : unknown;
+
+/** What `sendEvent` takes, by type. */
+export type WorkflowEvents<Workflow> =
+  Workflow extends WorkflowDefinition<never, unknown, infer Events>
+    ? Events
+    : Workflow extends { readonly workflow: infer Inner }
+      ? WorkflowEvents<Inner>
+      : EventPayloads;
+
+type EventSchemas = Readonly<Record<string, StandardSchemaV1>>;
+type PayloadsOf<Schemas extends EventSchemas> = {
+  readonly [Type in keyof Schemas & string]: StandardSchemaV1.InferOutput<Schemas[Type]>;
+};
+
+interface WorkflowOptions {
+  readonly name: string;
+}
+
+/**
+ * Defines a workflow. Schemas, of any library that speaks Standard Schema, check what goes in and out: params at `create`,
+ * events at `sendEvent`, the output at the end.
+ *
+ * @example
+ * const checkout = defineWorkflow({ name: "checkout", input: Order }, async (event, step) => {
+ *   const charge = await step.do("charge", (ctx) => pay(event.payload, ctx.idempotencyKey));
+ *   await step.sleep("cool down", "10 minutes");
+ *   return { charge };
+ * });
+ */
+export function defineWorkflow<
+  Input extends StandardSchemaV1,
+  Events extends EventSchemas = Record<never, never>,
+  Output extends StandardSchemaV1 | undefined = undefined,
+  Result = unknown,
+>(
+  options: WorkflowOptions & { readonly input: Input; readonly output?: Output; readonly events?: Events },
+  run: (
+    event: WorkflowEvent<StandardSchemaV1.InferOutput<Input>>,
+    step: WorkflowStep<PayloadsOf<Events>>,
+    context: WorkflowContext,
+  ) => Promise<Output extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Output> : Result>,
+): WorkflowDefinition<
+  StandardSchemaV1.InferInput<Input>,
+  Output extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Output> : Result,
+  PayloadsOf<Events>
+>;
+export function defineWorkflow<
+  Params = undefined,
+  Events extends EventSchemas = Record<never, never>,
+  Output extends StandardSchemaV1 | undefined = undefined,
+  Result = unknown,
+>(
+  options: WorkflowOptions & { readonly input?: undefined; readonly output?: Output; readonly events?: Events },
+  run: (
+    event: WorkflowEvent<Params>,
+    step: WorkflowStep<PayloadsOf<Events>>,
+    context: WorkflowContext,
+  ) => Promise<Output extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Output> : Result>,
+): WorkflowDefinition<
+  NoInfer<Params>,
+  Output extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Output> : Result,
+  PayloadsOf<Events>
+>;
+export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefinition {
+  if (typeof options !== "object" || options === null || typeof run !== "function") {
+    throw invalid("defineWorkflow takes options and a function: defineWorkflow({ name }, async (event, step) => …)");
+  }
+  checkOptions(options, {
+    label: "A workflow",
+    fields: ["name", "input", "output", "events"],
+    code: "workflow.invalid",
+  });
+  const { name, input, output, events } = options as Record<string, unknown>;
+  return {
+    kind: "workflow",
+    name: checkWorkflowName(name),
+    input: checkSchema(input, "input"),
+    output: checkSchema(output, "output"),
+    events: checkEvents(events),
+    run: run as WorkflowFunction,
+  };
+}
+
+export function isWorkflowDefinition(value: unknown): value is AnyWorkflowDefinition {
+  return typeof value === "object" && value !== null && Reflect.get(value, "kind") === "workflow";
+}
+
+function checkSchema(value: unknown, label: string): StandardSchemaV1 | null {
+  if (value === undefined) return null;
+  if (isStandardSchema(value)) return value;
+  throw invalid(`A workflow's ${label} must be a Standard Schema (zod, valibot, arktype and others make them)`);
+}
+
+function checkEvents(events: unknown): ReadonlyMap<string, StandardSchemaV1> | null {
+  if (events === undefined) return null;
+  if (Object.prototype.toString.call(events) !== "[object Object]") {
+    throw invalid("A workflow's events must be an object: { type: schema }");
+  }
+  return new Map(
+    Object.entries(events as object).map(([type, schema]) => [
+      type,
+      checkSchema(schema, `event "${type}"`) as StandardSchemaV1,
+    ]),
+  );
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("workflow.invalid", `${problem}.`);
+}

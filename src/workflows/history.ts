@@ -1,0 +1,129 @@
+import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { InvalidInputError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
+import type { EntryKind, HistoryEntry, InstanceStatus, PastRun, StepType } from "../store/instance-records.ts";
+import { decodeValue, describeError } from "../values/index.ts";
+import type { WorkflowRuntime } from "./workflow-runtime.ts";
+
+export interface HistoryOptions {
+  /** Only this run. Default: all of them. */
+  readonly run?: number;
+  /** Default: `oldest` first. */
+  readonly order?: "oldest" | "newest";
+  /** From 1 to 1000. Default: 100. */
+  readonly limit?: number;
+  /** Where the page before ended. */
+  readonly cursor?: string;
+}
+
+/** What happened at one step. */
+export interface HistoryItem {
+  readonly run: number;
+  readonly position: number;
+  readonly at: Date;
+  readonly kind: EntryKind;
+  readonly type: StepType;
+  readonly name: string;
+  readonly count: number;
+  /** Of a step with attempts. */
+  readonly attempt?: number;
+  /** What a step gave. */
+  readonly output?: unknown;
+  readonly error?: { readonly name: string; readonly message: string };
+  /** The deadline of a wait, or the time of the next attempt. */
+  readonly dueAt?: Date;
+  readonly event?: { readonly type: string; readonly payload: unknown };
+}
+
+/** A run that was restarted. */
+export interface EarlierRun {
+  readonly run: number;
+  /** As it was when it was restarted. */
+  readonly status: InstanceStatus;
+  readonly output?: unknown;
+  readonly error?: { readonly name: string; readonly message: string };
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+export interface HistoryPage {
+  /** The run that it is in. */
+  readonly run: number;
+  readonly earlierRuns: readonly EarlierRun[];
+  readonly entries: readonly HistoryItem[];
+  /** For the next page; null on the last. */
+  readonly cursor: string | null;
+}
+
+const CURSOR = /^(\d{1,9})\.(\d{1,9})$/;
+
+export async function readHistory(
+  runtime: WorkflowRuntime,
+  ref: string,
+  presentRun: number,
+  options: HistoryOptions,
+): Promise<HistoryPage> {
+  checkOptions(options, { label: "history", fields: ["run", "order", "limit", "cursor"] });
+  const { run = null, order = "oldest", limit = 100, cursor } = options;
+  if (run !== null && !(Number.isInteger(run) && run >= 1)) throw invalid("run must be a whole number above zero");
+  if (order !== "oldest" && order !== "newest") throw invalid('order must be "oldest" or "newest"');
+  checkLimit(limit);
+  const { statements } = runtime.store.instances;
+  const after = cursor === undefined ? null : parseCursor(cursor);
+  const entries = await statements.history({ ref, run, after, order, limit: limit + 1 });
+  const earlierRuns = await statements.pastRuns(ref);
+  const page = entries.slice(0, limit);
+  const last = page.at(-1);
+  const more = entries.length > limit && last !== undefined;
+  return {
+    run: presentRun,
+    earlierRuns: earlierRuns.map(toEarlierRun),
+    entries: page.map(toItem),
+    cursor: more ? encodeCursor(`${last.run}.${last.position}`) : null,
+  };
+}
+
+export function checkLimit(limit: unknown): void {
+  const accepted = typeof limit === "number" && Number.isInteger(limit) && limit >= 1 && limit <= 1000;
+  if (!accepted) throw invalid("limit must be a whole number from 1 to 1000");
+}
+
+function parseCursor(cursor: string): { run: number; position: number } {
+  const [, run, position] = CURSOR.exec(decodeCursor(cursor)) ?? [];
+  if (run !== undefined && position !== undefined) return { run: Number(run), position: Number(position) };
+  throw new InvalidInputError("cursor.invalid", "The cursor isn't one that a history gave.");
+}
+
+function toItem(entry: HistoryEntry): HistoryItem {
+  const { run, position, at, kind, type, name, count, attempt, value, dueAt, eventType, eventPayload } = entry;
+  const failed = kind === "failed";
+  return {
+    run,
+    position,
+    at: new Date(at),
+    kind,
+    type,
+    name,
+    count,
+    ...(attempt > 0 ? { attempt } : {}),
+    ...(value !== null && !failed ? { output: decodeValue(value) } : {}),
+    ...(value !== null && failed ? { error: describeError(decodeValue(value)) } : {}),
+    ...(dueAt === null ? {} : { dueAt: new Date(dueAt) }),
+    ...(eventType === null ? {} : { event: { type: eventType, payload: decodeValue(eventPayload as string) } }),
+  };
+}
+
+function toEarlierRun({ run, status, output, error, startedAt, finishedAt }: PastRun): EarlierRun {
+  return {
+    run,
+    status,
+    ...(output === null ? {} : { output: decodeValue(output) }),
+    ...(error === null ? {} : { error: describeError(decodeValue(error)) }),
+    startedAt: startedAt === null ? null : new Date(startedAt),
+    finishedAt: finishedAt === null ? null : new Date(finishedAt),
+  };
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("options.invalid", `${problem}.`);
+}

@@ -1,0 +1,95 @@
+import type { ProcessorSource } from "../queue/processor.ts";
+import type { Work, WorkClaim } from "../queue/work.ts";
+import type { HookScope } from "../store/hook-records.ts";
+import type { ClaimedInstance } from "../store/instance-records.ts";
+import type { Store } from "../store/store.ts";
+import { InstanceWork } from "./instance-work.ts";
+import type { WorkflowRuntime } from "./workflow-runtime.ts";
+
+/** What other processes announce within this time is looked for once. */
+const GATHER_MS = 20;
+
+/** The workflow instances of some namespaces in one database, as work. */
+export class InstanceSource implements ProcessorSource {
+  readonly kind = "instance";
+  readonly store: Store;
+  readonly namespaces: readonly string[];
+  readonly #runtimes: ReadonlyMap<string, WorkflowRuntime>;
+  #scopes: HookScope[];
+  #looking = false;
+
+  constructor(store: Store, runtimes: readonly WorkflowRuntime[]) {
+    this.store = store;
+    this.#runtimes = new Map(runtimes.map((runtime) => [runtime.namespace, runtime]));
+    this.namespaces = [...this.#runtimes.keys()];
+    this.#scopes = runtimes.map(({ namespace, workflows }) => ({ namespace, names: workflows.names }));
+  }
+
+  handles(namespace: string, name: string): boolean {
+    return this.#runtimes.get(namespace)?.workflows.find(name) !== undefined;
+  }
+
+  toWork(instance: ClaimedInstance): InstanceWork {
+    return new InstanceWork(instance, this.#runtimes.get(instance.namespace) as WorkflowRuntime);
+  }
+
+  async claim(request: WorkClaim): Promise<Work[]> {
+    const scopes = this.#scopes;
+    if (scopes.length > 1) this.#scopes = [...scopes.slice(1), scopes[0] as HookScope]; // each namespace is the first in turn
+    const claimed = await this.store.instances.statements.claim({ ...request, scopes });
+    return claimed.map((instance) => this.toWork(instance));
+  }
+
+  nextWake(options: { takeOver: boolean }): Promise<number | null> {
+    return this.store.instances.statements.nextWake(this.#scopes, options);
+  }
+
+  async renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {
+    const byRef = new Map(
+      work.filter((one) => one instanceof InstanceWork).map((one) => [one.execution.lease.ref, one] as const),
+    );
+    const leases = Array.from(byRef.values(), ({ execution }) => execution.lease);
+    const held = new Set<Work>();
+    for (const renewed of await this.store.instances.statements.renew(leases, leaseMs)) {
+      const one = byRef.get(renewed.ref) as InstanceWork;
+      one.execution.observe(renewed);
+      held.add(one);
+    }
+    return held;
+  }
+
+  async expireLeases(isGone: (token: string) => boolean): Promise<number> {
+    const { statements } = this.store.instances;
+    const tokens = await statements.leaseTokens(this.namespaces);
+    return statements.expireLeases(this.namespaces, tokens.filter(isGone));
+  }
+
+  async purge(): Promise<void> {}
+
+  /** Events may have come for what waits for them in memory. */
+  heard(): void {
+    if (this.#looking) return;
+    this.#looking = true;
+    this.store.clock.setTimer(() => {
+      this.#looking = false;
+      for (const { live } of this.#runtimes.values()) {
+        for (const execution of live.values()) if (execution.listening) execution.look();
+      }
+    }, GATHER_MS);
+  }
+
+  /** Instances of workflows that this process doesn't know are left alone; somebody should know of them. */
+  async survey(): Promise<void> {
+    for (const { namespace, workflows } of this.#runtimes.values()) {
+      const unknown = await this.store.instances.statements.unknownNames({ namespace, names: workflows.names });
+      if (unknown.length === 0) continue;
+      this.store.logger.warn(
+        "There are unfinished instances of workflows that this process doesn't have. It leaves them alone.",
+        {
+          namespace,
+          workflows: unknown,
+        },
+      );
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import type { AttemptAbortedError } from "../errors.ts";
+import type { AttemptFailure, Work } from "../queue/work.ts";
+import type { ClaimedInstance, RenewedInstance } from "../store/instance-records.ts";
+import { Execution, type ExecutionEnd } from "./execution.ts";
+import { runWorkflow } from "./run-workflow.ts";
+import type { WorkflowRuntime } from "./workflow-runtime.ts";
+
+/** An instance that this process has claimed: it runs until it is finished, or waits for something. */
+export class InstanceWork implements Work {
+  readonly instance: ClaimedInstance;
+  readonly execution: Execution;
+  readonly #runtime: WorkflowRuntime;
+  /** Given where the execution was parked, and goes on. */
+  readonly #renewed: RenewedInstance | null;
+
+  constructor(instance: ClaimedInstance, runtime: WorkflowRuntime) {
+    this.instance = instance;
+    this.#runtime = runtime;
+    const again = runtime.reacquired.get(instance.lock);
+    runtime.reacquired.delete(instance.lock);
+    this.#renewed = again?.renewed ?? null;
+    this.execution = again?.execution ?? new Execution(instance, createHost(runtime));
+  }
+
+  get recovered(): boolean {
+    return this.instance.recoveries > 0;
+  }
+
+  get description(): string {
+    return `workflow ${this.instance.name} ${this.instance.id}`;
+  }
+
+  async execute(onEnd: () => void): Promise<AttemptFailure | null> {
+    const { live } = this.#runtime;
+    const { ref } = this.instance;
+    live.set(ref, this.execution);
+    try {
+      return this.#settle(await this.#run(onEnd));
+    } finally {
+      if (live.get(ref) === this.execution) live.delete(ref);
+    }
+  }
+
+  abandon(reason: AttemptAbortedError): void {
+    this.execution.abandon(reason);
+  }
+
+  wrapUp(): void {
+    this.execution.wrapUp();
+  }
+
+  async release(): Promise<void> {
+    await this.execution.release();
+  }
+
+  #run(onEnd: () => void): Promise<ExecutionEnd> {
+    if (this.#renewed !== null) {
+      const { wakes, at, ref, run, lock } = this.#renewed;
+      return this.execution.continue({ ref, run, lock }, wakes, at, onEnd);
+    }
+    return this.execution.run(() => runWorkflow(this.#runtime, this.execution), onEnd);
+  }
+
+  #settle(end: ExecutionEnd): AttemptFailure | null {
+    const { results, store, namespace } = this.#runtime;
+    if (end.kind === "completed") results.finished(this.instance, { status: "complete", output: end.output });
+    if (end.kind === "parked" && end.delayMs !== null) store.work.post({ namespace, delayMs: end.delayMs });
+    if (end.kind === "released") store.work.post({ namespace, delayMs: 0 });
+    if (end.kind !== "errored") return null;
+    results.finished(this.instance, { status: "errored", error: end.error });
+    return { error: end.thrown, description: this.description, attempt: 1, final: true };
+  }
+}
+
+function createHost(runtime: WorkflowRuntime): ConstructorParameters<typeof Execution>[1] {
+  const { store, workflows } = runtime;
+  return {
+    clock: store.clock,
+    maxValueBytes: workflows.settings.maxValueBytes,
+    commit: (commit) => store.instances.commit(commit),
+    load: (run) => store.instances.load(run),
+    loadEvents: (request) => store.instances.loadEvents(request),
+    reacquire: (execution) => void runtime.reacquire(execution),
+    warn: (message, details) => store.logger.warn(message, details),
+  };
+}

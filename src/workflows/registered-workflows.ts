@@ -1,0 +1,91 @@
+import { InvalidInputError, NotFoundError } from "../errors.ts";
+import type { AnyWorkflow, AnyWorkflowDefinition, Workflows } from "./define-workflow.ts";
+import { isWorkflowDefinition } from "./define-workflow.ts";
+import type { WorkflowEntrypointClass } from "./entrypoint.ts";
+import { checkWorkflowName } from "./names.ts";
+import type { WorkflowBindings } from "./workflow-binding.ts";
+import type { WorkflowSettings } from "./workflow-settings.ts";
+
+/** A workflow that this process can run. */
+export interface RegisteredWorkflow {
+  /** Under which the application registered it. */
+  readonly key: string;
+  /** Under which its instances are stored. */
+  readonly name: string;
+  readonly definition: AnyWorkflowDefinition | null;
+  readonly entrypoint: WorkflowEntrypointClass | null;
+  /** As it was registered: the object that other workflows know it by. */
+  readonly source: AnyWorkflow;
+}
+
+/** What the workflows of an application share: a value, or what a function makes of the application's workflows. */
+export type EnvOption = unknown | ((workflows: WorkflowBindings) => unknown);
+
+/** The workflows of one namespace, as this process knows them. */
+export class RegisteredWorkflows {
+  readonly namespace: string;
+  readonly settings: WorkflowSettings;
+  readonly env: EnvOption;
+  readonly names: readonly string[];
+  readonly all: readonly RegisteredWorkflow[];
+  readonly #byName: ReadonlyMap<string, RegisteredWorkflow>;
+
+  constructor(namespace: string, workflows: Workflows, settings: WorkflowSettings, env: EnvOption) {
+    this.namespace = namespace;
+    this.settings = settings;
+    this.env = env;
+    if (Object.prototype.toString.call(workflows) !== "[object Object]") {
+      throw invalid("The workflows must be an object: { key: defineWorkflow(…) }");
+    }
+    this.all = Object.entries(workflows).map(([key, workflow]) => register(key, workflow));
+    this.#byName = new Map(this.all.map((workflow) => [workflow.name, workflow]));
+    this.names = [...this.#byName.keys()];
+    if (this.names.length < this.all.length) {
+      const twice = this.all.find(({ name }, index) => this.all.findIndex((one) => one.name === name) !== index);
+      throw invalid(`Two workflows have the name "${twice?.name}"`);
+    }
+  }
+
+  find(name: string): RegisteredWorkflow | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** By its key, its name, or as it was registered. */
+  get(workflow: unknown): RegisteredWorkflow {
+    const found = this.all.find(
+      ({ key, name, source, definition, entrypoint }) =>
+        workflow === source ||
+        (workflow !== null && (workflow === definition || workflow === entrypoint)) ||
+        workflow === key ||
+        workflow === name,
+    );
+    if (found !== undefined) return found;
+    const known = this.names.length === 0 ? "it has none" : `it has ${this.names.join(", ")}`;
+    const shown = typeof workflow === "string" ? `"${workflow.slice(0, 100)}"` : "that wasn't registered";
+    throw new NotFoundError("workflow.not_found", `The application has no workflow ${shown}; ${known}.`);
+  }
+}
+
+function register(key: string, source: AnyWorkflow): RegisteredWorkflow {
+  if (isWorkflowDefinition(source)) return { key, name: source.name, definition: source, entrypoint: null, source };
+  if (isEntrypoint(source)) return { key, name: checkWorkflowName(key), definition: null, entrypoint: source, source };
+  const { name, workflow } = (source ?? {}) as { name?: unknown; workflow?: unknown };
+  if (isWorkflowDefinition(workflow)) {
+    return { key, name: checkWorkflowName(name ?? workflow.name), definition: workflow, entrypoint: null, source };
+  }
+  if (isEntrypoint(workflow)) {
+    return { key, name: checkWorkflowName(name), definition: null, entrypoint: workflow, source };
+  }
+  throw invalid(
+    `The workflow "${key}" must be made by defineWorkflow, or be a class that extends WorkflowEntrypoint, or { name, workflow }`,
+  );
+}
+
+/** Taken structurally: a class of another copy of this package, or of Cloudflare's, will do. */
+function isEntrypoint(value: unknown): value is WorkflowEntrypointClass {
+  return typeof value === "function" && typeof value.prototype?.run === "function";
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("workflow.invalid", `${problem}.`);
+}

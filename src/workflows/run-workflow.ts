@@ -1,0 +1,56 @@
+import { applySchema } from "../schema.ts";
+import { decodeValue } from "../values/index.ts";
+import { createBindings } from "./create-bindings.ts";
+import type { WorkflowContext } from "./define-workflow.ts";
+import type { ExecutionContext, WorkflowEntrypointClass } from "./entrypoint.ts";
+import type { Execution } from "./execution.ts";
+import type { RegisteredWorkflow } from "./registered-workflows.ts";
+import type { WorkflowEvent } from "./step.ts";
+import { Steps } from "./steps.ts";
+import type { WorkflowBindings } from "./workflow-binding.ts";
+import type { WorkflowRuntime } from "./workflow-runtime.ts";
+
+/** Calls the user's function, from its beginning. */
+export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution): Promise<unknown> {
+  const { name, id, params, createdAt } = execution.instance;
+  const workflow = runtime.workflows.get(name);
+  const steps = new Steps(runtime, execution);
+  let bindings: WorkflowBindings | undefined;
+  const context = {
+    get workflows() {
+      bindings ??= createBindings(runtime, steps);
+      return bindings;
+    },
+  };
+  const event: WorkflowEvent<unknown> = {
+    payload: decodeValue(params) as Readonly<unknown>,
+    timestamp: new Date(createdAt),
+    instanceId: id,
+    workflowName: name,
+  };
+  const result = await call(workflow, event, steps, context, runtime.workflows.env);
+  const schema = workflow.definition?.output ?? null;
+  return applySchema(schema, result, `The result of the workflow "${name}"`, "output.invalid");
+}
+
+function call(
+  { definition, entrypoint }: RegisteredWorkflow,
+  event: WorkflowEvent<unknown>,
+  steps: Steps,
+  context: ExecutionContext,
+  option: unknown,
+): unknown {
+  const env = typeof option === "function" ? option(context.workflows) : option;
+  if (definition !== null) return definition.run(event as never, steps as never, withEnv(context, env) as never);
+  const instance = new (entrypoint as WorkflowEntrypointClass)(context, env);
+  return instance.run(event as never, steps as never);
+}
+
+function withEnv(context: ExecutionContext, env: unknown): WorkflowContext {
+  return {
+    env,
+    get workflows() {
+      return context.workflows;
+    },
+  };
+}

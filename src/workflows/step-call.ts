@@ -1,0 +1,113 @@
+import type { NewEntry, StepType } from "../store/instance-records.ts";
+import type { StepRecord } from "./run-journal.ts";
+import type { StepPolicy } from "./step-config.ts";
+
+/** How a step ends for the code that called it. */
+export type StepEnding = { readonly value: unknown } | { readonly error: unknown };
+
+/** The user's code called a step, and waits for it. */
+export class StepCall {
+  readonly type: StepType;
+  readonly name: string;
+  readonly count: number;
+  /** Whether the body of another step was running when it was called. */
+  readonly nested: boolean;
+  /** What was stored about it before this execution. */
+  readonly record: StepRecord | null;
+  readonly promise: Promise<unknown>;
+  #resolve!: (value: unknown) => void;
+  #reject!: (error: unknown) => void;
+
+  constructor(type: StepType, name: string, count: number, nested: boolean, record: StepRecord | null) {
+    this.type = type;
+    this.name = name;
+    this.count = count;
+    this.nested = nested;
+    this.record = record;
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  end(ending: StepEnding): void {
+    if ("value" in ending) {
+      this.#resolve(ending.value);
+      return;
+    }
+    this.promise.catch(() => {}); // nobody may be waiting, and that is no reason to end the process
+    this.#reject(ending.error);
+  }
+
+  /** An entry of this step. */
+  entry(kind: NewEntry["kind"], details: Partial<NewEntry> = {}): NewEntry {
+    const { type, name, count, nested } = this;
+    return { kind, type, name, count, nested, attempt: 0, value: null, dueAt: null, event: null, ...details };
+  }
+}
+
+/** Something that only time, or an event, brings to an end. */
+export interface OpenWait {
+  readonly call: StepCall;
+  readonly dueAt: number;
+  /** Whether the deadline is in the journal. */
+  recorded: boolean;
+}
+
+export class SleepCall extends StepCall implements OpenWait {
+  dueAt = 0;
+  recorded = false;
+
+  get call(): StepCall {
+    return this;
+  }
+}
+
+export class EventCall extends StepCall implements OpenWait {
+  readonly eventType: string;
+  dueAt = 0;
+  recorded = false;
+
+  constructor(name: string, count: number, nested: boolean, record: StepRecord | null, eventType: string) {
+    super("waitForEvent", name, count, nested, record);
+    this.eventType = eventType;
+  }
+
+  get call(): StepCall {
+    return this;
+  }
+}
+
+/** A step with a function of the user's, or the creation of a child. */
+export class BodyCall extends StepCall implements OpenWait {
+  readonly policy: StepPolicy;
+  readonly body: (ctx: never) => unknown;
+  /** Of the attempt that runs, or ran last. */
+  attempt: number;
+  /** When the next attempt may begin. */
+  dueAt: number;
+  /** The attempt whose beginning is in the journal. */
+  startedAttempt: number;
+  /** Whether the next attempt has its number. */
+  prepared = false;
+  readonly recorded = true;
+
+  constructor(
+    identity: { type: StepType; name: string; count: number },
+    nested: boolean,
+    record: StepRecord | null,
+    policy: StepPolicy,
+    body: (ctx: never) => unknown,
+  ) {
+    super(identity.type, identity.name, identity.count, nested, record);
+    this.policy = policy;
+    this.body = body;
+    this.attempt = Math.max(record?.failedAttempt ?? 0, record?.startedAttempt ?? 0);
+    this.dueAt = record?.dueAt ?? 0;
+    this.startedAttempt = record?.startedAttempt ?? 0;
+  }
+
+  get call(): StepCall {
+    return this;
+  }
+}

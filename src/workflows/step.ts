@@ -1,0 +1,107 @@
+import type { Duration } from "../duration.ts";
+import type { Backoff } from "../queue/retry-policy.ts";
+import type { CreateOptions } from "./create-options.ts";
+import type { AnyWorkflow, ParamsOf, WorkflowOutput } from "./define-workflow.ts";
+import type { WorkflowInstance } from "./workflow-instance.ts";
+
+/** What a workflow is run with. */
+export interface WorkflowEvent<Params> {
+  readonly payload: Readonly<Params>;
+  /** When the instance was created. */
+  readonly timestamp: Date;
+  readonly instanceId: string;
+  readonly workflowName: string;
+}
+
+/** How often and when a step is tried again. Default: `{ limit: 5, delay: "1 second", backoff: "exponential" }`. */
+export interface StepRetries {
+  /** How many times to try again after the first attempt. */
+  readonly limit: number;
+  /** The wait before the first retry, or a function that chooses each wait. */
+  readonly delay: Duration | RetryDelay;
+  /** How it grows: `exponential` doubles it each time, `linear` adds it each time. */
+  readonly backoff?: Backoff;
+}
+
+/** Chooses the wait before the next attempt. It has five seconds to answer. */
+export type RetryDelay = (failure: {
+  readonly ctx: WorkflowStepContext;
+  readonly error: Error;
+}) => Duration | Promise<Duration>;
+
+export interface WorkflowStepConfig {
+  readonly retries?: Partial<StepRetries>;
+  /** For each attempt. Default: 10 minutes. */
+  readonly timeout?: Duration;
+  /** Names that the step had in older versions of the code: what is stored under one of them is its result. */
+  readonly aliases?: readonly string[];
+}
+
+/** What a step's function is called with. A copy: changing it has no effect. */
+export interface WorkflowStepContext {
+  /** `count` is 1 for the first call of this name in a run, 2 for the second, and so on. */
+  readonly step: { readonly name: string; readonly count: number };
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly config: { readonly retries: StepRetries; readonly timeout: Duration };
+  /** The same for all attempts at this step of this run, and for no other. Pass it on to services that know such keys. */
+  readonly idempotencyKey: string;
+  /** Aborted when the attempt has timed out, or when the instance was terminated, restarted, or taken over by another process. */
+  readonly signal: AbortSignal;
+}
+
+/** An event that was sent to an instance. */
+export interface ReceivedEvent<Payload> {
+  readonly payload: Readonly<Payload>;
+  readonly timestamp: Date;
+  readonly type: string;
+}
+
+/** Types of events, and what each carries. */
+export type EventPayloads = { readonly [Type in string]: unknown };
+
+/**
+ * What a workflow does, so that it is remembered. Steps may run in parallel, in loops and inside of each other; identity is the
+ * step's type, its name, and which call of that name it is.
+ */
+export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
+  /**
+   * Runs the function and remembers its result: once it is stored it never runs again. Gives a copy of the result, in the first
+   * run as afterwards. Throws when no attempts are left, what the last one threw.
+   *
+   * @example
+   * const charge = await step.do("charge", { retries: { limit: 3 } }, (ctx) => pay(order, ctx.idempotencyKey));
+   */
+  do<Result>(name: string, callback: (ctx: WorkflowStepContext) => Result | Promise<Result>): Promise<Result>;
+  do<Result>(
+    name: string,
+    config: WorkflowStepConfig,
+    callback: (ctx: WorkflowStepContext) => Result | Promise<Result>,
+  ): Promise<Result>;
+
+  /** Waits, at most 365 days. A sleeping instance needs no memory and no process. */
+  sleep(name: string, duration: Duration): Promise<void>;
+
+  sleepUntil(name: string, time: Date | number): Promise<void>;
+
+  /**
+   * Waits for an event of this type, first in first out; one that was sent before counts. Throws an `EventTimeoutError` after
+   * `timeout` (default: 24 hours).
+   */
+  waitForEvent<Type extends keyof Events & string>(
+    name: string,
+    options: { readonly type: Type; readonly timeout?: Duration },
+  ): Promise<ReceivedEvent<Events[Type]>>;
+
+  /** The same, where the events aren't declared. */
+  waitForEvent<Payload>(
+    name: string,
+    options: { readonly type: string; readonly timeout?: Duration },
+  ): Promise<ReceivedEvent<Payload>>;
+
+  /** Creates an instance of another workflow, once. Doesn't wait for it. */
+  create<Workflow extends AnyWorkflow>(
+    workflow: Workflow | string,
+    options?: CreateOptions<ParamsOf<Workflow>>,
+  ): Promise<WorkflowInstance<WorkflowOutput<Workflow>>>;
+}

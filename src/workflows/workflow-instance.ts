@@ -1,0 +1,233 @@
+import { type Duration, parseDuration } from "../duration.ts";
+import {
+  ConflictError,
+  InvalidInputError,
+  NotFoundError,
+  PerdureError,
+  WorkflowFailedError,
+  WorkflowTerminatedError,
+} from "../errors.ts";
+import { checkOptions } from "../options.ts";
+import { applySchema } from "../schema.ts";
+import type { InstanceChange, InstanceName, InstanceRecord, InstanceStatus } from "../store/instance-records.ts";
+import { decodeValue, describeError, encodeValue } from "../values/index.ts";
+import { type HistoryOptions, type HistoryPage, readHistory } from "./history.ts";
+import { checkId } from "./names.ts";
+import type { RegisteredWorkflow } from "./registered-workflows.ts";
+import { type FinishedRun, toFinishedRun } from "./result-waiters.ts";
+import type { EventPayloads } from "./step.ts";
+import type { WorkflowRuntime } from "./workflow-runtime.ts";
+
+/** The state of an instance. */
+export interface InstanceState<Output = unknown> {
+  readonly status: InstanceStatus;
+  /** Where it is errored. */
+  readonly error?: { readonly name: string; readonly message: string };
+  /** Where it is complete. */
+  readonly output?: Output;
+  /** Counted from 1; a restart begins the next. */
+  readonly run: number;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+export interface InstanceSummary extends InstanceState {
+  readonly id: string;
+  readonly workflowName: string;
+}
+
+export interface SentEvent<Type extends string, Payload> {
+  readonly type: Type;
+  readonly payload?: Payload;
+  /** An id of your own: an event with it is delivered once, however often it is sent. */
+  readonly id?: string;
+}
+
+/** One instance of a workflow. */
+export class WorkflowInstance<Output = unknown, Events extends EventPayloads = EventPayloads> {
+  readonly id: string;
+  readonly workflowName: string;
+  readonly #runtime: WorkflowRuntime;
+  readonly #workflow: RegisteredWorkflow;
+  readonly #name: InstanceName;
+  /** Where it is known: of an instance that was created through this handle. */
+  readonly #ref: string | null;
+
+  /** @internal */
+  constructor(runtime: WorkflowRuntime, workflow: RegisteredWorkflow, id: string, ref: string | null = null) {
+    this.id = id;
+    this.workflowName = workflow.name;
+    this.#runtime = runtime;
+    this.#workflow = workflow;
+    this.#name = { namespace: runtime.namespace, name: workflow.name, id };
+    this.#ref = ref;
+  }
+
+  async status(): Promise<InstanceState<Output>> {
+    const record = await this.#record();
+    return toState(record, this.#runtime) as InstanceState<Output>;
+  }
+
+  /**
+   * Waits for the end, and gives the output. Throws `WorkflowFailedError`, whose cause is what the workflow threw, or
+   * `WorkflowTerminatedError`; and `result.timeout` if it takes longer than `timeout`.
+   */
+  async result(options: { readonly timeout?: Duration; readonly signal?: AbortSignal } = {}): Promise<Output> {
+    checkOptions(options, { label: "result", fields: ["timeout", "signal"] });
+    const { timeout, signal } = options;
+    const timeoutMs = timeout === undefined ? null : parseDuration(timeout, "timeout");
+    signal?.throwIfAborted();
+    const run = await this.#finished(timeoutMs, signal);
+    if (run === null) throw this.#notFound();
+    if (run.status === "complete") return decodeValue(run.output) as Output;
+    if (run.status === "errored") throw new WorkflowFailedError(this.workflowName, this.id, decodeValue(run.error));
+    throw new WorkflowTerminatedError(this.workflowName, this.id);
+  }
+
+  /** Sends an event, whether or not a step waits for it yet. Resolves when it is stored. Refused when the instance is finished. */
+  async sendEvent<Type extends keyof Events & string>(event: SentEvent<Type, Events[Type]>): Promise<void> {
+    checkOptions(event, { label: "An event", fields: ["type", "payload", "id"], code: "event.invalid" });
+    const type = checkId(event.type, "The type of an event");
+    const eventId =
+      event.id === undefined ? this.#runtime.store.createId() : `own:${checkId(event.id, "The id of an event")}`;
+    const payload = await this.#checkPayload(type, event.payload);
+    const { maxValueBytes } = this.#runtime.workflows.settings;
+    const encoded = encodeValue(payload, { label: "payload", maxBytes: maxValueBytes });
+    const sent = await this.#runtime.store.instances.sendEvent({ ...this.#name, eventId, type, payload: encoded });
+    if (sent.result === "missing") throw this.#notFound();
+    if (sent.result === "finished") throw this.#finishedAlready("no event can be sent to it");
+    this.#runtime.touched(sent.ref);
+  }
+
+  /** Lets running steps end and begins no others. Does nothing where it is paused already. */
+  async pause(): Promise<void> {
+    const { changed } = await this.#change("pause");
+    if (!changed) throw this.#finishedAlready("it can't be paused");
+  }
+
+  /** Goes on. Timers went on while it was paused: what has come due meanwhile happens now. Does nothing where it isn't paused. */
+  async resume(): Promise<void> {
+    const { changed, instance } = await this.#change("resume");
+    if (!changed && isFinished(instance)) throw this.#finishedAlready("it can't be resumed");
+  }
+
+  /** Ends it. Running steps are told by their signals, and their results are dropped. */
+  async terminate(): Promise<void> {
+    const { changed } = await this.#change("terminate");
+    if (!changed) throw this.#finishedAlready("it can't be terminated");
+    this.#runtime.results.finished(this.#name, { status: "terminated" });
+  }
+
+  /** Begins anew with the same params, whatever its state. Earlier runs stay in the history; events that wait are dropped. */
+  async restart(): Promise<void> {
+    await this.#change("restart");
+  }
+
+  /** Deletes it with its history, whatever its state. */
+  async delete(): Promise<void> {
+    await this.#change("delete");
+    this.#runtime.results.finished(this.#name, null);
+  }
+
+  /** One page of what happened at its steps, in all runs. */
+  async history(options: HistoryOptions = {}): Promise<HistoryPage> {
+    const { ref, run } = await this.#record();
+    return readHistory(this.#runtime, ref, run, options);
+  }
+
+  async #record(): Promise<InstanceRecord> {
+    const [record] = await this.#runtime.store.instances.statements.find([this.#name]);
+    if (record === null || record === undefined) throw this.#notFound();
+    return record;
+  }
+
+  async #change(operation: "pause" | "resume" | "terminate" | "restart" | "delete"): Promise<InstanceChange> {
+    const change = await this.#runtime.store.instances.statements[operation](this.#name);
+    if (change.instance === null) throw this.#notFound();
+    if (change.changed) this.#runtime.changed(change.instance, operation);
+    return change;
+  }
+
+  async #checkPayload(type: string, payload: unknown): Promise<unknown> {
+    const events = this.#workflow.definition?.events ?? null;
+    if (events === null) return payload;
+    const schema = events.get(type);
+    if (schema === undefined) {
+      const known = [...events.keys()].join(", ");
+      throw new InvalidInputError(
+        "event.invalid",
+        `The workflow "${this.workflowName}" takes no event "${type}"; it takes ${known}.`,
+      );
+    }
+    return applySchema(schema, payload, `The payload of the event "${type}"`, "event.invalid");
+  }
+
+  #finished(timeoutMs: number | null, signal: AbortSignal | undefined): Promise<FinishedRun | null> {
+    const { clock } = this.#runtime.store;
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        stop();
+        timer?.cancel();
+        signal?.removeEventListener("abort", abort);
+      };
+      const abort = () => {
+        leave();
+        reject(signal?.reason);
+      };
+      const live = this.#ref !== null && this.#runtime.live.has(this.#ref);
+      const stop = this.#runtime.results.wait(
+        this.#name,
+        (run) => {
+          leave();
+          resolve(run);
+        },
+        { look: !live },
+      );
+      const timer =
+        timeoutMs === null
+          ? undefined
+          : clock.setTimer(() => {
+              leave();
+              reject(
+                new PerdureError("result.timeout", `The instance "${this.id}" wasn't finished in time; it goes on.`),
+              );
+            }, timeoutMs);
+      signal?.addEventListener("abort", abort);
+    });
+  }
+
+  #notFound(): NotFoundError {
+    return notFound(this.workflowName, this.id);
+  }
+
+  #finishedAlready(consequence: string): ConflictError {
+    return new ConflictError(
+      "instance.finished",
+      `The instance "${this.id}" of "${this.workflowName}" is finished: ${consequence}.`,
+    );
+  }
+}
+
+export function notFound(workflow: string, id: string): NotFoundError {
+  return new NotFoundError("instance.not_found", `The workflow "${workflow}" has no instance "${id}".`);
+}
+
+/** An instance that this process holds in memory while it waits is waiting, whoever owns its row. */
+export function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceState {
+  const { status, output, error, run, createdAt, startedAt, finishedAt, ref } = record;
+  const waits = status === "running" && runtime.live.get(ref)?.waiting === true;
+  return {
+    status: waits ? "waiting" : status,
+    ...(status === "complete" ? { output: decodeValue(output as string) } : {}),
+    ...(status === "errored" ? { error: describeError(decodeValue(error as string)) } : {}),
+    run,
+    createdAt: new Date(createdAt),
+    startedAt: startedAt === null ? null : new Date(startedAt),
+    finishedAt: finishedAt === null ? null : new Date(finishedAt),
+  };
+}
+
+function isFinished(instance: InstanceRecord | null): boolean {
+  return instance !== null && toFinishedRun(instance) !== undefined;
+}

@@ -1,0 +1,138 @@
+import { PerdureError } from "../errors.ts";
+import type {
+  InstanceInsert,
+  InstanceInsertResult,
+  InstanceName,
+  InstanceRecord,
+  RenewedInstance,
+} from "../store/instance-records.ts";
+import type { Store } from "../store/store.ts";
+import type { Reservation } from "../store/work-board.ts";
+import type { Execution } from "./execution.ts";
+import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import { ResultWaiters } from "./result-waiters.ts";
+
+/** Tried so often, with growing pauses, to take a parked instance again when there is no room. */
+const MOST_REACQUISITIONS = 10;
+const FIRST_PAUSE_MS = 20;
+
+/** The workflows of one namespace at work in this process: what is created, what runs, and who waits for it. */
+export class WorkflowRuntime {
+  readonly store: Store;
+  readonly workflows: RegisteredWorkflows;
+  readonly results: ResultWaiters;
+  /** What runs in this process, by ref. */
+  readonly live = new Map<string, Execution>();
+  /** Executions that were parked, and have just taken their instance again; by token. */
+  readonly reacquired = new Map<string, { execution: Execution; renewed: RenewedInstance }>();
+  readonly #reacquiring = new WeakSet<Execution>();
+  #reacquisitions = 0;
+
+  constructor(store: Store, workflows: RegisteredWorkflows) {
+    this.store = store;
+    this.workflows = workflows;
+    this.results = new ResultWaiters(store, workflows.namespace);
+  }
+
+  get namespace(): string {
+    return this.workflows.namespace;
+  }
+
+  /** Writes new instances. Where a worker of this process has room, one starts as soon as it is committed. */
+  async create(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
+    const reservations = instances.map(({ namespace, name }) => this.store.work.reserve("instance", namespace, name));
+    const writes = instances.map((instance, index) => withLease(instance, reservations[index] ?? null));
+    let results: InstanceInsertResult[];
+    try {
+      results = await this.store.instances.insert(writes);
+    } catch (error) {
+      for (const reservation of reservations) reservation?.cancel();
+      throw error;
+    }
+    for (const [index, result] of results.entries()) {
+      this.#created(writes[index] as InstanceInsert, reservations[index] ?? null, result);
+    }
+    return results;
+  }
+
+  /** Something was sent to an instance, or changed about it: whoever has it should know, and if nobody has, it may be due. */
+  touched(ref: string): void {
+    const execution = this.live.get(ref);
+    if (execution !== undefined) {
+      execution.look();
+      return;
+    }
+    this.store.work.post({ namespace: this.namespace, delayMs: 0 });
+    this.store.work.announce(this.namespace); // another process may have it
+  }
+
+  /** What was done to an instance, for whoever runs it. */
+  changed({ ref }: InstanceRecord, operation: "pause" | "resume" | "terminate" | "restart" | "delete"): void {
+    const execution = this.live.get(ref);
+    if (operation === "pause") {
+      execution?.pause();
+    } else if (operation === "resume" && execution !== undefined) {
+      execution.resume();
+    } else {
+      execution?.supersede();
+      this.store.work.post({ namespace: this.namespace, delayMs: 0 });
+      this.store.work.announce(this.namespace);
+    }
+  }
+
+  /** A step was called after its instance had been parked. */
+  async reacquire(execution: Execution): Promise<void> {
+    if (this.#reacquiring.has(execution)) return;
+    this.#reacquiring.add(execution);
+    try {
+      const reservation = await this.#awaitRoom(execution.instance);
+      if (reservation !== null) await this.#takeAgain(execution, reservation);
+    } catch (error) {
+      const failure = error instanceof PerdureError ? error.code : String(error);
+      this.store.logger.warn("A step of a parked instance must wait for the instance's next wake.", { failure });
+    } finally {
+      this.#reacquiring.delete(execution);
+    }
+  }
+
+  #created(write: InstanceInsert, reservation: Reservation<"instance"> | null, result: InstanceInsertResult): void {
+    if (reservation !== null && result.result === "created" && result.ref === write.ref) {
+      const { namespace, name, id, ref, params } = write;
+      const { at } = result;
+      const history = { run: 1, recoveries: 0, wakes: 0, begun: false, createdAt: at, dueAt: at, claimedAt: at };
+      reservation.start({ namespace, name, id, ref, params, lock: reservation.lock, ...history });
+      return;
+    }
+    reservation?.cancel();
+    if (result.result === "created") this.store.work.post({ namespace: this.namespace, delayMs: 0 });
+  }
+
+  async #awaitRoom({ namespace, name }: InstanceName): Promise<Reservation<"instance"> | null> {
+    for (let attempt = 0; attempt < MOST_REACQUISITIONS && this.store.work.attended; attempt++) {
+      const reservation = this.store.work.reserve("instance", namespace, name);
+      if (reservation !== null) return reservation;
+      await new Promise<void>((resolve) => this.store.clock.setTimer(resolve, FIRST_PAUSE_MS * 2 ** attempt));
+    }
+    return null;
+  }
+
+  async #takeAgain(execution: Execution, reservation: Reservation<"instance">): Promise<void> {
+    const lock = `${reservation.lock}.${++this.#reacquisitions}`; // a token of its own, known to be this owner's
+    const lease = { lock, leaseMs: reservation.leaseMs };
+    let renewed: RenewedInstance | null = null;
+    try {
+      renewed = await this.store.instances.statements.reacquire(execution.lease, lease);
+    } finally {
+      if (renewed === null) reservation.cancel();
+    }
+    if (renewed === null) return;
+    this.reacquired.set(lock, { execution, renewed });
+    reservation.start({ ...execution.instance, ...renewed, recoveries: 0, begun: true, claimedAt: renewed.at });
+  }
+}
+
+function withLease(instance: InstanceInsert, reservation: Reservation<"instance"> | null): InstanceInsert {
+  if (reservation === null) return instance;
+  const { lock, leaseMs } = reservation;
+  return { ...instance, lease: { lock, leaseMs } };
+}
