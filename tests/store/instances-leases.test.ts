@@ -93,6 +93,15 @@ describe.each(ENGINES)("leases of instances on $name", (engine) => {
       expect(await test.claim()).toEqual([]);
     });
 
+    it("may be asked for again", async () => {
+      const instance = await test.start({ id: "a" });
+      await test.park(instance);
+      const first = await test.statements.reacquire(instance, again);
+
+      expect(await test.statements.reacquire(instance, again)).toEqual(first);
+      expect(await test.statements.reacquire(instance, { ...again, lock: "another" })).toBeNull();
+    });
+
     it("counts no recovery, but losing it does", async () => {
       const instance = await test.start({ id: "a" });
       await test.park(instance);

@@ -13,7 +13,7 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
     set: `paused = true, available_at = case when ${HELD} then instance.available_at end`,
   },
   resume: {
-    allowed: "target.paused",
+    allowed: "target.paused and target.outcome is null",
     set: `paused = false, wakes = instance.wakes + 1,
     class = case when instance.class = 2 then 2 else 0 end,
     available_at = case when ${HELD} then instance.available_at else clock.now end`,
