@@ -55,20 +55,13 @@ export type { DatabaseAdapter } from "./store/store.ts";
 export { fromPg } from "./transactions/from-pg.ts";
 export { fromBetterSqlite3, fromNodeSqlite } from "./transactions/from-sqlite.ts";
 export type { CreateOptions } from "./workflows/create-options.ts";
-export {
-  type AnyWorkflow,
-  defineWorkflow,
-  type WorkflowContext,
-  type WorkflowDefinition,
-  type Workflows,
-} from "./workflows/define-workflow.ts";
+export { defineWorkflow, type WorkflowContext } from "./workflows/define-workflow.ts";
 export { WorkflowEntrypoint } from "./workflows/entrypoint.ts";
-export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/history.ts";
+export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/history-page.ts";
+export type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./workflows/instance.ts";
 export type {
-  ReceivedEvent,
   RetryDelay,
   StepRetries,
-  WorkflowEvent,
   WorkflowStep,
   WorkflowStepConfig,
   WorkflowStepContext,
@@ -80,5 +73,6 @@ export type {
   WorkflowBinding,
   WorkflowBindings,
 } from "./workflows/workflow-binding.ts";
-export type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./workflows/workflow-instance.ts";
+export type { ReceivedEvent, WorkflowEvent } from "./workflows/workflow-event.ts";
 export type { WorkflowLimits } from "./workflows/workflow-settings.ts";
+export type { AnyWorkflow, WorkflowDefinition, Workflows } from "./workflows/workflow-types.ts";

@@ -21,11 +21,11 @@ import { consoleLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
 import { type DatabaseAdapter, Store } from "../store/store.ts";
 import { createBindings } from "../workflows/create-bindings.ts";
-import type { Workflows } from "../workflows/define-workflow.ts";
 import { type EnvOption, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
 import type { TypedBindings } from "../workflows/workflow-binding.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/workflow-settings.ts";
+import type { Workflows } from "../workflows/workflow-types.ts";
 
 export interface PerdureOptions<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>>
   extends DurableHooksOptions {

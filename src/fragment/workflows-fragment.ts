@@ -1,11 +1,11 @@
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { createBindings } from "../workflows/create-bindings.ts";
-import type { Workflows } from "../workflows/define-workflow.ts";
 import { type EnvOption, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
 import type { TypedBindings } from "../workflows/workflow-binding.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/workflow-settings.ts";
+import type { Workflows } from "../workflows/workflow-types.ts";
 import { defineFragment } from "./define-fragment.ts";
 import { Fragment, type FragmentParts } from "./fragment.ts";
 import { buildParts, type FragmentOptions } from "./instantiate.ts";

@@ -4,13 +4,14 @@ import { checkOptions } from "../options.ts";
 import type { InstanceFilter, InstanceStatus } from "../store/instance-records.ts";
 import { timeOfDate } from "../values/index.ts";
 import type { CreateOptions } from "./create-options.ts";
-import { checkLimit } from "./history.ts";
+import type { WorkflowInstance } from "./instance.ts";
+import { InstanceHandle, notFound, toState } from "./instance-handle.ts";
 import { checkId } from "./names.ts";
 import { alreadyExists, prepareInstance } from "./prepare-instance.ts";
+import { checkLimit } from "./read-history.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import type { WorkflowStep } from "./step.ts";
 import type { InstanceListOptions, InstancePage, WorkflowBinding, WorkflowBindings } from "./workflow-binding.ts";
-import { notFound, toState, WorkflowInstance } from "./workflow-instance.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 type AnyBinding = WorkflowBinding<unknown, unknown, never>;
@@ -56,7 +57,7 @@ async function createInstance(
   const { insert, onConflict } = await prepareInstance(runtime, workflow, options);
   const [result] = await runtime.create([insert]);
   if (result?.result === "existing" && onConflict === "error") throw alreadyExists(workflow.name, insert.id);
-  return new WorkflowInstance(runtime, workflow, insert.id, result?.ref ?? null);
+  return new InstanceHandle(runtime, workflow, insert.id, result?.ref ?? null);
 }
 
 async function createBatch(
@@ -69,7 +70,7 @@ async function createBatch(
   return prepared.flatMap(({ insert, onConflict }, index) => {
     const isNew = results[index]?.result === "created" && results[index]?.ref === insert.ref;
     return isNew || onConflict === "return"
-      ? [new WorkflowInstance(runtime, workflow, insert.id, results[index]?.ref ?? null)]
+      ? [new InstanceHandle(runtime, workflow, insert.id, results[index]?.ref ?? null)]
       : [];
   });
 }
@@ -95,7 +96,7 @@ async function getInstance(
   const name = { namespace: runtime.namespace, name: workflow.name, id: checkId(id, "The id of an instance") };
   const [record] = await runtime.store.instances.statements.find([name]);
   if (record === null || record === undefined) throw notFound(workflow.name, id);
-  return new WorkflowInstance(runtime, workflow, id, record.ref);
+  return new InstanceHandle(runtime, workflow, id, record.ref);
 }
 
 async function listInstances(

@@ -2,10 +2,11 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { isStandardSchema } from "../schema.ts";
-import type { WorkflowEntrypointClass } from "./entrypoint.ts";
 import { checkWorkflowName } from "./names.ts";
-import type { EventPayloads, WorkflowEvent, WorkflowStep } from "./step.ts";
+import type { WorkflowStep } from "./step.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
+import type { WorkflowEvent } from "./workflow-event.ts";
+import type { AnyWorkflowDefinition, WorkflowDefinition, WorkflowFunction } from "./workflow-types.ts";
 
 /** What else a workflow's function is given. */
 export interface WorkflowContext<Env = unknown> {
@@ -13,65 +14,6 @@ export interface WorkflowContext<Env = unknown> {
   readonly workflows: WorkflowBindings;
   readonly env: Env;
 }
-
-export type WorkflowFunction = (event: never, step: never, context: never) => unknown;
-
-/** A function whose steps are remembered. */
-export interface WorkflowDefinition<Params, Output, Events extends EventPayloads> {
-  readonly kind: "workflow";
-  readonly name: string;
-  readonly input: StandardSchemaV1 | null;
-  readonly output: StandardSchemaV1 | null;
-  readonly events: ReadonlyMap<string, StandardSchemaV1> | null;
-  readonly run: WorkflowFunction;
-  /** Never there: they carry types. */
-  readonly types?: { readonly params: (params: Params) => void; readonly output: Output; readonly events: Events };
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: the widest definition that there is; its types are never looked into
-export type AnyWorkflowDefinition = WorkflowDefinition<any, unknown, any>;
-
-/** A workflow as an application registers it: made by `defineWorkflow`, a class, or a class under a name. */
-export type AnyWorkflow =
-  | AnyWorkflowDefinition
-  | WorkflowEntrypointClass
-  | { readonly name: string; readonly workflow: WorkflowEntrypointClass | AnyWorkflowDefinition };
-
-export type Workflows = Readonly<Record<string, AnyWorkflow>>;
-
-/** What `create` takes for `params`. */
-export type ParamsOf<Workflow> =
-  Workflow extends WorkflowDefinition<infer Params, unknown, EventPayloads>
-    ? Params
-    : Workflow extends { readonly workflow: infer Inner }
-      ? ParamsOf<Inner>
-      : Workflow extends new (
-            ...parameters: never[]
-          ) => { run(event: infer Event, step: never): unknown }
-        ? Event extends WorkflowEvent<infer Params>
-          ? Params
-          : unknown
-        : unknown;
-
-/** What `result()` gives. */
-export type WorkflowOutput<Workflow> =
-  Workflow extends WorkflowDefinition<never, infer Output, EventPayloads>
-    ? Output
-    : Workflow extends { readonly workflow: infer Inner }
-      ? WorkflowOutput<Inner>
-      : Workflow extends new (
-            ...parameters: never[]
-          ) => { run(event: never, step: never): infer Result }
-        ? Awaited<Result>
-        : unknown;
-
-/** What `sendEvent` takes, by type. */
-export type WorkflowEvents<Workflow> =
-  Workflow extends WorkflowDefinition<never, unknown, infer Events>
-    ? Events
-    : Workflow extends { readonly workflow: infer Inner }
-      ? WorkflowEvents<Inner>
-      : EventPayloads;
 
 type EventSchemas = Readonly<Record<string, StandardSchemaV1>>;
 type PayloadsOf<Schemas extends EventSchemas> = {

@@ -1,5 +1,6 @@
-import type { WorkflowEvent, WorkflowStep } from "./step.ts";
+import type { WorkflowStep } from "./step.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
+import type { WorkflowEvent } from "./workflow-event.ts";
 
 /** Given to the constructor of a `WorkflowEntrypoint`; it carries what `this.workflows` gives. */
 export interface ExecutionContext {
@@ -33,6 +34,3 @@ export abstract class WorkflowEntrypoint<Env = unknown, Params = unknown, Bindin
 
   abstract run(event: Readonly<WorkflowEvent<Params>>, step: WorkflowStep): Promise<unknown>;
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: any class of the kind will do; what it takes is seen by its `run`
-export type WorkflowEntrypointClass = new (ctx: any, env: any) => { run(event: never, step: never): Promise<unknown> };

@@ -1,10 +1,9 @@
 import { InvalidInputError, NotFoundError } from "../errors.ts";
-import type { AnyWorkflow, AnyWorkflowDefinition, Workflows } from "./define-workflow.ts";
 import { isWorkflowDefinition } from "./define-workflow.ts";
-import type { WorkflowEntrypointClass } from "./entrypoint.ts";
 import { checkWorkflowName } from "./names.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
 import type { WorkflowSettings } from "./workflow-settings.ts";
+import type { AnyWorkflow, AnyWorkflowDefinition, WorkflowEntrypointClass, Workflows } from "./workflow-types.ts";
 
 /** A workflow that this process can run. */
 export interface RegisteredWorkflow {

@@ -2,13 +2,14 @@ import { applySchema } from "../schema.ts";
 import { decodeValue } from "../values/index.ts";
 import { createBindings } from "./create-bindings.ts";
 import type { WorkflowContext } from "./define-workflow.ts";
-import type { ExecutionContext, WorkflowEntrypointClass } from "./entrypoint.ts";
+import type { ExecutionContext } from "./entrypoint.ts";
 import type { Execution } from "./execution.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
-import type { WorkflowEvent } from "./step.ts";
 import { Steps } from "./steps.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
+import type { WorkflowEvent } from "./workflow-event.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
+import type { WorkflowEntrypointClass } from "./workflow-types.ts";
 
 /** Calls the user's function, from its beginning. */
 export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution): Promise<unknown> {

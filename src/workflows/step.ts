@@ -1,17 +1,9 @@
 import type { Duration } from "../duration.ts";
 import type { Backoff } from "../queue/retry-policy.ts";
 import type { CreateOptions } from "./create-options.ts";
-import type { AnyWorkflow, ParamsOf, WorkflowOutput } from "./define-workflow.ts";
-import type { WorkflowInstance } from "./workflow-instance.ts";
-
-/** What a workflow is run with. */
-export interface WorkflowEvent<Params> {
-  readonly payload: Readonly<Params>;
-  /** When the instance was created. */
-  readonly timestamp: Date;
-  readonly instanceId: string;
-  readonly workflowName: string;
-}
+import type { WorkflowInstance } from "./instance.ts";
+import type { EventPayloads, ReceivedEvent } from "./workflow-event.ts";
+import type { AnyWorkflow, ParamsOf, WorkflowEvents, WorkflowOutput } from "./workflow-types.ts";
 
 /** How often and when a step is tried again. Default: `{ limit: 5, delay: "1 second", backoff: "exponential" }`. */
 export interface StepRetries {
@@ -49,16 +41,6 @@ export interface WorkflowStepContext {
   /** Aborted when the attempt has timed out, or when the instance was terminated, restarted, or taken over by another process. */
   readonly signal: AbortSignal;
 }
-
-/** An event that was sent to an instance. */
-export interface ReceivedEvent<Payload> {
-  readonly payload: Readonly<Payload>;
-  readonly timestamp: Date;
-  readonly type: string;
-}
-
-/** Types of events, and what each carries. */
-export type EventPayloads = { readonly [Type in string]: unknown };
 
 /**
  * What a workflow does, so that it is remembered. Steps may run in parallel, in loops and inside of each other; identity is the
@@ -103,5 +85,5 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
   create<Workflow extends AnyWorkflow>(
     workflow: Workflow | string,
     options?: CreateOptions<ParamsOf<Workflow>>,
-  ): Promise<WorkflowInstance<WorkflowOutput<Workflow>>>;
+  ): Promise<WorkflowInstance<WorkflowOutput<Workflow>, WorkflowEvents<Workflow>>>;
 }

@@ -6,11 +6,12 @@ import { timeOfDate } from "../values/index.ts";
 import { createChild } from "./create-child.ts";
 import type { CreateOptions } from "./create-options.ts";
 import type { Execution } from "./execution.ts";
+import { InstanceHandle } from "./instance-handle.ts";
 import { checkId, checkStepName } from "./names.ts";
-import type { ReceivedEvent, WorkflowStep, WorkflowStepConfig } from "./step.ts";
+import type { WorkflowStep, WorkflowStepConfig } from "./step.ts";
 import { BodyCall, EventCall, SleepCall } from "./step-call.ts";
 import { DEFAULT_POLICY, parseStepConfig, parseWait, type StepPolicy } from "./step-config.ts";
-import { WorkflowInstance } from "./workflow-instance.ts";
+import type { ReceivedEvent } from "./workflow-event.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 type Body = (ctx: never) => unknown;
@@ -84,7 +85,7 @@ export class Steps implements WorkflowStep {
     const parent = `${ref}/${run}/${name}#${count}`;
     const body = () => createChild(this.#runtime, registered, options, { parent, id: `${ref}-${run}-${count}` });
     const id = (await this.#body("create", name, DEFAULT_POLICY, body)) as string;
-    return new WorkflowInstance(this.#runtime, registered, id) as never;
+    return new InstanceHandle(this.#runtime, registered, id) as never;
   }
 
   #body(type: StepType, name: string, policy: StepPolicy, body: Body): Promise<unknown> {

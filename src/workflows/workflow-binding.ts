@@ -1,8 +1,8 @@
 import type { InstanceStatus } from "../store/instance-records.ts";
 import type { CreateArguments, CreateOptions } from "./create-options.ts";
-import type { AnyWorkflow, ParamsOf, WorkflowEvents, WorkflowOutput, Workflows } from "./define-workflow.ts";
-import type { EventPayloads } from "./step.ts";
-import type { InstanceSummary, WorkflowInstance } from "./workflow-instance.ts";
+import type { InstanceSummary, WorkflowInstance } from "./instance.ts";
+import type { EventPayloads } from "./workflow-event.ts";
+import type { AnyWorkflow, ParamsOf, WorkflowEvents, WorkflowOutput, Workflows } from "./workflow-types.ts";
 
 /** A workflow, for those who create and look after its instances. */
 export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {

@@ -1,59 +1,10 @@
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import type { EntryKind, HistoryEntry, InstanceStatus, PastRun, StepType } from "../store/instance-records.ts";
+import type { HistoryEntry, PastRun } from "../store/instance-records.ts";
 import { decodeValue, describeError } from "../values/index.ts";
+import type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
-
-export interface HistoryOptions {
-  /** Only this run. Default: all of them. */
-  readonly run?: number;
-  /** Default: `oldest` first. */
-  readonly order?: "oldest" | "newest";
-  /** From 1 to 1000. Default: 100. */
-  readonly limit?: number;
-  /** Where the page before ended. */
-  readonly cursor?: string;
-}
-
-/** What happened at one step. */
-export interface HistoryItem {
-  readonly run: number;
-  readonly position: number;
-  readonly at: Date;
-  readonly kind: EntryKind;
-  readonly type: StepType;
-  readonly name: string;
-  readonly count: number;
-  /** Of a step with attempts. */
-  readonly attempt?: number;
-  /** What a step gave. */
-  readonly output?: unknown;
-  readonly error?: { readonly name: string; readonly message: string };
-  /** The deadline of a wait, or the time of the next attempt. */
-  readonly dueAt?: Date;
-  readonly event?: { readonly type: string; readonly payload: unknown };
-}
-
-/** A run that was restarted. */
-export interface EarlierRun {
-  readonly run: number;
-  /** As it was when it was restarted. */
-  readonly status: InstanceStatus;
-  readonly output?: unknown;
-  readonly error?: { readonly name: string; readonly message: string };
-  readonly startedAt: Date | null;
-  readonly finishedAt: Date | null;
-}
-
-export interface HistoryPage {
-  /** The run that it is in. */
-  readonly run: number;
-  readonly earlierRuns: readonly EarlierRun[];
-  readonly entries: readonly HistoryItem[];
-  /** For the next page; null on the last. */
-  readonly cursor: string | null;
-}
 
 const CURSOR = /^(\d{1,9})\.(\d{1,9})$/;
 

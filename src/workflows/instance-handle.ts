@@ -9,43 +9,21 @@ import {
 } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { applySchema } from "../schema.ts";
-import type { InstanceChange, InstanceName, InstanceRecord, InstanceStatus } from "../store/instance-records.ts";
+import type { InstanceChange, InstanceName, InstanceRecord } from "../store/instance-records.ts";
 import { decodeValue, describeError, encodeValue } from "../values/index.ts";
-import { type HistoryOptions, type HistoryPage, readHistory } from "./history.ts";
+import type { HistoryOptions, HistoryPage } from "./history-page.ts";
+import type { InstanceState, SentEvent, WorkflowInstance } from "./instance.ts";
 import { checkId } from "./names.ts";
+import { readHistory } from "./read-history.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import { type FinishedRun, toFinishedRun } from "./result-waiters.ts";
-import type { EventPayloads } from "./step.ts";
+import type { EventPayloads } from "./workflow-event.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
-/** The state of an instance. */
-export interface InstanceState<Output = unknown> {
-  readonly status: InstanceStatus;
-  /** Where it is errored. */
-  readonly error?: { readonly name: string; readonly message: string };
-  /** Where it is complete. */
-  readonly output?: Output;
-  /** Counted from 1; a restart begins the next. */
-  readonly run: number;
-  readonly createdAt: Date;
-  readonly startedAt: Date | null;
-  readonly finishedAt: Date | null;
-}
-
-export interface InstanceSummary extends InstanceState {
-  readonly id: string;
-  readonly workflowName: string;
-}
-
-export interface SentEvent<Type extends string, Payload> {
-  readonly type: Type;
-  readonly payload?: Payload;
-  /** An id of your own: an event with it is delivered once, however often it is sent. */
-  readonly id?: string;
-}
-
-/** One instance of a workflow. */
-export class WorkflowInstance<Output = unknown, Events extends EventPayloads = EventPayloads> {
+/** An instance, by its name. */
+export class InstanceHandle<Output = unknown, Events extends EventPayloads = EventPayloads>
+  implements WorkflowInstance<Output, Events>
+{
   readonly id: string;
   readonly workflowName: string;
   readonly #runtime: WorkflowRuntime;
@@ -54,7 +32,6 @@ export class WorkflowInstance<Output = unknown, Events extends EventPayloads = E
   /** Where it is known: of an instance that was created through this handle. */
   readonly #ref: string | null;
 
-  /** @internal */
   constructor(runtime: WorkflowRuntime, workflow: RegisteredWorkflow, id: string, ref: string | null = null) {
     this.id = id;
     this.workflowName = workflow.name;
@@ -69,10 +46,6 @@ export class WorkflowInstance<Output = unknown, Events extends EventPayloads = E
     return toState(record, this.#runtime) as InstanceState<Output>;
   }
 
-  /**
-   * Waits for the end, and gives the output. Throws `WorkflowFailedError`, whose cause is what the workflow threw, or
-   * `WorkflowTerminatedError`; and `result.timeout` if it takes longer than `timeout`.
-   */
   async result(options: { readonly timeout?: Duration; readonly signal?: AbortSignal } = {}): Promise<Output> {
     checkOptions(options, { label: "result", fields: ["timeout", "signal"] });
     const { timeout, signal } = options;
@@ -85,7 +58,6 @@ export class WorkflowInstance<Output = unknown, Events extends EventPayloads = E
     throw new WorkflowTerminatedError(this.workflowName, this.id);
   }
 
-  /** Sends an event, whether or not a step waits for it yet. Resolves when it is stored. Refused when the instance is finished. */
   async sendEvent<Type extends keyof Events & string>(event: SentEvent<Type, Events[Type]>): Promise<void> {
     checkOptions(event, { label: "An event", fields: ["type", "payload", "id"], code: "event.invalid" });
     const type = checkId(event.type, "The type of an event");
@@ -100,37 +72,31 @@ export class WorkflowInstance<Output = unknown, Events extends EventPayloads = E
     this.#runtime.touched(sent.ref);
   }
 
-  /** Lets running steps end and begins no others. Does nothing where it is paused already. */
   async pause(): Promise<void> {
     const { changed } = await this.#change("pause");
     if (!changed) throw this.#finishedAlready("it can't be paused");
   }
 
-  /** Goes on. Timers went on while it was paused: what has come due meanwhile happens now. Does nothing where it isn't paused. */
   async resume(): Promise<void> {
     const { changed, instance } = await this.#change("resume");
     if (!changed && isFinished(instance)) throw this.#finishedAlready("it can't be resumed");
   }
 
-  /** Ends it. Running steps are told by their signals, and their results are dropped. */
   async terminate(): Promise<void> {
     const { changed } = await this.#change("terminate");
     if (!changed) throw this.#finishedAlready("it can't be terminated");
     this.#runtime.results.finished(this.#name, { status: "terminated" });
   }
 
-  /** Begins anew with the same params, whatever its state. Earlier runs stay in the history; events that wait are dropped. */
   async restart(): Promise<void> {
     await this.#change("restart");
   }
 
-  /** Deletes it with its history, whatever its state. */
   async delete(): Promise<void> {
     await this.#change("delete");
     this.#runtime.results.finished(this.#name, null);
   }
 
-  /** One page of what happened at its steps, in all runs. */
   async history(options: HistoryOptions = {}): Promise<HistoryPage> {
     const { ref, run } = await this.#record();
     return readHistory(this.#runtime, ref, run, options);

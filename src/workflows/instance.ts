@@ -1,0 +1,56 @@
+import type { Duration } from "../duration.ts";
+import type { InstanceStatus } from "../store/instance-records.ts";
+import type { HistoryOptions, HistoryPage } from "./history-page.ts";
+import type { EventPayloads } from "./workflow-event.ts";
+
+/** The state of an instance. */
+export interface InstanceState<Output = unknown> {
+  readonly status: InstanceStatus;
+  /** Where it is errored. */
+  readonly error?: { readonly name: string; readonly message: string };
+  /** Where it is complete. */
+  readonly output?: Output;
+  /** Counted from 1; a restart begins the next. */
+  readonly run: number;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+export interface InstanceSummary extends InstanceState {
+  readonly id: string;
+  readonly workflowName: string;
+}
+
+export interface SentEvent<Type extends string, Payload> {
+  readonly type: Type;
+  readonly payload?: Payload;
+  /** An id of your own: an event with it is delivered once, however often it is sent. */
+  readonly id?: string;
+}
+
+/** One instance of a workflow. */
+export interface WorkflowInstance<Output = unknown, Events extends EventPayloads = EventPayloads> {
+  readonly id: string;
+  readonly workflowName: string;
+  status(): Promise<InstanceState<Output>>;
+  /**
+   * Waits for the end, and gives the output. Throws `WorkflowFailedError`, whose cause is what the workflow threw, or
+   * `WorkflowTerminatedError`; and `result.timeout` if it takes longer than `timeout`.
+   */
+  result(options?: { readonly timeout?: Duration; readonly signal?: AbortSignal }): Promise<Output>;
+  /** Sends an event, whether or not a step waits for it yet. Resolves when it is stored. Refused when the instance is finished. */
+  sendEvent<Type extends keyof Events & string>(event: SentEvent<Type, Events[Type]>): Promise<void>;
+  /** Lets running steps end and begins no others. Does nothing where it is paused already. */
+  pause(): Promise<void>;
+  /** Goes on. Timers went on while it was paused: what has come due meanwhile happens now. Does nothing where it isn't paused. */
+  resume(): Promise<void>;
+  /** Ends it. Running steps are told by their signals, and their results are dropped. */
+  terminate(): Promise<void>;
+  /** Begins anew with the same params, whatever its state. Earlier runs stay in the history; events that wait are dropped. */
+  restart(): Promise<void>;
+  /** Deletes it with its history, whatever its state. */
+  delete(): Promise<void>;
+  /** One page of what happened at its steps, in all runs. */
+  history(options?: HistoryOptions): Promise<HistoryPage>;
+}
