@@ -6,64 +6,37 @@ import type {
   EventInsert,
   EventInsertResult,
   EventsRequest,
-  HistoryEntry,
-  HistoryFilter,
-  InstanceChange,
   InstanceCommit,
   InstanceCommitResult,
-  InstanceFilter,
   InstanceHistory,
   InstanceInsert,
   InstanceInsertResult,
   InstanceLease,
-  InstanceName,
-  InstanceRecord,
   InstanceRun,
   LoadedEvents,
-  PastRun,
   RenewedInstance,
 } from "../instance-records.ts";
-import {
-  toClaimedInstance,
-  toHistoryEntry,
-  toInstanceRecord,
-  toJournalEntry,
-  toPastRun,
-  toRenewedInstance,
-  toStoredEvent,
-} from "../instance-rows.ts";
+import { toClaimedInstance, toJournalEntry, toRenewedInstance, toStoredEvent } from "../instance-rows.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
 import { WorkClass } from "../work-class.ts";
-import type { SqliteAccess } from "./access.ts";
 import { commitInstance } from "./commit-instance.ts";
-import type { SqliteDriver, SqliteValue } from "./driver.ts";
+import { keyOf, SqliteInstanceOperations } from "./instance-operations.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import { CLAIM_INSTANCES } from "./sql/claim-instances.ts";
 import { COUNT_RECOVERY } from "./sql/count-recovery.ts";
-import { DELETE_BELONGINGS } from "./sql/delete-belongings.ts";
-import { DELETE_INSTANCE } from "./sql/delete-instance.ts";
 import { expireLeases } from "./sql/expire-leases.ts";
 import { FIND_CREATED_INSTANCE } from "./sql/find-created-instance.ts";
 import { FIND_DUE_INSTANCES } from "./sql/find-due-instances.ts";
 import { FIND_RECIPIENT } from "./sql/find-recipient.ts";
 import { FIND_RUN } from "./sql/find-run.ts";
-import { GET_INSTANCE } from "./sql/get-instance.ts";
 import { INSERT_EVENT } from "./sql/insert-event.ts";
 import { INSERT_INSTANCE } from "./sql/insert-instance.ts";
-import { KEEP_PAST_RUN } from "./sql/keep-past-run.ts";
 import { leaseTokens } from "./sql/lease-tokens.ts";
-import { listInstances } from "./sql/list-instances.ts";
 import { nextWake } from "./sql/next-wake.ts";
-import { PAUSE_INSTANCE } from "./sql/pause-instance.ts";
 import { REACQUIRE_INSTANCE } from "./sql/reacquire-instance.ts";
 import { READ_EVENTS } from "./sql/read-events.ts";
-import { readHistory } from "./sql/read-history.ts";
 import { READ_JOURNAL } from "./sql/read-journal.ts";
-import { READ_PAST_RUNS } from "./sql/read-past-runs.ts";
 import { RENEW_INSTANCE } from "./sql/renew-instance.ts";
-import { RESTART_INSTANCE } from "./sql/restart-instance.ts";
-import { RESUME_INSTANCE } from "./sql/resume-instance.ts";
-import { TERMINATE_INSTANCE } from "./sql/terminate-instance.ts";
 import { UNKNOWN_NAMES } from "./sql/unknown-names.ts";
 import { WAKE_INSTANCE } from "./sql/wake-instance.ts";
 
@@ -74,19 +47,11 @@ const LEASE_TOKENS = leaseTokens("perdure_instance");
 const EXPIRE_LEASES = expireLeases("perdure_instance");
 
 /** A batch is a loop of prepared statements in one transaction: without a network between, that is the fastest there is. */
-export class SqliteInstanceStatements implements InstanceStatements {
-  readonly #access: SqliteAccess;
-  readonly #driver: SqliteDriver;
-
-  constructor(access: SqliteAccess) {
-    this.#access = access;
-    this.#driver = access.driver;
-  }
-
+export class SqliteInstanceStatements extends SqliteInstanceOperations implements InstanceStatements {
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
     if (instances.length === 0) return [];
-    return this.#access.write(() => {
-      const now = this.#access.now();
+    return this.access.write(() => {
+      const now = this.access.now();
       return instances.map((instance) => this.#insertOne(instance, now));
     });
   }
@@ -94,31 +59,31 @@ export class SqliteInstanceStatements implements InstanceStatements {
   async claim(request: ClaimRequest): Promise<ClaimedInstance[]> {
     const lanes = hookLanes(request.scopes, request.takeOver);
     if (lanes.length === 0 || request.limit <= 0) return [];
-    const find = (limit: number, now: number) => findDue(this.#driver, FIND_DUE_INSTANCES, { lanes, limit, now });
+    const find = (limit: number, now: number) => findDue(this.driver, FIND_DUE_INSTANCES, { lanes, limit, now });
     // Looking first keeps idle claimers from taking the write lock.
-    const due = await this.#access.read(() => find(1, this.#access.now()));
+    const due = await this.access.read(() => find(1, this.access.now()));
     if (due.length === 0) return [];
-    return this.#access.write(() => {
-      const now = this.#access.now();
+    return this.access.write(() => {
+      const now = this.access.now();
       return this.#claimFound(find(request.limit, now), request, now);
     });
   }
 
   async load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]> {
     if (runs.length === 0) return [];
-    return this.#access.readSnapshot(() => runs.flatMap((run) => this.#loadOne(run) ?? []));
+    return this.access.readSnapshot(() => runs.flatMap((run) => this.#loadOne(run) ?? []));
   }
 
   async loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]> {
     if (requests.length === 0) return [];
-    return this.#access.readSnapshot(() => requests.flatMap((request) => this.#loadEventsOf(request) ?? []));
+    return this.access.readSnapshot(() => requests.flatMap((request) => this.#loadEventsOf(request) ?? []));
   }
 
   async commit(commits: readonly InstanceCommit[], sending?: Sending): Promise<InstanceCommitResult[]> {
     if (commits.length === 0) return [];
-    return this.#access.write(() => {
-      const circumstances = { resent: sending?.resent ?? true, now: this.#access.now() };
-      return commits.map((commit) => commitInstance(this.#driver, commit, circumstances));
+    return this.access.write(() => {
+      const circumstances = { resent: sending?.resent ?? true, now: this.access.now() };
+      return commits.map((commit) => commitInstance(this.driver, commit, circumstances));
     });
   }
 
@@ -126,109 +91,56 @@ export class SqliteInstanceStatements implements InstanceStatements {
     parked: InstanceLease,
     { lock, leaseMs }: { lock: string; leaseMs: number },
   ): Promise<RenewedInstance | null> {
-    return this.#access.write(() => {
-      const at = this.#access.now();
+    return this.access.write(() => {
+      const at = this.access.now();
       const parameters = [lock, at + leaseMs, parked.ref, parked.run, parked.lock];
-      const [row] = this.#driver.all(REACQUIRE_INSTANCE, parameters);
+      const [row] = this.driver.all(REACQUIRE_INSTANCE, parameters);
       return row ? toRenewedInstance({ ...row, at }) : null;
     });
   }
 
   async renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]> {
     if (leases.length === 0) return [];
-    return this.#access.write(() => {
-      const at = this.#access.now();
+    return this.access.write(() => {
+      const at = this.access.now();
       const rows = leases.flatMap(({ ref, run, lock }) =>
-        this.#driver.all(RENEW_INSTANCE, [at + leaseMs, ref, run, lock]),
+        this.driver.all(RENEW_INSTANCE, [at + leaseMs, ref, run, lock]),
       );
       return rows.map((row) => toRenewedInstance({ ...row, at }));
     });
   }
 
   nextWake(scopes: readonly HookScope[], { takeOver }: { takeOver: boolean }): Promise<number | null> {
-    return findNextWake(this.#access, NEXT_WAKE, { scopes, takeOver });
+    return findNextWake(this.access, NEXT_WAKE, { scopes, takeOver });
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {
-    const rows = await this.#access.read(() => this.#driver.all(LEASE_TOKENS, [JSON.stringify(namespaces)]));
+    const rows = await this.access.read(() => this.driver.all(LEASE_TOKENS, [JSON.stringify(namespaces)]));
     return rows.map((row) => row.lock as string);
   }
 
   async expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number> {
     if (locks.length === 0) return 0;
-    const parameters = [this.#access.now(), JSON.stringify(namespaces), JSON.stringify(locks)];
-    return this.#access.write(() => this.#driver.run(EXPIRE_LEASES, parameters));
+    const parameters = [this.access.now(), JSON.stringify(namespaces), JSON.stringify(locks)];
+    return this.access.write(() => this.driver.run(EXPIRE_LEASES, parameters));
   }
 
   async unknownNames({ namespace, names }: HookScope): Promise<string[]> {
-    const rows = await this.#access.read(() => this.#driver.all(UNKNOWN_NAMES, [namespace, JSON.stringify(names)]));
+    const rows = await this.access.read(() => this.driver.all(UNKNOWN_NAMES, [namespace, JSON.stringify(names)]));
     return rows.map((row) => row.name as string);
   }
 
   async sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]> {
     if (events.length === 0) return [];
-    return this.#access.write(() => {
-      const now = this.#access.now();
+    return this.access.write(() => {
+      const now = this.access.now();
       return events.map((event) => this.#sendOne(event, now));
     });
   }
 
-  async pause(instance: InstanceName): Promise<InstanceChange> {
-    return this.#change(instance, () => this.#driver.all(PAUSE_INSTANCE, keyOf(instance)));
-  }
-
-  async resume(instance: InstanceName): Promise<InstanceChange> {
-    return this.#change(instance, (now) => this.#driver.all(RESUME_INSTANCE, [now, ...keyOf(instance)]));
-  }
-
-  async terminate(instance: InstanceName): Promise<InstanceChange> {
-    return this.#change(instance, (now) => this.#driver.all(TERMINATE_INSTANCE, [now, ...keyOf(instance)]));
-  }
-
-  async restart(instance: InstanceName): Promise<InstanceChange> {
-    return this.#change(instance, (now) => {
-      this.#driver.run(KEEP_PAST_RUN, keyOf(instance));
-      return this.#driver.all(RESTART_INSTANCE, [now, ...keyOf(instance)]);
-    });
-  }
-
-  async delete(instance: InstanceName): Promise<InstanceChange> {
-    return this.#change(instance, () => {
-      const deleted = this.#driver.all(DELETE_INSTANCE, keyOf(instance));
-      for (const { ref } of deleted)
-        for (const statement of DELETE_BELONGINGS) this.#driver.run(statement, [ref as string]);
-      return deleted;
-    });
-  }
-
-  async find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]> {
-    if (instances.length === 0) return [];
-    return this.#access.read(() => instances.map((instance) => this.#get(instance)));
-  }
-
-  async list(filter: InstanceFilter): Promise<InstanceRecord[]> {
-    const { namespace, name, status, createdFrom, createdBefore, after, order, limit } = filter;
-    const statement = listInstances(order, { paged: after !== null, byStatus: status !== null });
-    const parameters = [namespace, name, createdFrom, createdBefore, limit, status, after];
-    const rows = await this.#access.read(() => this.#driver.all(statement, parameters));
-    return rows.map(toInstanceRecord);
-  }
-
-  async history({ ref, run, after, order, limit }: HistoryFilter): Promise<HistoryEntry[]> {
-    const statement = readHistory(order, { paged: after !== null, oneRun: run !== null });
-    const parameters = [ref, limit, run, after?.run ?? null, after?.position ?? null];
-    const rows = await this.#access.read(() => this.#driver.all(statement, parameters));
-    return rows.map(toHistoryEntry);
-  }
-
-  async pastRuns(ref: string): Promise<PastRun[]> {
-    const rows = await this.#access.read(() => this.#driver.all(READ_PAST_RUNS, [ref]));
-    return rows.map(toPastRun);
-  }
-
   #insertOne(instance: InstanceInsert, now: number): InstanceInsertResult {
     const { ref, params, parent, lease } = instance;
-    const inserted = this.#driver.run(INSERT_INSTANCE, [
+    const inserted = this.driver.run(INSERT_INSTANCE, [
       ref,
       ...keyOf(instance),
       params,
@@ -241,7 +153,7 @@ export class SqliteInstanceStatements implements InstanceStatements {
     ]);
     if (inserted === 1) return { result: "created", ref, at: now };
     // Sent before, with the reply lost, if it has our ref; created by an earlier attempt, if it has our parent.
-    const row = this.#driver.all(FIND_CREATED_INSTANCE, keyOf(instance))[0] as Row;
+    const row = this.driver.all(FIND_CREATED_INSTANCE, keyOf(instance))[0] as Row;
     const ours = row.ref === ref || (parent !== null && row.parent === parent);
     return { result: ours ? "created" : "existing", ref: row.ref as string, at: Number(row.created_at) };
   }
@@ -251,54 +163,35 @@ export class SqliteInstanceStatements implements InstanceStatements {
     for (const row of rows) {
       // Only a row that is taken over can still have an owner here: all others were due because nobody has them.
       if (Number(row.class) !== WorkClass.leased || row.lock === null) continue;
-      row.recoveries = this.#driver.all(COUNT_RECOVERY, [row.ref as string])[0]?.recoveries;
+      row.recoveries = this.driver.all(COUNT_RECOVERY, [row.ref as string])[0]?.recoveries;
     }
-    this.#driver.run(CLAIM_INSTANCES, [lock, now + leaseMs, now, JSON.stringify(rows.map(({ ref }) => ref))]);
+    this.driver.run(CLAIM_INSTANCES, [lock, now + leaseMs, now, JSON.stringify(rows.map(({ ref }) => ref))]);
     return rows.map((row) => toClaimedInstance({ ...row, lock, claimed_at: now }));
   }
 
   #loadOne({ ref, run }: InstanceRun): InstanceHistory | null {
     const loaded = this.#loadEventsOf({ ref, run, after: 0 });
     if (loaded === null) return null;
-    return { ...loaded, entries: this.#driver.all(READ_JOURNAL, [ref, run]).map(toJournalEntry) };
+    return { ...loaded, entries: this.driver.all(READ_JOURNAL, [ref, run]).map(toJournalEntry) };
   }
 
   #loadEventsOf({ ref, run, after }: EventsRequest): LoadedEvents | null {
-    const [found] = this.#driver.all(FIND_RUN, [ref, run]);
+    const [found] = this.driver.all(FIND_RUN, [ref, run]);
     if (found === undefined) return null;
     const wakes = Number(found.wakes);
     // Nothing has come in if nothing was counted.
-    const rows = wakes > after ? this.#driver.all(READ_EVENTS, [ref, run, after]) : [];
+    const rows = wakes > after ? this.driver.all(READ_EVENTS, [ref, run, after]) : [];
     return { ref, run, wakes, events: rows.map(toStoredEvent) };
   }
 
   #sendOne(event: EventInsert, now: number): EventInsertResult {
-    const [recipient] = this.#driver.all(FIND_RECIPIENT, keyOf(event));
+    const [recipient] = this.driver.all(FIND_RECIPIENT, keyOf(event));
     if (recipient === undefined) return { result: "missing" };
     if (recipient.outcome !== null) return { result: "finished" };
     const { ref, run, sequence } = recipient as { ref: string; run: number; sequence: number };
     const parameters = [ref, run, event.eventId, sequence, event.type, event.payload, now];
-    if (this.#driver.run(INSERT_EVENT, parameters) === 0) return { result: "known", ref };
-    this.#driver.run(WAKE_INSTANCE, [now, ref]);
+    if (this.driver.run(INSERT_EVENT, parameters) === 0) return { result: "known", ref };
+    this.driver.run(WAKE_INSTANCE, [now, ref]);
     return { result: "sent", ref };
   }
-
-  /** `write` gives the instance if its state allowed the change. */
-  #change(instance: InstanceName, write: (now: number) => Row[]): Promise<InstanceChange> {
-    return this.#access.write(() => {
-      const [row] = write(this.#access.now());
-      return row
-        ? { changed: true, instance: toInstanceRecord(row) }
-        : { changed: false, instance: this.#get(instance) };
-    });
-  }
-
-  #get(instance: InstanceName): InstanceRecord | null {
-    const [row] = this.#driver.all(GET_INSTANCE, keyOf(instance));
-    return row ? toInstanceRecord(row) : null;
-  }
-}
-
-function keyOf({ namespace, name, id }: InstanceName): SqliteValue[] {
-  return [namespace, name, id];
 }

@@ -1,0 +1,108 @@
+import type {
+  HistoryEntry,
+  HistoryFilter,
+  InstanceChange,
+  InstanceFilter,
+  InstanceName,
+  InstanceRecord,
+  PastRun,
+} from "../instance-records.ts";
+import { toHistoryEntry, toInstanceRecord, toPastRun } from "../instance-rows.ts";
+import type { SqliteAccess } from "./access.ts";
+import type { SqliteDriver, SqliteValue } from "./driver.ts";
+import { DELETE_BELONGINGS } from "./sql/delete-belongings.ts";
+import { DELETE_INSTANCE } from "./sql/delete-instance.ts";
+import { GET_INSTANCE } from "./sql/get-instance.ts";
+import { KEEP_PAST_RUN } from "./sql/keep-past-run.ts";
+import { listInstances } from "./sql/list-instances.ts";
+import { PAUSE_INSTANCE } from "./sql/pause-instance.ts";
+import { readHistory } from "./sql/read-history.ts";
+import { READ_PAST_RUNS } from "./sql/read-past-runs.ts";
+import { RESTART_INSTANCE } from "./sql/restart-instance.ts";
+import { RESUME_INSTANCE } from "./sql/resume-instance.ts";
+import { TERMINATE_INSTANCE } from "./sql/terminate-instance.ts";
+
+type Row = Record<string, unknown>;
+
+/** What people do with instances and see of them. */
+export class SqliteInstanceOperations {
+  protected readonly access: SqliteAccess;
+  protected readonly driver: SqliteDriver;
+
+  constructor(access: SqliteAccess) {
+    this.access = access;
+    this.driver = access.driver;
+  }
+
+  async pause(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change(instance, () => this.driver.all(PAUSE_INSTANCE, keyOf(instance)));
+  }
+
+  async resume(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change(instance, (now) => this.driver.all(RESUME_INSTANCE, [now, ...keyOf(instance)]));
+  }
+
+  async terminate(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change(instance, (now) => this.driver.all(TERMINATE_INSTANCE, [now, ...keyOf(instance)]));
+  }
+
+  async restart(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change(instance, (now) => {
+      this.driver.run(KEEP_PAST_RUN, keyOf(instance));
+      return this.driver.all(RESTART_INSTANCE, [now, ...keyOf(instance)]);
+    });
+  }
+
+  async delete(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change(instance, () => {
+      const deleted = this.driver.all(DELETE_INSTANCE, keyOf(instance));
+      for (const { ref } of deleted)
+        for (const statement of DELETE_BELONGINGS) this.driver.run(statement, [ref as string]);
+      return deleted;
+    });
+  }
+
+  async find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]> {
+    if (instances.length === 0) return [];
+    return this.access.read(() => instances.map((instance) => this.#get(instance)));
+  }
+
+  async list(filter: InstanceFilter): Promise<InstanceRecord[]> {
+    const { namespace, name, status, createdFrom, createdBefore, after, order, limit } = filter;
+    const statement = listInstances(order, { paged: after !== null, byStatus: status !== null });
+    const parameters = [namespace, name, createdFrom, createdBefore, limit, status, after];
+    const rows = await this.access.read(() => this.driver.all(statement, parameters));
+    return rows.map(toInstanceRecord);
+  }
+
+  async history({ ref, run, after, order, limit }: HistoryFilter): Promise<HistoryEntry[]> {
+    const statement = readHistory(order, { paged: after !== null, oneRun: run !== null });
+    const parameters = [ref, limit, run, after?.run ?? null, after?.position ?? null];
+    const rows = await this.access.read(() => this.driver.all(statement, parameters));
+    return rows.map(toHistoryEntry);
+  }
+
+  async pastRuns(ref: string): Promise<PastRun[]> {
+    const rows = await this.access.read(() => this.driver.all(READ_PAST_RUNS, [ref]));
+    return rows.map(toPastRun);
+  }
+
+  /** `write` gives the instance if its state allowed the change. */
+  #change(instance: InstanceName, write: (now: number) => Row[]): Promise<InstanceChange> {
+    return this.access.write(() => {
+      const [row] = write(this.access.now());
+      return row
+        ? { changed: true, instance: toInstanceRecord(row) }
+        : { changed: false, instance: this.#get(instance) };
+    });
+  }
+
+  #get(instance: InstanceName): InstanceRecord | null {
+    const [row] = this.driver.all(GET_INSTANCE, keyOf(instance));
+    return row ? toInstanceRecord(row) : null;
+  }
+}
+
+export function keyOf({ namespace, name, id }: InstanceName): SqliteValue[] {
+  return [namespace, name, id];
+}
