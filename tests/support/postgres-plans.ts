@@ -1,7 +1,9 @@
 import { type Client, escapeLiteral } from "pg";
 import type { HookStatements } from "../../src/store/engine.ts";
+import type { InstanceStatements } from "../../src/store/instance-statements.ts";
 import type { Connection } from "../../src/store/postgres/connection.ts";
 import { PostgresHookStatements } from "../../src/store/postgres/hook-statements.ts";
+import { PostgresInstanceStatements } from "../../src/store/postgres/instance-statements.ts";
 import type { Statement } from "../../src/store/postgres/sql/statement.ts";
 import { ControlledClock } from "./controlled-clock.ts";
 
@@ -23,7 +25,24 @@ export interface PlanNode {
 }
 
 /** What the engine would send, without a database to answer. */
-export async function recordStatements(use: (hooks: HookStatements) => Promise<unknown>): Promise<RecordedStatement[]> {
+export function recordStatements(use: (hooks: HookStatements) => Promise<unknown>): Promise<RecordedStatement[]> {
+  return record((connection) =>
+    use(new PostgresHookStatements(connection, new ControlledClock(), SCHEMA, NO_CONNECTION)),
+  );
+}
+
+export function recordInstanceStatements(
+  use: (instances: InstanceStatements) => Promise<unknown>,
+): Promise<RecordedStatement[]> {
+  return record((connection) =>
+    use(new PostgresInstanceStatements(connection, new ControlledClock(), SCHEMA, NO_CONNECTION)),
+  );
+}
+
+const SCHEMA = '"perdure".';
+const NO_CONNECTION = { client: undefined, distrust: () => {} };
+
+async function record(use: (connection: Connection) => Promise<unknown>): Promise<RecordedStatement[]> {
   const recorded: RecordedStatement[] = [];
   const recorder = {
     run: async (statement: Statement, values: unknown[]) => {
@@ -31,13 +50,7 @@ export async function recordStatements(use: (hooks: HookStatements) => Promise<u
       return { rows: [], rowCount: 0 };
     },
   };
-  const connection = recorder as unknown as Connection;
-  await use(
-    new PostgresHookStatements(connection, new ControlledClock(), '"perdure".', {
-      client: undefined,
-      distrust: () => {},
-    }),
-  );
+  await use(recorder as unknown as Connection);
   return recorded;
 }
 

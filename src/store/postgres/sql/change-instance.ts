@@ -1,6 +1,6 @@
 import { RECORD, STATUS } from "./instance-record.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { NOW } from "./statement.ts";
+import { isInstanceOf, NOW } from "./statement.ts";
 
 export type InstanceChangeKind = "pause" | "resume" | "terminate" | "restart";
 
@@ -47,7 +47,7 @@ ${kind === "restart" ? keepPastRun(schema) : ""}changed as (
   update ${schema}instance as instance set
     ${set}
   from target cross join clock
-  where instance.ref = target.ref and ${allowed}
+  where ${isInstanceOf("instance", "target")} and ${allowed}
   returning instance.*
 )
 select ${RECORD}, true as changed from changed as instance

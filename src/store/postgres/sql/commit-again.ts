@@ -1,14 +1,14 @@
-import { entryRows, HELD, insertEntries, WRITE_OUTCOME } from "./commit-instances.ts";
+import { entryRows, HELD, insertEntries, SENT_BY_OWNER, WRITE_OUTCOME } from "./commit-instances.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { batch, isInstanceOf, NOW } from "./statement.ts";
 
 const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", "nested"];
 
 /**
- * Commits that may have been taken before, with the reply lost. Rows are locked first, in the order of refs, so that each is
- * judged as it is now. What was parked or finished with our token is so by ourselves. What is still held either has our entries
- * already, or none at their positions, or those of an owner that we took it over from, and then it is superseded. If the first
- * sending is still under way, its entries come up as an error, and the next try finds them.
+ * Commits that may have been taken before, with the reply lost. Rows are locked first, in the order of the batch, which is that
+ * of refs, so that each is judged as it is now. What was parked or finished with our token is so by ourselves. What is still held
+ * either has our entries already, or none at their positions, or those of an owner that we took it over from, and then it is
+ * superseded. If the first sending is still under way, its entries come up as an error, and the next try finds them.
  * Indexes: instance_pkey, journal_pkey.
  */
 export function commitAgain(schema: SchemaPrefix): Statement {
@@ -25,8 +25,7 @@ locked as materialized (
   select item.*, ${HELD} as held, instance.wakes as present_wakes, instance.paused
   from ${items} as item
   join ${schema}instance as instance
-    on ${isInstanceOf("instance", "item")} and instance.lock = item.lock and instance.run = item.run
-  order by instance.ref
+    on ${isInstanceOf("instance", "item")} and ${SENT_BY_OWNER}
   for update of instance
 ),
 found as materialized (
@@ -41,9 +40,9 @@ found as materialized (
   group by entry.ref
 ),
 item as materialized (
-  select locked.*, coalesce(found.stored, 0) = 0 as fresh
-  from locked left join found on found.ref = locked.ref
-  where not locked.held or coalesce(found.stored, 0) = 0 or found.same
+  select locked.*, not coalesce(locked.ref in (select found.ref from found where found.stored > 0), false) as fresh
+  from locked
+  where not locked.held or not coalesce(locked.ref in (select found.ref from found where found.stored > 0 and not found.same), false)
 ),
 ended as (
   update ${schema}instance as instance set

@@ -30,7 +30,10 @@ const ENTRIES = {
   any: { ...PLAIN, kind: "text", due_at: "bigint", event: "int", nested: "boolean" },
 };
 
-export const HELD = "instance.class = 2 and instance.lock = item.lock and instance.run = item.run";
+/** Equality by another name, as in `isInstanceOf`: these allow no join. */
+export const SENT_BY_OWNER =
+  "instance.lock is not distinct from item.lock and instance.run is not distinct from item.run";
+export const HELD = `instance.class = 2 and ${SENT_BY_OWNER}`;
 
 /** What each outcome makes of the row, decided on its newest version. */
 export const WRITE_OUTCOME = {

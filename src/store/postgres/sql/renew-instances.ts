@@ -1,3 +1,4 @@
+import { HELD } from "./commit-instances.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { batch, isInstanceOf, NOW } from "./statement.ts";
 
@@ -10,7 +11,7 @@ export function renewInstances(schema: SchemaPrefix): Statement {
 update ${schema}instance as instance set available_at = clock.now + $2::bigint
 from (select ${NOW} as now) as clock
 cross join ${batch(3, { ref: "text", run: "int", lock: "text" })} as item
-where ${isInstanceOf("instance", "item")} and instance.class = 2 and instance.lock = item.lock and instance.run = item.run
+where ${isInstanceOf("instance", "item")} and ${HELD}
 returning instance.ref, instance.run, instance.lock, instance.wakes, instance.paused, clock.now as at`,
   };
 }

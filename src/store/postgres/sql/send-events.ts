@@ -24,17 +24,16 @@ item as materialized (
   ) as named
 ),
 locked as materialized (
-  select instance.ref, instance.run, instance.wakes, instance.outcome is not null as finished
-  from (select distinct item.ref from item order by item.ref) as item
+  select item.*, instance.run, instance.wakes, instance.outcome is not null as finished
+  from (select * from item order by item.ref, item.place) as item
   join ${schema}instance as instance on ${isInstanceOf("instance", "item")}
   for update of instance
 ),
 addressed as materialized (
-  select item.*, locked.run, locked.wakes, locked.finished, known.exists is not null as known
-  from item join locked on locked.ref = item.ref
-  left join lateral (
+  select locked.*, known.exists is not null as known
+  from locked left join lateral (
     select true as exists from ${schema}event as event
-    where ${isInstanceOf("event", "item")} and event.run = locked.run and event.id = item.event_id
+    where ${isInstanceOf("event", "locked")} and event.run = locked.run and event.id = locked.event_id
     limit 1
   ) as known on true
 ),
@@ -55,7 +54,8 @@ woken as (
   from (select stored.ref, max(stored.sequence) as sequence from stored group by stored.ref order by stored.ref) as latest cross join clock
   where ${isInstanceOf("instance", "latest")}
 )
-select addressed.place, addressed.ref, addressed.finished, stored.sequence is null as known
-from addressed left join stored on stored.ref = addressed.ref and stored.id = addressed.event_id`,
+select addressed.place, addressed.ref, addressed.finished,
+  not coalesce((addressed.ref, addressed.event_id) in (select stored.ref, stored.id from stored), false) as known
+from addressed`,
   };
 }

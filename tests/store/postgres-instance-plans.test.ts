@@ -1,0 +1,202 @@
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { InstanceOutcome, NewEntry } from "../../src/store/instance-records.ts";
+import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import type { Statement } from "../../src/store/postgres/sql/statement.ts";
+import { createDatabase, type TestDatabase } from "../support/postgres-database.ts";
+import {
+  explain,
+  type PlanMode,
+  type PlanNode,
+  prepare,
+  type RecordedStatement,
+  recordInstanceStatements,
+} from "../support/postgres-plans.ts";
+
+/** Like the plans of hooks: PostgreSQL last looked when there was next to nothing, and a hundred thousand rows came since. */
+
+const BATCH = 500;
+
+const scopes = [{ namespace: "app", names: ["checkout", "refund"] }];
+const leases = Array.from({ length: BATCH }, (_, index) => ({
+  ref: refOf("running", index + 1),
+  run: 1,
+  lock: `lock-${index % 10}`,
+}));
+const names = leases.map(({ ref }) => ({ namespace: "app", name: "checkout", id: `id-${ref}` }));
+const one = { namespace: "app", name: "checkout", id: `id-${refOf("running", 1)}` };
+
+const PLAIN: NewEntry = {
+  kind: "completed",
+  type: "do",
+  name: "charge",
+  count: 1,
+  attempt: 1,
+  value: "{}",
+  dueAt: null,
+  event: null,
+  nested: false,
+};
+const commit = (outcome: InstanceOutcome, entry: NewEntry, resent: boolean) => (instances: InstanceStatements) =>
+  instances.commit(
+    leases.map((lease) => ({ ...lease, position: 3, entries: [entry, entry], outcome })),
+    { resent },
+  );
+
+type Use = (instances: InstanceStatements) => Promise<unknown>;
+const FIND = ["instance_id"];
+const LOCK = ["instance_pkey"];
+const CHANGE = ["instance_id", "instance_pkey"];
+
+/** What is asked, and the indexes that serve it. */
+const STATEMENTS: [string, Use, string[]][] = [
+  [
+    "claim",
+    (instances) => instances.claim({ scopes, limit: 50, takeOver: true, lock: "me", leaseMs: 1000 }),
+    ["instance_due", "journal_pkey"],
+  ],
+  ["next wake", (instances) => instances.nextWake(scopes, { takeOver: true }), ["instance_due"]],
+  ["load", (instances) => instances.load(leases), ["event_pkey", "instance_pkey", "journal_pkey"]],
+  [
+    "load events",
+    (instances) => instances.loadEvents(leases.map((lease) => ({ ...lease, after: 1 }))),
+    ["event_pkey", "instance_pkey"],
+  ],
+  ["commit of what goes on", commit({ kind: "running" }, PLAIN, false), LOCK],
+  ["commit of what is completed", commit({ kind: "completed", output: "{}" }, PLAIN, false), LOCK],
+  ["commit of what is parked", commit({ kind: "parked", dueAt: 1, wakes: 0 }, { ...PLAIN, nested: true }, false), LOCK],
+  ["commit that is sent again", commit({ kind: "completed", output: "{}" }, PLAIN, true), [...LOCK, "journal_pkey"]],
+  ["renew", (instances) => instances.renew(leases, 1000), LOCK],
+  [
+    "reacquire",
+    (instances) => instances.reacquire({ ref: "a", run: 1, lock: "lock-0" }, { lock: "me", leaseMs: 1 }),
+    LOCK,
+  ],
+  [
+    "events",
+    (instances) =>
+      instances.sendEvents(
+        names.map((name, index) => ({ ...name, eventId: `new-${index}`, type: "go", payload: "{}" })),
+      ),
+    ["event_pkey", "instance_id", "instance_pkey"],
+  ],
+  ["find", (instances) => instances.find(names), FIND],
+  ["pause", (instances) => instances.pause(one), CHANGE],
+  ["resume", (instances) => instances.resume(one), CHANGE],
+  ["terminate", (instances) => instances.terminate(one), CHANGE],
+  ["restart", (instances) => instances.restart(one), CHANGE],
+  ["unknown names", (instances) => instances.unknownNames({ namespace: "app", names: ["checkout"] }), FIND],
+  ["lease tokens", (instances) => instances.leaseTokens(["app"]), ["instance_due"]],
+  ["expire leases", (instances) => instances.expireLeases(["app"], ["lock-1"]), ["instance_due"]],
+  [
+    "history",
+    (instances) =>
+      instances.history({ ref: leases[0]?.ref ?? "", run: null, after: null, order: "newest", limit: 100 }),
+    ["event_pkey", "journal_pkey"],
+  ],
+];
+
+const TABLES = ["instance", "journal", "event"].map((table) => `perdure.${table}`);
+
+/** What the tables were like when PostgreSQL last looked, and when connections planned what they plan once. */
+const BELIEFS: [string, (client: Client) => Promise<void>][] = [
+  ["are new", async () => {}],
+  [
+    "have a few rows",
+    async (client) => {
+      await fill(client, { sleeping: 60, running: 3, due: 3 });
+      for (const table of TABLES) await client.query(`vacuum analyze ${table}`);
+      for (const table of TABLES) await client.query(`delete from ${table}`);
+    },
+  ],
+  [
+    "were emptied",
+    async (client) => {
+      await fill(client, { sleeping: 1000, running: 1000, due: 1000 });
+      for (const table of TABLES) await client.query(`delete from ${table}`);
+      for (const table of TABLES) await client.query(`vacuum analyze ${table}`);
+    },
+  ],
+];
+
+describe.each(BELIEFS)(
+  "PostgreSQL reads only what it needs of workflows, when it believes that their tables %s",
+  (_, misled) => {
+    let database: TestDatabase;
+    let client: Client;
+    const explainAll = async (use: Use, indexes: string[], mode: (statement: Statement) => PlanMode) => {
+      for (const recorded of await recordInstanceStatements(use)) {
+        expectSmall(await explain(client, recorded, mode(recorded.statement)), recorded, indexes);
+      }
+    };
+
+    beforeAll(async () => {
+      database = await createDatabase();
+      client = new Client({ connectionString: database.url });
+      await client.connect();
+      for (const table of TABLES) await client.query(`alter table ${table} set (autovacuum_enabled = off)`);
+      await misled(client);
+      const recorded = (await Promise.all(STATEMENTS.map(([, use]) => recordInstanceStatements(use)))).flat();
+      const once = new Map(recorded.map((each) => [each.statement.name, each]));
+      for (const each of once.values()) await prepare(client, each.statement);
+      for (const each of once.values()) if (each.statement.planOnce) await explain(client, each, "force_generic_plan");
+      await fill(client, { sleeping: 100_000, running: BATCH, due: 1000 });
+    });
+
+    afterAll(async () => {
+      await client.end();
+      await database.drop();
+    });
+
+    it.each(STATEMENTS)("%s", async (__, use, indexes) => {
+      await explainAll(use, indexes, ({ planOnce }) => (planOnce ? "force_generic_plan" : "force_custom_plan"));
+    });
+
+    describe("and when it has looked again", () => {
+      beforeAll(async () => {
+        for (const table of TABLES) await client.query(`analyze ${table}`);
+      });
+
+      it.each(STATEMENTS)("%s", async (__, use, indexes) => {
+        await explainAll(use, indexes, () => "force_generic_plan");
+        await explainAll(use, indexes, () => "force_custom_plan");
+      });
+    });
+  },
+);
+
+function refOf(kind: string, number: number): string {
+  return `${kind}-${String(number).padStart(6, "0")}`;
+}
+
+/**
+ * Instances that sleep until the year 2096, that run until then (but for one whose owner was lost), and that are due since 1970,
+ * each with two entries and an event.
+ */
+async function fill(client: Client, counts: { sleeping: number; running: number; due: number }): Promise<void> {
+  await client.query(
+    `insert into perdure.instance (ref, namespace, name, id, params, created_at, started_at, class, available_at, lock, wakes)
+    select ref, 'app', 'checkout', 'id-' || ref, json_build_object('to', repeat('x', 50)), 0, 0,
+      case kind when 'running' then 2 else 0 end,
+      case when kind = 'due' or kind = 'running' and number = 1 then number else 4000000000000 + number end,
+      case kind when 'running' then 'lock-' || (number - 1) % 10 end,
+      1
+    from (values ('sleeping', $1::int), ('running', $2::int), ('due', $3::int)) as kinds(kind, count),
+      generate_series(1, count) as number, lateral (select kind || '-' || lpad(number::text, 6, '0') as ref) as made`,
+    [counts.sleeping, counts.running, counts.due],
+  );
+  await client.query(`insert into perdure.journal (ref, run, position, kind, type, name, count, attempt, value, event, at)
+    select ref, 1, position, 'received', 'waitForEvent', 'charge', 1, 1, '{}', 1, 0
+    from perdure.instance, generate_series(1, 2) as position`);
+  await client.query(`insert into perdure.event (ref, run, id, sequence, type, payload, at)
+    select ref, 1, 'event-' || ref, 1, 'go', '{}', 0 from perdure.instance`);
+}
+
+/** A few rows for each that the statement is about, by the indexes that it is meant for. */
+function expectSmall(nodes: readonly PlanNode[], { statement }: RecordedStatement, indexes: readonly string[]): void {
+  const types = nodes.map(({ type }) => type);
+  expect(types, statement.name).not.toContain("Seq Scan");
+  for (const node of nodes) expect(node.rowsRead, `${statement.name}: ${JSON.stringify(node)}`).toBeLessThan(BATCH * 6);
+  const used = new Set(nodes.flatMap(({ index }) => (index === undefined ? [] : [index])));
+  expect([...used].sort(), statement.name).toEqual([...indexes].sort());
+}
