@@ -1,0 +1,371 @@
+import type { Client } from "pg";
+import { describe, expect, it } from "vitest";
+import type { ClaimedInstance, InstanceOutcome } from "../../src/store/instance-records.ts";
+import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import { holdAfterSnapshot, instancesOn } from "../support/instance-session.ts";
+import { COMPLETED, ERRORED, InstancesUnderTest, LEASE_MS, RELEASED, RUNNING } from "../support/use-instances.ts";
+import { usePostgres } from "../support/use-postgres.ts";
+
+describe("forced interleavings of workflows on PostgreSQL", () => {
+  const sessions = usePostgres();
+  const test = new InstancesUnderTest(sessions);
+
+  const parked = (wakes = 0): InstanceOutcome => ({ kind: "parked", dueAt: test.now + LEASE_MS, wakes });
+  const entries = [{ ...test.entry(), name: "pack" }];
+
+  /** Does something in a transaction that stays open. */
+  async function hold(use: (instances: InstanceStatements) => Promise<unknown>): Promise<Client> {
+    const client = await sessions.begin();
+    await use(instancesOn(client, test.clock));
+    return client;
+  }
+
+  /** A session that holds the lock of an instance's row, as anybody who is just writing it does. */
+  async function lock({ ref }: { ref: string }): Promise<Client> {
+    const client = await sessions.begin();
+    await client.query("select from perdure.instance where ref = $1 for update", [ref]);
+    return client;
+  }
+
+  async function steps(instance: { ref: string }): Promise<string[]> {
+    return (await test.history(instance.ref)).map(({ name }) => name);
+  }
+
+  async function takeOver(): Promise<ClaimedInstance> {
+    test.clock.advance(LEASE_MS);
+    const taken = await test.claimOne();
+    expect(taken.recoveries).toBeGreaterThan(0);
+    return taken;
+  }
+
+  describe("an event that is committed between a claim's snapshot and its lock is seen", () => {
+    it.each([
+      ["before the first run", async () => void (await test.create({ id: "a" }))],
+      [
+        "while it sleeps",
+        async () => {
+          await test.park(await test.start({ id: "a" }), { dueAt: test.now });
+        },
+      ],
+    ])("%s", async (_, prepare) => {
+      await prepare();
+      const claiming = await holdAfterSnapshot(sessions, (instances) => instances.claim(test.request()));
+      await test.send("a");
+      const [claimed] = await claiming.goOn();
+
+      const owned = claimed ?? (await test.claimOne());
+      expect(owned).toMatchObject({ wakes: 1, begun: true });
+      expect(await test.load(owned)).toMatchObject({ wakes: 1, events: [{ id: "event-1", sequence: 1 }] });
+    });
+  });
+
+  describe("of two owners, one gets a position and the other is superseded", () => {
+    it("the old one, when its commit comes after that of the new one", async () => {
+      const old = await test.start();
+      const late = await holdAfterSnapshot(sessions, (instances) =>
+        instances.commit([test.commitOf(old, RUNNING, { entries })], { resent: false }),
+      );
+      const owner = await takeOver();
+      expect(await test.load(owner)).toMatchObject({ entries: [] });
+      expect(await test.commit(owner, RUNNING, { entries: [test.entry()] })).toMatchObject({ result: "written" });
+
+      expect(await late.goOn()).toEqual([{ result: "superseded" }]);
+      expect(await steps(owner)).toEqual(["charge"]);
+    });
+
+    it("the new one, when the commit of the old one was under way before the takeover", async () => {
+      const old = await test.start();
+      const late = await holdAfterSnapshot(sessions, (instances) =>
+        instances.commit([test.commitOf(old, RUNNING, { entries })], { resent: false }),
+      );
+      const owner = await takeOver();
+      expect(await test.load(owner)).toMatchObject({ entries: [] });
+      expect(await late.goOn()).toMatchObject([{ result: "written" }]);
+
+      for (const outcome of [RUNNING, parked(), COMPLETED, ERRORED, RELEASED]) {
+        expect(await test.commit(owner, outcome, { entries: [test.entry()] }), outcome.kind).toEqual({
+          result: "superseded",
+        });
+      }
+      expect(await test.load(owner)).toMatchObject({ entries: [{ name: "pack" }] });
+      expect(await test.commit(owner, COMPLETED, { position: 2 })).toMatchObject({ result: "written" });
+    });
+
+    it("the new one too when it sends its commit again, unless both wrote the same", async () => {
+      const old = await test.start();
+      const late = await hold((instances) =>
+        instances.commit([test.commitOf(old, RUNNING, { entries })], { resent: false }),
+      );
+      const owner = await takeOver();
+      const committing = test.commit(owner, RUNNING, { entries: [test.entry()] });
+      await sessions.waiting(1);
+      await late.query("commit");
+
+      expect(await committing).toEqual({ result: "superseded" });
+      const again = { entries: [test.entry()], resent: true };
+      expect(await test.commit(owner, RUNNING, again)).toEqual({ result: "superseded" });
+      expect(await test.commit(owner, COMPLETED, { entries, resent: true })).toMatchObject({ result: "written" });
+      expect(await steps(owner)).toEqual(["pack"]);
+      expect(await test.statements.list({ ...filter(), status: "complete" })).toHaveLength(1);
+    });
+
+    it("nobody is, when the old one's commit is rolled back", async () => {
+      const old = await test.start();
+      const late = await hold((instances) =>
+        instances.commit([test.commitOf(old, RUNNING, { entries })], { resent: false }),
+      );
+      const owner = await takeOver();
+      const committing = test.commit(owner, RUNNING, { entries: [test.entry()] });
+      await sessions.waiting(1);
+      await late.query("rollback");
+
+      expect(await committing).toMatchObject({ result: "written" });
+      expect(await steps(owner)).toEqual(["charge"]);
+    });
+
+    it.each([parked(), COMPLETED, ERRORED, RELEASED])(
+      "the old one, when a takeover is under way: $kind",
+      async (outcome) => {
+        for (const resent of [false, true]) {
+          const old = await test.start();
+          test.clock.advance(LEASE_MS);
+          const claim = await hold((instances) => instances.claim(test.request({ limit: 1 })));
+          const committing = test.commit(old, outcome, { entries, resent });
+          await sessions.waiting(1);
+          await claim.query("commit");
+
+          expect(await committing).toEqual({ result: "superseded" });
+          expect(await steps(old)).toEqual([]);
+          expect(await test.statements.terminate(old)).toMatchObject({ changed: true });
+        }
+      },
+    );
+
+    it("in a batch, the batch fails as a whole, for its sender to split", async () => {
+      const [first, second] = [await test.start({ id: "a" }), await test.start({ id: "b" })];
+      const late = await holdAfterSnapshot(sessions, (instances) =>
+        instances.commit(
+          [first, second].map((one) => test.commitOf(one, RUNNING, { entries })),
+          { resent: false },
+        ),
+      );
+      await test.commit(first, RUNNING, { entries: [test.entry()] });
+
+        await expect(late.goOn()).rejects.toMatchObject({ code: "23505" });
+      expect(await steps(second)).toEqual([]);
+    });
+  });
+
+  describe("what wakes an instance while it is being parked makes it due at once", () => {
+    const WAKERS: [string, () => Promise<void>, (instances: InstanceStatements) => Promise<unknown>][] = [
+      ["an event", async () => {}, (instances) => instances.sendEvents([test.event("a")])],
+      [
+        "a resume",
+        async () => void (await test.statements.pause(test.named("a"))),
+        (instances) => instances.resume(test.named("a")),
+      ],
+    ];
+
+    it.each(WAKERS)("%s that comes first", async (_, prepare, wake) => {
+      const owner = await test.start({ id: "a" });
+      await prepare();
+      const waking = await hold(wake);
+      const parking = test.commit(owner, parked(), { entries });
+      await sessions.waiting(1);
+      await waking.query("commit");
+
+      expect(await parking).toMatchObject({ result: "written", wakes: 1, paused: false });
+      expect(await test.nextWake()).toBe(0);
+      expect(await test.claimOne()).toMatchObject({ wakes: 1, recoveries: 0 });
+    });
+
+    it.each(WAKERS)("%s that comes second", async (_, prepare, wake) => {
+      const owner = await test.start({ id: "a" });
+      await prepare();
+      const parking = await hold((instances) => instances.commit([test.commitOf(owner, parked())], { resent: false }));
+      const waking = wake(test.statements);
+      await sessions.waiting(1);
+      await parking.query("commit");
+      await waking;
+
+      expect(await test.nextWake()).toBe(0);
+      expect(await test.claimOne()).toMatchObject({ wakes: 1 });
+    });
+
+    it.each(WAKERS)("%s, when it is told so after its snapshot", async (_, prepare, wake) => {
+      const owner = await test.start({ id: "a" });
+      await prepare();
+      const parking = await holdAfterSnapshot(sessions, (instances) =>
+        instances.commit([test.commitOf(owner, parked(), { entries })], { resent: false }),
+      );
+      await wake(test.statements);
+
+      expect(await parking.goOn()).toMatchObject([{ result: "written", wakes: 1 }]);
+      expect(await test.nextWake()).toBe(0);
+    });
+  });
+
+  describe("a pause while it is being parked makes it due no more", () => {
+    it("when it comes first", async () => {
+      const owner = await test.start({ id: "a" });
+      const pausing = await hold((instances) => instances.pause(test.named("a")));
+      const parking = test.commit(owner, parked());
+      await sessions.waiting(1);
+      await pausing.query("commit");
+
+      expect(await parking).toMatchObject({ result: "written", paused: true });
+      expect(await test.find("a")).toMatchObject({ status: "paused", availableAt: null });
+    });
+
+    it("when it comes second", async () => {
+      const owner = await test.start({ id: "a" });
+      const parking = await hold((instances) => instances.commit([test.commitOf(owner, parked())], { resent: false }));
+      const pausing = test.statements.pause(test.named("a"));
+      await sessions.waiting(1);
+      await parking.query("commit");
+
+      expect(await pausing).toMatchObject({ changed: true, instance: { status: "paused", availableAt: null } });
+      expect(await test.nextWake()).toBeNull();
+    });
+
+    it("and a resume that waited for it makes it due", async () => {
+      await test.create({ id: "a" });
+      const pausing = await hold((instances) => instances.pause(test.named("a")));
+      const resuming = test.statements.resume(test.named("a"));
+      await sessions.waiting(1);
+      await pausing.query("commit");
+
+      expect(await resuming).toMatchObject({ changed: true, instance: { status: "queued" } });
+      expect(await test.nextWake()).toBe(0);
+    });
+  });
+
+  describe("two events of one id at once", () => {
+    it("are one event", async () => {
+      await test.create({ id: "a" });
+      const first = await hold((instances) => instances.sendEvents([test.event("a")]));
+      const second = test.statements.sendEvents([test.event("a"), test.event("a", { eventId: "event-2" })]);
+      await sessions.waiting(1);
+      await first.query("commit");
+
+      expect(await second).toMatchObject([{ result: "known" }, { result: "sent" }]);
+      const history = await test.load(await test.claimOne());
+      expect(history?.events.map(({ id }) => id)).toEqual(["event-1", "event-2"]);
+      expect(history?.wakes).toBe(history?.events.at(-1)?.sequence);
+    });
+
+    it("are the second, when the first is rolled back", async () => {
+      await test.create({ id: "a" });
+      const first = await hold((instances) => instances.sendEvents([test.event("a")]));
+      const second = test.send("a");
+      await sessions.waiting(1);
+      await first.query("rollback");
+
+      expect(await second).toMatchObject({ result: "sent" });
+      expect(await test.claimOne()).toMatchObject({ wakes: 1 });
+    });
+  });
+
+  describe("an event that waits for a", () => {
+    it("restart goes to the new run", async () => {
+      await test.create({ id: "a" });
+      const restarting = await hold((instances) => instances.restart(test.named("a")));
+      const sending = test.send("a");
+      await sessions.waiting(1);
+      await restarting.query("commit");
+
+      expect(await sending).toMatchObject({ result: "sent" });
+      expect(await test.load(await test.claimOne())).toMatchObject({ run: 2, events: [{ id: "event-1" }] });
+    });
+
+    it("termination is told that it is finished", async () => {
+      await test.create({ id: "a" });
+      const terminating = await hold((instances) => instances.terminate(test.named("a")));
+      const sending = test.send("a");
+      await sessions.waiting(1);
+      await terminating.query("commit");
+
+      expect(await sending).toEqual({ result: "finished" });
+    });
+  });
+
+  it.each(["terminate", "restart"] as const)(
+    "a commit that waits for a %s is superseded, and writes nothing",
+    async (change) => {
+      for (const resent of [false, true]) {
+        const owner = await test.start();
+        const changing = await hold((instances) => instances[change](owner));
+        const committing = test.commit(owner, COMPLETED, { entries, resent });
+        await sessions.waiting(1);
+        await changing.query("commit");
+
+        expect(await committing).toEqual({ result: "superseded" });
+        expect(await steps(owner)).toEqual([]);
+        await test.statements.delete(owner);
+      }
+    },
+  );
+
+  it("a deletion that waits for a commit takes its entries, too", async () => {
+    const owner = await test.start();
+    const committing = await hold((instances) =>
+      instances.commit([test.commitOf(owner, COMPLETED, { entries })], { resent: false }),
+    );
+    const deleting = test.statements.delete(owner);
+    await sessions.waiting(1);
+    await committing.query("commit");
+
+    expect(await deleting).toMatchObject({ changed: true, instance: { status: "complete" } });
+    expect(await steps(owner)).toEqual([]);
+  });
+
+  it("one id that is created twice at once is one instance", async () => {
+    const first = test.instance({ id: "a" });
+    const inserting = await hold((instances) => instances.insert([first]));
+    const second = test.statements.insert([test.instance({ id: "a" }), test.instance({ id: "b" })]);
+    await sessions.waiting(1);
+    await inserting.query("commit");
+
+    expect(await second).toMatchObject([{ result: "existing", ref: first.ref }, { result: "created" }]);
+    expect(await test.list()).toHaveLength(2);
+  });
+
+  it("the commits of others don't wait for an instance that is just written, while it goes on running", async () => {
+    const owner = await test.start();
+    const holder = await lock(owner);
+
+    expect(await test.commit(owner, RUNNING, { entries })).toMatchObject({ result: "written" });
+    await holder.query("commit");
+  });
+
+  it("statements that write the same rows in different orders don't wait for each other", async () => {
+    await test.createMany(3);
+    const owned = await test.claim();
+    const events = owned.map(({ id }) => test.event(id));
+    const holder = await lock(owned[0] as ClaimedInstance);
+    const sending = test.statements.sendEvents(events.toReversed());
+    await sessions.waiting(1);
+    const renewing = test.statements.renew(owned.toReversed(), LEASE_MS);
+    await sessions.waiting(2);
+    const [first, ...others] = owned.toReversed().map((one) => test.commitOf(one, parked()));
+    const committing = test.statements.commit([...others, ...(first ? [first] : [])], { resent: false });
+    await sessions.waiting(3);
+    await holder.query("commit");
+
+    expect((await sending).map(({ result }) => result)).toEqual(["sent", "sent", "sent"]);
+    expect(await committing).toMatchObject([{ result: "written" }, { result: "written" }, { result: "written" }]);
+    await renewing;
+  });
+
+  function filter() {
+    return {
+      namespace: test.namespace,
+      name: null,
+      createdFrom: null,
+      createdBefore: null,
+      after: null,
+      order: "oldest" as const,
+      limit: 10,
+    };
+  }
+});
