@@ -151,7 +151,7 @@ describe("forced interleavings of workflows on PostgreSQL", () => {
       );
       await test.commit(first, RUNNING, { entries: [test.entry()] });
 
-        await expect(late.goOn()).rejects.toMatchObject({ code: "23505" });
+      await expect(late.goOn()).rejects.toMatchObject({ code: "23505" });
       expect(await steps(second)).toEqual([]);
     });
   });
