@@ -125,6 +125,16 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
       expect(await test.claim({ takeOver: false })).toMatchObject([{ id: "a", recoveries: 0, begun: true, wakes: 1 }]);
     });
 
+    it("comes before what is fresh, also if it had not begun", async () => {
+      await test.create({ id: "a" });
+      await change("pause");
+      await test.create({ id: "fresh" });
+      test.clock.advance(100);
+      await change("resume");
+
+      expect(await idsDue()).toEqual(["a", "fresh"]);
+    });
+
     it("still takes over alone what was recovered before", async () => {
       await INSTANCE_STATES.find(({ state }) => state === "paused, given back after a takeover")?.enter(test, "a");
       await change("resume");
@@ -151,6 +161,13 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
 
       expect(await change("terminate")).toEqual({ changed: false, instance: before });
       expect(await test.find("a")).toEqual(before);
+    });
+
+    it("counts as a wake", async () => {
+      const { ref } = await test.create({ id: "a" });
+      await change("terminate");
+
+      expect(await test.load({ ref, run: 1 })).toMatchObject({ wakes: 1 });
     });
 
     it("keeps the journal", async () => {
@@ -216,6 +233,16 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
       ]);
     });
 
+    it("waits for its turn like what is fresh", async () => {
+      const instance = await test.start({ id: "a" });
+      await test.park(await test.start({ id: "slept" }), { dueAt: test.now + 100 });
+      await test.commit(instance, COMPLETED);
+      await change("restart");
+      test.clock.advance(100);
+
+      expect(await idsDue()).toEqual(["slept", "a"]);
+    });
+
     it("counts as a wake, so that nobody parks over it", async () => {
       const { ref } = await test.create({ id: "a" });
       await change("restart");
@@ -235,27 +262,29 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
     });
 
     it("removes everything that belongs to it, and nothing else", async () => {
-      const refs: string[] = [];
-      for (const id of ["b", "a"]) {
+      const refs: Record<string, string> = {};
+      for (const id of ["older", "a", "newer"]) {
         const first = await test.start({ id });
-        refs.unshift(first.ref);
+        refs[id] = first.ref;
         await test.commit(first, RUNNING, { entries: [test.entry()] });
         await test.statements.restart(test.named(id));
         await test.send(id);
         await test.commit(await test.claimOne(), RUNNING, { entries: [test.entry()] });
       }
-      const [deleted, kept] = refs as [string, string];
       await change("delete");
 
-      expect(await test.history(deleted)).toEqual([]);
-      expect(await test.statements.pastRuns(deleted)).toEqual([]);
-      expect(await test.history(kept)).toHaveLength(2);
-      expect(await test.statements.pastRuns(kept)).toHaveLength(1);
-      expect(await test.load({ ref: kept, run: 2 })).toMatchObject({ events: [{ id: "event-1" }] });
-      await test.create({ id: "a", ref: deleted });
-      expect(await test.load({ ref: deleted, run: 1 })).toMatchObject({ wakes: 0, entries: [], events: [] });
+      const ref = refs.a as string;
+      expect(await test.history(ref)).toEqual([]);
+      expect(await test.statements.pastRuns(ref)).toEqual([]);
+      for (const kept of [refs.older, refs.newer] as string[]) {
+        expect(await test.history(kept)).toHaveLength(2);
+        expect(await test.statements.pastRuns(kept)).toHaveLength(1);
+        expect(await test.load({ ref: kept, run: 2 })).toMatchObject({ events: [{ id: "event-1" }] });
+      }
+      await test.create({ id: "a", ref });
+      expect(await test.load({ ref, run: 1 })).toMatchObject({ wakes: 0, entries: [], events: [] });
       await test.statements.restart(test.named("a"));
-      expect(await test.load({ ref: deleted, run: 2 })).toMatchObject({ entries: [], events: [] });
+      expect(await test.load({ ref, run: 2 })).toMatchObject({ entries: [], events: [] });
     });
 
     it("makes room for another instance of the same id", async () => {
