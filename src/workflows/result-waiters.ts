@@ -30,6 +30,8 @@ export class ResultWaiters {
   #timer: Timer | undefined;
   #timerAt = 0;
   #polling = false;
+  /** Whether somebody has come who doesn't know yet whether it is finished already. */
+  #soon = false;
   #unlisten: (() => void) | undefined;
 
   constructor(store: Store, namespace: string) {
@@ -44,7 +46,8 @@ export class ResultWaiters {
     if (known === undefined) this.#waiting.set(key, { instance, told: new Set([told]) });
     else known.told.add(told);
     this.#unlisten ??= this.#store.work.listen((names) => this.#heard(names));
-    this.#pollAfter(look ? 0 : this.#interval);
+    this.#pollAfter(this.#interval);
+    if (look) this.#pollSoon();
     return () => this.#leave(key, told);
   }
 
@@ -98,8 +101,16 @@ export class ResultWaiters {
     }, milliseconds);
   }
 
+  #pollSoon(): void {
+    if (this.#soon) return;
+    this.#soon = true;
+    this.#store.clock.defer(() => void this.#poll());
+  }
+
   async #poll(): Promise<void> {
-    if (this.#polling || this.#waiting.size === 0) return;
+    if (this.#polling) return;
+    this.#soon = false;
+    if (this.#waiting.size === 0) return;
     this.#polling = true;
     try {
       const waiting = [...this.#waiting];
@@ -112,7 +123,10 @@ export class ResultWaiters {
       // the database is away: the next poll asks again
     } finally {
       this.#polling = false;
-      if (this.#waiting.size > 0) this.#pollAfter(this.#interval);
+      if (this.#soon) {
+        this.#soon = false;
+        this.#pollSoon();
+      } else if (this.#waiting.size > 0) this.#pollAfter(this.#interval);
     }
   }
 
