@@ -14,7 +14,7 @@ npm run chaos -- --trace                   tells each fault when it happens`;
 
 const ENGINES: readonly ChaosEngine[] = ["postgres", "sqlite"];
 const TITLES = { postgres: "PostgreSQL", sqlite: "SQLite" } as const;
-const SHORT_MINUTES = "0.15";
+const SHORT_MINUTES = "0.12";
 const HIGHEST_SEED = 2 ** 31;
 
 const { values } = parseArgs({

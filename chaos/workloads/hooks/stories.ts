@@ -51,8 +51,10 @@ export interface Story {
 type Draft = { -readonly [Field in keyof Story]: Story[Field] } & { began: Attempt[]; deadLetters: DeadLetter[] };
 
 const ANSWERS: readonly string[] = ["accepted", "rolled back", "refused", "unknown"] satisfies Answer[];
-/** What a caller may be told when faults keep its transaction from being committed. */
-const EXPECTED_REFUSALS: readonly unknown[] = ["store.unavailable"];
+/** The codes of what a caller may be told when faults keep its transaction from being committed: ours, PostgreSQL's, the system's. */
+const EXPECTED_CODE = /^(store\.unavailable|57P\d\d|E[A-Z]+)$/;
+/** What the driver says of a connection that is gone, without a code. */
+const EXPECTED_MESSAGE = /Connection terminated|not queryable/;
 
 /** The story of each item, and what is told of items that nobody has asked for. */
 export function tellStories(
@@ -86,5 +88,9 @@ function goOn(story: Draft, { did, at, attempt, key, time, code, message }: Entr
   if (!ANSWERS.includes(did)) return;
   story.answer = did as Answer;
   const own = story.way === "own transaction" || story.way === "rolled back"; // errors of the driver, not ours
-  if (did === "refused" && !own && !EXPECTED_REFUSALS.includes(code)) story.surprise = `${code}: ${message}`;
+  if (did === "refused" && !own && !isExpected(code, message)) story.surprise = `${code}: ${message}`;
+}
+
+function isExpected(code: unknown, message: unknown): boolean {
+  return typeof code === "string" ? EXPECTED_CODE.test(code) : EXPECTED_MESSAGE.test(String(message));
 }
