@@ -1,57 +1,35 @@
-import type { Clock, Timer } from "../clock.ts";
-import { AttemptAbortedError, EventTimeoutError, NonRetryableError, PerdureError, StoreError } from "../errors.ts";
+import type { Timer } from "../clock.ts";
+import { AttemptAbortedError, NonRetryableError, PerdureError, StoreError } from "../errors.ts";
 import { requestedDelay } from "../queue/retry-policy.ts";
 import type {
   ClaimedInstance,
-  EventsRequest,
   InstanceCommit,
   InstanceCommitResult,
-  InstanceHistory,
   InstanceLease,
   InstanceOutcome,
-  InstanceRun,
   JournalEntry,
-  LoadedEvents,
   NewEntry,
 } from "../store/instance-records.ts";
 import { decodeValue, encodeError, encodeValue } from "../values/index.ts";
-import { Attempt } from "./attempt.ts";
+import type { Attempt } from "./attempt.ts";
+import { type AttemptResult, Bodies } from "./bodies.ts";
 import { DatabaseTime } from "./database-time.ts";
 import { EventBox } from "./event-box.ts";
-import { describeStep, RunJournal } from "./run-journal.ts";
-import { BodyCall, EventCall, type OpenWait, SleepCall, type StepCall, type StepEnding } from "./step-call.ts";
+import type { ExecutionEnd, ExecutionHost } from "./execution-host.ts";
+import { OpenWaits } from "./open-waits.ts";
+import { describeStep, RunJournal, type StepRecord } from "./run-journal.ts";
+import { BodyCall, type OpenWait, type StepCall } from "./step-call.ts";
+import { crashLoop, liveValue, stepInterrupted, storedEnding } from "./step-ending.ts";
 import { chooseDelay } from "./step-retry.ts";
 
-/** What an execution needs of the world around it. */
-export interface ExecutionHost {
-  readonly clock: Clock;
-  readonly maxValueBytes: number;
-  commit(commit: InstanceCommit): Promise<InstanceCommitResult>;
-  load(run: InstanceRun): Promise<InstanceHistory | null>;
-  loadEvents(request: EventsRequest): Promise<LoadedEvents | null>;
-  /** A step was called after the instance had been parked: take the instance again, if nobody else has. */
-  reacquire(execution: Execution): void;
-  warn(message: string, details: Readonly<Record<string, unknown>>): void;
-}
-
-/**
- * How an execution ended: its run is over, or waits without us; or somebody else has it now, and whatever we still did would be
- * refused.
- */
-export type ExecutionEnd =
-  | { readonly kind: "completed"; readonly output: string }
-  | { readonly kind: "errored"; readonly error: string; readonly thrown: unknown }
-  /** `delayMs` is how long until it is due; null while it is paused. */
-  | { readonly kind: "parked"; readonly delayMs: number | null }
-  | { readonly kind: "released" | "superseded" | "abandoned" };
-
 type WrittenCommit = Extract<InstanceCommitResult, { result: "written" }>;
-type RunResult = { readonly value: unknown } | { readonly error: unknown };
+type FinalOutcome = Exclude<InstanceOutcome, { kind: "running" }>;
+type InstanceNews = { readonly wakes: number; readonly paused: boolean; readonly at: number };
 
 /** Waits that are over sooner are held in memory, with the lease. */
 const HOLD_MS = 5000;
 /** An instance that is lost this many times, with nothing done in between, is what ends its processes. */
-export const MOST_RECOVERIES = 20;
+const MOST_RECOVERIES = 20;
 
 /**
  * Runs one instance, from what is stored of it on.
@@ -70,22 +48,18 @@ export class Execution {
   readonly instance: ClaimedInstance;
   readonly #host: ExecutionHost;
   readonly #time: DatabaseTime;
+  readonly #bodies: Bodies;
+  readonly #waits = new OpenWaits();
   readonly #events = new EventBox();
-  #lease: InstanceLease;
   #journal = new RunJournal([]);
-  /** Endings that are stored, of steps that were called: in the order of calling. */
+  #lease: InstanceLease;
+  /** Endings that are stored, of steps that were called. */
   readonly #replayed = new Set<{ call: StepCall; ending: JournalEntry }>();
-  /** Attempts that have ended, in that order. */
+  /** What has ended and isn't delivered yet, in that order. */
   readonly #arrived: (() => void)[] = [];
-  readonly #attempts = new Map<BodyCall, Attempt>();
-  /** Bodies that may begin as soon as everything is committed. */
-  readonly #ready = new Set<BodyCall>();
-  readonly #retries = new Set<BodyCall>();
-  readonly #sleeps = new Set<SleepCall>();
-  readonly #eventCalls = new Set<EventCall>();
   #pending: NewEntry[] = [];
   #committing: Promise<void> | undefined;
-  #result: RunResult | undefined;
+  #result: AttemptResult | undefined;
   /** `wakes` as of the events that we have, and as of the last answer. */
   #loadedWakes: number;
   #knownWakes: number;
@@ -96,22 +70,24 @@ export class Execution {
   #stopping = false;
   #scheduled = false;
   #delivered = false;
-  /** Owners that were lost since the last entry; what begins before the next entry may have begun before. */
+  /** Owners that were lost since the last entry. */
   #interruptions: number;
   #timer: Timer | undefined;
   #end: ExecutionEnd | undefined;
-  #onEnd: ((end: ExecutionEnd) => void) | undefined;
-  #onFailure: ((error: unknown) => void) | undefined;
+  #settle: { resolve(end: ExecutionEnd): void; reject(error: unknown): void } | undefined;
   #onLastCommit: (() => void) | undefined;
 
-  constructor(instance: ClaimedInstance, host: ExecutionHost) {
+  constructor(instance: ClaimedInstance, createHost: (execution: Execution) => ExecutionHost) {
     this.instance = instance;
-    this.#host = host;
-    this.#time = new DatabaseTime(host.clock, instance.claimedAt);
+    this.#host = createHost(this);
+    this.#time = new DatabaseTime(this.#host.clock, instance.claimedAt);
     this.#lease = { ref: instance.ref, run: instance.run, lock: instance.lock };
     this.#loadedWakes = instance.wakes;
     this.#knownWakes = instance.wakes;
     this.#interruptions = instance.recoveries;
+    this.#bodies = new Bodies(this.#host.clock, instance, (call, attempt, result) =>
+      this.#bodyEnded(call, attempt, result),
+    );
   }
 
   get lease(): InstanceLease {
@@ -120,12 +96,12 @@ export class Execution {
 
   /** Whether nothing of the user's runs: it sleeps, or waits for an event or a retry. */
   get waiting(): boolean {
-    return this.#waits().length > 0 && this.#attempts.size === 0 && this.#ready.size === 0;
+    return this.#waits.size > 0 && this.#bodies.running === 0 && this.#bodies.ready === 0;
   }
 
   /** Whether it should be told at once of events. */
   get listening(): boolean {
-    return this.#end === undefined && this.#eventCalls.size > 0;
+    return this.#end === undefined && this.#waits.listening;
   }
 
   /**
@@ -142,21 +118,25 @@ export class Execution {
     return ended;
   }
 
-  /** Goes on after it was parked: a step was called, and the instance is ours again. */
-  async continue(lease: InstanceLease, wakes: number, at: number, onLastCommit: () => void): Promise<ExecutionEnd> {
+  /** Goes on after it was parked: the code went on, and the instance is ours again. */
+  continue(
+    lease: InstanceLease,
+    { wakes, at }: Omit<InstanceNews, "paused">,
+    onLastCommit: () => void,
+  ): Promise<ExecutionEnd> {
     this.#lease = lease;
-    this.#knownWakes = wakes;
-    this.#time.observe(at);
+    this.#observe({ wakes, at, paused: false });
     this.#end = undefined;
     this.#onLastCommit = onLastCommit;
-    const ended = this.#untilEnd();
     this.#soon();
-    return ended;
+    return this.#untilEnd();
   }
 
+  // What others tell it
+
   /** What an answer of the database said about the instance. */
-  observe(answer: { wakes: number; paused: boolean; at: number }): void {
-    this.#observe(answer);
+  observe(news: InstanceNews): void {
+    this.#observe(news);
     this.#soon();
   }
 
@@ -175,18 +155,20 @@ export class Execution {
     this.look();
   }
 
-  /** It was terminated, restarted or deleted. */
-  supersede(): void {
-    this.#supersede();
-  }
-
   /** The process is about to end: begins nothing more, and gives the instance back as soon as nothing runs. */
   wrapUp(): void {
     this.#stopping = true;
     this.#soon();
   }
 
-  /** It isn't ours any more. */
+  /** It was terminated, restarted or deleted, or another process has it. */
+  supersede(): void {
+    const message = "The instance was terminated, restarted or deleted, or another process has it.";
+    this.#stop(new AttemptAbortedError("attempt.superseded", message));
+    this.#finish({ kind: "superseded" });
+  }
+
+  /** Its lease is over, or is about to be given back. */
   abandon(reason: AttemptAbortedError): void {
     this.#stop(reason);
     this.#finish({ kind: "abandoned" });
@@ -201,26 +183,14 @@ export class Execution {
 
   // What the code calls
 
-  /** Registers a call, and sees to it that it ends as it did before, or for the first time. */
-  enter(call: StepCall): Promise<unknown> {
-    if (call.record !== null) call.record.reached = true;
-    const ending = call.record?.ending ?? null;
-    if (ending !== null) this.#replayed.add({ call, ending });
-    else if (call instanceof BodyCall) (call.dueAt > 0 ? this.#retries : this.#ready).add(call);
-    else if (call instanceof SleepCall) this.#sleeps.add(call);
-    else if (call instanceof EventCall) this.#eventCalls.add(call);
-    if (this.#end?.kind === "parked") this.#host.reacquire(this);
-    this.#soon();
-    return call.promise;
-  }
-
-  find(type: StepCall["type"], name: string, count: number, aliases: readonly string[]): StepCall["record"] {
+  /** What is stored about a step. */
+  find(type: StepCall["type"], name: string, count: number, aliases: readonly string[]): StepRecord | null {
     return this.#journal.find(type, name, count, aliases);
   }
 
   /** Whether a body runs: what is called now may be called from inside of it. */
   get busy(): boolean {
-    return this.#attempts.size > 0;
+    return this.#bodies.running > 0;
   }
 
   /** The database's time. */
@@ -228,26 +198,35 @@ export class Execution {
     return this.#time.now();
   }
 
-  // Turns
-
-  #observe({ wakes, paused, at }: { wakes: number; paused: boolean; at: number }): void {
-    this.#time.observe(at);
-    this.#knownWakes = Math.max(this.#knownWakes, wakes);
-    this.#paused = paused;
+  /** Registers a call, and sees to it that it ends: as it did before, or for the first time. */
+  enter(call: StepCall & OpenWait): Promise<unknown> {
+    if (call.record !== null) call.record.reached = true;
+    const ending = call.record?.ending ?? null;
+    if (ending !== null) this.#replayed.add({ call, ending });
+    else if (call instanceof BodyCall && call.dueAt === 0) this.#bodies.add(call);
+    else this.#waits.add(call);
+    this.#goOn();
+    return call.promise;
   }
 
   #begin(main: () => Promise<unknown>): void {
+    const end = (result: AttemptResult) => {
+      this.#result ??= result;
+      this.#goOn();
+    };
     main().then(
-      (value) => this.#returned({ value }),
-      (error: unknown) => this.#returned({ error }),
+      (value) => end({ value }),
+      (error: unknown) => end({ error }),
     );
   }
 
-  #returned(result: RunResult): void {
-    this.#result ??= result;
-    if (this.#end?.kind === "parked") this.#host.reacquire(this);
+  /** The code has done something; if we had let go of the instance, we want it back. */
+  #goOn(): void {
+    if (this.#end?.kind === "parked") this.#host.reacquire();
     this.#soon();
   }
+
+  // Turns
 
   /** After everything that the code does in answer to what was just delivered. */
   #soon(): void {
@@ -260,9 +239,8 @@ export class Execution {
   }
 
   #turn(): void {
-    this.#delivered = false;
-    if (this.#result === undefined && this.#deliverNext()) {
-      this.#delivered = true;
+    this.#delivered = this.#result === undefined && this.#deliverNext();
+    if (this.#delivered) {
       this.#soon();
       return;
     }
@@ -272,7 +250,7 @@ export class Execution {
       return;
     }
     const outcome = this.#outcome();
-    if (outcome.kind === "parked") this.#recordWaits();
+    if (outcome.kind === "parked") this.#pending.push(...this.#waits.record());
     if (this.#pending.length > 0 || outcome.kind !== "running") this.#commit(outcome);
     else this.#proceed();
   }
@@ -289,15 +267,8 @@ export class Execution {
     }
     if (next === undefined) return false;
     this.#replayed.delete(next);
-    next.call.end(this.#endingOf(next.call, next.ending));
+    next.call.end(storedEnding(next.call, next.ending, this.#events));
     return true;
-  }
-
-  #endingOf(call: StepCall, { kind, value, event }: JournalEntry): StepEnding {
-    if (kind === "failed") return { error: decodeValue(value as string) };
-    if (kind === "timedOut") return { error: eventTimeout(call) };
-    if (kind === "received") return { value: toReceived(this.#events.get(event as number)) };
-    return { value: value === null ? undefined : decodeValue(value) };
   }
 
   #deliverArrived(): boolean {
@@ -306,50 +277,50 @@ export class Execution {
     return deliver !== undefined;
   }
 
-  /** What happened first: the end of a sleep, an event, or the deadline of a wait. Nothing does while it is paused. */
+  /** Nothing comes due while it is paused. */
   #deliverWait(): boolean {
-    if (this.#paused || this.#stopping) return false;
+    if (this.#held) return false;
     const now = this.#time.now();
-    for (const retry of this.#retries) {
-      if (retry.dueAt > now) continue;
-      this.#retries.delete(retry);
-      this.#ready.add(retry);
-    }
-    let sleep: SleepCall | undefined;
-    for (const one of this.#sleeps) {
-      if (one.dueAt <= now && (sleep === undefined || one.dueAt < sleep.dueAt)) sleep = one;
-    }
-    const match =
-      this.#eventCalls.size === 0 ? null : this.#events.match(this.#eventCalls, Math.min(now, this.#lookedAt));
-    if (sleep !== undefined && (match === null || sleep.dueAt <= match.at)) {
-      this.#sleeps.delete(sleep);
-      this.#pending.push(sleep.entry("completed"));
-      sleep.end({ value: undefined });
-      return true;
-    }
-    if (match === null) return false;
-    const { call, event } = match;
-    this.#eventCalls.delete(call);
-    if (event === null) {
-      this.#pending.push(call.entry("timedOut"));
-      call.end({ error: eventTimeout(call) });
-    } else {
-      this.#events.markReceived(event);
-      this.#pending.push(call.entry("received", { event: event.sequence }));
-      call.end({ value: toReceived(event) });
-    }
+    for (const call of this.#waits.takeDueRetries(now)) this.#bodies.add(call);
+    const ended = this.#waits.takeEnded(now, this.#lookedAt, this.#events);
+    if (ended === null) return false;
+    this.#pending.push(ended.entry);
+    ended.call.end(ended.ending);
     return true;
+  }
+
+  /** Whether nothing may begin. */
+  get #held(): boolean {
+    return this.#paused || this.#stopping;
+  }
+
+  /** Everything is committed: begins what may begin, and waits for the rest. */
+  #proceed(): void {
+    if (!this.#held && this.#bodies.ready > 0) {
+      const { entries, exhausted } = this.#bodies.prepare(this.#interruptions);
+      for (const call of exhausted) this.#arrived.push(() => this.#failStep(call, stepInterrupted(call), null));
+      this.#pending.push(...entries);
+      if (entries.length > 0 || exhausted.length > 0) this.#soon();
+      if (entries.length > 0) return;
+      this.#bodies.start();
+    }
+    this.#setTimer();
+  }
+
+  #setTimer(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (this.#waits.size === 0 || this.#held) return;
+    const remaining = this.#waits.earliest - this.#time.now();
+    this.#timer = this.#host.clock.setTimer(() => this.#soon(), Math.max(remaining, 1));
   }
 
   // Events
 
   /** Before a wait ends by its deadline, and before we let go, we must know of everything that was sent. */
   #mustLook(): boolean {
-    if (this.#eventCalls.size === 0 || this.#result !== undefined || this.#paused || this.#stopping) return false;
-    if (this.#knownWakes !== this.#loadedWakes) return true;
-    const now = this.#time.now();
-    for (const { dueAt } of this.#eventCalls) if (dueAt <= now && dueAt > this.#lookedAt) return true;
-    return false;
+    if (!this.#waits.listening || this.#result !== undefined || this.#held) return false;
+    return this.#knownWakes !== this.#loadedWakes || this.#waits.mustLook(this.#time.now(), this.#lookedAt);
   }
 
   async #look(): Promise<void> {
@@ -359,13 +330,8 @@ export class Execution {
     const { ref, run } = this.#lease;
     try {
       const loaded = await this.#host.loadEvents({ ref, run, after: this.#events.lastSequence });
-      if (loaded === null) this.#supersede();
-      else {
-        this.#events.add(loaded.events);
-        this.#loadedWakes = Math.max(this.#loadedWakes, loaded.wakes);
-        this.#knownWakes = Math.max(this.#knownWakes, loaded.wakes);
-        this.#lookedAt = Math.max(this.#lookedAt, lookedAt);
-      }
+      if (loaded === null) this.supersede();
+      else this.#looked(loaded, lookedAt);
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -379,47 +345,48 @@ export class Execution {
     const history = await this.#host.load(this.#lease);
     if (history === null) return false;
     this.#journal = new RunJournal(history.entries);
-    this.#events.add(history.events);
+    this.#looked(history, lookedAt);
     for (const { event } of history.entries) {
       const received = event === null ? undefined : this.#events.get(event);
       if (received !== undefined) this.#events.markReceived(received);
     }
-    this.#loadedWakes = history.wakes;
-    this.#knownWakes = Math.max(this.#knownWakes, history.wakes);
-    this.#lookedAt = lookedAt;
     return true;
+  }
+
+  #looked({ wakes, events }: { wakes: number; events: Parameters<EventBox["add"]>[0] }, lookedAt: number): void {
+    this.#events.add(events);
+    this.#loadedWakes = Math.max(this.#loadedWakes, wakes);
+    this.#knownWakes = Math.max(this.#knownWakes, wakes);
+    this.#lookedAt = Math.max(this.#lookedAt, lookedAt);
+  }
+
+  #observe({ wakes, paused, at }: InstanceNews): void {
+    this.#time.observe(at);
+    this.#knownWakes = Math.max(this.#knownWakes, wakes);
+    this.#paused = paused;
   }
 
   // Commits
 
   #outcome(): InstanceOutcome {
     if (this.#result !== undefined) return this.#finalOutcome(this.#result);
-    if (this.#attempts.size > 0) return { kind: "running" };
-    const wakes = this.#loadedWakes;
-    if (this.#paused) return { kind: "parked", dueAt: this.#time.now(), wakes };
+    if (this.#bodies.running > 0) return { kind: "running" };
+    const now = this.#time.now();
+    if (this.#paused) return { kind: "parked", dueAt: now, wakes: this.#loadedWakes };
     if (this.#stopping) return { kind: "released" };
-    const waits = this.#waits();
-    if (this.#ready.size > 0 || waits.length === 0) return { kind: "running" };
-    const dueAt = earliest(waits);
-    if (dueAt - this.#time.now() <= HOLD_MS) return { kind: "running" };
-    return { kind: "parked", dueAt, wakes: this.#eventCalls.size === 0 ? this.#knownWakes : wakes };
+    if (this.#bodies.ready > 0 || this.#waits.size === 0) return { kind: "running" };
+    const dueAt = this.#waits.earliest;
+    if (dueAt - now <= HOLD_MS) return { kind: "running" };
+    return { kind: "parked", dueAt, wakes: this.#waits.listening ? this.#loadedWakes : this.#knownWakes };
   }
 
-  #finalOutcome(result: RunResult): InstanceOutcome {
+  #finalOutcome(result: AttemptResult): InstanceOutcome {
     if ("error" in result) return { kind: "errored", error: encodeError(result.error) };
     try {
       return { kind: "completed", output: this.#encode(result.value, "The result of the workflow") };
     } catch (error) {
       this.#result = { error };
       return { kind: "errored", error: encodeError(error) };
-    }
-  }
-
-  #recordWaits(): void {
-    for (const wait of [...this.#sleeps, ...this.#eventCalls]) {
-      if (wait.recorded) continue;
-      wait.recorded = true;
-      this.#pending.push(wait.entry("waiting", { dueAt: wait.dueAt }));
     }
   }
 
@@ -434,118 +401,60 @@ export class Execution {
     try {
       const answer = await this.#host.commit(commit);
       this.#committing = undefined;
-      if (answer.result === "superseded") {
-        this.#supersede();
-        return;
-      }
-      this.#journal.position += commit.entries.length;
-      if (commit.entries.length > 0) this.#interruptions = 0;
-      const { outcome } = commit;
-      if (outcome.kind !== "running") this.#finishWith(outcome, answer);
-      else {
-        this.#observe(answer);
-        if (!this.#scheduled) this.#turn(); // the code has done everything that it does without another ending
-      }
+      if (answer.result === "superseded") this.supersede();
+      else this.#written(commit, answer);
     } catch (error) {
       this.#committing = undefined;
       this.#fail(error);
     }
   }
 
+  #written({ entries, outcome }: InstanceCommit, answer: WrittenCommit): void {
+    this.#journal.position += entries.length;
+    if (entries.length > 0) this.#interruptions = 0;
+    if (outcome.kind !== "running") {
+      this.#finishWith(outcome, answer);
+      return;
+    }
+    this.#observe(answer);
+    // The code has done everything that it does without another ending: no need to wait for the next turn.
+    if (!this.#scheduled && this.#end === undefined) this.#turn();
+  }
+
+  #encode(value: unknown, label: string): string {
+    return encodeValue(value, { label, maxBytes: this.#host.maxValueBytes });
+  }
+
   // Bodies
 
-  /** Everything is committed: begins what may begin, and waits for the rest. */
-  #proceed(): void {
-    if (!this.#paused && !this.#stopping) {
-      for (const call of this.#ready) this.#prepare(call);
-      if (this.#pending.length > 0) {
-        this.#soon();
-        return;
-      }
-      for (const call of this.#ready) this.#start(call);
-    }
-    this.#setTimer();
-  }
-
-  /** Where it must be known that an attempt began, that is written first. What has no attempts left, fails. */
-  #prepare(call: BodyCall): void {
-    const { policy } = call;
-    if (call.prepared) return;
-    call.prepared = true;
-    const exact = policy.limit === 0;
-    const interrupted = exact ? 0 : this.#interruptions;
-    const attempt = call.attempt + interrupted + 1;
-    if (attempt > policy.limit + 1) {
-      this.#ready.delete(call);
-      call.attempt = attempt - 1;
-      this.#arrived.push(() => this.#failStep(call, stepInterrupted(call), null));
-      this.#soon();
+  #bodyEnded(call: BodyCall, attempt: Attempt, result: AttemptResult): void {
+    if (this.#end !== undefined) return;
+    if ("error" in result) {
+      void this.#attemptFailed(call, attempt, result.error);
       return;
     }
-    call.attempt = attempt - 1;
-    if (!exact) return;
-    call.startedAttempt = attempt;
-    this.#pending.push(call.entry("started", { attempt }));
-  }
-
-  #start(call: BodyCall): void {
-    this.#ready.delete(call);
-    call.prepared = false;
-    call.attempt++;
-    const { ref, run } = this.#lease;
-    const key = `${ref}/${run}/${describeStep(call)}`;
-    const attempt = new Attempt(this.#host.clock, call, call.attempt, call.policy, key);
-    this.#attempts.set(call, attempt);
-    attempt.run(call.body, call.policy.timeoutMs, (result) => {
-      if (this.#end !== undefined) return;
-      if ("value" in result) this.#completed(call, result.value);
-      else void this.#attemptFailed(call, attempt, result.error);
-    });
-  }
-
-  #completed(call: BodyCall, value: unknown): void {
-    let text: string | null;
+    const { value } = result;
     try {
-      text = value === undefined ? null : this.#encode(value, `The result of the step "${call.name}"`);
+      const text = value === undefined ? null : this.#encode(value, `The result of the step "${call.name}"`);
+      this.#arrive(() => this.#completeStep(call, value, text));
     } catch (error) {
       this.#arrive(() => this.#failStep(call, error, null));
-      return;
     }
-    this.#arrive(() => {
-      this.#attempts.delete(call);
-      this.#pending.push(call.entry("completed", { attempt: call.attempt, value: text }));
-      call.end({ value: isPrimitive(value) ? value : decodeValue(text as string) });
-    });
   }
 
   async #attemptFailed(call: BodyCall, attempt: Attempt, error: unknown): Promise<void> {
-    const { policy } = call;
     const ours = call.type === "create";
     if (ours && error instanceof StoreError) {
       this.#fail(error);
       return;
     }
     const refused = error instanceof NonRetryableError || (ours && error instanceof PerdureError);
-    const final = refused || call.attempt > policy.limit;
-    const delay = final
-      ? null
-      : (requestedDelay(error, this.#host.clock.now()) ??
-        (await chooseDelay(policy, attempt.context, error, this.#host)));
-    if (this.#end === undefined) this.#arrive(() => this.#failStep(call, error, delay));
-  }
-
-  /** An attempt has failed: the next comes after the delay, or, if that is null, none does. */
-  #failStep(call: BodyCall, error: unknown, delay: number | null): void {
-    this.#attempts.delete(call);
-    const value = encodeError(error);
-    const dueAt = delay === null ? null : this.#time.now() + Math.ceil(delay);
-    this.#pending.push(call.entry("failed", { attempt: call.attempt, value, dueAt }));
-    if (dueAt === null) {
-      call.end({ error: decodeValue(value) });
-      return;
+    let delay: number | null = null;
+    if (!refused && call.attempt <= call.policy.limit) {
+      delay = requestedDelay(error, this.#host.clock.now());
+      delay ??= await chooseDelay(call.policy, attempt.context, error, this.#host);
     }
-    call.dueAt = dueAt;
-    this.#retries.add(call);
+    if (this.#end === undefined) this.#arrive(() => this.#failStep(call, error, delay));
   }
 
   /** Delivers at once if nothing else was delivered in this turn; endings come one at a time. */
@@ -559,73 +468,70 @@ export class Execution {
     this.#soon();
   }
 
-  // Waiting
-
-  #waits(): OpenWait[] {
-    return [...this.#sleeps, ...this.#eventCalls, ...this.#retries];
+  #completeStep(call: BodyCall, value: unknown, text: string | null): void {
+    this.#bodies.ended(call);
+    this.#pending.push(call.entry("completed", { attempt: call.attempt, value: text }));
+    call.end({ value: liveValue(value, text) });
   }
 
-  #setTimer(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    const waits = this.#waits();
-    if (waits.length === 0 || this.#paused) return;
-    const remaining = earliest(waits) - this.#time.now();
-    this.#timer = this.#host.clock.setTimer(() => this.#soon(), Math.max(remaining, 1));
+  /** An attempt has failed: the next comes after the delay, or, if that is null, none does. */
+  #failStep(call: BodyCall, error: unknown, delay: number | null): void {
+    this.#bodies.ended(call);
+    const value = encodeError(error);
+    const dueAt = delay === null ? null : this.#time.now() + Math.ceil(delay);
+    this.#pending.push(call.entry("failed", { attempt: call.attempt, value, dueAt }));
+    if (dueAt === null) {
+      call.end({ error: decodeValue(value) });
+      return;
+    }
+    call.dueAt = dueAt;
+    this.#waits.add(call);
   }
 
   // Ends
 
   #untilEnd(): Promise<ExecutionEnd> {
     return new Promise((resolve, reject) => {
-      this.#onEnd = resolve;
-      this.#onFailure = reject;
+      this.#settle = { resolve, reject };
     });
   }
 
-  #finishWith(outcome: Exclude<InstanceOutcome, { kind: "running" }>, answer: WrittenCommit): void {
-    if (outcome.kind === "completed" || outcome.kind === "errored") this.#tellOfUnreached();
+  #finishWith(outcome: FinalOutcome, answer: WrittenCommit): void {
+    const over = outcome.kind === "completed" || outcome.kind === "errored";
+    if (over) this.#tellOfUnreached();
     this.#stop(new AttemptAbortedError("workflow.finished", "The workflow has ended: nobody waits for this step."));
-    if (outcome.kind === "errored") {
-      const thrown = this.#result !== undefined && "error" in this.#result ? this.#result.error : undefined;
-      this.#finish({ kind: "errored", error: outcome.error, thrown });
-    } else if (outcome.kind === "completed") this.#finish({ kind: "completed", output: outcome.output });
-    else if (outcome.kind === "parked") this.#finish({ kind: "parked", delayMs: delayOf(outcome, answer) });
-    else this.#finish({ kind: "released" });
-    // The code went on by itself while we let go: it waited for something else as well.
-    const goesOn = this.#ready.size > 0 || this.#replayed.size > 0 || this.#result !== undefined;
-    if (outcome.kind === "parked" && goesOn) this.#host.reacquire(this);
+    this.#finish(this.#toEnd(outcome, answer));
+    // The code may have gone on while we let go: it waited for something that isn't a step.
+    const goesOn = this.#bodies.ready > 0 || this.#replayed.size > 0 || this.#result !== undefined;
+    if (outcome.kind === "parked" && goesOn) this.#host.reacquire();
   }
 
-  #supersede(): void {
-    this.#stop(
-      new AttemptAbortedError(
-        "attempt.superseded",
-        "The instance was terminated, restarted or deleted, or another process has it.",
-      ),
-    );
-    this.#finish({ kind: "superseded" });
+  #toEnd(outcome: FinalOutcome, answer: WrittenCommit): ExecutionEnd {
+    if (outcome.kind === "completed") return { kind: "completed", output: outcome.output };
+    if (outcome.kind === "released") return { kind: "released" };
+    if (outcome.kind === "parked") return { kind: "parked", delayMs: delayOf(outcome, answer) };
+    const thrown = this.#result !== undefined && "error" in this.#result ? this.#result.error : undefined;
+    return { kind: "errored", error: outcome.error, thrown };
   }
 
+  /** The store failed: whoever takes the instance over goes on. */
   #fail(error: unknown): void {
     if (this.#end !== undefined) return;
-    this.#stop(
-      new AttemptAbortedError("attempt.lease_lost", "The database could not be used: the instance will be taken over."),
-    );
+    const message = "The database could not be used: the instance will be taken over.";
+    this.#stop(new AttemptAbortedError("attempt.lease_lost", message));
     this.#end = { kind: "abandoned" };
-    this.#onFailure?.(error);
+    this.#settle?.reject(error);
   }
 
   #finish(end: ExecutionEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
-    this.#onEnd?.(end);
+    this.#settle?.resolve(end);
   }
 
   #stop(reason: AttemptAbortedError): void {
     this.#timer?.cancel();
-    for (const attempt of this.#attempts.values()) attempt.drop(reason);
-    this.#attempts.clear();
+    this.#bodies.drop(reason);
   }
 
   #tellOfUnreached(): void {
@@ -637,46 +543,10 @@ export class Execution {
       steps: unreached.slice(0, 20).map(describeStep),
     });
   }
-
-  #encode(value: unknown, label: string): string {
-    return encodeValue(value, { label, maxBytes: this.#host.maxValueBytes });
-  }
-}
-
-function earliest(waits: readonly OpenWait[]): number {
-  let first = Number.POSITIVE_INFINITY;
-  for (const { dueAt } of waits) first = Math.min(first, dueAt);
-  return first;
 }
 
 /** As the database decided it: how long until a parked instance is due. */
 function delayOf({ dueAt, wakes }: { dueAt: number; wakes: number }, answer: WrittenCommit): number | null {
   if (answer.paused) return null;
   return answer.wakes === wakes ? Math.max(dueAt - answer.at, 0) : 0;
-}
-
-function isPrimitive(value: unknown): boolean {
-  return value === null || (typeof value !== "object" && typeof value !== "function");
-}
-
-function toReceived(event: { type: string; payload: string; at: number } | undefined): unknown {
-  if (event === undefined)
-    throw new PerdureError("workflow.event_missing", "An event that was received isn't stored any more.");
-  return { payload: decodeValue(event.payload), timestamp: new Date(event.at), type: event.type };
-}
-
-function eventTimeout({ name }: StepCall): EventTimeoutError {
-  return new EventTimeoutError(`No event came in time for the step "${name}".`);
-}
-
-function stepInterrupted(call: StepCall): PerdureError {
-  return new PerdureError(
-    "step.interrupted",
-    `The step ${describeStep(call)} was lost with its process in each of its attempts: it may be what ends the process.`,
-  );
-}
-
-function crashLoop(recoveries: number): PerdureError {
-  const message = `The instance was lost with its process ${recoveries} times in a row, with nothing done in between: it may be what ends the process.`;
-  return new PerdureError("workflow.crash_loop", message);
 }

@@ -1,7 +1,8 @@
 import type { AttemptAbortedError } from "../errors.ts";
 import type { AttemptFailure, Work } from "../queue/work.ts";
 import type { ClaimedInstance, RenewedInstance } from "../store/instance-records.ts";
-import { Execution, type ExecutionEnd } from "./execution.ts";
+import { Execution } from "./execution.ts";
+import type { ExecutionEnd, ExecutionHost } from "./execution-host.ts";
 import { runWorkflow } from "./run-workflow.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
@@ -19,7 +20,7 @@ export class InstanceWork implements Work {
     const again = runtime.reacquired.get(instance.lock);
     runtime.reacquired.delete(instance.lock);
     this.#renewed = again?.renewed ?? null;
-    this.execution = again?.execution ?? new Execution(instance, createHost(runtime));
+    this.execution = again?.execution ?? new Execution(instance, (execution) => createHost(runtime, execution));
   }
 
   get recovered(): boolean {
@@ -55,8 +56,8 @@ export class InstanceWork implements Work {
 
   #run(onEnd: () => void): Promise<ExecutionEnd> {
     if (this.#renewed !== null) {
-      const { wakes, at, ref, run, lock } = this.#renewed;
-      return this.execution.continue({ ref, run, lock }, wakes, at, onEnd);
+      const { ref, run, lock } = this.#renewed;
+      return this.execution.continue({ ref, run, lock }, this.#renewed, onEnd);
     }
     return this.execution.run(() => runWorkflow(this.#runtime, this.execution), onEnd);
   }
@@ -72,7 +73,7 @@ export class InstanceWork implements Work {
   }
 }
 
-function createHost(runtime: WorkflowRuntime): ConstructorParameters<typeof Execution>[1] {
+function createHost(runtime: WorkflowRuntime, execution: Execution): ExecutionHost {
   const { store, workflows } = runtime;
   return {
     clock: store.clock,
@@ -80,7 +81,7 @@ function createHost(runtime: WorkflowRuntime): ConstructorParameters<typeof Exec
     commit: (commit) => store.instances.commit(commit),
     load: (run) => store.instances.load(run),
     loadEvents: (request) => store.instances.loadEvents(request),
-    reacquire: (execution) => void runtime.reacquire(execution),
+    reacquire: () => void runtime.reacquire(execution),
     warn: (message, details) => store.logger.warn(message, details),
   };
 }

@@ -48,7 +48,6 @@ export class StepCall {
 
 /** Something that only time, or an event, brings to an end. */
 export interface OpenWait {
-  readonly call: StepCall;
   readonly dueAt: number;
   /** Whether the deadline is in the journal. */
   recorded: boolean;
@@ -57,10 +56,6 @@ export interface OpenWait {
 export class SleepCall extends StepCall implements OpenWait {
   dueAt = 0;
   recorded = false;
-
-  get call(): StepCall {
-    return this;
-  }
 }
 
 export class EventCall extends StepCall implements OpenWait {
@@ -71,10 +66,6 @@ export class EventCall extends StepCall implements OpenWait {
   constructor(name: string, count: number, nested: boolean, record: StepRecord | null, eventType: string) {
     super("waitForEvent", name, count, nested, record);
     this.eventType = eventType;
-  }
-
-  get call(): StepCall {
-    return this;
   }
 }
 
@@ -105,9 +96,5 @@ export class BodyCall extends StepCall implements OpenWait {
     this.attempt = Math.max(record?.failedAttempt ?? 0, record?.startedAttempt ?? 0);
     this.dueAt = record?.dueAt ?? 0;
     this.startedAttempt = record?.startedAttempt ?? 0;
-  }
-
-  get call(): StepCall {
-    return this;
   }
 }

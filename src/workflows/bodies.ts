@@ -1,0 +1,94 @@
+import type { Clock } from "../clock.ts";
+import type { AttemptAbortedError } from "../errors.ts";
+import type { InstanceRun, NewEntry } from "../store/instance-records.ts";
+import { Attempt } from "./attempt.ts";
+import { describeStep } from "./run-journal.ts";
+import type { BodyCall } from "./step-call.ts";
+
+/** How an attempt ended. */
+export type AttemptResult = { readonly value: unknown } | { readonly error: unknown };
+
+/** The functions of steps: those that may begin, and those that run. */
+export class Bodies {
+  readonly #clock: Clock;
+  readonly #run: InstanceRun;
+  readonly #onEnd: (call: BodyCall, attempt: Attempt, result: AttemptResult) => void;
+  readonly #ready = new Set<BodyCall>();
+  readonly #running = new Map<BodyCall, Attempt>();
+
+  constructor(
+    clock: Clock,
+    run: InstanceRun,
+    onEnd: (call: BodyCall, attempt: Attempt, result: AttemptResult) => void,
+  ) {
+    this.#clock = clock;
+    this.#run = run;
+    this.#onEnd = onEnd;
+  }
+
+  get ready(): number {
+    return this.#ready.size;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** It begins as soon as everything that led to it is committed. */
+  add(call: BodyCall): void {
+    this.#ready.add(call);
+  }
+
+  /**
+   * Gives the attempts that are about to begin their numbers. `interruptions` is how many owners were lost since the last entry:
+   * what begins now began under each of them. Where it must be known that an attempt began, that is written first: gives those
+   * entries. Steps that have no attempt left don't begin any more.
+   */
+  prepare(interruptions: number): { readonly entries: NewEntry[]; readonly exhausted: BodyCall[] } {
+    const entries: NewEntry[] = [];
+    const exhausted: BodyCall[] = [];
+    for (const call of this.#ready) {
+      if (call.prepared) continue;
+      call.prepared = true;
+      const exact = call.policy.limit === 0;
+      if (!exact) call.attempt += interruptions;
+      if (call.attempt > call.policy.limit) {
+        this.#ready.delete(call);
+        exhausted.push(call);
+      } else if (exact) {
+        call.startedAttempt = call.attempt + 1;
+        entries.push(call.entry("started", { attempt: call.startedAttempt }));
+      }
+    }
+    return { entries, exhausted };
+  }
+
+  /** Everything is committed. */
+  start(): void {
+    for (const call of this.#ready) {
+      this.#ready.delete(call);
+      call.prepared = false;
+      call.attempt++;
+      this.#start(call);
+    }
+  }
+
+  /** What became of it was delivered. */
+  ended(call: BodyCall): void {
+    this.#running.delete(call);
+  }
+
+  /** Tells what runs to stop; whatever it still gives is ignored. */
+  drop(reason: AttemptAbortedError): void {
+    for (const attempt of this.#running.values()) attempt.drop(reason);
+    this.#running.clear();
+  }
+
+  #start(call: BodyCall): void {
+    const { ref, run } = this.#run;
+    const key = `${ref}/${run}/${describeStep(call)}`;
+    const attempt = new Attempt(this.#clock, call, call.attempt, call.policy, key);
+    this.#running.set(call, attempt);
+    attempt.run(call.body, call.policy.timeoutMs, (result) => this.#onEnd(call, attempt, result));
+  }
+}

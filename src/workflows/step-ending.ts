@@ -1,0 +1,46 @@
+import { EventTimeoutError, PerdureError } from "../errors.ts";
+import type { JournalEntry, StoredEvent } from "../store/instance-records.ts";
+import { decodeValue } from "../values/index.ts";
+import type { EventBox } from "./event-box.ts";
+import { describeStep } from "./run-journal.ts";
+import type { StepCall, StepEnding } from "./step-call.ts";
+
+/** How a step ended that is in the journal. */
+export function storedEnding(call: StepCall, { kind, value, event }: JournalEntry, events: EventBox): StepEnding {
+  if (kind === "failed") return { error: decodeValue(value as string) };
+  if (kind === "timedOut") return { error: eventTimeout(call) };
+  if (kind === "received") return { value: toReceived(events.get(event as number)) };
+  return { value: value === null ? undefined : decodeValue(value) };
+}
+
+/** What a step's function gave, as its caller gets it: a copy, the same that a replay would give. `text` is how it is stored. */
+export function liveValue(value: unknown, text: string | null): unknown {
+  const primitive = value === null || (typeof value !== "object" && typeof value !== "function");
+  return primitive ? value : decodeValue(text as string);
+}
+
+/** An event as a workflow sees it. */
+export function toReceived(event: StoredEvent | undefined): unknown {
+  if (event === undefined) {
+    throw new PerdureError("workflow.event_missing", "An event that was received isn't stored any more.");
+  }
+  return { payload: decodeValue(event.payload), timestamp: new Date(event.at), type: event.type };
+}
+
+export function eventTimeout({ name }: StepCall): EventTimeoutError {
+  return new EventTimeoutError(`No event came in time for the step "${name}".`);
+}
+
+export function stepInterrupted(call: StepCall): PerdureError {
+  return new PerdureError(
+    "step.interrupted",
+    `The step ${describeStep(call)} was lost with its process in each of its attempts: it may be what ends the process.`,
+  );
+}
+
+export function crashLoop(recoveries: number): PerdureError {
+  return new PerdureError(
+    "workflow.crash_loop",
+    `The instance was lost with its process ${recoveries} times in a row, with nothing done in between: it may be what ends the process.`,
+  );
+}
