@@ -14,7 +14,7 @@ import { decodeValue, encodeError, encodeValue } from "../values/index.ts";
 import type { Attempt } from "./attempt.ts";
 import { type AttemptResult, Bodies } from "./bodies.ts";
 import { DatabaseTime } from "./database-time.ts";
-import { EventBox } from "./event-box.ts";
+import { EventFeed } from "./event-feed.ts";
 import type { ExecutionEnd, ExecutionHost } from "./execution-host.ts";
 import { OpenWaits } from "./open-waits.ts";
 import { describeStep, RunJournal, type StepRecord } from "./run-journal.ts";
@@ -50,7 +50,7 @@ export class Execution {
   readonly #time: DatabaseTime;
   readonly #bodies: Bodies;
   readonly #waits = new OpenWaits();
-  readonly #events = new EventBox();
+  readonly #feed: EventFeed;
   #journal = new RunJournal([]);
   #lease: InstanceLease;
   /** Endings that are stored, of steps that were called. */
@@ -60,11 +60,6 @@ export class Execution {
   #pending: NewEntry[] = [];
   #committing: Promise<void> | undefined;
   #result: AttemptResult | undefined;
-  /** `wakes` as of the events that we have, and as of the last answer. */
-  #loadedWakes: number;
-  #knownWakes: number;
-  /** The database's time, at least, when we last looked for events. */
-  #lookedAt = 0;
   #looking = false;
   #paused = false;
   #stopping = false;
@@ -82,8 +77,7 @@ export class Execution {
     this.#host = createHost(this);
     this.#time = new DatabaseTime(this.#host.clock, instance.claimedAt);
     this.#lease = { ref: instance.ref, run: instance.run, lock: instance.lock };
-    this.#loadedWakes = instance.wakes;
-    this.#knownWakes = instance.wakes;
+    this.#feed = new EventFeed(instance.wakes);
     this.#interruptions = instance.recoveries;
     this.#bodies = new Bodies(this.#host.clock, instance, (call, attempt, result) =>
       this.#bodyEnded(call, attempt, result),
@@ -267,7 +261,7 @@ export class Execution {
     }
     if (next === undefined) return false;
     this.#replayed.delete(next);
-    next.call.end(storedEnding(next.call, next.ending, this.#events));
+    next.call.end(storedEnding(next.call, next.ending, this.#feed.events));
     return true;
   }
 
@@ -282,7 +276,7 @@ export class Execution {
     if (this.#held) return false;
     const now = this.#time.now();
     for (const call of this.#waits.takeDueRetries(now)) this.#bodies.add(call);
-    const ended = this.#waits.takeEnded(now, this.#lookedAt, this.#events);
+    const ended = this.#waits.takeEnded(now, this.#feed);
     if (ended === null) return false;
     this.#pending.push(ended.entry);
     ended.call.end(ended.ending);
@@ -320,7 +314,7 @@ export class Execution {
   /** Before a wait ends by its deadline, and before we let go, we must know of everything that was sent. */
   #mustLook(): boolean {
     if (!this.#waits.listening || this.#result !== undefined || this.#held) return false;
-    return this.#knownWakes !== this.#loadedWakes || this.#waits.mustLook(this.#time.now(), this.#lookedAt);
+    return this.#feed.behind || this.#waits.mustLook(this.#time.now(), this.#feed.lookedAt);
   }
 
   async #look(): Promise<void> {
@@ -329,9 +323,9 @@ export class Execution {
     const lookedAt = this.#time.now();
     const { ref, run } = this.#lease;
     try {
-      const loaded = await this.#host.loadEvents({ ref, run, after: this.#events.lastSequence });
+      const loaded = await this.#host.loadEvents({ ref, run, after: this.#feed.events.lastSequence });
       if (loaded === null) this.supersede();
-      else this.#looked(loaded, lookedAt);
+      else this.#feed.add(loaded, lookedAt);
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -345,24 +339,14 @@ export class Execution {
     const history = await this.#host.load(this.#lease);
     if (history === null) return false;
     this.#journal = new RunJournal(history.entries);
-    this.#looked(history, lookedAt);
-    for (const { event } of history.entries) {
-      const received = event === null ? undefined : this.#events.get(event);
-      if (received !== undefined) this.#events.markReceived(received);
-    }
+    this.#feed.add(history, lookedAt);
+    this.#feed.markReceived(history.entries);
     return true;
-  }
-
-  #looked({ wakes, events }: { wakes: number; events: Parameters<EventBox["add"]>[0] }, lookedAt: number): void {
-    this.#events.add(events);
-    this.#loadedWakes = Math.max(this.#loadedWakes, wakes);
-    this.#knownWakes = Math.max(this.#knownWakes, wakes);
-    this.#lookedAt = Math.max(this.#lookedAt, lookedAt);
   }
 
   #observe({ wakes, paused, at }: InstanceNews): void {
     this.#time.observe(at);
-    this.#knownWakes = Math.max(this.#knownWakes, wakes);
+    this.#feed.heard(wakes);
     this.#paused = paused;
   }
 
@@ -372,12 +356,12 @@ export class Execution {
     if (this.#result !== undefined) return this.#finalOutcome(this.#result);
     if (this.#bodies.running > 0) return { kind: "running" };
     const now = this.#time.now();
-    if (this.#paused) return { kind: "parked", dueAt: now, wakes: this.#loadedWakes };
+    if (this.#paused) return { kind: "parked", dueAt: now, wakes: this.#feed.loadedWakes };
     if (this.#stopping) return { kind: "released" };
     if (this.#bodies.ready > 0 || this.#waits.size === 0) return { kind: "running" };
     const dueAt = this.#waits.earliest;
     if (dueAt - now <= HOLD_MS) return { kind: "running" };
-    return { kind: "parked", dueAt, wakes: this.#waits.listening ? this.#loadedWakes : this.#knownWakes };
+    return { kind: "parked", dueAt, wakes: this.#waits.listening ? this.#feed.loadedWakes : this.#feed.knownWakes };
   }
 
   #finalOutcome(result: AttemptResult): InstanceOutcome {

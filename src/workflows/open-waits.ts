@@ -1,5 +1,5 @@
 import type { NewEntry } from "../store/instance-records.ts";
-import type { EventBox } from "./event-box.ts";
+import type { EventFeed } from "./event-feed.ts";
 import { type BodyCall, EventCall, type OpenWait, SleepCall, type StepEnding } from "./step-call.ts";
 import { eventTimeout, toReceived } from "./step-ending.ts";
 
@@ -52,7 +52,7 @@ export class OpenWaits {
    * What happened first of all that has happened by now: the end of a sleep, an event, or the deadline of a wait. Deadlines count
    * only as far as we have looked for events: one that arrived by the deadline comes before it.
    */
-  takeEnded(now: number, lookedAt: number, events: EventBox): EndedWait | null {
+  takeEnded(now: number, { events, lookedAt }: EventFeed): EndedWait | null {
     const sleep = this.#firstSleep(now);
     const match = this.listening ? events.match(this.#eventCalls, Math.min(now, lookedAt)) : null;
     if (sleep !== null && (match === null || sleep.dueAt <= match.at)) {
