@@ -40,7 +40,14 @@ const NETWORK_AND_SERVER: readonly FaultPlan[] = [
   { name: "connections silent" },
   { name: "answers delayed" },
   ...atStatements("request", ["commit\0"]),
-  ...atStatements("answer", ["commit\0", "claim_hooks", "insert_new_hooks", "delete_completed_hooks"]),
+  ...atStatements("answer", [
+    "commit\0",
+    "commit\0",
+    "commit\0",
+    "claim_hooks",
+    "insert_new_hooks",
+    "delete_completed_hooks",
+  ]),
 ];
 
 /** All faults of a run, by the seed alone. Each kind comes up once before any comes up again. */

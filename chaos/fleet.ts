@@ -31,6 +31,8 @@ const SLOTS: readonly Pick<Slot, "works" | "produces">[] = [
   { works: false, produces: true },
   { works: false, produces: true },
 ];
+/** When so many have failed, more of them tell nothing new. */
+const MOST_FAILURES = 5;
 const LOOK_MS = 50;
 const STOP_PATIENCE_MS = 60_000;
 
@@ -128,7 +130,7 @@ export class Fleet {
         const details = `${name} ended by itself (${signal ?? `exit code ${code}`}):\n${started.output}`;
         this.problems.push({ promise: "processes survive faults", details, items: [] });
       }
-      if (!slot.closed) this.#fill(slot);
+      if (!slot.closed && this.problems.length < MOST_FAILURES) this.#fill(slot);
     });
   }
 

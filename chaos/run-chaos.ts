@@ -86,7 +86,7 @@ async function openObserver(arena: Arena): Promise<ChaosApplication> {
 }
 
 async function suffer({ seed, engine, lengthMs }: ChaosOptions, fleet: Fleet, faults: Faults): Promise<void> {
-  while (!fleet.ready) await delay(LOOK_MS);
+  while (!fleet.ready && fleet.problems.length === 0) await delay(LOOK_MS);
   const begin = performance.now();
   const struck: Promise<void>[] = [];
   for (const fault of scheduleFaults(seed, engine, lengthMs)) {
