@@ -6,29 +6,34 @@ import type {
   InstanceName,
   InstanceOutcome,
   InstanceRun,
+  NewEntry,
 } from "../instance-records.ts";
+import { integerArray, jsonArray, textArray } from "./array-literals.ts";
 import type { CommitShape } from "./sql/commit-instances.ts";
 
 /** Rows as columns: a batch is given to PostgreSQL as one array for each column. */
 export function runColumns(runs: readonly InstanceRun[]): unknown[] {
-  return [runs.map(({ ref }) => ref), runs.map(({ run }) => run)];
+  return [textArray(runs.map(({ ref }) => ref)), integerArray(runs.map(({ run }) => run))];
 }
 
 export function instanceLeaseColumns(leases: readonly InstanceLease[]): unknown[] {
-  return [...runColumns(leases), leases.map(({ lock }) => lock)];
+  return [...runColumns(leases), textArray(leases.map(({ lock }) => lock))];
 }
 
 export function nameColumns(names: readonly InstanceName[]): unknown[] {
-  return [names.map(({ namespace }) => namespace), names.map(({ name }) => name), names.map(({ id }) => id)];
-}
-
-/** With the place of each, so that answers can be put in order. */
-export function placedNameColumns(names: readonly InstanceName[]): unknown[] {
-  return [names.map((_, index) => index), ...nameColumns(names)];
+  return [
+    textArray(names.map(({ namespace }) => namespace)),
+    textArray(names.map(({ name }) => name)),
+    textArray(names.map(({ id }) => id)),
+  ];
 }
 
 export function instanceColumns(instances: readonly InstanceInsert[]): unknown[] {
-  return [instances.map(({ ref }) => ref), ...nameColumns(instances), instances.map(({ params }) => params)];
+  return [
+    textArray(instances.map(({ ref }) => ref)),
+    ...nameColumns(instances),
+    jsonArray(instances.map(({ params }) => params)),
+  ];
 }
 
 /** What most batches look like needs fewer columns. */
@@ -39,13 +44,13 @@ export function shapeOf(commits: readonly InstanceCommit[]): CommitShape {
     const { kind } = commit.outcome;
     if (kind === "completed" && outcomes === "running") outcomes = "finishing";
     else if (kind !== "running" && kind !== "completed") outcomes = "any";
-    if (!commit.entries.every((entry) => entry.kind === "completed" && isPlain(entry))) entries = "any";
+    if (!commit.entries.every(isPlain)) entries = "any";
   }
   return { outcomes, entries };
 }
 
-function isPlain({ dueAt, event, nested }: InstanceCommit["entries"][number]): boolean {
-  return dueAt === null && event === null && !nested;
+function isPlain({ kind, value, dueAt, event, nested }: NewEntry): boolean {
+  return kind === "completed" && value !== null && dueAt === null && event === null && !nested;
 }
 
 export function commitColumns(commits: readonly InstanceCommit[], shape: CommitShape): unknown[] {
@@ -54,14 +59,14 @@ export function commitColumns(commits: readonly InstanceCommit[], shape: CommitS
 
 function outcomeColumns(commits: readonly InstanceCommit[], { outcomes }: CommitShape): unknown[] {
   if (outcomes === "running") return [];
-  const output = commits.map(({ outcome }) => outputOf(outcome));
+  const output = textArray(commits.map(({ outcome }) => outputOf(outcome)));
   if (outcomes === "finishing") return [output];
   return [
-    commits.map(({ outcome }) => outcome.kind),
-    commits.map(({ outcome }) => (outcome.kind === "parked" ? outcome.dueAt : null)),
-    commits.map(({ outcome }) => (outcome.kind === "parked" ? outcome.wakes : null)),
+    textArray(commits.map(({ outcome }) => outcome.kind)),
+    integerArray(commits.map(({ outcome }) => (outcome.kind === "parked" ? outcome.dueAt : null))),
+    integerArray(commits.map(({ outcome }) => (outcome.kind === "parked" ? outcome.wakes : null))),
     output,
-    commits.map(({ outcome }) => (outcome.kind === "errored" ? outcome.error : null)),
+    textArray(commits.map(({ outcome }) => (outcome.kind === "errored" ? outcome.error : null))),
   ];
 }
 
@@ -78,31 +83,37 @@ function entryColumns(commits: readonly InstanceCommit[], { entries }: CommitSha
       entry,
     })),
   );
-  const plain = [
-    rows.map(({ ref }) => ref),
-    rows.map(({ run }) => run),
-    rows.map(({ position }) => position),
-    rows.map(({ entry }) => entry.type),
-    rows.map(({ entry }) => entry.name),
-    rows.map(({ entry }) => entry.count),
-    rows.map(({ entry }) => entry.attempt),
-    rows.map(({ entry }) => entry.value),
+  const texts = (column: (entry: NewEntry) => string) => textArray(rows.map(({ entry }) => column(entry)));
+  const integers = (column: (entry: NewEntry) => number | null) => integerArray(rows.map(({ entry }) => column(entry)));
+  const values = rows.map(({ entry }) => entry.value);
+  const places = [
+    textArray(rows.map(({ ref }) => ref)),
+    integerArray(rows.map(({ run }) => run)),
+    integerArray(rows.map(({ position }) => position)),
   ];
-  if (entries === "plain") return plain;
+  const steps = [
+    texts(({ type }) => type),
+    texts(({ name }) => name),
+    integers(({ count }) => count),
+    integers(({ attempt }) => attempt),
+  ];
+  if (entries === "plain") return [...places, ...steps, jsonArray(values)];
+  const details = [integers(({ dueAt }) => dueAt), integers(({ event }) => event)];
   return [
-    ...plain,
-    rows.map(({ entry }) => entry.kind),
-    rows.map(({ entry }) => entry.dueAt),
-    rows.map(({ entry }) => entry.event),
-    rows.map(({ entry }) => entry.nested),
+    ...places,
+    ...steps,
+    textArray(values),
+    texts(({ kind }) => kind),
+    ...details,
+    texts(({ nested }) => `${nested}`),
   ];
 }
 
 export function eventColumns(events: readonly EventInsert[]): unknown[] {
   return [
-    ...placedNameColumns(events),
-    events.map(({ eventId }) => eventId),
-    events.map(({ type }) => type),
-    events.map(({ payload }) => payload),
+    ...nameColumns(events),
+    textArray(events.map(({ eventId }) => eventId)),
+    textArray(events.map(({ type }) => type)),
+    textArray(events.map(({ payload }) => payload)),
   ];
 }

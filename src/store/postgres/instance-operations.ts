@@ -10,7 +10,7 @@ import type {
 } from "../instance-records.ts";
 import { toHistoryEntry, toInstanceRecord, toPastRun } from "../instance-rows.ts";
 import { toNumber } from "../rows.ts";
-import { placedNameColumns } from "./instance-columns.ts";
+import { nameColumns } from "./instance-columns.ts";
 import { changeInstance, type InstanceChangeKind } from "./sql/change-instance.ts";
 import { deleteBelongings } from "./sql/delete-belongings.ts";
 import { deleteInstance } from "./sql/delete-instance.ts";
@@ -54,9 +54,9 @@ export class PostgresInstanceOperations extends PostgresStatements {
 
   async find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]> {
     if (instances.length === 0) return [];
-    const { rows } = await this.run(findInstances, placedNameColumns(instances));
+    const { rows } = await this.run(findInstances, nameColumns(instances));
     const found = new Map(rows.map((row) => [toNumber(row.place), toInstanceRecord(row)]));
-    return instances.map((_, index) => found.get(index) ?? null);
+    return instances.map((_, index) => found.get(index + 1) ?? null);
   }
 
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {

@@ -22,11 +22,11 @@ import { toClaimedInstance, toRenewedInstance } from "../instance-rows.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
 import { compareText } from "../text-order.ts";
+import { integerArray, textArray } from "./array-literals.ts";
 import { claimLanes } from "./claim-lanes.ts";
 import { ClaimProgress } from "./claim-progress.ts";
 import type { Connection } from "./connection.ts";
 import { askDedicated, type DedicatedConnection } from "./dedicated-connection.ts";
-import type { PostgresResult } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { laneColumns } from "./hook-columns.ts";
 import {
@@ -34,7 +34,7 @@ import {
   eventColumns,
   instanceColumns,
   instanceLeaseColumns,
-  placedNameColumns,
+  nameColumns,
   runColumns,
   shapeOf,
 } from "./instance-columns.ts";
@@ -55,6 +55,8 @@ import { reacquireInstance } from "./sql/reacquire-instance.ts";
 import { renewInstances } from "./sql/renew-instances.ts";
 import { sendEvents } from "./sql/send-events.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
+
+type Row = Record<string, unknown>;
 
 const SUPERSEDED: InstanceCommitResult = { result: "superseded" };
 
@@ -86,7 +88,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
 
   async loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]> {
     if (requests.length === 0) return [];
-    const values = [...runColumns(requests), requests.map(({ after }) => after)];
+    const values = [...runColumns(requests), integerArray(requests.map(({ after }) => after))];
     return toLoadedEvents(requests, (await this.run(loadEvents, values)).rows);
   }
 
@@ -95,13 +97,10 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     { resent = true }: Partial<Sending> = {},
   ): Promise<InstanceCommitResult[]> {
     if (commits.length === 0) return [];
-    const { rows } = resent ? await this.#commitAgain(commits) : await this.#commitFirst(commits);
-    const held = new Map(rows.map((row) => [row.ref, row]));
-    return commits.map(({ ref }) => {
-      const row = held.get(ref);
-      if (row === undefined) return SUPERSEDED;
-      return { result: "written", at: toNumber(row.at), wakes: toNumber(row.wakes), paused: row.paused === true };
-    });
+    const sorted = [...commits].sort(byRef);
+    const row = resent ? await this.#commitAgain(sorted) : await this.#commitFirst(sorted);
+    const results = toCommitResults(sorted, row);
+    return commits.map((commit) => results.get(commit) ?? SUPERSEDED);
   }
 
   async reacquire(
@@ -142,7 +141,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     const first = new Map(events.map((event) => [eventKey(event), event] as const).reverse());
     const unique = events.filter((event) => first.get(eventKey(event)) === event);
     const { rows } = await this.run(sendEvents, [this.now(), ...eventColumns(unique)]);
-    const results = new Map(rows.map((row) => [unique[toNumber(row.place)], toEventResult(row)]));
+    const results = new Map(rows.map((row) => [unique[toNumber(row.place) - 1], toEventResult(row)]));
     return events.map((event) => {
       const result = results.get(first.get(eventKey(event))) ?? { result: "missing" };
       return result.result === "sent" && !results.has(event) ? { ...result, result: "known" } : result;
@@ -168,14 +167,14 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     const { rows } = await this.run(insertInstances, [
       this.now(),
       ...instanceColumns(instances),
-      instances.map(({ parent }) => parent),
-      instances.map(({ lease }) => lease?.lock ?? null),
-      instances.map(({ lease }) => lease?.leaseMs ?? null),
+      textArray(instances.map(({ parent }) => parent)),
+      textArray(instances.map(({ lease }) => lease?.lock ?? null)),
+      integerArray(instances.map(({ lease }) => lease?.leaseMs ?? null)),
     ]);
     const created = new Map(rows.map((row) => [row.ref, row]));
     const found = created.size < instances.length ? await this.#findCreated(instances) : new Map();
     return instances.map(({ ref, parent }, index) => {
-      const row = created.get(ref) ?? found.get(index);
+      const row = created.get(ref) ?? found.get(index + 1);
       const ours = row?.ref === ref || (parent !== null && row?.parent === parent);
       // Where it is gone again, somebody deleted it at this moment.
       if (row === undefined) return { result: "existing", ref, at: this.clock.now() };
@@ -183,28 +182,27 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     });
   }
 
-  async #findCreated(instances: readonly InstanceInsert[]): Promise<Map<number, Record<string, unknown>>> {
-    const { rows } = await this.run(findCreatedInstances, placedNameColumns(instances));
+  async #findCreated(instances: readonly InstanceInsert[]): Promise<Map<number, Row>> {
+    const { rows } = await this.run(findCreatedInstances, nameColumns(instances));
     return new Map(rows.map((row) => [toNumber(row.place), row]));
   }
 
   /** A taken position fails the whole batch, which is then sent in parts, until the one is alone that is superseded. */
-  async #commitFirst(commits: readonly InstanceCommit[]): Promise<Pick<PostgresResult, "rows">> {
-    const sorted = [...commits].sort(byRef);
-    const shape = shapeOf(sorted);
+  async #commitFirst(commits: readonly InstanceCommit[]): Promise<Row | undefined> {
+    const shape = shapeOf(commits);
     try {
-      const statement = commitInstances(this.schema, shape);
-      return await this.connection.run(statement, [this.now(), ...commitColumns(sorted, shape)]);
+      const values = [this.now(), ...commitColumns(commits, shape)];
+      return (await this.connection.run(commitInstances(this.schema, shape), values)).rows[0];
     } catch (error) {
-      if (commits.length === 1 && isUniqueViolation(error)) return { rows: [] };
+      if (commits.length === 1 && isUniqueViolation(error)) return undefined;
       throw error;
     }
   }
 
-  async #commitAgain(commits: readonly InstanceCommit[]): Promise<PostgresResult> {
-    const columns = commitColumns([...commits].sort(byRef), { outcomes: "any", entries: "any" });
+  async #commitAgain(commits: readonly InstanceCommit[]): Promise<Row | undefined> {
+    const columns = commitColumns(commits, { outcomes: "any", entries: "any" });
     try {
-      return await this.run(commitAgain, [this.now(), ...columns]);
+      return (await this.run(commitAgain, [this.now(), ...columns])).rows[0];
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
       throw new StoreError("store.unavailable", "A commit met its own first sending.", {
@@ -225,7 +223,27 @@ function eventKey({ namespace, name, id, eventId }: EventInsert): string {
   return JSON.stringify([namespace, name, id, eventId]);
 }
 
-function toEventResult(row: Record<string, unknown>): EventInsertResult {
+function toEventResult(row: Row): EventInsertResult {
   if (row.finished === true) return { result: "finished" };
   return { result: row.known === true ? "known" : "sent", ref: row.ref as string };
+}
+
+/** Of what was held. See `tellHeld`. */
+function toCommitResults(
+  commits: readonly InstanceCommit[],
+  row: Row | undefined,
+): Map<InstanceCommit, InstanceCommitResult> {
+  const results = new Map<InstanceCommit, InstanceCommitResult>();
+  const at = toNumber(row?.at);
+  const wakes = toList(row?.wakes);
+  const paused = new Set(toList(row?.paused));
+  for (const [index, place] of toList(row?.places).entries()) {
+    const commit = commits[Number(place) - 1] as InstanceCommit;
+    results.set(commit, { result: "written", at, wakes: Number(wakes[index]), paused: paused.has(place) });
+  }
+  return results;
+}
+
+function toList(text: unknown): string[] {
+  return typeof text === "string" ? text.split(",") : [];
 }

@@ -1,6 +1,6 @@
-import { entryRows, HELD, insertEntries, SENT_BY_OWNER, WRITE_OUTCOME } from "./commit-instances.ts";
+import { entryRows, HELD, insertEntries, SENT_BY_OWNER, tellHeld, WRITE_OUTCOME } from "./commit-instances.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { batch, isInstanceOf, NOW } from "./statement.ts";
+import { isInstanceOf, NOW, placedBatch } from "./statement.ts";
 
 const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", "nested"];
 
@@ -14,7 +14,7 @@ const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", 
 export function commitAgain(schema: SchemaPrefix): Statement {
   const text = "text";
   const outcome = { kind: text, due_at: "bigint", wakes: "int", output: "json", error: "json" };
-  const items = batch(2, { ref: text, run: "int", lock: text, ...outcome });
+  const items = placedBatch(2, { ref: text, run: "int", lock: text, ...outcome });
   const firstEntry = 10;
   const same = COLUMNS.map((column) => `stored.${column} is not distinct from entry.${column}`).join(" and ");
   return {
@@ -54,6 +54,6 @@ written as (
   ${insertEntries(schema, firstEntry, "any")}
   where coalesce(entry.ref in (select ref from item where item.held and item.fresh), false)
 )
-select item.ref, item.present_wakes as wakes, item.paused, clock.now as at from item cross join clock`,
+${tellHeld("item", "present_wakes")}`,
   };
 }

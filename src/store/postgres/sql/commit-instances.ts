@@ -1,11 +1,11 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { batch, isInstanceOf, NOW } from "./statement.ts";
+import { isInstanceOf, NOW, placedBatch } from "./statement.ts";
 
 /** What a batch of commits consists of. Fewer columns are less to send and to take apart. */
 export interface CommitShape {
   /** `finishing`: some stay with their owners and the others are completed, with an output. */
   readonly outcomes: "running" | "finishing" | "any";
-  /** `plain`: nothing but completed steps that aren't nested. */
+  /** `plain`: nothing but completed steps that have a value and aren't nested. */
   readonly entries: "plain" | "any";
 }
 
@@ -56,10 +56,11 @@ export const WRITE_OUTCOME = {
  * looked at, and not locked: it is the position that two owners can't both have. A position that is taken is an error, and
  * nothing at all is written. The others are locked in the order of the batch, which is that of refs. Entries find out whether
  * their instance was held by a hash that is made once: the planner would rather look through all of them for each.
- * Gives what was held. Indexes: instance_pkey, journal_pkey.
+ * An entry too many, which only a value that isn't one value can make, has no ref and is an error.
+ * Indexes: instance_pkey, journal_pkey.
  */
 export function commitInstances(schema: SchemaPrefix, { outcomes, entries }: CommitShape): Statement {
-  const items = batch(2, ITEMS[outcomes]);
+  const items = placedBatch(2, ITEMS[outcomes]);
   return {
     name: `commit_${outcomes}_${entries}`,
     planOnce: true,
@@ -68,10 +69,20 @@ with clock as materialized (select ${NOW} as now),
 ${outcomes === "running" ? stillHeld(schema, items) : finished(schema, items, outcomes)},
 written as (
   ${insertEntries(schema, 2 + Object.keys(ITEMS[outcomes]).length, entries)}
-  where coalesce(entry.ref in (select ref from held), false)
+  where coalesce(entry.ref in (select ref from held), entry.ref is null)
 )
-select held.ref, held.wakes, held.paused, clock.now as at from held cross join clock`,
+${tellHeld("held", "wakes")}`,
   };
+}
+
+/**
+ * One row for all, because rows are dear: the places of what was held in the batch, the wakes of each in the same order, and the
+ * places of what is paused.
+ */
+export function tellHeld(held: string, wakes: string): string {
+  return `select (select now from clock) as at, string_agg(${held}.place::text, ',') as places, string_agg(${held}.${wakes}::text, ',') as wakes,
+  string_agg(case when ${held}.paused then ${held}.place::text end, ',') as paused
+from ${held}`;
 }
 
 function stillHeld(schema: SchemaPrefix, items: string): string {
@@ -86,7 +97,7 @@ ended as (
     ${WRITE_OUTCOME[outcomes]}
   from (select * from item where not (${goesOn})) as item cross join clock
   where ${isInstanceOf("instance", "item")} and ${HELD}
-  returning instance.ref, instance.wakes, instance.paused
+  returning instance.ref, item.place, instance.wakes, instance.paused
 ),
 held as materialized (
   ${lookUp(schema, `(select * from item where ${goesOn})`)}
@@ -96,7 +107,7 @@ held as materialized (
 }
 
 function lookUp(schema: SchemaPrefix, items: string): string {
-  return `select item.ref, found.wakes, found.paused from ${items} as item
+  return `select item.ref, item.place, found.wakes, found.paused from ${items} as item
   cross join lateral (
     select instance.wakes, instance.paused from ${schema}instance as instance where ${isInstanceOf("instance", "item")} and ${HELD} limit 1
   ) as found`;
@@ -111,7 +122,13 @@ export function insertEntries(schema: SchemaPrefix, firstParameter: number, entr
   from clock cross join ${entryRows(firstParameter, entries)}`;
 }
 
+/** The values of plain ones come as one JSON array, and cost less. */
 export function entryRows(firstParameter: number, entries: "plain" | "any"): string {
-  const arrays = Object.values(ENTRIES[entries]).map((type, index) => `$${firstParameter + index}::${type}[]`);
-  return `unnest(${arrays.join(", ")}) as entry(${Object.keys(ENTRIES[entries]).join(", ")})`;
+  const columns = Object.entries(ENTRIES[entries]);
+  const parameter = (index: number) => `$${firstParameter + index}`;
+  const array = ([, type]: [string, string], index: number) => `${parameter(index)}::${type}[]`;
+  const names = `entry(${columns.map(([name]) => name).join(", ")})`;
+  if (entries === "any") return `unnest(${columns.map(array).join(", ")}) as ${names}`;
+  const values = `json_array_elements(${parameter(columns.length - 1)}::json)`;
+  return `rows from (unnest(${columns.slice(0, -1).map(array).join(", ")}), ${values}) as ${names}`;
 }

@@ -1,5 +1,5 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { batch, isNamedBy } from "./statement.ts";
+import { isNamedBy, placedBatch } from "./statement.ts";
 
 /** Who has the ids that could not be inserted. Index: instance_id. */
 export function findCreatedInstances(schema: SchemaPrefix): Statement {
@@ -7,7 +7,7 @@ export function findCreatedInstances(schema: SchemaPrefix): Statement {
     name: "find_created_instances",
     text: `
 select item.place, found.ref, found.parent, found.created_at
-from ${batch(1, { place: "int", namespace: "text", name: "text", id: "text" })} as item
+from ${placedBatch(1, { namespace: "text", name: "text", id: "text" })} as item
 cross join lateral (
   select instance.ref, instance.parent, instance.created_at from ${schema}instance as instance where ${isNamedBy("instance", "item")} limit 1
 ) as found`,

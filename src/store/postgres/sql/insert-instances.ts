@@ -14,8 +14,9 @@ select item.ref, item.namespace, item.name, item.id, item.params, item.parent, c
   item.lock,
   case when item.lock is null then null else clock.now end
 from (select ${NOW} as now) as clock
-cross join unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::json[], $7::text[], $8::text[], $9::bigint[])
-  as item(ref, namespace, name, id, params, parent, lock, lease_ms)
+cross join rows from (
+  unnest($2::text[], $3::text[], $4::text[], $5::text[]), json_array_elements($6::json), unnest($7::text[], $8::text[], $9::bigint[])
+) as item(ref, namespace, name, id, params, parent, lock, lease_ms)
 on conflict do nothing
 returning ref, created_at`,
   };

@@ -19,7 +19,8 @@ created as (
     clock.lock,
     case when clock.lock is null then null else clock.now end
   from clock
-  cross join unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::json[]) as item(ref, namespace, name, id, params)
+  cross join rows from (unnest($2::text[], $3::text[], $4::text[], $5::text[]), json_array_elements($6::json))
+    as item(ref, namespace, name, id, params)
 )
 select now from clock`,
   };

@@ -1,6 +1,6 @@
 import { presentRuns } from "./load-instances.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { batch, isInstanceOf } from "./statement.ts";
+import { isInstanceOf, placedBatch } from "./statement.ts";
 
 /**
  * What came in since, in one snapshot: a row for each event, and one without where there is none. Indexes: instance_pkey, event_pkey.
@@ -10,7 +10,7 @@ export function loadEvents(schema: SchemaPrefix): Statement {
     name: "load_events",
     planOnce: true,
     text: `
-with ${presentRuns(schema, batch(1, { ref: "text", run: "int", after: "int" }))}
+with ${presentRuns(schema, placedBatch(1, { ref: "text", run: "int", after: "int" }))}
 select present.place, present.wakes, event.*
 from present left join lateral (
   select event.sequence, event.type, event.id, event.payload::text as payload, event.at

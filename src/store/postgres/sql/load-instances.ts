@@ -1,5 +1,5 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { batch, isInstanceOf } from "./statement.ts";
+import { isInstanceOf, placedBatch } from "./statement.ts";
 
 /** Which rows of one answer are what. */
 export const LOADED = { run: 0, entry: 1, event: 2 } as const;
@@ -13,7 +13,7 @@ export function loadInstances(schema: SchemaPrefix): Statement {
     name: "load_instances",
     planOnce: true,
     text: `
-with ${presentRuns(schema, batch(1, { ref: "text", run: "int" }))}
+with ${presentRuns(schema, placedBatch(1, { ref: "text", run: "int" }))}
 select present.place, ${LOADED.run} as part, present.wakes as position, null as kind, null as type, null as name, null::int as count,
   null::int as attempt, null as value, null::bigint as due_at, null::int as event, null::boolean as nested, null::bigint as at
 from present
@@ -40,7 +40,7 @@ from present cross join lateral (
 export function presentRuns(schema: SchemaPrefix, runs: string): string {
   return `present as materialized (
   select item.*, instance.wakes
-  from (select item.*, (row_number() over ())::int as place from ${runs} as item) as item
+  from ${runs} as item
   cross join lateral (
     select instance.wakes from ${schema}instance as instance where ${isInstanceOf("instance", "item")} and instance.run = item.run limit 1
   ) as instance

@@ -1,5 +1,5 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { batch, isInstanceOf, isNamedBy, NOW } from "./statement.ts";
+import { isInstanceOf, isNamedBy, NOW, placedBatch } from "./statement.ts";
 
 /**
  * Stores events and wakes their instances. Those are locked first, in the order of refs, so that the sequences are in the order
@@ -18,7 +18,7 @@ export function sendEvents(schema: SchemaPrefix): Statement {
 with clock as materialized (select ${NOW} as now),
 item as materialized (
   select item.*, named.ref
-  from ${batch(2, { place: "int", ...names, event_id: text, type: text, payload: "json" })} as item
+  from ${placedBatch(2, { ...names, event_id: text, type: text, payload: "json" })} as item
   cross join lateral (
     select instance.ref from ${schema}instance as instance where ${isNamedBy("instance", "item")} limit 1
   ) as named

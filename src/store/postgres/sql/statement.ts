@@ -28,8 +28,18 @@ export const NOW = "coalesce($1::bigint, (extract(epoch from statement_timestamp
  * see how many there are, and the limit (which is none) makes it expect one.
  */
 export function batch(firstParameter: number, columns: Readonly<Record<string, string>>): string {
-  const arrays = Object.values(columns).map((type, index) => `(select $${firstParameter + index}::${type}[])`);
-  return `(select * from unnest(${arrays.join(", ")}) as item(${Object.keys(columns).join(", ")}) limit (select null::bigint))`;
+  return `(select * from ${arrays(firstParameter, columns)} as item(${Object.keys(columns).join(", ")}) limit (select null::bigint))`;
+}
+
+/** The same, with a column `place` that counts the rows from 1, so that answers can tell which they are about. */
+export function placedBatch(firstParameter: number, columns: Readonly<Record<string, string>>): string {
+  const names = [...Object.keys(columns), "place"].join(", ");
+  return `(select * from ${arrays(firstParameter, columns)} with ordinality as item(${names}) limit (select null::bigint))`;
+}
+
+function arrays(firstParameter: number, columns: Readonly<Record<string, string>>): string {
+  const each = Object.values(columns).map((type, index) => `(select $${firstParameter + index}::${type}[])`);
+  return `unnest(${each.join(", ")})`;
 }
 
 /** Whether a row is the one that a row of a batch names. Equality by another name, which allows no other join. Index: hook_pkey. */
