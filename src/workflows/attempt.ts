@@ -25,7 +25,9 @@ export class Attempt {
     this.context = {
       step: { name: step.name, count: step.count },
       attempt,
-      config: describePolicy(policy),
+      get config() {
+        return describePolicy(policy);
+      },
       idempotencyKey,
       get signal() {
         return signalOf();

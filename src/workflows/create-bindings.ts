@@ -57,7 +57,7 @@ async function createInstance(
   const { insert, onConflict } = await prepareInstance(runtime, workflow, options);
   const [result] = await runtime.create([insert]);
   if (result?.result === "existing" && onConflict === "error") throw alreadyExists(workflow.name, insert.id);
-  return new InstanceHandle(runtime, workflow, insert.id, result?.ref ?? null);
+  return new InstanceHandle(runtime, workflow, insert.id, result?.ref === insert.ref ? insert.ref : null);
 }
 
 async function createBatch(
@@ -70,7 +70,7 @@ async function createBatch(
   return prepared.flatMap(({ insert, onConflict }, index) => {
     const isNew = results[index]?.result === "created" && results[index]?.ref === insert.ref;
     return isNew || onConflict === "return"
-      ? [new InstanceHandle(runtime, workflow, insert.id, results[index]?.ref ?? null)]
+      ? [new InstanceHandle(runtime, workflow, insert.id, isNew ? insert.ref : null)]
       : [];
   });
 }
@@ -96,7 +96,7 @@ async function getInstance(
   const name = { namespace: runtime.namespace, name: workflow.name, id: checkId(id, "The id of an instance") };
   const [record] = await runtime.store.instances.statements.find([name]);
   if (record === null || record === undefined) throw notFound(workflow.name, id);
-  return new InstanceHandle(runtime, workflow, id, record.ref);
+  return new InstanceHandle(runtime, workflow, id);
 }
 
 async function listInstances(

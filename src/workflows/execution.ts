@@ -158,13 +158,14 @@ export class Execution {
   /** It was terminated, restarted or deleted, or another process has it. */
   supersede(): void {
     const message = "The instance was terminated, restarted or deleted, or another process has it.";
-    this.#stop(new AttemptAbortedError("attempt.superseded", message));
+    this.#stop("attempt.superseded", message);
     this.#finish({ kind: "superseded" });
   }
 
   /** Its lease is over, or is about to be given back. */
   abandon(reason: AttemptAbortedError): void {
-    this.#stop(reason);
+    this.#timer?.cancel();
+    this.#bodies.drop(reason);
     this.#finish({ kind: "abandoned" });
   }
 
@@ -483,7 +484,7 @@ export class Execution {
   #finishWith(outcome: FinalOutcome, answer: WrittenCommit): void {
     const over = outcome.kind === "completed" || outcome.kind === "errored";
     if (over) this.#tellOfUnreached();
-    this.#stop(new AttemptAbortedError("workflow.finished", "The workflow has ended: nobody waits for this step."));
+    this.#stop("workflow.finished", "The workflow has ended: nobody waits for this step.");
     this.#finish(this.#toEnd(outcome, answer));
     // The code may have gone on while we let go: it waited for something that isn't a step.
     const goesOn = this.#bodies.ready > 0 || this.#replayed.size > 0 || this.#result !== undefined;
@@ -502,7 +503,7 @@ export class Execution {
   #fail(error: unknown): void {
     if (this.#end !== undefined) return;
     const message = "The database could not be used: the instance will be taken over.";
-    this.#stop(new AttemptAbortedError("attempt.lease_lost", message));
+    this.#stop("attempt.lease_lost", message);
     this.#end = { kind: "abandoned" };
     this.#settle?.reject(error);
   }
@@ -513,9 +514,10 @@ export class Execution {
     this.#settle?.resolve(end);
   }
 
-  #stop(reason: AttemptAbortedError): void {
+  /** Tells what still runs why nobody waits for it any more. */
+  #stop(code: string, message: string): void {
     this.#timer?.cancel();
-    this.#bodies.drop(reason);
+    if (this.#bodies.running > 0) this.#bodies.drop(new AttemptAbortedError(code, message));
   }
 
   #tellOfUnreached(): void {

@@ -20,6 +20,9 @@ import { type FinishedRun, toFinishedRun } from "./result-waiters.ts";
 import type { EventPayloads } from "./workflow-event.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
+/** For how long a new instance needs no look at the database: other processes announce what they finish. */
+const KNOWN_MS = 1000;
+
 /** An instance, by its name. */
 export class InstanceHandle<Output = unknown, Events extends EventPayloads = EventPayloads>
   implements WorkflowInstance<Output, Events>
@@ -29,16 +32,17 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   readonly #runtime: WorkflowRuntime;
   readonly #workflow: RegisteredWorkflow;
   readonly #name: InstanceName;
-  /** Where it is known: of an instance that was created through this handle. */
-  readonly #ref: string | null;
+  /** Where this handle has just created it: its ref, and until when we know by ourselves that nobody has finished it. */
+  readonly #created: { readonly ref: string; readonly knownUntil: number } | null;
 
-  constructor(runtime: WorkflowRuntime, workflow: RegisteredWorkflow, id: string, ref: string | null = null) {
+  constructor(runtime: WorkflowRuntime, workflow: RegisteredWorkflow, id: string, createdRef: string | null = null) {
     this.id = id;
     this.workflowName = workflow.name;
     this.#runtime = runtime;
     this.#workflow = workflow;
     this.#name = { namespace: runtime.namespace, name: workflow.name, id };
-    this.#ref = ref;
+    const knownUntil = runtime.store.clock.monotonic() + KNOWN_MS;
+    this.#created = createdRef === null ? null : { ref: createdRef, knownUntil };
   }
 
   async status(): Promise<InstanceState<Output>> {
@@ -141,14 +145,13 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
         leave();
         reject(signal?.reason);
       };
-      const live = this.#ref !== null && this.#runtime.live.has(this.#ref);
       const stop = this.#runtime.results.wait(
         this.#name,
         (run) => {
           leave();
           resolve(run);
         },
-        { look: !live },
+        { look: !this.#isUnfinished },
       );
       const timer =
         timeoutMs === null
@@ -161,6 +164,13 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
             }, timeoutMs);
       signal?.addEventListener("abort", abort);
     });
+  }
+
+  /** Whether we need not ask the database: it was created a moment ago, and this process hasn't finished it. */
+  get #isUnfinished(): boolean {
+    if (this.#created === null) return false;
+    const { ref, knownUntil } = this.#created;
+    return this.#runtime.store.clock.monotonic() < knownUntil && this.#runtime.isUnfinished(ref);
   }
 
   #notFound(): NotFoundError {

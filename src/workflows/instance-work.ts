@@ -63,12 +63,12 @@ export class InstanceWork implements Work {
   }
 
   #settle(end: ExecutionEnd): AttemptFailure | null {
-    const { results, store, namespace } = this.#runtime;
-    if (end.kind === "completed") results.finished(this.instance, { status: "complete", output: end.output });
+    const { store, namespace } = this.#runtime;
+    if (end.kind === "completed") this.#runtime.finished(this.instance, { status: "complete", output: end.output });
     if (end.kind === "parked" && end.delayMs !== null) store.work.post({ namespace, delayMs: end.delayMs });
     if (end.kind === "released") store.work.post({ namespace, delayMs: 0 });
     if (end.kind !== "errored") return null;
-    results.finished(this.instance, { status: "errored", error: end.error });
+    this.#runtime.finished(this.instance, { status: "errored", error: end.error });
     return { error: end.thrown, description: this.description, attempt: 1, final: true };
   }
 }

@@ -1,5 +1,6 @@
 import { PerdureError } from "../errors.ts";
 import type {
+  ClaimedInstance,
   InstanceInsert,
   InstanceInsertResult,
   InstanceName,
@@ -10,11 +11,13 @@ import type { Store } from "../store/store.ts";
 import type { Reservation } from "../store/work-board.ts";
 import type { Execution } from "./execution.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
-import { ResultWaiters } from "./result-waiters.ts";
+import { type FinishedRun, ResultWaiters } from "./result-waiters.ts";
 
 /** Tried so often, with growing pauses, to take a parked instance again when there is no room. */
 const MOST_REACQUISITIONS = 10;
 const FIRST_PAUSE_MS = 20;
+/** More than are finished within the time for which `isUnfinished` is asked. */
+const MOST_REMEMBERED = 50_000;
 
 /** The workflows of one namespace at work in this process: what is created, what runs, and who waits for it. */
 export class WorkflowRuntime {
@@ -25,6 +28,8 @@ export class WorkflowRuntime {
   readonly live = new Map<string, Execution>();
   /** Executions that were parked, and have just taken their instance again; by token. */
   readonly reacquired = new Map<string, { execution: Execution; renewed: RenewedInstance }>();
+  /** Refs of what this process has finished last, so that nobody need ask the database about it. */
+  readonly #finished = new Set<string>();
   readonly #reacquiring = new WeakSet<Execution>();
   #reacquisitions = 0;
 
@@ -53,6 +58,21 @@ export class WorkflowRuntime {
       this.#created(writes[index] as InstanceInsert, reservations[index] ?? null, result);
     }
     return results;
+  }
+
+  /** This process has finished an instance by running it. */
+  finished(instance: ClaimedInstance, run: FinishedRun): void {
+    this.#finished.add(instance.ref);
+    if (this.#finished.size > MOST_REMEMBERED) {
+      const [oldest] = this.#finished;
+      this.#finished.delete(oldest as string);
+    }
+    this.results.finished(instance, run);
+  }
+
+  /** Whether an instance that was created here a moment ago can't be finished, unless another process has run it. */
+  isUnfinished(ref: string): boolean {
+    return this.live.has(ref) || !this.#finished.has(ref);
   }
 
   /** Something was sent to an instance, or changed about it: whoever has it should know, and if nobody has, it may be due. */
