@@ -40,7 +40,7 @@ export function createHooks(working: WorkingProcess): ChaosHooks {
     }),
     waver: define(INNOCENT_RETRIES, (_item, { attempts }) => refuseAtFirst(attempts)),
     late: define(INNOCENT_RETRIES, (_item, { attempts }) => {
-      if (attempts === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS * 2.5);
+      if (attempts === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS * 1.8);
       refuseAtFirst(attempts);
     }),
     poison: define(FEW_RETRIES, async () => {
