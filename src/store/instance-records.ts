@@ -45,6 +45,8 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly recoveries: number;
   /** Counts events and resumes, so that what happens while nobody looks isn't missed. */
   readonly wakes: number;
+  /** Whether it is to be paused: its last owner was lost before it had come to rest. */
+  readonly paused: boolean;
   /** Whether this run can have a journal or events: it was claimed before, or something was sent to it. */
   readonly begun: boolean;
   readonly dueAt: number;

@@ -26,6 +26,7 @@ export function toClaimedInstance(row: Row): ClaimedInstance {
     createdAt: toNumber(row.created_at),
     recoveries: toNumber(row.recoveries),
     wakes: toNumber(row.wakes),
+    paused: Boolean(row.paused),
     begun: Boolean(row.begun),
     dueAt: toNumber(row.due_at),
     claimedAt: toNumber(row.claimed_at),

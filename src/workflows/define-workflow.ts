@@ -5,7 +5,7 @@ import { isStandardSchema } from "../schema.ts";
 import { checkWorkflowName } from "./names.ts";
 import type { WorkflowStep } from "./step.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
-import type { WorkflowEvent } from "./workflow-event.ts";
+import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
 import type { AnyWorkflowDefinition, WorkflowDefinition, WorkflowFunction } from "./workflow-types.ts";
 
 /** What else a workflow's function is given. */
@@ -16,9 +16,10 @@ export interface WorkflowContext<Env = unknown> {
 }
 
 type EventSchemas = Readonly<Record<string, StandardSchemaV1>>;
-type PayloadsOf<Schemas extends EventSchemas> = {
-  readonly [Type in keyof Schemas & string]: StandardSchemaV1.InferOutput<Schemas[Type]>;
-};
+/** Where no events are declared, any may be sent. */
+type PayloadsOf<Schemas extends EventSchemas | undefined> = Schemas extends EventSchemas
+  ? { readonly [Type in keyof Schemas & string]: StandardSchemaV1.InferOutput<Schemas[Type]> }
+  : EventPayloads;
 
 interface WorkflowOptions {
   readonly name: string;
@@ -37,7 +38,7 @@ interface WorkflowOptions {
  */
 export function defineWorkflow<
   Input extends StandardSchemaV1,
-  Events extends EventSchemas = Record<never, never>,
+  Events extends EventSchemas | undefined = undefined,
   Output extends StandardSchemaV1 | undefined = undefined,
   Result = unknown,
 >(
@@ -54,7 +55,7 @@ export function defineWorkflow<
 >;
 export function defineWorkflow<
   Params = undefined,
-  Events extends EventSchemas = Record<never, never>,
+  Events extends EventSchemas | undefined = undefined,
   Output extends StandardSchemaV1 | undefined = undefined,
   Result = unknown,
 >(

@@ -104,11 +104,18 @@ export class Execution {
    */
   async run(main: () => Promise<unknown>, onLastCommit: () => void): Promise<ExecutionEnd> {
     this.#onLastCommit = onLastCommit;
-    if (this.instance.begun && !(await this.#load())) return { kind: "superseded" };
+    this.#paused = this.instance.paused; // then nothing may begin, and it comes to rest
+    if (!this.#paused && this.instance.begun && !(await this.#load())) return { kind: "superseded" };
     const ended = this.#untilEnd();
+    if (this.#paused) return this.#rest(ended);
     if (this.#interruptions > MOST_RECOVERIES) this.#result = { error: crashLoop(this.#interruptions) };
     else this.#begin(main);
     this.#soon();
+    return ended;
+  }
+
+  #rest(ended: Promise<ExecutionEnd>): Promise<ExecutionEnd> {
+    this.#commit({ kind: "parked", dueAt: this.#time.now(), wakes: this.#feed.loadedWakes });
     return ended;
   }
 

@@ -119,7 +119,16 @@ export class WorkflowRuntime {
     if (reservation !== null && result.result === "created" && result.ref === write.ref) {
       const { namespace, name, id, ref, params } = write;
       const { at } = result;
-      const history = { run: 1, recoveries: 0, wakes: 0, begun: false, createdAt: at, dueAt: at, claimedAt: at };
+      const history = {
+        run: 1,
+        recoveries: 0,
+        wakes: 0,
+        paused: false,
+        begun: false,
+        createdAt: at,
+        dueAt: at,
+        claimedAt: at,
+      };
       reservation.start({ namespace, name, id, ref, params, lock: reservation.lock, ...history });
       return;
     }

@@ -22,6 +22,7 @@ describe.each(ENGINES)("claiming instances on $name", (engine) => {
         createdAt: created,
         recoveries: 0,
         wakes: 0,
+        paused: false,
         begun: false,
         dueAt: created,
         claimedAt: test.now,
