@@ -8,6 +8,7 @@ import { UsageError } from "./harness/usage-error.ts";
 
 const SUITES: Readonly<Record<string, () => Promise<(argv: string[]) => Promise<boolean>>>> = {
   hooks: async () => (await import("./hooks/suite.ts")).runHooksSuite,
+  workflows: async () => (await import("./workflows/suite.ts")).runWorkflowsSuite,
 };
 
 async function main([suiteName, ...argv]: string[]): Promise<number> {

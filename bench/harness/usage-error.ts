@@ -2,7 +2,7 @@
 export class UsageError extends Error {
   constructor(problem: string, accepted: string) {
     super(`bench: ${problem}; accepted is ${accepted}.
-usage: npm run bench -- hooks [--short] [--json] [--engine sqlite|postgres] [--only "<work>"]...`);
+usage: npm run bench -- hooks|workflows [--short] [--json] [--engine sqlite|postgres] [--only "<work>"]...`);
     this.name = "UsageError";
   }
 }

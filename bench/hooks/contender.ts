@@ -1,16 +1,8 @@
+import type { Contender } from "../harness/contender.ts";
 import type { Payload } from "./payload.ts";
 
-export type Engine = "sqlite" | "postgres";
-
-/** Somebody who can enqueue work and run it: Perdure, a peer, or plain SQL. */
-export interface Contender {
-  readonly name: string;
-  readonly role: "ours" | "peer" | "floor";
-  readonly engine: Engine;
-  /** What differs from the defaults, for the report. */
-  readonly settings: string;
-  /** The works that it takes part in, where not in all. */
-  readonly works?: readonly string[];
+/** Somebody who can enqueue hooks and run them. */
+export interface HookContender extends Contender {
   /** So many hooks are enough for a drain, where its pace makes more of them pointless. */
   readonly maximumDrain?: number;
   /** Prepares a fresh database: a path for SQLite, a URL for PostgreSQL. */

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import pg from "pg";
-import type { Contender } from "./contender.ts";
+import type { HookContender } from "./contender.ts";
 import { HOOK_NAME, type HookRow, makeHookRow, NAMESPACE } from "./hook-row.ts";
 import type { Payload } from "./payload.ts";
 
@@ -60,7 +60,7 @@ interface ClaimedRow {
 }
 
 /** What the database itself can do: the rows of a hook engine without the engine. */
-export const floorPostgres: Contender = {
+export const floorPostgres: HookContender = {
   name: "floor",
   role: "floor",
   engine: "postgres",
@@ -84,8 +84,7 @@ export const floorPostgres: Contender = {
         workers++;
         return worker;
       },
-      countUnsettled: async () =>
-        Number((await setup.query("select count(*) as unsettled from hook")).rows[0].unsettled),
+      countUnsettled: async () => Number((await setup.query("select count(*) as count from hook")).rows[0].count),
       [Symbol.asyncDispose]: () => setup.end(),
     };
   },

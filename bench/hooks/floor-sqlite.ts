@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
-import type { Contender } from "./contender.ts";
+import type { HookContender } from "./contender.ts";
 import { HOOK_NAME, type HookRow, makeHookRow, NAMESPACE } from "./hook-row.ts";
 import type { Payload } from "./payload.ts";
 
@@ -40,7 +40,7 @@ returning id, payload`;
 const DELETE = `delete from hook where namespace = '${NAMESPACE}' and id = ?1 and lock = ?2`;
 
 /** What SQLite itself can do: the rows of a hook engine without the engine. */
-export const floorSqlite: Contender = {
+export const floorSqlite: HookContender = {
   name: "floor",
   role: "floor",
   engine: "sqlite",
@@ -82,7 +82,7 @@ export const floorSqlite: Contender = {
           },
         };
       },
-      countUnsettled: async () => Number(setup.prepare("select count(*) as unsettled from hook").get()?.["unsettled"]),
+      countUnsettled: async () => Number(setup.prepare("select count(*) as count from hook").get()?.["count"]),
       [Symbol.asyncDispose]: async () => setup.close(),
     };
   },

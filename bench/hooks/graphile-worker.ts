@@ -1,8 +1,8 @@
-import type { Contender, Session } from "./contender.ts";
+import { loadPeer } from "../harness/load-peer.ts";
+import { openPostgresCount } from "../harness/postgres-count.ts";
+import type { HookContender, Session } from "./contender.ts";
 import { HOOK_NAME } from "./hook-row.ts";
-import { loadPeer } from "./load-peer.ts";
 import type { Payload } from "./payload.ts";
-import { openUnsettledCounter } from "./unsettled.ts";
 
 interface GraphileWorker {
   run(options: object): Promise<{ stop(): Promise<void> }>;
@@ -30,11 +30,11 @@ const TUNED = {
 };
 
 /** Its tasks delete their row when they are done. */
-const COUNT_UNSETTLED = "select count(*) as unsettled from graphile_worker._private_jobs";
+const COUNT_UNSETTLED = "select count(*) as count from graphile_worker._private_jobs";
 
 const JOBS_PER_CALL = 1000;
 
-export const graphileWorker: Contender = {
+export const graphileWorker: HookContender = {
   name: "graphile-worker",
   role: "peer",
   engine: "postgres",
@@ -42,7 +42,7 @@ export const graphileWorker: Contender = {
   open: (url) => open(url, TUNED),
 };
 
-export const graphileWorkerDefaults: Contender = {
+export const graphileWorkerDefaults: HookContender = {
   name: "graphile-worker (defaults)",
   role: "peer",
   engine: "postgres",
@@ -59,7 +59,7 @@ async function open(url: string, settings: object): Promise<Session> {
   const setup = await makeWorkerUtils({ preset });
   await setup.migrate();
   await setup.release();
-  const unsettled = await openUnsettledCounter(url, COUNT_UNSETTLED);
+  const unsettled = await openPostgresCount(url, COUNT_UNSETTLED);
 
   return {
     async openProducer() {

@@ -1,20 +1,21 @@
 import { DatabaseSync } from "node:sqlite";
-import type { Contender, Engine, Producer, Session } from "./contender.ts";
+import type { Engine } from "../harness/contender.ts";
+import { openPostgresCount } from "../harness/postgres-count.ts";
+import type { HookContender, Producer, Session } from "./contender.ts";
 import { HOOK_NAME } from "./hook-row.ts";
 import type { Payload } from "./payload.ts";
-import { openUnsettledCounter } from "./unsettled.ts";
 
 /** Calls under way at once when many hooks are wanted; each is still a call of its own. */
 const CALLS_IN_FLIGHT = 1000;
 
 /** A settled hook is deleted, or has no time left at which it would be due. */
 const COUNT_UNSETTLED: Readonly<Record<Engine, string>> = {
-  sqlite: "select count(*) as unsettled from perdure_hook where available_at is not null",
-  postgres: "select count(*) as unsettled from perdure.hook where available_at is not null",
+  sqlite: "select count(*) as count from perdure_hook where available_at is not null",
+  postgres: "select count(*) as count from perdure.hook where available_at is not null",
 };
 
 /** Ours, as a user gets it: no setting is changed. */
-export function perdureContender(engine: Engine): Contender {
+export function perdureContender(engine: Engine): HookContender {
   return {
     name: "perdure",
     role: "ours",
@@ -38,9 +39,7 @@ async function open(engine: Engine, database: string): Promise<Session> {
   const setup = await start(false, () => {}); // migrates
   await setup.stop();
   const unsettled =
-    engine === "postgres"
-      ? await openUnsettledCounter(database, COUNT_UNSETTLED.postgres)
-      : openSqliteCounter(database);
+    engine === "postgres" ? await openPostgresCount(database, COUNT_UNSETTLED.postgres) : openSqliteCounter(database);
   let workerApp: App | undefined;
 
   const producerOf = (app: App, close: () => Promise<void>): Producer => ({
@@ -79,7 +78,7 @@ async function open(engine: Engine, database: string): Promise<Session> {
 function openSqliteCounter(path: string) {
   const database = new DatabaseSync(path, { timeout: 5000 });
   return {
-    count: async () => Number(database.prepare(COUNT_UNSETTLED.sqlite).get()?.["unsettled"]),
+    count: async () => Number(database.prepare(COUNT_UNSETTLED.sqlite).get()?.["count"]),
     [Symbol.asyncDispose]: async () => database.close(),
   };
 }

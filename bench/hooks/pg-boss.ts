@@ -1,9 +1,9 @@
+import { loadPeer } from "../harness/load-peer.ts";
+import { openPostgresCount } from "../harness/postgres-count.ts";
 import { progress } from "../harness/progress.ts";
-import type { Contender, Session } from "./contender.ts";
+import type { HookContender, Session } from "./contender.ts";
 import { HOOK_NAME } from "./hook-row.ts";
-import { loadPeer } from "./load-peer.ts";
 import type { Payload } from "./payload.ts";
-import { openUnsettledCounter } from "./unsettled.ts";
 import { WORK_NAMES } from "./work-names.ts";
 
 interface PgBossModule {
@@ -39,11 +39,11 @@ const TUNED: Settings = {
 const DEFAULTS: Settings = { instance: {}, queue: {}, work: {} };
 
 /** Completed jobs stay in the table, and are purged later. */
-const COUNT_UNSETTLED = "select count(*) as unsettled from pgboss.job where state < 'completed'";
+const COUNT_UNSETTLED = "select count(*) as count from pgboss.job where state < 'completed'";
 
 const JOBS_PER_CALL = 1000;
 
-export const pgBoss: Contender = {
+export const pgBoss: HookContender = {
   name: "pg-boss",
   role: "peer",
   engine: "postgres",
@@ -52,7 +52,7 @@ export const pgBoss: Contender = {
 };
 
 /** Its latency isn't measured: with a poll every two seconds it is one second on average, and takes long to show. */
-export const pgBossDefaults: Contender = {
+export const pgBossDefaults: HookContender = {
   name: "pg-boss (defaults)",
   role: "peer",
   engine: "postgres",
@@ -74,7 +74,7 @@ async function open(url: string, settings: Settings): Promise<Session> {
   const setup = await start({ supervise: false, schedule: false });
   await setup.createQueue(HOOK_NAME, settings.queue);
   await setup.stop({ graceful: false });
-  const unsettled = await openUnsettledCounter(url, COUNT_UNSETTLED);
+  const unsettled = await openPostgresCount(url, COUNT_UNSETTLED);
 
   return {
     async openProducer() {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "../contender.ts";
+import type { HookWork } from "../hook-work.ts";
 import { makePayloads } from "../payload.ts";
-import type { Work } from "../work.ts";
 import { WORK_NAMES } from "../work-names.ts";
 
 const WARM_UP_SHARE = 0.1;
 
-export const drain: Work = {
+export const drain: HookWork = {
   name: WORK_NAMES.drain,
   engines: ["sqlite", "postgres"],
   figures: [{ name: WORK_NAMES.drain, unit: "hooks/s", better: "higher" }],

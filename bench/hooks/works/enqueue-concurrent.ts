@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Producer } from "../contender.ts";
+import type { HookWork } from "../hook-work.ts";
 import { makePayload, makePayloads } from "../payload.ts";
-import type { Work } from "../work.ts";
 import { WORK_NAMES } from "../work-names.ts";
 
 const CALLS_IN_FLIGHT = 200;
@@ -9,7 +9,7 @@ const WARM_UP_CALLS = 200;
 const FLOOR_LANES = 2;
 const FLOOR_ROWS = 500;
 
-export const enqueueConcurrent: Work = {
+export const enqueueConcurrent: HookWork = {
   name: WORK_NAMES.enqueueConcurrent,
   engines: ["sqlite", "postgres"],
   figures: [{ name: WORK_NAMES.enqueueConcurrent, unit: "hooks/s", better: "higher" }],

@@ -1,10 +1,10 @@
+import type { HookWork } from "../hook-work.ts";
 import { makePayload } from "../payload.ts";
-import type { Work } from "../work.ts";
 import { WORK_NAMES } from "../work-names.ts";
 
 const WARM_UP_CALLS = 20;
 
-export const enqueueSequential: Work = {
+export const enqueueSequential: HookWork = {
   name: WORK_NAMES.enqueueSequential,
   engines: ["sqlite", "postgres"],
   figures: [{ name: WORK_NAMES.enqueueSequential, unit: "hooks/s", better: "higher" }],

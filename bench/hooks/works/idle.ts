@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { countStatements } from "../../harness/statement-counter.ts";
 import type { Session } from "../contender.ts";
+import type { HookWork } from "../hook-work.ts";
 import { makePayload } from "../payload.ts";
-import type { Work } from "../work.ts";
 import { WORK_NAMES } from "../work-names.ts";
 
 const MINUTE_MILLISECONDS = 60_000;
 
-export const idle: Work = {
+export const idle: HookWork = {
   name: WORK_NAMES.idle,
   engines: ["postgres"],
   figures: [{ name: WORK_NAMES.idle, unit: "statements/min", better: "lower" }],

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { percentile } from "../../harness/statistics.ts";
+import type { HookWork } from "../hook-work.ts";
 import { makePayload } from "../payload.ts";
-import type { Work } from "../work.ts";
 import { WORK_NAMES } from "../work-names.ts";
 
 const WARM_UP_SAMPLES = 10;
 const PAUSE_MILLISECONDS = 15;
 const PAUSE_JITTER_MILLISECONDS = 20;
 
-export const latency: Work = {
+export const latency: HookWork = {
   name: WORK_NAMES.latency,
   engines: ["sqlite", "postgres"],
   figures: [

@@ -1,15 +1,15 @@
-import type { Result } from "../harness/result.ts";
-import { median } from "../harness/statistics.ts";
 import type { Engine } from "./contender.ts";
 import type { Runs } from "./measure.ts";
-import type { Work } from "./work.ts";
+import type { Result } from "./result.ts";
+import { median } from "./statistics.ts";
+import type { Figure } from "./work.ts";
 
 /** A result per figure of the work: the median of everybody's rounds. */
-export function summarise(work: Work, engine: Engine, everybody: readonly Runs[]): Result[] {
+export function summarise(figures: readonly Figure[], engine: Engine, everybody: readonly Runs[]): Result[] {
   const ours = everybody.find(({ contender }) => contender.role === "ours");
   const floor = everybody.find(({ contender }) => contender.role === "floor");
   const peers = everybody.filter(({ contender }) => contender.role === "peer");
-  return work.figures.map(({ name, unit, better }, index) => ({
+  return figures.map(({ name, unit, better }, index) => ({
     work: name,
     engine,
     ours: figureOf(ours, index),

@@ -1,9 +1,8 @@
-import type { Direction } from "../harness/result.ts";
 import type { Contender, Engine } from "./contender.ts";
-import type { Scale } from "./scale.ts";
+import type { Direction } from "./result.ts";
 
 /** One thing to measure. */
-export interface Work {
+export interface Work<Contestant extends Contender, Scale> {
   readonly name: string;
   readonly engines: readonly Engine[];
   /** What `run` gives, in its order. */
@@ -12,10 +11,10 @@ export interface Work {
   readonly method: (scale: Scale) => string;
   /** Whether contenders are measured at the same time and once: right only where nobody uses the machine. */
   readonly together?: boolean;
-  run(contender: Contender, database: string, scale: Scale): Promise<readonly number[]>;
+  run(contender: Contestant, database: string, scale: Scale): Promise<readonly number[]>;
 }
 
-interface Figure {
+export interface Figure {
   readonly name: string;
   readonly unit: string;
   readonly better: Direction;

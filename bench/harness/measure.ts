@@ -1,28 +1,27 @@
-import { withDeadline } from "../harness/deadline.ts";
-import { type Failure, reasonOf } from "../harness/failure.ts";
-import { progress } from "../harness/progress.ts";
 import type { Contender } from "./contender.ts";
 import type { Databases } from "./databases.ts";
-import type { Scale } from "./scale.ts";
+import { withDeadline } from "./deadline.ts";
+import { type Failure, reasonOf } from "./failure.ts";
+import { progress } from "./progress.ts";
 import type { Work } from "./work.ts";
 
 const DEADLINE_MILLISECONDS = 120_000;
 
 /** What one contender did: the figures of each round, or why there are none. */
-export interface Runs {
-  readonly contender: Contender;
+export interface Runs<Contestant extends Contender = Contender> {
+  readonly contender: Contestant;
   readonly rounds: (readonly number[])[];
   failure?: Failure;
 }
 
 /** Measures one work on one engine: round by round, and in each round everybody in turn, so that noise hits all alike. */
-export async function measure(
-  work: Work,
-  contenders: readonly Contender[],
+export async function measure<Contestant extends Contender, Scale extends { readonly rounds: number }>(
+  work: Work<Contestant, Scale>,
+  contenders: readonly Contestant[],
   databases: Databases,
   scale: Scale,
 ): Promise<Runs[]> {
-  const everybody = contenders.map((contender): Runs => ({ contender, rounds: [] }));
+  const everybody = contenders.map((contender): Runs<Contestant> => ({ contender, rounds: [] }));
   if (work.together) {
     await Promise.all(everybody.map((runs) => addRound(runs, work, databases, scale)));
     return everybody;
@@ -33,7 +32,12 @@ export async function measure(
   return everybody;
 }
 
-async function addRound(runs: Runs, work: Work, databases: Databases, scale: Scale): Promise<void> {
+async function addRound<Contestant extends Contender, Scale>(
+  runs: Runs<Contestant>,
+  work: Work<Contestant, Scale>,
+  databases: Databases,
+  scale: Scale,
+): Promise<void> {
   if (runs.failure !== undefined) return;
   const { name, engine } = runs.contender;
   try {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { createDiskDirectory } from "../harness/disk-directory.ts";
-import { startPostgres } from "../harness/postgres-server.ts";
 import type { Engine } from "./contender.ts";
+import { createDiskDirectory } from "./disk-directory.ts";
+import { startPostgres } from "./postgres-server.ts";
 
 /** Gives out fresh databases of one engine. */
 export interface Databases extends AsyncDisposable {

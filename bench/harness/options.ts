@@ -1,25 +1,26 @@
 import { parseArgs } from "node:util";
-import { UsageError } from "../harness/usage-error.ts";
 import type { Engine } from "./contender.ts";
-import type { Work } from "./work.ts";
-import { WORKS } from "./works.ts";
+import { UsageError } from "./usage-error.ts";
 
 const ENGINES: readonly Engine[] = ["sqlite", "postgres"];
 
-export interface Options {
+export interface Options<Named> {
   readonly short: boolean;
   readonly json: boolean;
   readonly engines: readonly Engine[];
-  readonly works: readonly Work[];
+  readonly works: readonly Named[];
 }
 
-export function parseOptions(argv: string[]): Options {
+export function parseOptions<Named extends { readonly name: string }>(
+  argv: string[],
+  works: readonly Named[],
+): Options<Named> {
   const { short, json, engine, only } = parse(argv);
   return {
     short,
     json,
     engines: engine === undefined ? ENGINES : [findEngine(engine)],
-    works: only === undefined ? WORKS : only.map(findWork),
+    works: only === undefined ? works : only.map((name) => findWork(name, works)),
   };
 }
 
@@ -46,8 +47,8 @@ function findEngine(name: string): Engine {
 }
 
 /** Dashes may stand for blanks, to save the quotes. */
-function findWork(name: string): Work {
-  const work = WORKS.find((candidate) => candidate.name === name.replaceAll("-", " "));
+function findWork<Named extends { readonly name: string }>(name: string, works: readonly Named[]): Named {
+  const work = works.find((candidate) => candidate.name === name.replaceAll("-", " "));
   if (work !== undefined) return work;
-  throw new UsageError(`there is no work "${name}"`, WORKS.map((known) => `"${known.name}"`).join(", "));
+  throw new UsageError(`there is no work "${name}"`, works.map((known) => `"${known.name}"`).join(", "));
 }

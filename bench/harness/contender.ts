@@ -1,0 +1,12 @@
+export type Engine = "sqlite" | "postgres";
+
+/** Somebody who does the work that is measured: Perdure, a peer, or plain SQL. */
+export interface Contender {
+  readonly name: string;
+  readonly role: "ours" | "peer" | "floor";
+  readonly engine: Engine;
+  /** What differs from the defaults, for the report. */
+  readonly settings: string;
+  /** The works that it takes part in, where not in all. */
+  readonly works?: readonly string[];
+}

@@ -1,0 +1,5 @@
+import type { Work } from "../harness/work.ts";
+import type { HookContender } from "./contender.ts";
+import type { Scale } from "./scale.ts";
+
+export type HookWork = Work<HookContender, Scale>;

@@ -1,0 +1,19 @@
+import type { Contender } from "../harness/contender.ts";
+
+/** Somebody who can run workflows whose steps are remembered. */
+export interface WorkflowContender extends Contender {
+  /** So many samples are enough, where its pace makes more of them pointless. */
+  readonly maximumSamples?: number;
+  /** So many workflows at once are enough, likewise. */
+  readonly maximumWorkflows?: number;
+  /** Prepares a fresh database (a path for SQLite, a URL for PostgreSQL), and starts a worker in this process. */
+  open(database: string): Promise<Session>;
+}
+
+/** A contender at work on a database of its own. */
+export interface Session extends AsyncDisposable {
+  /** Starts a workflow of so many steps, and resolves with its result at hand. */
+  runOne(steps: number): Promise<void>;
+  /** Starts so many three-step workflows at once, and resolves when the database says that all of them are finished. */
+  runMany(count: number): Promise<void>;
+}

@@ -1,0 +1,8 @@
+import { runSuite } from "../harness/suite.ts";
+import { CONTENDERS } from "./contenders.ts";
+import { FULL, SHORT } from "./scale.ts";
+import { WORKS } from "./works.ts";
+
+export function runWorkflowsSuite(argv: string[]): Promise<boolean> {
+  return runSuite({ contenders: CONTENDERS, works: WORKS, full: FULL, short: SHORT }, argv);
+}
