@@ -2,7 +2,7 @@ import { loadPeer } from "../harness/load-peer.ts";
 import { openPostgresCount } from "../harness/postgres-count.ts";
 import type { Session, WorkflowContender } from "./contender.ts";
 import { makeOrder, type Order, runOrder, STEPS, WORKFLOW_NAME } from "./order.ts";
-import { untilFinished } from "./until-finished.ts";
+import { Returns } from "./returns.ts";
 import { WORK_NAMES } from "./work-names.ts";
 
 interface Dbos {
@@ -24,6 +24,7 @@ const MOST_WORKFLOWS = 2000;
 
 /** Registered once: it knows its workflows by the process, not by the database. */
 let registered: ((order: Order) => Promise<unknown>) | undefined;
+let returns = new Returns();
 
 export const dbosDefaults: WorkflowContender = {
   name: "dbos (defaults)",
@@ -48,10 +49,11 @@ export const dbos: WorkflowContender = {
 async function open(url: string, settings: object): Promise<Session> {
   const { DBOS } = await loadPeer<{ DBOS: Dbos }>("@dbos-inc/dbos-sdk");
   registered ??= DBOS.registerWorkflow(
-    (order: Order) => runOrder(order, (name, body) => DBOS.runStep(body, { name })),
+    (order: Order) => returns.note(runOrder(order, (name, body) => DBOS.runStep(body, { name }))),
     { name: WORKFLOW_NAME },
   );
   const start = registered;
+  returns = new Returns();
   DBOS.setConfig({ name: "bench", systemDatabaseUrl: url, logger: SILENT, ...settings });
   await DBOS.launch();
   const finished = await openPostgresCount(url, COUNT_FINISHED);
@@ -68,7 +70,7 @@ async function open(url: string, settings: object): Promise<Session> {
         Array.from({ length: count }, (_, index) => DBOS.startWorkflow(start)(makeOrder(STEPS, index))),
       );
       started += count;
-      await untilFinished(started, () => finished.count());
+      await returns.untilFinished(started, () => finished.count());
     },
     async [Symbol.asyncDispose]() {
       await finished[Symbol.asyncDispose]();

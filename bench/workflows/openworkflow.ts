@@ -2,7 +2,7 @@ import type { Engine } from "../harness/contender.ts";
 import { loadPeer } from "../harness/load-peer.ts";
 import type { Session, WorkflowContender } from "./contender.ts";
 import { makeOrder, type Order, runOrder, STEPS, WORKFLOW_NAME } from "./order.ts";
-import { untilFinished } from "./until-finished.ts";
+import { Returns } from "./returns.ts";
 import { WORK_NAMES } from "./work-names.ts";
 
 interface Backend {
@@ -55,8 +55,9 @@ async function open(engine: Engine, database: string, worker: { concurrency?: nu
   );
   const backend = await connect(engine, database);
   const client = new OpenWorkflow({ backend });
+  const returns = new Returns();
   const workflow = client.defineWorkflow({ name: WORKFLOW_NAME }, ({ input, step }) =>
-    runOrder(input, (name, body) => step.run({ name }, body)),
+    returns.note(runOrder(input, (name, body) => step.run({ name }, body))),
   );
   const running = client.newWorker(worker);
   await running.start();
@@ -71,7 +72,7 @@ async function open(engine: Engine, database: string, worker: { concurrency?: nu
     async runMany(count) {
       await Promise.all(Array.from({ length: count }, (_, index) => workflow.run(makeOrder(STEPS, index))));
       started += count;
-      await untilFinished(started, async () => (await backend.countWorkflowRuns()).completed);
+      await returns.untilFinished(started, async () => (await backend.countWorkflowRuns()).completed);
     },
     async [Symbol.asyncDispose]() {
       await running.stop();

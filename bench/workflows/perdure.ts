@@ -3,11 +3,11 @@ import type { Engine } from "../harness/contender.ts";
 import { openPostgresCount } from "../harness/postgres-count.ts";
 import type { Session, WorkflowContender } from "./contender.ts";
 import { makeOrder, type Order, runOrder, STEPS, WORKFLOW_NAME } from "./order.ts";
-import { untilFinished } from "./until-finished.ts";
+import { Returns } from "./returns.ts";
 import { WORK_NAMES } from "./work-names.ts";
 
-/** As many as are started at once in these works. */
-const TUNED = { concurrency: 10_000 };
+/** Room for a few batches of commits at a time: more only keeps more in memory. */
+const TUNED = { concurrency: 2000 };
 
 const COUNT_FINISHED: Readonly<Record<Engine, string>> = {
   sqlite: "select count(*) as count from perdure_instance where outcome = 'complete'",
@@ -40,8 +40,9 @@ export function perdureTuned(engine: Engine): WorkflowContender {
 async function open(engine: Engine, database: string, worker: { concurrency?: number }): Promise<Session> {
   // Imported here, so that a package that doesn't even load is reported like any other contender that fails.
   const { defineWorkflow, perdure } = await import("../../src/index.ts");
+  const returns = new Returns();
   const order = defineWorkflow({ name: WORKFLOW_NAME }, (event: { payload: Order }, step) =>
-    runOrder(event.payload, (name, body) => step.do(name, body as () => Promise<null>)),
+    returns.note(runOrder(event.payload, (name, body) => step.do(name, body as () => Promise<null>))),
   );
   const app = await perdure({ database, worker, workflows: { order } });
   const finished =
@@ -62,7 +63,7 @@ async function open(engine: Engine, database: string, worker: { concurrency?: nu
       );
       await Promise.all(calls);
       started += count;
-      await untilFinished(started, () => finished.count());
+      await returns.untilFinished(started, () => finished.count());
     },
     async [Symbol.asyncDispose]() {
       await finished[Symbol.asyncDispose]();

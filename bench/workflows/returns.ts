@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const PAUSE_MILLISECONDS = 1;
+
+/** Counts workflows whose functions have returned, so that the database isn't asked all the time whether they are finished. */
+export class Returns {
+  #count = 0;
+  #wanted = Number.POSITIVE_INFINITY;
+  #reached = () => {};
+
+  /** To be called with what a workflow's function gives. */
+  async note<Result>(running: Promise<Result>): Promise<Result> {
+    const result = await running;
+    if (++this.#count >= this.#wanted) this.#reached();
+    return result;
+  }
+
+  /** Resolves when `count` workflows, from the first on, have returned, and are finished by what their database says. */
+  async untilFinished(count: number, countFinished: () => Promise<number>): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wanted = count;
+      this.#reached = resolve;
+      if (this.#count >= count) resolve();
+    });
+    while ((await countFinished()) < count) await sleep(PAUSE_MILLISECONDS);
+  }
+}
