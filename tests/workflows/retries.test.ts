@@ -1,0 +1,226 @@
+import { describe, expect, test } from "vitest";
+import {
+  defineWorkflow,
+  NonRetryableError,
+  type WorkflowStepConfig,
+  type WorkflowStepContext,
+} from "../../src/index.ts";
+import { forever } from "../hooks/support/handlers.ts";
+import { ENGINES } from "../support/engines.ts";
+import { outliveLeases, replaceProcess } from "./support/lose-process.ts";
+import { eventually, untilStatus, useWorkflows, withTime } from "./support/use-workflows.ts";
+
+describe.each(ENGINES)("retries of steps on $name", (engine) => {
+  const subject = useWorkflows(engine);
+
+  /** A workflow of one step, which always fails, and what its attempts saw. */
+  function failing(config: WorkflowStepConfig | undefined, fail: (ctx: WorkflowStepContext) => unknown) {
+    const attempts: WorkflowStepContext[] = [];
+    const body = (ctx: WorkflowStepContext): unknown => {
+      attempts.push(ctx);
+      throw fail(ctx);
+    };
+    const workflow = defineWorkflow({ name: "failing" }, async (_event, step) => {
+      if (config === undefined) await step.do("work", body);
+      else await step.do("work", config, body);
+    });
+    return { workflow, attempts };
+  }
+
+  /** The waits between attempts, as they are stored. */
+  async function waitsOf(config: WorkflowStepConfig | undefined, fail: (ctx: WorkflowStepContext) => unknown) {
+    const { workflow, attempts } = failing(config, fail);
+    const process = subject.start({ workflow });
+    const instance = await process.workflows.workflow.create();
+    await untilStatus(subject.clock, instance, "errored");
+    const { entries } = await instance.history();
+    const waits = entries.map(({ at, dueAt }) => (dueAt === undefined ? null : dueAt.getTime() - at.getTime()));
+    return { waits, attempts, process, instance };
+  }
+
+  test("are five by default, after 1, 2, 4, 8 and 16 seconds", async () => {
+    const { waits, attempts } = await waitsOf(undefined, () => new Error("no"));
+
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, null]);
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(attempts[0]?.config).toEqual({
+      retries: { limit: 5, delay: 1000, backoff: "exponential" },
+      timeout: 600_000,
+    });
+  });
+
+  test.each([
+    [{ limit: 2 }, [1000, 2000, null]],
+    [{ limit: 0 }, [null]],
+    [{ limit: 3, backoff: "linear" as const }, [1000, 2000, 3000, null]],
+    [{ limit: 3, backoff: "constant" as const }, [1000, 1000, 1000, null]],
+    [{ limit: 2, delay: "3 seconds" as const }, [3000, 6000, null]],
+    [{ limit: 2, delay: 10 }, [10, 20, null]],
+  ])("of %o take each other field from the defaults", async (retries, expected) => {
+    const { waits } = await waitsOf({ retries }, () => new Error("no"));
+
+    expect(waits.filter((_, index) => index >= waits.length - expected.length)).toEqual(expected);
+  });
+
+  test("wait as long as a function says, at once or later", async () => {
+    const asked: unknown[] = [];
+    const now = await waitsOf(
+      {
+        retries: {
+          limit: 2,
+          delay: ({ ctx, error }) => {
+            asked.push([ctx.attempt, ctx.step.name, error.message]);
+            return ctx.attempt * 700;
+          },
+        },
+      },
+      () => new Error("no"),
+    );
+    const later = await waitsOf(
+      { retries: { limit: 1, delay: async () => "90 seconds" as const } },
+      () => new Error("no"),
+    );
+
+    expect(now.waits).toEqual([700, 1400, null]);
+    expect(asked).toEqual([
+      [1, "work", "no"],
+      [2, "work", "no"],
+    ]);
+    expect(later.waits).toEqual([90_000, null]);
+  });
+
+  test.each([
+    ["throws", () => Promise.reject(new Error("oh"))],
+    ["gives no duration", () => "soon" as never],
+    ["doesn't answer", () => forever()],
+  ])("wait as by default where the function %s", async (_, delay) => {
+    const { waits, process } = await waitsOf(
+      { retries: { limit: 2, delay, backoff: "constant" } },
+      () => new Error("no"),
+    );
+
+    expect(waits).toEqual([1000, 2000, null]);
+    expect(process.logs.messages("warn")).toContain(
+      "The function that chooses a retry's delay failed; the default delay is used.",
+    );
+  });
+
+  test("wait as long as the error asks for", async () => {
+    const duration = await waitsOf({ retries: { limit: 1 } }, () =>
+      Object.assign(new Error("busy"), { retryAfter: "7 seconds" }),
+    );
+    const date = await waitsOf({ retries: { limit: 1 } }, () =>
+      Object.assign(new Error("busy"), { retryAfter: new Date(subject.clock.now() + 12_000) }),
+    );
+
+    expect(duration.waits).toEqual([7000, null]);
+    expect(date.waits).toEqual([12_000, null]);
+  });
+
+  test("never come after a NonRetryableError, whatever its name", async () => {
+    const plain = await waitsOf(undefined, () => new NonRetryableError("stop"));
+    const named = await waitsOf(undefined, () => new NonRetryableError("stop", "CardDeclined"));
+
+    expect(plain.attempts).toHaveLength(1);
+    expect(named.attempts).toHaveLength(1);
+    expect(await named.instance.status()).toMatchObject({ error: { name: "CardDeclined", message: "stop" } });
+  });
+
+  test("come when they are due, also in another process", async () => {
+    const times: number[] = [];
+    const workflow = defineWorkflow({ name: "patient" }, async (_event, step) =>
+      step.do("work", { retries: { limit: 3, delay: "10 minutes" } }, ({ attempt }) => {
+        times.push(subject.clock.now());
+        if (attempt === 1) throw new Error("not yet");
+        return attempt;
+      }),
+    );
+    const first = subject.start({ workflow });
+    const created = await first.workflows.workflow.create({ id: "one" });
+    const begin = subject.clock.now();
+    await untilStatus(subject.clock, created, "waiting");
+    const { entries } = await created.history();
+    const dueAt = entries[0]?.dueAt?.getTime() as number;
+    const second = await replaceProcess(subject, first, { workflow });
+    const instance = await second.workflows.workflow.get("one");
+    await subject.clock.advanceAndSettle(dueAt - subject.clock.now() - 1);
+    expect(times).toHaveLength(1);
+    await untilStatus(subject.clock, instance, "complete");
+
+    expect(dueAt).toBeGreaterThanOrEqual(begin + 600_000);
+    expect(await instance.result()).toBe(2);
+    expect(times[1]).toBeGreaterThanOrEqual(dueAt);
+  });
+
+  test("have one key for all attempts, also after a takeover; other steps, counts and runs have others", async () => {
+    const keys: string[] = [];
+    let stuck = true;
+    const workflow = defineWorkflow({ name: "keyed" }, async (_event, step) => {
+      for (const name of ["a", "a", "b"]) {
+        await step.do(name, async ({ attempt, idempotencyKey, step: place }) => {
+          keys.push(`${place.name}#${place.count} ${idempotencyKey}`);
+          if (name === "a" && place.count === 1 && attempt === 1) throw new Error("again");
+          if (name === "b" && stuck) await forever();
+        });
+      }
+    });
+    const first = subject.start({ workflow }, { clock: subject.clock });
+    const created = await first.workflows.workflow.create({ id: "one" });
+    await withTime(subject.clock, () => expect(keys).toHaveLength(4));
+    stuck = false;
+    await first.close();
+    const second = subject.start({ workflow });
+    const instance = await second.workflows.workflow.get("one");
+    await untilStatus(subject.clock, instance, "complete");
+    await instance.restart();
+    await withTime(subject.clock, () => expect(keys.length).toBeGreaterThanOrEqual(9));
+    await untilStatus(subject.clock, instance, "complete");
+
+    expect(created.id).toBe("one");
+    const firstRun = new Set(keys.slice(0, 5));
+    const secondRun = new Set(keys.slice(5));
+    expect(firstRun.size).toBe(3);
+    expect(secondRun.size).toBe(3);
+    expect(new Set([...keys].map((key) => key.split(" ")[1])).size).toBe(6);
+  });
+
+  test("count an attempt that was lost with its process", async () => {
+    const attempts: number[] = [];
+    const workflow = defineWorkflow({ name: "lost" }, async (_event, step) => {
+      await step.do("work", async ({ attempt }) => {
+        attempts.push(attempt);
+        if (attempts.length === 1) await forever();
+      });
+      await step.do("next", ({ attempt }) => void attempts.push(attempt));
+    });
+    const first = subject.start({ workflow }, { clock: subject.anotherClock() });
+    await first.workflows.workflow.create({ id: "one" });
+    await eventually(() => expect(attempts).toEqual([1]));
+    outliveLeases(subject);
+    const second = subject.start({ workflow });
+    const instance = await second.workflows.workflow.get("one");
+    await untilStatus(subject.clock, instance, "complete");
+
+    expect(attempts).toEqual([1, 2, 1]);
+  });
+
+  test("don't come where no attempt is left after a loss", async () => {
+    let runs = 0;
+    const workflow = defineWorkflow({ name: "once" }, async (_event, step) =>
+      step.do("work", { retries: { limit: 0 } }, async () => {
+        runs++;
+        await forever();
+      }),
+    );
+    const first = subject.start({ workflow }, { clock: subject.anotherClock() });
+    await first.workflows.workflow.create({ id: "one" });
+    await eventually(() => expect(runs).toBe(1));
+    outliveLeases(subject);
+    const second = subject.start({ workflow });
+    const instance = await second.workflows.workflow.get("one");
+    await untilStatus(subject.clock, instance, "errored");
+
+    expect(runs).toBe(1);
+    await expect(instance.result()).rejects.toMatchObject({ cause: { code: "step.interrupted" } });
+  });
+});
