@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import { ENGINES } from "../support/engines.ts";
+import { becomes } from "./support/sample.ts";
+import { SITUATIONS } from "./support/situations.ts";
+import { eventually, useWorkflows } from "./support/use-workflows.ts";
+
+const UNFINISHED = ["queued", "running", "waiting", "waitingForPause", "paused"];
+const REFUSED = "instance.finished";
+const GONE = "instance.not_found";
+
+type Operation = "pause" | "resume" | "terminate" | "restart" | "delete" | "sendEvent";
+
+/** What an operation comes to: the status afterwards, or the code of its refusal. The same table is in ARCHITECTURE.md. */
+const EXPECTED: Record<Operation, (status: string, live: boolean, attended: boolean) => string> = {
+  pause: (status, live) => {
+    if (status === "waitingForPause" || status === "paused") return status;
+    if (!UNFINISHED.includes(status)) return REFUSED;
+    return live && status === "running" ? "waitingForPause" : "paused";
+  },
+  resume: (status, _live, attended) => {
+    if (!UNFINISHED.includes(status)) return REFUSED;
+    if (status === "waitingForPause") return "running";
+    if (status === "paused") return attended ? "waiting" : "queued";
+    return status;
+  },
+  terminate: (status) => (UNFINISHED.includes(status) ? "terminated" : REFUSED),
+  restart: (_status, _live, attended) => (attended ? "complete" : "queued"),
+  delete: () => GONE,
+  sendEvent: (status) => (UNFINISHED.includes(status) ? status : REFUSED),
+};
+const OPERATIONS = Object.keys(EXPECTED) as Operation[];
+
+const CASES = SITUATIONS.flatMap((situation) =>
+  OPERATIONS.map((operation) => {
+    const { status, live, attended } = situation;
+    return { ...situation, operation, expected: EXPECTED[operation](status, live, attended) };
+  }),
+);
+
+describe.each(ENGINES)("what is done to instances on $name", (engine) => {
+  const subject = useWorkflows(engine);
+
+  describe.each(["the process that has it", "another process"])("by %s", (who) => {
+    test.each(CASES)("$operation of one $situation ($status): $expected", async ({ operation, expected, enter }) => {
+      const { sample, instance, runner } = await enter(subject);
+      const own = who === "the process that has it";
+      const operator = own ? runner : subject.process({ sample: sample.workflow });
+      const handle = await operator.workflows.sample.get("one");
+      const before = await instance.status();
+      sample.easy = operation === "restart";
+
+      const call = operation === "sendEvent" ? handle.sendEvent({ type: "other" }) : handle[operation]();
+      if (expected === REFUSED) {
+        await expect(call).rejects.toMatchObject({ name: "ConflictError", code: REFUSED });
+        expect(await instance.status()).toEqual(before);
+        return;
+      }
+      await call;
+      if (expected === GONE) {
+        await expect(instance.status()).rejects.toMatchObject({ name: "NotFoundError", code: GONE });
+        await expect(handle.history()).rejects.toMatchObject({ code: GONE });
+        return;
+      }
+      if (!own) for (const process of [runner]) await process.clock.advanceAndSettle(operation === "pause" ? 3000 : 0);
+      await becomes(instance, expected);
+      expect((await instance.status()).run).toBe(operation === "restart" ? 2 : 1);
+    });
+  });
+
+  test.each(OPERATIONS)("%s where there is nothing is refused", async (operation) => {
+    const { sample, instance } = await (SITUATIONS[0] as (typeof SITUATIONS)[number]).enter(subject);
+    await instance.delete();
+    const handle = instance;
+    const call = operation === "sendEvent" ? handle.sendEvent({ type: "word" }) : handle[operation]();
+
+    await expect(call).rejects.toMatchObject({ name: "NotFoundError", code: GONE });
+    expect(sample.began).toEqual([]);
+  });
+
+  test("a restart of what nobody runs waits for somebody who does", async () => {
+    const { instance, sample } = await (SITUATIONS[0] as (typeof SITUATIONS)[number]).enter(subject);
+    await instance.restart();
+    const worker = subject.start({ sample: sample.workflow });
+
+    await expect((await worker.workflows.sample.get("one")).result()).resolves.toBe("complete");
+    expect(await instance.status()).toMatchObject({ status: "complete", run: 2 });
+    await eventually(() => expect(sample.began).toEqual(["after"]));
+  });
+});
