@@ -62,6 +62,8 @@ export class Execution {
   #result: AttemptResult | undefined;
   #looking = false;
   #paused = false;
+  /** How often this process has paused or resumed it: an answer to what was asked before knows nothing of that. */
+  #pauseChanges = 0;
   #stopping = false;
   #scheduled = false;
   #delivered = false;
@@ -148,11 +150,13 @@ export class Execution {
 
   pause(): void {
     this.#paused = true;
+    this.#pauseChanges++;
     this.#soon();
   }
 
   resume(): void {
     this.#paused = false;
+    this.#pauseChanges++;
     this.look();
   }
 
@@ -390,11 +394,12 @@ export class Execution {
   }
 
   async #write(commit: InstanceCommit): Promise<void> {
+    const changes = this.#pauseChanges;
     try {
       const answer = await this.#host.commit(commit);
       this.#committing = undefined;
       if (answer.result === "superseded") this.supersede();
-      else this.#written(commit, answer);
+      else this.#written(commit, changes === this.#pauseChanges ? answer : { ...answer, paused: this.#paused });
     } catch (error) {
       this.#committing = undefined;
       this.#fail(error);

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { defineWorkflow, type WorkflowEvent } from "../../../src/index.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { Gate } from "../../hooks/support/handlers.ts";
 import { eventually } from "./use-workflows.ts";
 
@@ -58,4 +59,20 @@ export function becomes(
   ...wanted: readonly string[]
 ): Promise<void> {
   return eventually(async () => expect(wanted).toContain((await instance.status()).status));
+}
+
+interface Owner {
+  readonly store: Store;
+  readonly clock: { now(): number };
+  readonly processor: { getNextWakeAt(): Promise<Date | null> };
+  readonly fragment: { readonly namespace: string };
+}
+
+/** Waits until no process has any instance: what isn't finished waits, what it waits for is stored, and nothing is due. */
+export function comesToRest({ store, fragment, clock, processor }: Owner): Promise<void> {
+  return eventually(async () => {
+    expect(await store.instances.statements.leaseTokens([fragment.namespace])).toEqual([]);
+    const next = await processor.getNextWakeAt();
+    if (next !== null) expect(next.getTime()).toBeGreaterThan(clock.now());
+  });
 }

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { WorkflowInstance } from "../../../src/workflows/instance.ts";
-import { becomes, type Mode, Sample } from "./sample.ts";
+import { becomes, comesToRest, type Mode, Sample } from "./sample.ts";
 import { eventually, type WorkflowProcess, type WorkflowsUnderTest } from "./use-workflows.ts";
 
 export type SampleProcess = WorkflowProcess<{ sample: Sample["workflow"] }>;
@@ -86,15 +86,10 @@ function attended(
       const instance = await runner.workflows.sample.create({ id: "one", params: mode });
       if (mode === "work") await eventually(() => expect(sample.began).toEqual(["work"]));
       await becomes(instance, from);
-      if (!live) await eventually(async () => expect(await leaseTokens(runner)).toEqual([]));
+      if (!live) await comesToRest(runner);
       await act(instance);
       await becomes(instance, status);
       return { sample, instance, runner };
     },
   };
-}
-
-/** Of everything that some process has. */
-export function leaseTokens({ store, fragment }: SampleProcess): Promise<string[]> {
-  return store.instances.statements.leaseTokens([fragment.namespace]);
 }
