@@ -45,6 +45,8 @@ export class DispatchLoop implements WorkTaker {
   readonly #randomness: Randomness;
   readonly #worker: Worker;
   #loop: Promise<void> | undefined;
+  /** Whether it takes work: it was started, or drains. */
+  #taking = false;
   #stopping = false;
   /** When to claim next, by the monotonic clock. */
   #claimAt = 0;
@@ -80,6 +82,7 @@ export class DispatchLoop implements WorkTaker {
     if (this.#loop !== undefined || this.#stopping) return;
     this.#purgeAt = this.#clock.monotonic() + this.#jitter(60_000);
     this.wake();
+    this.#taking = true;
     this.#loop = this.#run();
   }
 
@@ -101,32 +104,38 @@ export class DispatchLoop implements WorkTaker {
   /** Runs what is due until nothing is, or until the deadline; then gives back what is still running. */
   async drain(deadlineMs: number): Promise<void> {
     const endAt = this.#clock.monotonic() + deadlineMs;
+    const leave = this.#options.processor.join(this); // what runs may wait for what it makes due
+    this.#taking = true;
     try {
       while (this.#clock.monotonic() < endAt) {
         // Asked before: what ends while we look may make something due that we don't see.
         const idle = this.#worker.held === 0 && this.#worker.takesOver;
+        this.#noticed = false;
         const { claimed } = await this.#worker.fill();
-        if (claimed > 0) continue;
+        if (claimed > 0 || this.#noticed) continue;
         if (idle) break;
         await this.#sleep(endAt);
       }
     } finally {
+      this.#taking = false;
+      leave();
       await this.#worker.stop(Math.max(endAt - this.#clock.monotonic(), 0));
     }
   }
 
   notice({ namespace, delayMs, remote = false }: WorkNotice): boolean {
-    if (this.#stopping || this.#loop === undefined) return false;
+    if (this.#stopping || !this.#taking) return false;
     if (namespace !== null && !this.#options.processor.namespaces.includes(namespace)) return false;
     if (remote) this.#options.processor.heard(namespace);
     this.#claimAt = Math.min(this.#claimAt, this.#clock.monotonic() + delayMs);
     this.#noticed = true;
     this.#nudge();
-    return this.#worker.room > 0 && !this.#backlog;
+    const stays = this.#loop !== undefined || delayMs === 0; // a drain is gone when later work is due
+    return this.#worker.room > 0 && !this.#backlog && stays;
   }
 
   reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string): Reservation<Kind> | null {
-    if (this.#loop === undefined || this.#backlog) return null; // older work comes first
+    if (!this.#taking || this.#backlog) return null; // older work comes first
     const source = this.#options.processor.sourceOf(kind, namespace, name);
     if (source === null) return null;
     const place = this.#worker.reserve();

@@ -18,6 +18,7 @@ import type {
 import type { InstanceStatements } from "./instance-statements.ts";
 import type { AppliedMigration, Migration } from "./migration.ts";
 import type { SqlRow, SqlValue } from "./sql-value.ts";
+import type { SubjectStatements } from "./subject-statements.ts";
 
 /**
  * What Perdure asks of a database, in batches: each method is one statement (or a few, where that is said), and carries its own
@@ -30,6 +31,7 @@ export interface Engine {
   readonly clock: Clock;
   readonly hooks: HookStatements;
   readonly instances: InstanceStatements;
+  readonly subjects: SubjectStatements;
   readonly wakeups: Wakeups;
   /** The migrations of Perdure's own tables, in order. */
   readonly schemaMigrations: readonly Migration[];
@@ -115,6 +117,8 @@ export type CancelTarget = { readonly id: string } | { readonly name: string; re
 export interface Wakeups {
   /** Whether other processes' announcements reach us at present. */
   readonly connected: boolean;
+  /** Whether there are no other processes, and nothing happens in this database but by us. Default: false. */
+  readonly alone?: boolean;
   /** Starts listening with the first subscriber and stops with the last. */
   subscribe(listener: (namespaces: readonly string[] | null) => void): () => void;
   /** Tells other processes. Throttled; never throws. */

@@ -59,6 +59,11 @@ export class WorkBoard {
     return this.#wakeups.connected;
   }
 
+  /** Whether there are no other processes: what isn't done here isn't done. */
+  get alone(): boolean {
+    return this.#wakeups.alone === true;
+  }
+
   /** Whether somebody in this process runs work. */
   get attended(): boolean {
     return this.#takers.size > 0;

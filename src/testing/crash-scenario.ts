@@ -1,20 +1,27 @@
 import type { Duration } from "../duration.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
+import type { Workflows } from "../workflows/workflow-types.ts";
 import type { CrashMoment } from "./commit-points.ts";
 import type { TestApp } from "./test-app.ts";
 import type { TestAppOptions } from "./test-app-options.ts";
 
 /** What `setUp` gives: the options of `createTestApp`, and whatever else the scenario needs. */
-export type CrashWorld = TestAppOptions<HookDefinitions> & { readonly hooks: HookDefinitions };
+export type CrashWorld = TestAppOptions<HookDefinitions, Workflows>;
+
+/** The application of such a world. */
+export type CrashApp<World extends CrashWorld> = TestApp<
+  World extends { readonly hooks: infer Hooks extends HookDefinitions } ? Hooks : Record<never, never>,
+  World extends { readonly workflows: infer Registry extends Workflows } ? Registry : Record<never, never>
+>;
 
 /** Something that the application does, to be tried with a crash at each of its commits. */
 export interface CrashScenario<World extends CrashWorld, Outcome> {
-  /** Makes a new world for each run: the hooks, and stand-ins for everything outside of the database. */
+  /** Makes a new world for each run: the hooks and workflows, and stand-ins for everything outside of the database. */
   readonly setUp: () => World | Promise<World>;
   /** What the process does that crashes. It stops where it stands; a new process then finishes what was accepted. */
-  readonly run: (app: TestApp<World["hooks"]>, world: World) => Promise<unknown>;
+  readonly run: (app: CrashApp<World>, world: World) => Promise<unknown>;
   /** What came of it, when nothing is left to do. Outcomes are compared by their values. */
-  readonly check: (app: TestApp<World["hooks"]>, world: World) => Outcome | Promise<Outcome>;
+  readonly check: (app: CrashApp<World>, world: World) => Outcome | Promise<Outcome>;
 }
 
 export interface ExploreOptions {

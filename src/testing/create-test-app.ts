@@ -1,4 +1,5 @@
 import type { HookDefinitions } from "../hooks/define-hook.ts";
+import type { Workflows } from "../workflows/workflow-types.ts";
 import { TestApp } from "./test-app.ts";
 import { parseTestAppOptions, type TestAppOptions } from "./test-app-options.ts";
 import { TestWorld } from "./test-world.ts";
@@ -8,22 +9,23 @@ import { TestWorld } from "./test-world.ts";
  * nothing really waits.
  *
  * @example
- * await using app = await createTestApp({ hooks: { sendMail } });
+ * await using app = await createTestApp({ hooks: { sendMail }, workflows: { checkout } });
  * await app.hooks.sendMail.trigger({ to: "ada@example.org" });
  * await app.runUntilIdle();
  * await app.advance("10 minutes"); // retries that are due by then
  */
-export async function createTestApp<const Hooks extends HookDefinitions = Record<never, never>>(
-  options: TestAppOptions<Hooks> = {},
-): Promise<TestApp<Hooks>> {
+export async function createTestApp<
+  const Hooks extends HookDefinitions = Record<never, never>,
+  const Registry extends Workflows = Record<never, never>,
+>(options: TestAppOptions<Hooks, Registry> = {}): Promise<TestApp<Hooks, Registry>> {
   return new TestApp(await createTestWorld(options));
 }
 
 /** The same for those who need more power than a test. */
-export async function createTestWorld<Hooks extends HookDefinitions>(
-  options: TestAppOptions<Hooks>,
-): Promise<TestWorld<Hooks>> {
-  const world = new TestWorld<Hooks>(parseTestAppOptions(options));
+export async function createTestWorld<Hooks extends HookDefinitions, Registry extends Workflows>(
+  options: TestAppOptions<Hooks, Registry>,
+): Promise<TestWorld<Hooks, Registry>> {
+  const world = new TestWorld<Hooks, Registry>(parseTestAppOptions(options));
   try {
     await world.migrate();
     return world;

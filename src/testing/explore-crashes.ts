@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { InvalidInputError, PerdureError } from "../errors.ts";
 import { describeError } from "../values/index.ts";
 import type { CrashMoment } from "./commit-points.ts";
-import type { CrashPoint, CrashReport, CrashScenario, CrashWorld, ExploreOptions } from "./crash-scenario.ts";
+import type { CrashApp, CrashPoint, CrashReport, CrashScenario, CrashWorld, ExploreOptions } from "./crash-scenario.ts";
 import { createTestWorld } from "./create-test-app.ts";
 import { TestApp } from "./test-app.ts";
 import { TEST_APP_FIELDS } from "./test-app-options.ts";
-import type { TestWorld } from "./test-world.ts";
 
 const NO_CRASH: CrashPoint = { commit: 0, when: "never", during: "nothing" };
 const MOMENTS: readonly CrashMoment[] = ["before", "after"];
@@ -70,8 +69,9 @@ async function runScenario<World extends CrashWorld, Outcome>(
   point: CrashPoint,
 ): Promise<RunResult<Outcome>> {
   const world = await setUp();
-  const testWorld = (await createTestWorld(optionsOf(world))) as TestWorld<World["hooks"]>;
-  await using app = new TestApp(testWorld);
+  const testWorld = await createTestWorld(optionsOf(world));
+  await using running = new TestApp(testWorld);
+  const app = running as unknown as CrashApp<World>;
   const commits: string[] = [];
   let crash = NO_CRASH;
   testWorld.observeCommits((during) => {
@@ -83,7 +83,7 @@ async function runScenario<World extends CrashWorld, Outcome>(
   try {
     const ended = await attempt();
     if (!ended && runAgain) await attempt();
-    await app.advance(finishWithin);
+    await running.advance(finishWithin);
     return { outcome: await check(app, world), commits, crash };
   } catch (error) {
     throw scenarioFailed(error, crash);

@@ -1,6 +1,6 @@
 export type { CrashMoment } from "./commit-points.ts";
 export { ControlledClock } from "./controlled-clock.ts";
-export type { CrashPoint, CrashReport, CrashScenario, CrashWorld, ExploreOptions } from "./crash-scenario.ts";
+export type { CrashApp, CrashPoint, CrashReport, CrashScenario, CrashWorld, ExploreOptions } from "./crash-scenario.ts";
 export { createTestApp } from "./create-test-app.ts";
 export { exploreCrashes } from "./explore-crashes.ts";
 export { seededRandomness } from "./seeded-randomness.ts";

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Engine, EngineTransaction } from "../store/engine.ts";
-import type { HookInsert, HookSettlement } from "../store/hook-records.ts";
+import type { Engine, EngineTransaction, Wakeups } from "../store/engine.ts";
+import { describeOperation, type OperationName } from "./describe-operation.ts";
 import type { ProcessLife } from "./process-life.ts";
 
 /** What the process is writing, in words, for whoever asks while it commits. */
@@ -11,46 +11,43 @@ export function currentOperation(): string {
 }
 
 /** Parts of an engine that answer no requests of a database. */
-const PASSED_ON = ["clock", "wakeups", "schemaMigrations"];
+const PASSED_ON = ["clock", "schemaMigrations"];
 
 /** An engine whose answers don't reach a process that has died. */
 export function mortalEngine(engine: Engine, life: ProcessLife): Engine {
   const transaction: Engine["transaction"] = (body) =>
     operation.run("unit of work", () =>
-      life.reply(engine.transaction((inner) => body(mortal<EngineTransaction>(inner, life)))),
+      life.reply(engine.transaction((inner) => body(mortal<EngineTransaction>(inner, life, "transaction")))),
     );
-  return mortal(engine, life, { transaction });
+  const wakeups: Wakeups = { ...engine.wakeups, alone: true };
+  return mortal(engine, life, "engine", { transaction, wakeups });
 }
 
-function mortal<Target extends object>(target: Target, life: ProcessLife, overrides: object = {}): Target {
+function mortal<Target extends object>(
+  target: Target,
+  life: ProcessLife,
+  part: string,
+  overrides: object = {},
+): Target {
   return new Proxy(target, {
     get: (_target, property) => {
       if (Object.hasOwn(overrides, property)) return Reflect.get(overrides, property);
       const value: unknown = Reflect.get(target, property, target);
-      if (typeof value === "function") return mortalMethod(target, String(property), value as Method, life);
+      if (typeof value === "function") {
+        return mortalMethod(target, { part, method: String(property) }, value as Method, life);
+      }
       if (typeof value !== "object" || value === null || PASSED_ON.includes(String(property))) return value;
-      return mortal(value, life);
+      return mortal(value, life, String(property));
     },
   });
 }
 
 type Method = (...parameters: unknown[]) => unknown;
 
-function mortalMethod(target: object, name: string, method: Method, life: ProcessLife): Method {
+function mortalMethod(target: object, name: OperationName, method: Method, life: ProcessLife): Method {
   return (...parameters) =>
-    operation.run(describe(name, parameters[0]), () => {
+    operation.run(describeOperation(name, parameters[0]), () => {
       const answer = method.apply(target, parameters);
       return answer instanceof Promise ? life.reply(answer) : answer;
     });
-}
-
-function describe(method: string, parameter: unknown): string {
-  if (method === "insert") return `trigger ${unique((parameter as HookInsert[]).map(({ name }) => name))}`;
-  if (method === "settle")
-    return `settle ${unique((parameter as HookSettlement[]).map(({ outcome }) => outcome.kind))}`;
-  return method;
-}
-
-function unique(words: readonly string[]): string {
-  return [...new Set(words)].join(", ");
 }

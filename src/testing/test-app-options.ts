@@ -3,9 +3,18 @@ import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
 import type { Logger } from "../logger.ts";
 import { timeOfDate } from "../values/index.ts";
+import type { EnvOption } from "../workflows/registered-workflows.ts";
+import { parseWorkflowLimits, type WorkflowLimits, type WorkflowSettings } from "../workflows/workflow-settings.ts";
+import type { Workflows } from "../workflows/workflow-types.ts";
 
-export interface TestAppOptions<Hooks extends HookDefinitions> extends DurableHooksOptions {
+export interface TestAppOptions<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>>
+  extends DurableHooksOptions {
   readonly hooks?: Hooks;
+  /** By key: made by `defineWorkflow`, a class, or `{ name, workflow }`. */
+  readonly workflows?: Registry;
+  /** What workflows get as `env`: a value, or a function of the workflows. */
+  readonly env?: EnvOption;
+  readonly workflowLimits?: WorkflowLimits;
   /** Default: `app`. */
   readonly namespace?: string;
   /** SQL that creates the application's own tables. */
@@ -14,7 +23,7 @@ export interface TestAppOptions<Hooks extends HookDefinitions> extends DurableHo
   readonly seed?: number;
   /** What time it is at first. Default: noon of the 6th of May 2031, UTC. */
   readonly startAt?: Date | number;
-  /** How many handlers run at a time. Default: 100. */
+  /** How many handlers and workflows run at a time. Default: 100. */
   readonly concurrency?: number;
   /** For how long a process that has crashed holds its work. Default: 30,000. */
   readonly leaseMs?: number;
@@ -22,8 +31,11 @@ export interface TestAppOptions<Hooks extends HookDefinitions> extends DurableHo
   readonly logger?: Logger;
 }
 
-export interface TestAppSettings<Hooks extends HookDefinitions> {
+export interface TestAppSettings<Hooks extends HookDefinitions, Registry extends Workflows> {
   readonly hooks: Hooks;
+  readonly workflows: Registry;
+  readonly env: EnvOption;
+  readonly workflowSettings: WorkflowSettings;
   readonly namespace: string;
   readonly tables: string | undefined;
   readonly seed: number;
@@ -37,6 +49,9 @@ export interface TestAppSettings<Hooks extends HookDefinitions> {
 /** Every option there is. */
 export const TEST_APP_FIELDS: readonly string[] = Object.keys({
   hooks: 0,
+  workflows: 0,
+  env: 0,
+  workflowLimits: 0,
   namespace: 0,
   tables: 0,
   seed: 0,
@@ -56,18 +71,21 @@ const LATEST_START = Date.UTC(9000, 0, 1);
 const silentLogger: Logger = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** Checks what only a test gives; the rest is checked by what it is passed on to. */
-export function parseTestAppOptions<Hooks extends HookDefinitions>(
-  options: TestAppOptions<Hooks>,
-): TestAppSettings<Hooks> {
+export function parseTestAppOptions<Hooks extends HookDefinitions, Registry extends Workflows>(
+  options: TestAppOptions<Hooks, Registry>,
+): TestAppSettings<Hooks, Registry> {
   if (typeof options !== "object" || options === null) {
-    throw invalid("createTestApp takes an object: createTestApp({ hooks })");
+    throw invalid("createTestApp takes an object: createTestApp({ hooks, workflows })");
   }
   const { hooks, namespace = "app", tables, seed = 1, startAt = START, logger = silentLogger, ...rest } = options;
-  const { concurrency = 100, leaseMs = 30_000, ...durableHooks } = rest;
+  const { concurrency = 100, leaseMs = 30_000, workflows, env, workflowLimits, ...durableHooks } = rest;
   if (tables !== undefined && typeof tables !== "string") throw invalid("tables must be SQL, as a text");
   const start = timeOfDate(startAt) ?? startAt;
   return {
     hooks: (hooks ?? {}) as Hooks,
+    workflows: (workflows ?? {}) as Registry,
+    env,
+    workflowSettings: parseWorkflowLimits(workflowLimits),
     namespace,
     tables,
     logger,

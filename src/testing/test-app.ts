@@ -5,31 +5,39 @@ import type { RunUnitOfWork } from "../fragment/define-fragment.ts";
 import type { RunWithin } from "../fragment/within.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
+import type { TypedBindings } from "../workflows/workflow-binding.ts";
+import type { Workflows } from "../workflows/workflow-types.ts";
+import { createTestBindings } from "./test-bindings.ts";
 import type { TestAppError, TestWorld } from "./test-world.ts";
 
 /**
  * An application in a test: what `perdure()` gives, on a database in memory, and the power over its time and its death. Nothing
  * runs but in `runUntilIdle` and `advance`.
  */
-export class TestApp<Hooks extends HookDefinitions> implements AsyncDisposable {
+export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>>
+  implements AsyncDisposable
+{
   /** Each hook by its name. */
   readonly hooks: HookHandles<Hooks>;
+  /** Each workflow by its key. */
+  readonly workflows: TypedBindings<Registry>;
   /** Runs a function in a transaction that can trigger hooks. */
   readonly unitOfWork: RunUnitOfWork<Hooks>;
   /** Triggers hooks in a transaction that the application began on `database`. */
   readonly within: RunWithin<Hooks>;
   /** The database, for the application's own tables. It survives crashes. */
   readonly database: DatabaseSync;
-  /** What handlers threw, in order. */
+  /** What handlers and workflows threw, in order. */
   readonly errors: readonly TestAppError[];
-  readonly #world: TestWorld<Hooks>;
+  readonly #world: TestWorld<Hooks, Registry>;
 
   /** @internal */
-  constructor(world: TestWorld<Hooks>) {
+  constructor(world: TestWorld<Hooks, Registry>) {
     this.#world = world;
     this.database = world.database;
     this.errors = world.errors;
     this.hooks = createHandles(world);
+    this.workflows = createTestBindings(world);
     this.unitOfWork = (body) => world.ask((process) => process.application.unitOfWork(body));
     this.within = ((transaction: never) => {
       const { life, application } = world.here();
@@ -50,15 +58,16 @@ export class TestApp<Hooks extends HookDefinitions> implements AsyncDisposable {
 
   /**
    * Runs everything that is due now, and what that makes due now. What is due later stays, retries too. Resolves when nothing is
-   * left to do and no handler runs any more, or when the process crashes.
+   * left to do and nothing runs any more, or when the process crashes. A workflow that waits for time to pass, or for an event,
+   * doesn't run.
    */
   runUntilIdle(): Promise<void> {
-    return this.#world.ask((process) => process.runDue());
+    return this.#world.ask((process) => process.runDue({ untilStalled: false }));
   }
 
   /**
-   * Moves the time on, and runs what becomes due on the way, each at its own time. A handler that neither ends nor does anything
-   * is left waiting: its lease is renewed, and it is told to stop when it is stuck for too long.
+   * Moves the time on, and runs what becomes due on the way, each at its own time. A handler or a step that neither ends nor
+   * does anything is left waiting: its lease is renewed, and it is told to stop when it takes too long.
    */
   async advance(duration: Duration): Promise<void> {
     const end = this.#world.clock.now() + parseDuration(duration, "The time to advance");
@@ -84,7 +93,7 @@ export class TestApp<Hooks extends HookDefinitions> implements AsyncDisposable {
 }
 
 /** They outlive a crash: each call goes to the process that the caller belongs to. */
-function createHandles<Hooks extends HookDefinitions>(world: TestWorld<Hooks>): HookHandles<Hooks> {
+function createHandles<Hooks extends HookDefinitions>(world: TestWorld<Hooks, Workflows>): HookHandles<Hooks> {
   const handles = Object.keys(world.here().application.hooks).map((name) => {
     const trigger = (...rest: unknown[]) =>
       world.ask((process) => process.application.hooks[name as keyof Hooks].trigger(...(rest as never)));

@@ -1,10 +1,10 @@
-import type { AsyncLocalStorage } from "node:async_hooks";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { Application } from "../app/perdure.ts";
 import type { Clock } from "../clock.ts";
 import { createDurableHooksProcessor } from "../fragment/create-processor.ts";
 import { defineFragment } from "../fragment/define-fragment.ts";
-import type { Fragment } from "../fragment/fragment.ts";
-import { instantiate } from "../fragment/instantiate.ts";
+import { Fragment } from "../fragment/fragment.ts";
+import { buildParts } from "../fragment/instantiate.ts";
 import { migrate } from "../fragment/migrate.ts";
 import { type HookDefinitions, isHookDefinition } from "../hooks/define-hook.ts";
 import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
@@ -14,17 +14,29 @@ import type { Processor } from "../queue/processor.ts";
 import type { Randomness } from "../randomness.ts";
 import { sqlite } from "../store/sqlite/index.ts";
 import { Store } from "../store/store.ts";
-import { HandlerWatch } from "./handler-watch.ts";
+import type { WorkflowInstance } from "../workflows/instance.ts";
+import { InstanceHandle } from "../workflows/instance-handle.ts";
+import type { EnvOption } from "../workflows/registered-workflows.ts";
+import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import type { WorkflowSettings } from "../workflows/workflow-settings.ts";
+import type { Workflows } from "../workflows/workflow-types.ts";
+import { DrivenProcessor } from "./driven-processor.ts";
+import { HandlerWatch, type OtherWork } from "./handler-watch.ts";
+import { MortalWorkflows } from "./mortal-workflows.ts";
 import { ProcessClock } from "./process-clock.ts";
 import { createProcessConnection } from "./process-connection.ts";
 import { mortalEngine } from "./process-engine.ts";
 import { ProcessLife } from "./process-life.ts";
+import { SpareWorker } from "./spare-worker.ts";
 import type { TestDatabase } from "./test-database.ts";
 
-export interface TestProcessOptions<Hooks extends HookDefinitions> {
+export interface TestProcessOptions<Hooks extends HookDefinitions, Registry extends Workflows> {
   /** What its leases are known by. */
   readonly name: string;
   readonly hooks: Hooks;
+  readonly workflows: Registry;
+  readonly env: EnvOption;
+  readonly workflowSettings: WorkflowSettings;
   readonly namespace: string;
   readonly durableHooks: DurableHooksOptions;
   readonly concurrency: number;
@@ -37,38 +49,55 @@ export interface TestProcessOptions<Hooks extends HookDefinitions> {
   /** Performs a commit, or lets the process crash there. */
   readonly commit: (perform: () => void, life: ProcessLife) => void;
   /** The code that runs in this process knows it by this. */
-  readonly context: AsyncLocalStorage<TestProcess<Hooks>>;
+  readonly context: AsyncLocalStorage<TestProcess<Hooks, Registry>>;
 }
 
 /** By the controlled clock: never. */
 const NEVER_MS = 2 ** 52;
 
 /** A process that doesn't exist but in a test: a memory of its own on a database that outlives it. */
-export class TestProcess<Hooks extends HookDefinitions> {
+export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflows> {
   readonly life: ProcessLife = new ProcessLife();
-  readonly application: Application<Hooks>;
-  readonly handlers: HandlerWatch;
-  readonly #options: TestProcessOptions<Hooks>;
+  readonly application: Application<Hooks, Registry>;
+  readonly #options: TestProcessOptions<Hooks, Registry>;
   readonly #clock: ProcessClock;
+  readonly #handlers: HandlerWatch;
+  readonly #workflows: WorkflowRuntime;
   readonly #fragment: Fragment<Hooks, unknown>;
   readonly #processor: Processor | null;
+  readonly #spare: SpareWorker | null;
+  /** Whether the running code is a workflow's. */
+  readonly #workflowCode = new AsyncLocalStorage<true>();
+  #loops = 0;
+  /** How many of those that drive it wait for it at present. */
+  #drivers = 0;
 
-  constructor(options: TestProcessOptions<Hooks>) {
+  constructor(options: TestProcessOptions<Hooks, Registry>) {
     const { database, randomness, logger, namespace, durableHooks } = options;
     this.#options = options;
     this.#clock = new ProcessClock(options.clock);
-    this.handlers = new HandlerWatch(
-      (handler) => options.context.run(this, handler),
-      () => this.life.replies,
-    );
+    const enter = <Result>(code: () => Result) => options.context.run(this, code);
+    this.#handlers = new HandlerWatch({
+      enter,
+      replies: () => this.life.replies,
+      others: () => this.#runningWorkflows(),
+    });
     const connection = createProcessConnection(database, this.life, (perform) => options.commit(perform, this.life));
     const { engine } = sqlite(connection, { clock: this.#clock, randomness, logger }).store;
     const store = new Store({ engine: mortalEngine(engine, this.life), randomness, logger });
-    const definition = defineFragment(namespace)
+    const definition = defineFragment<undefined>(namespace)
       .provideHooks(() => this.#watched(options.hooks))
       .build();
-    this.#fragment = instantiate(definition).withOptions({ databaseAdapter: { store }, durableHooks }).build();
-    this.#processor = createDurableHooksProcessor(this.#fragment);
+    const parts = buildParts(definition, undefined, { databaseAdapter: { store }, durableHooks });
+    const { workflows, workflowSettings, env } = options;
+    const registered = new MortalWorkflows([namespace, workflows, workflowSettings, env], this.life, (code) =>
+      this.#workflowCode.run(true, () => enter(code)),
+    );
+    this.#workflows = new WorkflowRuntime(store, registered);
+    this.#fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: this.#workflows });
+    const processor = createDurableHooksProcessor(this.#fragment);
+    this.#processor = processor === null ? null : new DrivenProcessor(processor, () => this.#drivers > 0);
+    this.#spare = processor === null ? null : this.#createSpare(processor, store);
     this.application = new Application(this.#fragment, null, false);
   }
 
@@ -76,20 +105,23 @@ export class TestProcess<Hooks extends HookDefinitions> {
     return migrate(this.#fragment);
   }
 
-  /** Runs what is due, and what that makes due now. Resolves when nothing is left, or when the process dies. */
-  async runDue(): Promise<void> {
+  /** An instance, whether or not there is one. */
+  instance(key: string, id: string): WorkflowInstance {
+    return new InstanceHandle(this.#workflows, this.#workflows.workflows.get(key), id);
+  }
+
+  /**
+   * Runs what is due, and what that makes due now. Resolves when nothing is left but what waits for time to pass, or when the
+   * process dies. With `untilStalled` what does nothing that can be seen is taken to wait, too.
+   */
+  async runDue(options: { readonly untilStalled: boolean }): Promise<void> {
     if (this.#processor === null || this.life.dead) return;
-    const { concurrency, leaseMs, logger, onError, name } = this.#options;
-    const loop = new DispatchLoop({
-      processor: this.#processor,
-      owner: { name, isGone: () => false },
-      concurrency,
-      leaseMs,
-      pollIntervalMs: NEVER_MS,
-      logger,
-      onError,
-    });
-    await Promise.race([loop.drain(NEVER_MS), this.life.death]);
+    this.#drivers++;
+    try {
+      await this.#handlers.untilWaiting(this.#drain(this.#processor), options);
+    } finally {
+      this.#drivers--;
+    }
   }
 
   /** Milliseconds until something in the database is due, or null if nothing waits. */
@@ -110,11 +142,54 @@ export class TestProcess<Hooks extends HookDefinitions> {
     this.life.end();
   }
 
+  /** What it leaves waiting goes on in the background, when its time comes. */
+  async #drain(processor: Processor): Promise<void> {
+    let more = true;
+    while (more && !this.life.dead) {
+      await this.life.orAtDeath(this.#createLoop(processor).drain(NEVER_MS));
+      more = (await this.life.orAtDeath(this.#spare?.untilIdle() ?? Promise.resolve(false))) === true;
+    }
+  }
+
+  #createLoop(processor: Processor): DispatchLoop {
+    const { concurrency, leaseMs, logger, onError, name } = this.#options;
+    return new DispatchLoop({
+      processor,
+      owner: { name: `${name}.${++this.#loops}`, isGone: () => false },
+      concurrency,
+      leaseMs,
+      pollIntervalMs: NEVER_MS,
+      logger,
+      onError,
+    });
+  }
+
+  #createSpare(processor: Processor, store: Store): SpareWorker {
+    const { concurrency, leaseMs, name, onError } = this.#options;
+    const spare = new SpareWorker({
+      processor,
+      owner: { name: `${name}.spare`, isGone: () => false },
+      concurrency,
+      leaseMs,
+      onFailure: (attempt) => void onError(attempt.error, { attempt }),
+      onError: (error) => void onError(error, { attempt: null }),
+      isWorkflow: () => this.#workflowCode.getStore() === true,
+    });
+    store.work.join(spare);
+    return spare;
+  }
+
+  #runningWorkflows(): OtherWork {
+    const executions = [...this.#workflows.live.values()];
+    const waiting = executions.filter((execution) => execution.waiting).length;
+    return { waiting, busy: executions.length - waiting };
+  }
+
   #watched(hooks: Hooks): Hooks {
     const watched = Object.entries(hooks ?? {}).map(([name, definition]) => {
       if (!isHookDefinition(definition)) return [name, definition];
       const { handler } = definition;
-      return [name, { ...definition, handler: this.handlers.watch(handler) }];
+      return [name, { ...definition, handler: this.#handlers.watch(handler) }];
     });
     return Object.fromEntries(watched) as Hooks;
   }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { PerdureError } from "../errors.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { Randomness } from "../randomness.ts";
+import type { Workflows } from "../workflows/workflow-types.ts";
 import { type CommitObserver, commitObserved } from "./commit-points.ts";
 import { ControlledClock, settle } from "./controlled-clock.ts";
 import { currentOperation } from "./process-engine.ts";
@@ -11,32 +12,32 @@ import type { TestAppSettings } from "./test-app-options.ts";
 import { TestDatabase } from "./test-database.ts";
 import { TestProcess } from "./test-process.ts";
 
-/** What a handler threw, or what went wrong with the database. */
+/** What a handler or a workflow threw, or what went wrong with the database. */
 export interface TestAppError {
   readonly error: unknown;
-  /** Names the hook; null if it wasn't a handler that failed. */
+  /** Names the hook, or the instance of a workflow; null if it was neither that failed. */
   readonly description: string | null;
-  /** Counted from 1; null if it wasn't a handler that failed. */
+  /** Counted from 1; null if it was neither that failed. */
   readonly attempt: number | null;
 }
 
 /** The database, the time and the chance of one test, and the processes that come and go in it, one at a time. */
-export class TestWorld<Hooks extends HookDefinitions> {
+export class TestWorld<Hooks extends HookDefinitions, Registry extends Workflows> {
   readonly database: TestDatabase = new TestDatabase();
   readonly clock: ControlledClock;
   readonly errors: TestAppError[] = [];
-  readonly #settings: TestAppSettings<Hooks>;
+  readonly #settings: TestAppSettings<Hooks, Registry>;
   readonly #randomness: Randomness;
   /** Which process the running code belongs to. */
-  readonly #context = new AsyncLocalStorage<TestProcess<Hooks>>();
-  #process: TestProcess<Hooks>;
+  readonly #context = new AsyncLocalStorage<TestProcess<Hooks, Registry>>();
+  #process: TestProcess<Hooks, Registry>;
   #processes = 0;
   #observer: CommitObserver | undefined;
   /** How many rows were changed up to the last commit. */
   #changes = 0;
   #stopped = false;
 
-  constructor(settings: TestAppSettings<Hooks>) {
+  constructor(settings: TestAppSettings<Hooks, Registry>) {
     this.#settings = settings;
     this.clock = new ControlledClock(settings.startAt);
     this.#randomness = seededRandomness(settings.seed);
@@ -50,13 +51,13 @@ export class TestWorld<Hooks extends HookDefinitions> {
   }
 
   /** The process that the calling code belongs to: a test's own code belongs to whichever lives. */
-  here(): TestProcess<Hooks> {
+  here(): TestProcess<Hooks, Registry> {
     if (this.#stopped) throw new PerdureError("store.closed", "The test application was stopped.");
     return this.#context.getStore() ?? this.#process;
   }
 
   /** Calls the process that the calling code belongs to. Code of a dead one gets no answer. */
-  async ask<Result>(call: (process: TestProcess<Hooks>) => Promise<Result>): Promise<Result> {
+  async ask<Result>(call: (process: TestProcess<Hooks, Registry>) => Promise<Result>): Promise<Result> {
     const inside = this.#context.getStore() !== undefined;
     const process = this.here();
     if (process.life.dead) return forever();
@@ -113,8 +114,7 @@ export class TestWorld<Hooks extends HookDefinitions> {
 
   async #runDue(): Promise<void> {
     await settle();
-    const process = this.#process;
-    await process.handlers.untilStalled(process.runDue());
+    await this.#process.runDue({ untilStalled: true });
   }
 
   #commit(perform: () => void, life: ProcessLife): void {
@@ -130,7 +130,7 @@ export class TestWorld<Hooks extends HookDefinitions> {
     this.#process = this.#startProcess();
   }
 
-  #startProcess(): TestProcess<Hooks> {
+  #startProcess(): TestProcess<Hooks, Registry> {
     return new TestProcess({
       ...this.#settings,
       name: `process-${++this.#processes}`,

@@ -46,7 +46,7 @@ export class ResultWaiters {
     if (known === undefined) this.#waiting.set(key, { instance, told: new Set([told]) });
     else known.told.add(told);
     this.#unlisten ??= this.#store.work.listen((names) => this.#heard(names));
-    this.#pollAfter(this.#interval);
+    this.#pollInTime();
     if (look) this.#pollSoon();
     return () => this.#leave(key, told);
   }
@@ -57,8 +57,10 @@ export class ResultWaiters {
     this.#store.work.announce(this.#topic);
   }
 
-  get #interval(): number {
-    return this.#store.work.connected ? SLOW_POLL_MS : FAST_POLL_MS;
+  /** Others may finish it, and not be able to tell us. */
+  #pollInTime(): void {
+    const { alone, connected } = this.#store.work;
+    if (!alone) this.#pollAfter(connected ? SLOW_POLL_MS : FAST_POLL_MS);
   }
 
   #tell(key: string, run: FinishedRun | null): void {
@@ -126,7 +128,7 @@ export class ResultWaiters {
       if (this.#soon) {
         this.#soon = false;
         this.#pollSoon();
-      } else if (this.#waiting.size > 0) this.#pollAfter(this.#interval);
+      } else if (this.#waiting.size > 0) this.#pollInTime();
     }
   }
 

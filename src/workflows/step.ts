@@ -70,7 +70,7 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
    * Waits for an event of this type, first in first out; one that was sent before counts. Throws an `EventTimeoutError` after
    * `timeout` (default: 24 hours).
    */
-  waitForEvent<Type extends keyof Events & string>(
+  waitForEvent<Type extends string extends keyof Events ? never : keyof Events & string>(
     name: string,
     options: { readonly type: Type; readonly timeout?: Duration },
   ): Promise<ReceivedEvent<Events[Type]>>;

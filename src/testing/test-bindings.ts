@@ -1,0 +1,72 @@
+import { parseDuration } from "../duration.ts";
+import type { HookDefinitions } from "../hooks/define-hook.ts";
+import type { WorkflowInstance } from "../workflows/instance.ts";
+import type { BindingOf, TypedBindings, WorkflowBinding } from "../workflows/workflow-binding.ts";
+import type { AnyWorkflow, Workflows } from "../workflows/workflow-types.ts";
+import { forever } from "./process-life.ts";
+import type { TestProcess } from "./test-process.ts";
+import type { TestWorld } from "./test-world.ts";
+
+type Binding = WorkflowBinding<unknown, unknown, never>;
+type World = TestWorld<HookDefinitions, Workflows>;
+type Process = TestProcess<HookDefinitions, Workflows>;
+type ResultOptions = NonNullable<Parameters<WorkflowInstance["result"]>[0]>;
+
+/** The workflows of a test. They and their instances outlive a crash: each call goes to the process that the caller belongs to. */
+export function createTestBindings<Hooks extends HookDefinitions, Registry extends Workflows>(
+  world: TestWorld<Hooks, Registry>,
+): TypedBindings<Registry> {
+  const keys = Object.keys(world.here().application.workflows);
+  const bindings = keys.map((key) => [key, createBinding(world as unknown as World, key)]);
+  return Object.freeze(Object.fromEntries(bindings)) as TypedBindings<Registry>;
+}
+
+function createBinding(world: World, key: string): Binding {
+  const ask = <Result>(call: (binding: BindingOf<AnyWorkflow>) => Promise<Result>) =>
+    world.ask((process) => call(process.application.workflows[key] as BindingOf<AnyWorkflow>));
+  const toInstance = ({ id, workflowName }: WorkflowInstance) => createInstance(world, key, id, workflowName);
+  return {
+    create: async (options) => toInstance(await ask((binding) => binding.create(options))),
+    createBatch: async (batch) => (await ask((binding) => binding.createBatch(batch))).map(toInstance),
+    get: async (id) => toInstance(await ask((binding) => binding.get(id))),
+    list: (options) => ask((binding) => binding.list(options)),
+  } as Binding;
+}
+
+function createInstance(world: World, key: string, id: string, workflowName: string): WorkflowInstance {
+  const ask = <Result>(call: (instance: WorkflowInstance) => Promise<Result>) =>
+    world.ask((process) => call(process.instance(key, id)));
+  return {
+    id,
+    workflowName,
+    status: () => ask((instance) => instance.status()),
+    result: (options) => waitForResult(world, (process) => process.instance(key, id), options),
+    sendEvent: (event) => ask((instance) => instance.sendEvent(event)),
+    pause: () => ask((instance) => instance.pause()),
+    resume: () => ask((instance) => instance.resume()),
+    terminate: () => ask((instance) => instance.terminate()),
+    restart: () => ask((instance) => instance.restart()),
+    delete: () => ask((instance) => instance.delete()),
+    history: (options) => ask((instance) => instance.history(options)),
+  };
+}
+
+const DIED = Symbol("died");
+
+/** A test may wait for a result while processes come and go; code of a process waits in its own. */
+async function waitForResult(
+  world: World,
+  find: (process: Process) => WorkflowInstance,
+  options: ResultOptions = {},
+): Promise<unknown> {
+  const { timeout } = options;
+  const endAt = timeout === undefined ? null : world.clock.now() + parseDuration(timeout, "timeout");
+  for (let first = true; ; first = false) {
+    const process = world.here();
+    if (process.life.dead) return forever();
+    const remaining =
+      endAt === null || first ? options : { ...options, timeout: Math.max(endAt - world.clock.now(), 0) };
+    const result = await Promise.race([find(process).result(remaining), process.life.death.then(() => DIED)]);
+    if (result !== DIED) return result;
+  }
+}

@@ -1,0 +1,375 @@
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import {
+  defineHook,
+  defineWorkflow,
+  type TypedBindings,
+  WorkflowEntrypoint,
+  type WorkflowEvent,
+  type WorkflowStep,
+} from "../../src/index.ts";
+import { createTestApp } from "../../src/testing/index.ts";
+
+const MINUTE = 60_000;
+
+/** Notes when each of its steps ran. Before the second one it waits. */
+function createTour(wait: (step: WorkflowStep) => Promise<unknown>) {
+  const ran: string[] = [];
+  const tour = defineWorkflow({ name: "tour" }, async (_event, step: WorkflowStep) => {
+    await step.do("first", () => void ran.push("first"));
+    const waited = await wait(step);
+    await step.do("second", () => void ran.push("second"));
+    return { waited };
+  });
+  return { tour, ran };
+}
+
+describe("running workflows", () => {
+  test("nothing runs until it is told to, and then to the end", async () => {
+    const { tour, ran } = createTour(async () => "not at all");
+    await using app = await createTestApp({ workflows: { tour } });
+    const instance = await app.workflows.tour.create({ id: "one" });
+    expect(await instance.status()).toMatchObject({ status: "queued" });
+    expect(ran).toEqual([]);
+    await app.runUntilIdle();
+    expect(ran).toEqual(["first", "second"]);
+    expect(await instance.status()).toMatchObject({ status: "complete", output: { waited: "not at all" } });
+    expect(await instance.result()).toEqual({ waited: "not at all" });
+  });
+
+  test("leaves one that sleeps for long alone until its time has come", async () => {
+    const { tour, ran } = createTour((step) => step.sleep("a while", "3 days"));
+    await using app = await createTestApp({ workflows: { tour } });
+    const instance = await app.workflows.tour.create();
+    await app.runUntilIdle();
+    await app.runUntilIdle();
+    expect(ran).toEqual(["first"]);
+    expect(await instance.status()).toMatchObject({ status: "waiting" });
+    await app.advance("2 days");
+    expect(ran).toEqual(["first"]);
+    await app.advance("1 day");
+    expect(ran).toEqual(["first", "second"]);
+    expect(await instance.result()).toEqual({});
+  });
+
+  test("comes back while one waits in memory for a few seconds, and time brings it on", async () => {
+    const { tour, ran } = createTour((step) => step.sleep("a moment", "3 seconds"));
+    await using app = await createTestApp({ workflows: { tour } });
+    const instance = await app.workflows.tour.create();
+    await app.runUntilIdle();
+    await app.runUntilIdle();
+    expect(ran).toEqual(["first"]);
+    expect(await instance.status()).toMatchObject({ status: "waiting" });
+    await app.advance("2 seconds");
+    expect(ran).toEqual(["first"]);
+    await app.advance("1 second");
+    expect(ran).toEqual(["first", "second"]);
+    expect(await instance.status()).toMatchObject({ status: "complete" });
+  });
+
+  test("steps run again at their own times", async () => {
+    const tries: number[] = [];
+    const pay = defineWorkflow({ name: "pay" }, async (_event, step) =>
+      step.do("charge", { retries: { limit: 3, delay: "2 seconds", backoff: "exponential" } }, ({ attempt }) => {
+        tries.push(app.now() - start);
+        if (attempt < 4) throw new Error("declined");
+        return "paid";
+      }),
+    );
+    const app = await createTestApp({ workflows: { pay } });
+    const start = app.now();
+    const instance = await app.workflows.pay.create();
+    await app.advance("1 minute");
+    expect(tries).toEqual([0, 2000, 6000, 14_000]);
+    expect(await instance.result()).toBe("paid");
+    await app.stop();
+  });
+
+  test("an event goes to whoever waits for it, in memory or not, and one that doesn't come in time is missed", async () => {
+    for (const timeout of ["3 seconds", "1 hour"] as const) {
+      const { tour } = createTour((step) =>
+        step.waitForEvent<string>("word", { type: "word", timeout }).then(
+          ({ payload }) => payload,
+          (error: { code: string }) => error.code,
+        ),
+      );
+      await using app = await createTestApp({ workflows: { tour } });
+      const answered = await app.workflows.tour.create();
+      const ignored = await app.workflows.tour.create();
+      await app.runUntilIdle();
+      await answered.sendEvent({ type: "word", payload: "yes" });
+      await app.runUntilIdle();
+      expect(await answered.result()).toEqual({ waited: "yes" });
+      await app.advance(timeout);
+      expect(await ignored.result()).toEqual({ waited: "step.event_timeout" });
+    }
+  });
+
+  test("a step that waits for the result of a child has it", async () => {
+    const child = defineWorkflow({ name: "child" }, async (event: WorkflowEvent<number>, step) => {
+      await step.sleep("think", "2 seconds");
+      return event.payload * 2;
+    });
+    const parent = defineWorkflow({ name: "parent" }, async (_event, step) => {
+      const started = await step.create(child, { params: 21 });
+      return step.do("wait", () => started.result());
+    });
+    await using app = await createTestApp({ workflows: { parent, child } });
+    const instance = await app.workflows.parent.create();
+    await app.advance("10 seconds");
+    expect(await instance.result()).toBe(42);
+    expect((await app.workflows.child.list()).instances).toHaveLength(1);
+  });
+
+  test("a step that is called after its instance was let go still runs at once", async () => {
+    const order: string[] = [];
+    const opened = Promise.withResolvers<void>();
+    const pair = defineWorkflow({ name: "pair" }, async (_event, step) => {
+      const late = opened.promise.then(() => step.do("late", () => void order.push("late")));
+      await step.sleep("long", "1 hour");
+      order.push("woken");
+      await late;
+    });
+    await using app = await createTestApp({ workflows: { pair } });
+    const instance = await app.workflows.pair.create();
+    await app.runUntilIdle();
+    opened.resolve();
+    await app.runUntilIdle();
+    expect(order).toEqual(["late"]);
+    await app.advance("1 hour");
+    expect(order).toEqual(["late", "woken"]);
+    expect(await instance.status()).toMatchObject({ status: "complete" });
+  });
+
+  test("hooks and workflows start each other", async () => {
+    const said: string[] = [];
+    const greet = defineWorkflow({ name: "greet" }, async (event: WorkflowEvent<string>, step) => {
+      await step.do("tell", async () => void (await app.hooks.say.trigger(`hello ${event.payload}`)));
+    });
+    const app = await createTestApp({
+      hooks: {
+        arrive: defineHook(async (name: string) => void (await app.workflows.greet.create({ params: name }))),
+        say: defineHook((text: string) => void said.push(text)),
+      },
+      workflows: { greet },
+    });
+    await app.hooks.arrive.trigger("Ada");
+    await app.runUntilIdle();
+    expect(said).toEqual(["hello Ada"]);
+    await app.stop();
+  });
+
+  test("what a workflow throws is kept, and told to who waits for the result", async () => {
+    const fail = defineWorkflow({ name: "fail" }, async (): Promise<string> => {
+      throw new TypeError("no such thing");
+    });
+    await using app = await createTestApp({ workflows: { fail } });
+    const instance = await app.workflows.fail.create({ id: "one" });
+    await app.runUntilIdle();
+    expect(app.errors).toMatchObject([{ description: "workflow fail one", error: { message: "no such thing" } }]);
+    await expect(instance.result()).rejects.toMatchObject({ code: "workflow.failed", cause: { name: "TypeError" } });
+  });
+
+  test("env, classes and limits are those of perdure", async () => {
+    class Shout extends WorkflowEntrypoint<{ sign: string }, string> {
+      async run(event: Readonly<WorkflowEvent<string>>, step: WorkflowStep) {
+        return step.do("shout", () => `${event.payload}${this.env.sign}`);
+      }
+    }
+    const many = defineWorkflow({ name: "many" }, async (_event, step) => {
+      for (let index = 0; index < 4; index++) await step.do("one", () => {});
+    });
+    await using app = await createTestApp({
+      workflows: { shout: { name: "shout", workflow: Shout }, many },
+      env: { sign: "!" },
+      workflowLimits: { steps: 3 },
+    });
+    const shouted = await app.workflows.shout.create({ params: "hey" });
+    const failed = await app.workflows.many.create();
+    await app.runUntilIdle();
+    expect(await shouted.result()).toBe("hey!");
+    await expect(failed.result()).rejects.toMatchObject({ cause: { name: "TooManyStepsError" } });
+  });
+});
+
+describe("a result that is waited for", () => {
+  test("comes when time brings it, and waiting for it costs no time", async () => {
+    const { tour } = createTour((step) => step.sleep("long", "300 days"));
+    await using app = await createTestApp({ workflows: { tour } });
+    const instance = await app.workflows.tour.create();
+    let result: unknown;
+    const waiting = instance.result().then((value) => {
+      result = value;
+    });
+    await app.runUntilIdle();
+    expect(result).toBeUndefined();
+    await app.advance("1 year");
+    await waiting;
+    expect(result).toEqual({});
+  });
+
+  test("is given up when its time is over, by the time of the test", async () => {
+    const { tour } = createTour((step) => step.sleep("long", "1 hour"));
+    await using app = await createTestApp({ workflows: { tour } });
+    const instance = await app.workflows.tour.create();
+    const waiting = instance.result({ timeout: "1 minute" });
+    const refused = expect(waiting).rejects.toMatchObject({ code: "result.timeout" });
+    await app.advance("1 minute");
+    await refused;
+    await app.advance("1 hour");
+    expect(await instance.result({ timeout: "1 minute" })).toEqual({});
+  });
+
+  test("outlives a crash, and its time goes on", async () => {
+    const { tour } = createTour((step) => step.sleep("long", "1 hour"));
+    await using app = await createTestApp({ workflows: { tour } });
+    const instance = await app.workflows.tour.create();
+    const waiting = instance.result();
+    const refused = expect(instance.result({ timeout: "30 minutes" })).rejects.toMatchObject({
+      code: "result.timeout",
+    });
+    await app.advance("10 minutes");
+    await app.crash();
+    await app.advance("20 minutes");
+    await refused;
+    await app.advance("1 hour");
+    expect(await waiting).toEqual({});
+  });
+});
+
+describe("a crash", () => {
+  test("leaves an instance where its last commit was, for another process to go on", async () => {
+    const ran: string[] = [];
+    const tour = defineWorkflow({ name: "tour" }, async (_event, step) => {
+      ran.push("begin");
+      const first = await step.do("first", () => ran.push("first"));
+      await step.do("second", async ({ attempt }) => {
+        ran.push(`second ${attempt}`);
+        if (attempt === 1) await app.crash();
+      });
+      return first;
+    });
+    const app = await createTestApp({ workflows: { tour } });
+    const instance = await app.workflows.tour.create();
+    await app.runUntilIdle();
+    await app.runUntilIdle();
+    expect(ran).toEqual(["begin", "first", "second 1"]);
+    await app.advance("31 seconds");
+    expect(ran).toEqual(["begin", "first", "second 1", "begin", "second 2"]);
+    expect(await instance.result()).toBe(2);
+    await app.stop();
+  });
+
+  test("forgets a wait in memory, whose time counts from its beginning if that was stored", async () => {
+    const { tour, ran } = createTour((step) => step.sleep("a moment", "3 seconds"));
+    await using app = await createTestApp({ workflows: { tour } });
+    const instance = await app.workflows.tour.create();
+    await app.runUntilIdle();
+    await app.crash();
+    await app.advance("4 seconds");
+    expect(ran).toEqual(["first"]);
+    expect(await instance.status()).toMatchObject({ status: "running" });
+    await app.advance("1 minute");
+    expect(ran).toEqual(["first", "second"]);
+    expect(await instance.status()).toMatchObject({ status: "complete" });
+  });
+
+  test("stops the code of a workflow, whatever its step gives afterwards", async () => {
+    const ran: string[] = [];
+    const gate = Promise.withResolvers<string>();
+    const started = Promise.withResolvers<void>();
+    const tour = defineWorkflow({ name: "tour" }, async (_event, step) => {
+      await step.do("wait", ({ attempt }) => {
+        started.resolve();
+        return attempt === 1 ? gate.promise : "again";
+      });
+      ran.push("after");
+    });
+    await using app = await createTestApp({ workflows: { tour } });
+    const instance = await app.workflows.tour.create();
+    void app.runUntilIdle();
+    await started.promise;
+    await app.crash();
+    gate.resolve("late");
+    await app.runUntilIdle();
+    expect(ran).toEqual([]);
+    await app.advance("1 minute");
+    expect(ran).toEqual(["after"]);
+    expect(await instance.status()).toMatchObject({ status: "complete" });
+  });
+
+  test("doesn't matter to those who hold an instance", async () => {
+    const { tour } = createTour((step) => step.waitForEvent("word", { type: "word" }).then(() => "heard"));
+    await using app = await createTestApp({ workflows: { tour } });
+    const [instance] = await app.workflows.tour.createBatch([{ id: "one" }]);
+    await app.runUntilIdle();
+    await app.crash();
+    await instance?.pause();
+    expect(await instance?.status()).toMatchObject({ status: "paused" });
+    await instance?.sendEvent({ type: "word" });
+    await app.advance("1 hour");
+    expect(await instance?.status()).toMatchObject({ status: "paused" });
+    await instance?.resume();
+    await app.crash();
+    await app.runUntilIdle();
+    expect(await (await app.workflows.tour.get("one")).result()).toEqual({ waited: "heard" });
+    expect((await instance?.history())?.entries.map(({ kind }) => kind)).toEqual([
+      "completed",
+      "waiting",
+      "received",
+      "completed",
+    ]);
+    await instance?.restart();
+    await app.runUntilIdle();
+    expect(await instance?.status()).toMatchObject({ run: 2, status: "waiting" });
+    await instance?.terminate();
+    await expect(instance?.result()).rejects.toMatchObject({ code: "workflow.terminated" });
+    await instance?.delete();
+    await expect(app.workflows.tour.get("one")).rejects.toMatchObject({ code: "instance.not_found" });
+  });
+});
+
+describe("types and options", () => {
+  test("are inferred as by perdure", async () => {
+    const order = defineWorkflow(
+      {
+        name: "order",
+        input: z.object({ total: z.coerce.number<string>() }),
+        events: { approved: z.object({ by: z.string() }) },
+      },
+      async (event, step) => {
+        const { payload } = await step.waitForEvent("approval", { type: "approved" });
+        return { total: event.payload.total, by: payload.by };
+      },
+    );
+    await using app = await createTestApp({ workflows: { order } });
+    expectTypeOf(app.workflows).toEqualTypeOf<TypedBindings<{ readonly order: typeof order }>>();
+    const instance = await app.workflows.order.create({ params: { total: "12" } });
+    await instance.sendEvent({ type: "approved", payload: { by: "Ada" } });
+    await app.runUntilIdle();
+    const result = await instance.result();
+    expectTypeOf(result).toEqualTypeOf<{ total: number; by: string }>();
+    expect(result).toEqual({ total: 12, by: "Ada" });
+    // @ts-expect-error there is no such event
+    await expect(instance.sendEvent({ type: "rejected" })).rejects.toMatchObject({ code: "event.invalid" });
+    // @ts-expect-error there is no such workflow
+    expect(app.workflows.unknown).toBeUndefined();
+  });
+
+  test("what perdure refuses is refused", async () => {
+    for (const options of [{ workflowLimits: { steps: 0 } }, { workflowLimits: { colour: 1 } }]) {
+      await expect(createTestApp(options as never)).rejects.toMatchObject({ code: "options.invalid" });
+    }
+    await expect(createTestApp({ workflows: { one: 5 } as never })).rejects.toMatchObject({ code: "workflow.invalid" });
+  });
+
+  test("time passes for what a workflow is told of it, too", async () => {
+    const { tour } = createTour((step) => step.sleep("long", "1 minute"));
+    await using app = await createTestApp({ workflows: { tour } });
+    const start = app.now();
+    const instance = await app.workflows.tour.create();
+    await app.advance("5 minutes");
+    const { createdAt, finishedAt } = await instance.status();
+    expect([createdAt.getTime(), finishedAt?.getTime()]).toEqual([start, start + MINUTE]);
+  });
+});
