@@ -253,13 +253,14 @@ export class Worker {
   async #execute(work: Work): Promise<void> {
     const { clock } = this.#options;
     const startedAt = clock.monotonic();
-    const failure = await work.execute(() => {
+    const end = () => {
       this.#pace.noteRun(clock.monotonic() - startedAt);
       this.#running.delete(work);
       this.#settling.add(work);
       if (this.#ahead.length > 0) this.#startAheadSoon();
       this.#ended();
-    });
+    };
+    const failure = await work.execute(end, () => this.#leases.isHeld(work));
     if (failure !== null) this.#options.onFailure(failure);
   }
 

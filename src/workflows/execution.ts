@@ -46,6 +46,8 @@ const MOST_RECOVERIES = 20;
  */
 export class Execution {
   readonly instance: ClaimedInstance;
+  /** Whether the lease can't be over yet. When it may be, nothing begins: whoever keeps it is about to abandon us. */
+  isHeld: () => boolean = () => true;
   readonly #host: ExecutionHost;
   readonly #time: DatabaseTime;
   readonly #bodies: Bodies;
@@ -302,7 +304,7 @@ export class Execution {
 
   /** Everything is committed: begins what may begin, and waits for the rest. */
   #proceed(): void {
-    if (!this.#held && this.#bodies.ready > 0) {
+    if (!this.#held && this.#bodies.ready > 0 && this.isHeld()) {
       const { entries, exhausted } = this.#bodies.prepare(this.#interruptions);
       for (const call of exhausted) this.#arrived.push(() => this.#failStep(call, stepInterrupted(call), null));
       this.#pending.push(...entries);

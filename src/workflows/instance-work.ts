@@ -31,12 +31,12 @@ export class InstanceWork implements Work {
     return `workflow ${this.instance.name} ${this.instance.id}`;
   }
 
-  async execute(onEnd: () => void): Promise<AttemptFailure | null> {
+  async execute(onEnd: () => void, isHeld: () => boolean): Promise<AttemptFailure | null> {
     const { live } = this.#runtime;
     const { ref } = this.instance;
     live.set(ref, this.execution);
     try {
-      return this.#settle(await this.#run(onEnd));
+      return this.#settle(await this.#run(onEnd, isHeld));
     } finally {
       if (live.get(ref) === this.execution) live.delete(ref);
     }
@@ -54,7 +54,8 @@ export class InstanceWork implements Work {
     await this.execution.release();
   }
 
-  #run(onEnd: () => void): Promise<ExecutionEnd> {
+  #run(onEnd: () => void, isHeld: () => boolean): Promise<ExecutionEnd> {
+    this.execution.isHeld = isHeld;
     if (this.#renewed !== null) {
       const { ref, run, lock } = this.#renewed;
       return this.execution.continue({ ref, run, lock }, this.#renewed, onEnd);

@@ -1,17 +1,9 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { waitUntil } from "./wait-until.ts";
-import type { WorkerMessage, WorkerRequest, WorkerSettings } from "./worker-settings.ts";
+import { ProgramProcess } from "./program-process.ts";
+import type { WorkerRequest, WorkerSettings } from "./worker-settings.ts";
 
 const program = fileURLToPath(new URL("worker-program.ts", import.meta.url));
-
-/** How a process ended. */
-export interface Ending {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
 
 /** What a handler wrote down. */
 export interface RunEntry {
@@ -22,43 +14,17 @@ export interface RunEntry {
 }
 
 /** A worker in a process of its own; see worker-program.ts. */
-export class WorkerProcess {
-  readonly pid: number;
-  readonly ended: Promise<Ending>;
-  readonly #child: ChildProcess;
+export class WorkerProcess extends ProgramProcess<WorkerRequest> {
   readonly #runLog: string;
-  readonly #said = new Map<string, WorkerMessage>();
-  #output = "";
-  #requests = 0;
 
-  private constructor(child: ChildProcess, runLog: string) {
-    this.#child = child;
-    this.#runLog = runLog;
-    this.pid = child.pid as number;
-    this.ended = once(child, "exit").then(([code, signal]) => ({ code, signal }) as Ending);
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.setEncoding("utf8").on("data", (text: string) => {
-        this.#output += text;
-      });
-    }
-    child.on("message", (message: WorkerMessage) => {
-      this.#said.set("request" in message ? `request ${message.request}` : message.say, message);
-    });
+  private constructor(settings: WorkerSettings) {
+    super(program, settings);
+    this.#runLog = settings.runLog;
   }
 
   /** Starts the process; with `ready()` it is at work. */
   static start(settings: WorkerSettings): WorkerProcess {
-    const child = fork(program, [JSON.stringify(settings)], { stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [] });
-    return new WorkerProcess(child, settings.runLog);
-  }
-
-  /** Everything that it printed. */
-  get output(): string {
-    return this.#output;
-  }
-
-  get running(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null;
+    return new WorkerProcess(settings);
   }
 
   /** What its handlers wrote down. */
@@ -73,37 +39,16 @@ export class WorkerProcess {
 
   /** Its code is there; next it opens its database. */
   async loaded(): Promise<void> {
-    await this.#heard("loaded");
-  }
-
-  async ready(): Promise<this> {
-    await this.#heard("ready");
-    return this;
+    await this.heard("loaded");
   }
 
   /** It has begun to stop, after SIGTERM. */
   async stopping(): Promise<void> {
-    await this.#heard("stopping");
-  }
-
-  kill(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
+    await this.heard("stopping");
   }
 
   /** Asks it to do something, and gives the ids that came of it. */
   async request(request: WorkerRequest): Promise<readonly string[]> {
-    const number = ++this.#requests;
-    this.#child.send({ number, request });
-    const reply = await this.#heard(`request ${number}`);
-    if (reply.say === "done") return reply.ids;
-    throw new Error(reply.say === "failed" ? reply.problem : "Unexpected reply.");
-  }
-
-  #heard(what: string): Promise<WorkerMessage> {
-    return waitUntil(`process ${this.pid} said "${what}"; it said:\n${this.#output}`, () => {
-      const message = this.#said.get(what);
-      if (message === undefined && !this.running) throw new Error(`The process ended:\n${this.#output}`);
-      return message;
-    });
+    return (await this.ask(request))["ids"] as readonly string[];
   }
 }
