@@ -1,10 +1,15 @@
 import type { Surroundings } from "./simulated-process.ts";
 
 /** What must be true when the faults have stopped and everything had its time. */
-export function checkEnd({ world, database, book }: Surroundings): void {
+export function checkEnd({ world, database, book, instances }: Surroundings): void {
   for (const { id, n, state, lock } of book.accounts.values()) {
     if (state !== "live") continue;
     world.violate("an idle world has no due work", `${id} (#${n}) is not done; it belongs to ${lock ?? "nobody"}`);
+  }
+  for (const { ref, name, state, held, lock, availableAt } of instances.accounts.values()) {
+    if (state !== "live") continue;
+    const where = held ? `${lock} has it` : `due in ${availableAt === null ? "never" : availableAt - world.now}`;
+    world.violate("an idle world has no due work", `${name} ${ref} is not done: ${where}`);
   }
   checkEffects(world, book, count(database.read("select n from effect"), "n"));
   const handled = count(database.read("select key from handled"), "key");
@@ -16,6 +21,10 @@ export function checkEnd({ world, database, book }: Surroundings): void {
     const writes = plan.every((behaviour) => behaviour === "effect" || behaviour === "effect-and-kill");
     if (!writes || ending !== "succeeded" || handled.has(key)) continue;
     world.violate("database effects happen exactly once", `${key} (#${n}) succeeded without its effect`);
+  }
+  for (const { key, effect, ending } of instances.bodies.runs) {
+    if (!effect || ending !== "succeeded" || handled.has(key)) continue;
+    world.violate("database effects happen exactly once", `${key} succeeded without its effect`);
   }
 }
 

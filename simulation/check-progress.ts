@@ -1,3 +1,4 @@
+import type { InstanceBook } from "./instance-book.ts";
 import type { SimulatedProcess, Surroundings } from "./simulated-process.ts";
 
 /** Longer than the slowest safety poll, and than what it may find out meanwhile. */
@@ -5,14 +6,19 @@ const PATIENCE_MS = 60_000;
 
 /** When nothing fails, nothing stays due while a worker has nothing to do: everything that waits has a wake. */
 export function checkProgress(
-  { world, book }: Surroundings,
+  { world, book, instances }: Surroundings,
   processes: readonly SimulatedProcess[],
   calmSince: number,
 ): void {
   const since = world.now - PATIENCE_MS;
   if (calmSince > since) return;
   const idle = processes.find(
-    ({ name, works, startedAt }) => works && startedAt <= since && book.runs.idleSince(name) <= since,
+    ({ name, works, startedAt }) =>
+      works &&
+      startedAt <= since &&
+      book.runs.idleSince(name) <= since &&
+      instances.bodies.idleSince(name) <= since &&
+      !holdsInstances(instances, name),
   );
   if (idle === undefined) return;
   for (const { id, n, state, availableAt } of book.accounts.values()) {
@@ -20,4 +26,15 @@ export function checkProgress(
     const late = `${id} (#${n}) has been due for ${world.now - availableAt} ms`;
     world.violate("an idle world has no due work", `${late}, and ${idle.name} does nothing`);
   }
+  for (const { ref, name, state, availableAt } of instances.accounts.values()) {
+    if (state !== "live" || availableAt === null || availableAt > since) continue;
+    const late = `${name} ${ref} has been due for ${world.now - availableAt} ms`;
+    world.violate("an idle world has no due work", `${late}, and ${idle.name} does nothing`);
+  }
+}
+
+/** What is held in memory takes a place too. */
+function holdsInstances({ accounts }: InstanceBook, process: string): boolean {
+  for (const { held, lock } of accounts.values()) if (held && lock?.startsWith(`${process}#`)) return true;
+  return false;
 }

@@ -55,10 +55,12 @@ function fail({ seed, violation }: SimulationResult): void {
   process.exitCode = 1;
 }
 
-function describe({ triggers, runs, deadLetters, processes, calls, virtualMs }: SimulationStatistics): string {
+function describe(statistics: SimulationStatistics): string {
+  const { triggers, runs, deadLetters, instances, bodies, processes, calls, virtualMs } = statistics;
   const hours = (virtualMs / 3_600_000).toFixed(1);
   return (
-    `${triggers} triggers, ${runs} calls of handlers, ${deadLetters} dead letters, ${processes} processes, ` +
+    `${triggers} triggers, ${runs} calls of handlers, ${deadLetters} dead letters, ` +
+    `${instances} workflow instances, ${bodies} calls of their steps, ${processes} processes, ` +
     `${calls} calls of the database in ${hours} hours of their time.`
   );
 }

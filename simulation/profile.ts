@@ -2,6 +2,8 @@ import type { SeededRandomness } from "./random.ts";
 
 /** What kind of world a seed makes. */
 export interface Profile {
+  /** What there is in it. */
+  readonly subject: "hooks" | "workflows" | "both";
   readonly processes: number;
   readonly concurrency: number;
   readonly leaseMs: number;
@@ -23,6 +25,7 @@ export interface Profile {
 
 export function drawProfile(random: SeededRandomness): Profile {
   return {
+    subject: random.pick(["hooks", "workflows", "workflows", "both"]),
     processes: random.integer(2, 4),
     concurrency: random.integer(1, 5),
     leaseMs: random.pick([6000, 10_000, 30_000]),

@@ -1,13 +1,17 @@
+import type { BodyRun } from "./body-book.ts";
 import { checkEnd } from "./check-end.ts";
 import { checkProgress } from "./check-progress.ts";
 import { Faults } from "./faults.ts";
 import { HookBook } from "./hook-book.ts";
+import { InstanceBook } from "./instance-book.ts";
+import { operate } from "./instance-calls.ts";
 import { drawProfile, type Profile } from "./profile.ts";
 import type { Run } from "./run-book.ts";
 import { SimulatedDatabase } from "./simulated-database.ts";
 import { type Role, SimulatedProcess, type Surroundings } from "./simulated-process.ts";
 import { WakeupNetwork } from "./simulated-wakeups.ts";
 import type { SimulationOptions } from "./simulation-options.ts";
+import { WorkflowWorkload } from "./workflow-workload.ts";
 import { Workload } from "./workload.ts";
 import { Lane, type Violation, World } from "./world.ts";
 
@@ -25,6 +29,9 @@ export interface SimulationStatistics {
   readonly virtualMs: number;
   readonly triggers: number;
   readonly runs: number;
+  readonly instances: number;
+  /** Calls of steps' functions. */
+  readonly bodies: number;
   readonly deadLetters: number;
   readonly processes: number;
   readonly sentAgainTooLate: number;
@@ -49,9 +56,11 @@ class Simulation {
   readonly #profile: Profile;
   readonly #faults: Faults;
   readonly #book: HookBook;
+  readonly #instances: InstanceBook;
   readonly #database: SimulatedDatabase;
   readonly #surroundings: Surroundings;
   readonly #workload: Workload;
+  readonly #workflows: WorkflowWorkload;
   readonly #fate = new Lane("fate");
   readonly #processes: SimulatedProcess[] = [];
   #actionsLeft: number;
@@ -64,8 +73,10 @@ class Simulation {
     this.#profile = profile;
     this.#faults = new Faults(world.random.fork(), profile.faultRate, options.faultAt);
     this.#book = new HookBook(world, isAlive);
-    this.#database = new SimulatedDatabase(world, this.#book, options);
+    this.#instances = new InstanceBook(world, isAlive);
+    this.#database = new SimulatedDatabase(world, this.#book, this.#instances, options);
     this.#workload = new Workload(world.random.fork(), profile);
+    this.#workflows = new WorkflowWorkload(world.random.fork());
     this.#actionsLeft = profile.actions;
     this.#surroundings = {
       world,
@@ -73,6 +84,7 @@ class Simulation {
       options,
       database: this.#database,
       book: this.#book,
+      instances: this.#instances,
       faults: this.#faults,
       wakeups: new WakeupNetwork(world, this.#faults),
       isGone: (owner) =>
@@ -158,8 +170,15 @@ class Simulation {
         this.#world.note(process.name, "is woken for nothing");
         return process.loop.wake();
       default:
-        return this.#workload.act(process);
+        return this.#work(process);
     }
+  }
+
+  #work(process: SimulatedProcess): void {
+    const { subject } = this.#profile;
+    const hooks = subject === "both" ? this.#world.random.chance(0.5) : subject === "hooks";
+    if (hooks) this.#workload.act(process);
+    else this.#workflows.act(process);
   }
 
   #breakDatabase(milliseconds: number): void {
@@ -178,17 +197,29 @@ class Simulation {
       while (this.#processes.filter(({ works }) => works).length < this.#profile.processes)
         this.#startProcess("worker");
       checkProgress(this.#surroundings, this.#processes, calmSince);
+      this.#resumePaused();
       this.#world.schedule(this.#fate, RESTART_MS, keepRunning);
     };
     keepRunning();
   }
 
+  /** What is paused goes on, so that it has an end. */
+  #resumePaused(): void {
+    const process = this.#processes.find(({ works }) => works);
+    for (const account of this.#instances.accounts.values()) {
+      if (process === undefined || account.state !== "live" || !account.paused) continue;
+      if (this.#world.random.chance(0.1)) void operate(process, account, "resume");
+    }
+  }
+
   /** Whoever has lost a hook is told so soon after it can know it, and may then ignore it. */
-  #watchOverlap(earlier: Run, later: Run): void {
+  #watchOverlap(earlier: Run | BodyRun, later: Run | BodyRun): void {
     const { lane } = this.#find(`${earlier.process}#`) as SimulatedProcess;
     if (lane.closed) return;
     const thawed = Math.max(lane.frozenUntil - this.#world.now, 0);
-    this.#world.schedule(lane, thawed + this.#profile.leaseMs / 6 + 1, () => {
+    // An instance that was restarted has a new owner long before the old one's lease is over.
+    const lease = "ref" in earlier ? this.#profile.leaseMs : 0;
+    this.#world.schedule(lane, thawed + lease + this.#profile.leaseMs / 6 + 1, () => {
       if (lane.frozenUntil > this.#world.now) return this.#watchOverlap(earlier, later);
       if (earlier.ending !== "running" || earlier.aborted()) return;
       const details = `${earlier.key} runs in ${earlier.process} and in ${later.process}`;
@@ -199,6 +230,8 @@ class Simulation {
   /** Nothing waits any more, and nobody is about to write. */
   #isIdle(): boolean {
     for (const { state } of this.#book.accounts.values()) if (state === "live") return false;
+    for (const { state } of this.#instances.accounts.values()) if (state === "live") return false;
+    for (const { process } of this.#instances.asked) if (this.#find(`${process}#`)?.lane.closed === false) return false;
     for (const { answer, process } of this.#book.triggers.values()) {
       if (answer === "asked" && this.#find(`${process}#`)?.lane.closed === false) return false;
     }
@@ -213,6 +246,8 @@ class Simulation {
       virtualMs: this.#world.age,
       triggers: this.#book.triggers.size,
       runs: this.#book.runs.runs.length,
+      instances: this.#instances.accounts.size,
+      bodies: this.#instances.bodies.runs.length,
       deadLetters: accounts.filter(({ state }) => state === "failed").length,
       processes: this.#processes.length,
       sentAgainTooLate: this.#book.sentAgainTooLate,

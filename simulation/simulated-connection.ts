@@ -7,15 +7,19 @@ import type { InstanceStatements } from "../src/store/instance-statements.ts";
 import type { AppliedMigration } from "../src/store/migration.ts";
 import { toRelay } from "../src/store/relay.ts";
 import { schemaMigrations } from "../src/store/sqlite/schema.ts";
+import type { SubjectStatements } from "../src/store/subject-statements.ts";
 import type { HookBook } from "./hook-book.ts";
+import type { InstanceBook } from "./instance-book.ts";
 import type { SimulatedClock } from "./simulated-clock.ts";
 import { createInstanceStatements } from "./simulated-instances.ts";
 import { createStatements } from "./simulated-statements.ts";
+import { createSubjectStatements } from "./simulated-subjects.ts";
 import type { SimulatedWakeups } from "./simulated-wakeups.ts";
 import { never, unavailable, Wire, type WireOptions } from "./wire.ts";
 
 export interface ConnectionOptions extends WireOptions {
   readonly book: HookBook;
+  readonly instances: InstanceBook;
   readonly clock: SimulatedClock;
   readonly wakeups: SimulatedWakeups;
 }
@@ -27,6 +31,7 @@ export class SimulatedConnection implements Engine {
   readonly clock: SimulatedClock;
   readonly hooks: HookStatements;
   readonly instances: InstanceStatements;
+  readonly subjects: SubjectStatements;
   readonly wakeups: SimulatedWakeups;
   readonly schemaMigrations = schemaMigrations;
   readonly wire: Wire;
@@ -40,7 +45,8 @@ export class SimulatedConnection implements Engine {
     this.wakeups = options.wakeups;
     this.flushesInFlight = options.world.random.integer(1, 2);
     this.wire = new Wire(options);
-    this.instances = createInstanceStatements(this.wire, options.database.engine.instances);
+    this.instances = createInstanceStatements(this.wire, options.database.engine.instances, options.instances);
+    this.subjects = createSubjectStatements(this.wire, options.database.engine.subjects);
     this.hooks = createStatements(this.wire, options.world, options.database, options.book);
   }
 

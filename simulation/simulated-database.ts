@@ -5,9 +5,11 @@ import { driverOf } from "../src/store/sqlite/driver.ts";
 import { SqliteEngine } from "../src/store/sqlite/engine.ts";
 import { noWakeups } from "../src/store/sqlite/no-wakeups.ts";
 import { WriteMutex } from "../src/store/sqlite/write-mutex.ts";
+import { InstanceCheck } from "./check-instances.ts";
 import { FaultyDriver } from "./faulty-driver.ts";
 import type { HookAccount } from "./hook-account.ts";
 import type { HookBook } from "./hook-book.ts";
+import type { InstanceBook } from "./instance-book.ts";
 import { HOOK_NAMES, NAMESPACE } from "./names.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
 import type { SimulationOptions } from "./simulation-options.ts";
@@ -17,7 +19,7 @@ import { Lane, type World } from "./world.ts";
 /** The tables of the application: what transactions and handlers write, with nothing that would hide a second time. */
 const TABLES = `
 create table effect (n integer not null);
-create table handled (key text not null, n integer not null);`;
+create table handled (key text not null);`;
 
 const ROWS = "select id, name, lock, available_at, error, payload, next_payload from perdure_hook";
 
@@ -44,11 +46,18 @@ export class SimulatedDatabase {
   readonly #book: HookBook;
   readonly #driver: FaultyDriver;
   readonly #mutex = new WriteMutex();
+  readonly #instances: InstanceCheck;
   #transactionsChecked = 0;
 
-  constructor(world: World, book: HookBook, { wrapDriver = (driver) => driver }: SimulationOptions) {
+  constructor(
+    world: World,
+    book: HookBook,
+    instances: InstanceBook,
+    { wrapDriver = (driver) => driver }: SimulationOptions,
+  ) {
     this.#world = world;
     this.#book = book;
+    this.#instances = new InstanceCheck(world, instances, (text) => this.read(text));
     this.#driver = new FaultyDriver(wrapDriver(driverOf(new DatabaseSync(":memory:"), { owned: true })));
     const clock = new SimulatedClock(world, this.lane);
     this.engine = new SqliteEngine({
@@ -107,6 +116,7 @@ export class SimulatedDatabase {
       this.#world.violate("nothing appears by itself", `the row ${id} (#${numberOf({ name, payload })})`);
     }
     await this.#checkNextWake(rows);
+    await this.#instances.check(this.engine.instances);
   }
 
   #compare(account: HookAccount, row: StoredRow | undefined): void {

@@ -1,29 +1,84 @@
+import type { InstanceName } from "../src/store/instance-records.ts";
 import type { InstanceStatements } from "../src/store/instance-statements.ts";
+import type { InstanceBook } from "./instance-book.ts";
+import type { LifecycleOperation } from "./lifecycle-book.ts";
 import type { Wire } from "./wire.ts";
 
-/** The statements of one process about workflow instances: each goes over the wire. */
-export function createInstanceStatements(wire: Wire, instances: InstanceStatements): InstanceStatements {
+/** The statements of one process about workflow instances: each goes over the wire, and into the books if it is committed. */
+export function createInstanceStatements(
+  wire: Wire,
+  instances: InstanceStatements,
+  book: InstanceBook,
+): InstanceStatements {
+  const change = (operation: LifecycleOperation) => (name: InstanceName) =>
+    wire.call(
+      `${operation} ${name.id}`,
+      () => instances[operation](name),
+      (result) => book.lifecycle.changed(operation, name, result),
+    );
   return {
-    insert: (inserts) => wire.call(`create ${inserts.length}`, () => instances.insert(inserts)),
-    claim: (request) => wire.call(`claim instances for ${request.lock}`, () => instances.claim(request)),
+    insert: (inserts) =>
+      wire.call(
+        `create ${inserts.map(({ name, id }) => `${name} ${id}`).join(", ")}`,
+        () => instances.insert(inserts),
+        (results) => book.inserted(inserts, results),
+      ),
+    claim: (request) =>
+      wire.call(
+        `claim instances for ${request.lock}`,
+        () => instances.claim(request),
+        (claimed) => book.claimed(request, claimed),
+      ),
     load: (runs) => wire.call("load", () => instances.load(runs)),
     loadEvents: (requests) => wire.call("load events", () => instances.loadEvents(requests)),
-    commit: (commits, sending) => wire.call("commit", () => instances.commit(commits, sending)),
-    reacquire: (parked, lease) => wire.call("reacquire", () => instances.reacquire(parked, lease)),
-    renew: (leases, leaseMs) => wire.call("renew instances", () => instances.renew(leases, leaseMs)),
+    commit: (commits, sending) =>
+      wire.call(
+        `commit ${commits.map(describeCommit).join(", ")}`,
+        () => instances.commit(commits, sending),
+        (results) => book.committed(commits, results, sending?.resent ?? true),
+      ),
+    reacquire: (parked, lease) =>
+      wire.call(
+        `reacquire ${parked.ref} for ${lease.lock}`,
+        () => instances.reacquire(parked, lease),
+        (renewed) => book.reacquired(parked, lease, renewed),
+      ),
+    renew: (leases, leaseMs) =>
+      wire.call(
+        `renew instances of ${leases.map(({ lock }) => lock).join(", ")}`,
+        () => instances.renew(leases, leaseMs),
+        (held) => book.renewed(leases, held, leaseMs),
+      ),
     nextWake: (scopes, options) => wire.call("next instance wake", () => instances.nextWake(scopes, options)),
     leaseTokens: (namespaces) => wire.call("instance lease tokens", () => instances.leaseTokens(namespaces)),
-    expireLeases: (namespaces, locks) => wire.call("expire instances", () => instances.expireLeases(namespaces, locks)),
+    expireLeases: (namespaces, locks) =>
+      wire.call(
+        `expire instances of ${locks.join(", ")}`,
+        () => instances.expireLeases(namespaces, locks),
+        () => book.expired(locks),
+      ),
     unknownNames: (scope) => wire.call("unknown names", () => instances.unknownNames(scope)),
-    sendEvents: (events) => wire.call("send events", () => instances.sendEvents(events)),
-    pause: (instance) => wire.call("pause", () => instances.pause(instance)),
-    resume: (instance) => wire.call("resume", () => instances.resume(instance)),
-    terminate: (instance) => wire.call("terminate", () => instances.terminate(instance)),
-    restart: (instance) => wire.call("restart", () => instances.restart(instance)),
-    delete: (instance) => wire.call("delete", () => instances.delete(instance)),
+    sendEvents: (events) =>
+      wire.call(
+        `send ${events.map(({ type, id }) => `${type} to ${id}`).join(", ")}`,
+        () => instances.sendEvents(events),
+        (results) => book.events.sent(events, results),
+      ),
+    pause: change("pause"),
+    resume: change("resume"),
+    terminate: change("terminate"),
+    restart: change("restart"),
+    delete: change("delete"),
     find: (names) => wire.call("find", () => instances.find(names)),
     list: (filter) => wire.call("list instances", () => instances.list(filter)),
     history: (filter) => wire.call("history", () => instances.history(filter)),
     pastRuns: (ref) => wire.call("past runs", () => instances.pastRuns(ref)),
   };
+}
+
+type Commit = Parameters<InstanceStatements["commit"]>[0][number];
+
+function describeCommit({ ref, run, lock, position, entries, outcome }: Commit): string {
+  const steps = entries.map(({ kind, name, count }) => `${name}#${count} ${kind}`).join(", ");
+  return `${ref}/${run} of ${lock} at ${position}: [${steps}] ${outcome.kind}`;
 }

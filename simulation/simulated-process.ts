@@ -2,17 +2,24 @@ import { Application } from "../src/app/perdure.ts";
 import { StoreError } from "../src/errors.ts";
 import { createDurableHooksProcessor } from "../src/fragment/create-processor.ts";
 import { defineFragment } from "../src/fragment/define-fragment.ts";
-import type { Fragment } from "../src/fragment/fragment.ts";
-import { instantiate } from "../src/fragment/instantiate.ts";
+import { Fragment } from "../src/fragment/fragment.ts";
+import { buildParts } from "../src/fragment/instantiate.ts";
 import type { Logger } from "../src/logger.ts";
 import { DispatchLoop } from "../src/queue/dispatch-loop.ts";
 import type { Processor } from "../src/queue/processor.ts";
 import { Store } from "../src/store/store.ts";
+import { RegisteredWorkflows } from "../src/workflows/registered-workflows.ts";
+import { WorkflowRuntime } from "../src/workflows/workflow-runtime.ts";
+import { parseWorkflowLimits } from "../src/workflows/workflow-settings.ts";
+import type { Workflows } from "../src/workflows/workflow-types.ts";
+import type { BodyRun } from "./body-book.ts";
 import type { Faults } from "./faults.ts";
 import { createHooks, DEFAULT_LIMIT, type SimulatedHooks } from "./handlers.ts";
 import type { HookBook } from "./hook-book.ts";
+import type { InstanceBook } from "./instance-book.ts";
 import { NAMESPACE } from "./names.ts";
 import type { Profile } from "./profile.ts";
+import { createWorkflows } from "./programs.ts";
 import type { Run } from "./run-book.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
 import { SimulatedConnection } from "./simulated-connection.ts";
@@ -29,14 +36,15 @@ export interface Surroundings {
   readonly world: World;
   readonly database: SimulatedDatabase;
   readonly book: HookBook;
+  readonly instances: InstanceBook;
   readonly faults: Faults;
   readonly wakeups: WakeupNetwork;
   readonly profile: Profile;
   readonly options: SimulationOptions;
   /** Whether the process that holds this token is known to have ended. */
   readonly isGone: (owner: string) => boolean;
-  /** Told when a call of a handler begins while one for the same hook is under way in another process. */
-  readonly watchOverlap: (earlier: Run, later: Run) => void;
+  /** Told when a call of a handler begins while one for the same row is under way in another process. */
+  readonly watchOverlap: (earlier: Run | BodyRun, later: Run | BodyRun) => void;
 }
 
 /**
@@ -54,13 +62,13 @@ export class SimulatedProcess {
   readonly lane: Lane;
   readonly clock: SimulatedClock;
   readonly fragment: Fragment<SimulatedHooks, unknown>;
-  readonly application: Application<SimulatedHooks>;
+  readonly application: Application<SimulatedHooks, Workflows>;
   readonly loop: DispatchLoop;
   stopping = false;
   readonly #connection: SimulatedConnection;
 
   constructor(name: string, role: Role, surroundings: Surroundings) {
-    const { world, database, book, faults, wakeups, profile, isGone } = surroundings;
+    const { world, database, book, instances, faults, wakeups, profile, isGone } = surroundings;
     this.name = name;
     this.role = role;
     this.surroundings = surroundings;
@@ -74,6 +82,7 @@ export class SimulatedProcess {
       world,
       database,
       book,
+      instances,
       faults,
       lane: this.lane,
       clock: this.clock,
@@ -83,11 +92,15 @@ export class SimulatedProcess {
     });
     const logger = this.#logger();
     const store = new Store({ engine: this.#connection, randomness: world.random.fork(), logger });
-    const definition = defineFragment(NAMESPACE)
-      .provideHooks(() => createHooks(() => this))
+    const hooks = profile.subject === "workflows" ? ({} as SimulatedHooks) : createHooks(() => this);
+    const definition = defineFragment<undefined>(NAMESPACE)
+      .provideHooks(() => hooks)
       .build();
     const durableHooks = { stuckProcessingTimeoutMinutes: 1, keepCompleted: profile.keepMs };
-    this.fragment = instantiate(definition).withOptions({ databaseAdapter: { store }, durableHooks }).build();
+    const parts = buildParts(definition, undefined, { databaseAdapter: { store }, durableHooks });
+    const workflows = profile.subject === "hooks" ? {} : createWorkflows(() => this);
+    const registered = new RegisteredWorkflows(NAMESPACE, workflows, parseWorkflowLimits(), undefined);
+    this.fragment = new Fragment({ ...parts, workflows: new WorkflowRuntime(store, registered) });
     this.application = new Application(this.fragment, null, false);
     this.loop = new DispatchLoop({
       processor: createDurableHooksProcessor(this.fragment) as Processor,
@@ -167,7 +180,7 @@ export class SimulatedProcess {
   /** Ends in good order: afterwards it owns nothing, unless a call was lost or late: nobody knows then who owns what. */
   async #leave(what: string, leave: () => Promise<void>): Promise<void> {
     this.stopping = true;
-    const { world, book } = this.surroundings;
+    const { world, book, instances } = this.surroundings;
     try {
       await leave();
     } catch (error) {
@@ -180,6 +193,10 @@ export class SimulatedProcess {
     for (const { id, state, lock } of book.accounts.values()) {
       if (asking || !this.#connection.wire.unharmed || state !== "live" || !lock?.startsWith(`${this.name}#`)) continue;
       world.violate("who stops owns nothing", `${this.name} still has ${id}`);
+    }
+    for (const { ref, held, lock } of instances.accounts.values()) {
+      if (instances.isAsking(this.name) || !this.#connection.wire.unharmed) continue;
+      if (held && lock?.startsWith(`${this.name}#`)) world.violate("who stops owns nothing", `${this.name} has ${ref}`);
     }
     this.#end();
   }

@@ -1,0 +1,169 @@
+import type { NewEntry } from "../src/store/instance-records.ts";
+import { decodeValue } from "../src/values/index.ts";
+import type { WorkflowStepContext } from "../src/workflows/step.ts";
+import { describe, MOST_RECOVERIES } from "./check-errored.ts";
+import { describeEnding, type InstanceAccount, isEnding, runOf, type WrittenEntry } from "./instance-account.ts";
+import type { InstanceBook } from "./instance-book.ts";
+import { INNER } from "./names.ts";
+import type { World } from "./world.ts";
+
+export type BodyEnding = "running" | "succeeded" | "threw" | "refused" | "aborted";
+
+/** One call of a step's function. */
+export interface BodyRun {
+  /** Instance, run and step. */
+  readonly key: string;
+  readonly ref: string;
+  readonly process: string;
+  readonly attempt: number;
+  readonly limit: number;
+  readonly aborted: () => boolean;
+  /** Whether it writes something into the database. */
+  effect: boolean;
+  ending: BodyEnding;
+}
+
+/** What a workflow's code has been through in one execution, when it begins a step's function. */
+export interface Witness {
+  /** The endings of steps, in the order in which the code got them. */
+  readonly seen: readonly string[];
+  /** Whether the code does nothing but what the journal tells it. */
+  readonly orderly: boolean;
+  /** Whether it calls one step after the other. */
+  readonly solo: boolean;
+}
+
+/** The ledger of side effects: every call of a step's function, outside of the database. */
+export class BodyBook {
+  readonly runs: BodyRun[] = [];
+  readonly #world: World;
+  readonly #book: InstanceBook;
+  readonly #byKey = new Map<string, BodyRun[]>();
+  readonly #lastActivity = new Map<string, number>();
+
+  constructor(world: World, book: InstanceBook) {
+    this.#world = world;
+    this.#book = book;
+  }
+
+  started(process: string, ctx: WorkflowStepContext, limit: number, witness: Witness): BodyRun {
+    const key = ctx.idempotencyKey;
+    const [ref, run] = key.split("/") as [string, string];
+    const body: BodyRun = {
+      key,
+      ref,
+      process,
+      attempt: ctx.attempt,
+      limit,
+      aborted: () => ctx.signal.aborted,
+      effect: false,
+      ending: "running",
+    };
+    const earlier = this.#byKey.get(key) ?? [];
+    this.#checkAttempts(body, earlier.length + 1, witness);
+    const account = this.#book.accounts.get(ref);
+    // Whoever ended or restarted it took it away; its owner is told when it writes next.
+    if (account?.state === "live" && account.run === Number(run)) this.#checkAllowed(account, body, witness);
+    this.runs.push(body);
+    this.#byKey.set(key, [...earlier, body]);
+    this.#lastActivity.set(process, this.#world.now);
+    return body;
+  }
+
+  ended(body: BodyRun, ending: BodyEnding): void {
+    body.ending = ending;
+    this.#lastActivity.set(body.process, this.#world.now);
+  }
+
+  /** Calls of other processes for the same instance that were under way when this one began. */
+  besides({ ref, process }: BodyRun): BodyRun[] {
+    return this.runs.filter((body) => body.ref === ref && body.process !== process && body.ending === "running");
+  }
+
+  /** Since when nothing runs in this process; infinitely late if something does. */
+  idleSince(process: string): number {
+    const busy = this.runs.some((body) => body.process === process && body.ending === "running");
+    return busy ? Number.POSITIVE_INFINITY : (this.#lastActivity.get(process) ?? 0);
+  }
+
+  /** Something was written about a step with a function. */
+  entered({ recoveries }: InstanceAccount, key: string, entry: NewEntry, earlier: readonly WrittenEntry[]): void {
+    const bodies = this.#byKey.get(key) ?? [];
+    const { kind, attempt, dueAt, value } = entry;
+    if (kind === "completed" && !bodies.some((body) => body.ending === "succeeded" && body.attempt === attempt)) {
+      this.#violate("side effects happen at least once", `${key} was completed, but attempt ${attempt} didn't succeed`);
+    }
+    if (kind !== "failed" || value === null) return;
+    if (describe(value).code === "step.interrupted") {
+      const failed = Math.max(0, ...earlier.map((one) => one.attempt));
+      const limit = bodies[0]?.limit ?? 0;
+      if (limit === 0 ? failed > 0 : failed + recoveries > limit) return;
+      this.#violate("errored only for what earned it", `${key} is said to be interrupted ${failed + recoveries} times`);
+      return;
+    }
+    const body = bodies.find((one) => one.attempt === attempt);
+    if (body === undefined) this.#violate("errored only for what earned it", `${key}: attempt ${attempt} never began`);
+    if (dueAt !== null || body === undefined || attempt > body.limit) return;
+    if (bodies.some(({ ending }) => ending === "refused")) return;
+    this.#violate(
+      "errored only for what earned it",
+      `${key} has failed after ${attempt} of ${body.limit + 1} attempts`,
+    );
+  }
+
+  /** The code has returned what it was told, and in which order. */
+  completed(account: InstanceAccount, output: string): void {
+    const { seen, orderly } = decodeValue(output) as Witness;
+    this.#checkSeen(account, `${account.ref}/${account.run}`, { seen, orderly, solo: false });
+  }
+
+  #checkAttempts({ key, attempt, limit, ref }: BodyRun, calls: number, { solo }: Witness): void {
+    const releases = this.#book.accounts.get(ref)?.releases ?? 0;
+    const most = limit === 0 ? 1 : solo ? limit + 1 + releases : Number.POSITIVE_INFINITY;
+    if (attempt <= limit + 1 && calls <= most) return;
+    this.#violate("attempts never exceed the limit", `${key}: attempt ${attempt}, call ${calls} of ${limit + 1}`);
+  }
+
+  #checkAllowed(account: InstanceAccount, { key, process, attempt }: BodyRun, witness: Witness): void {
+    const { now } = this.#world;
+    const { held, lock, availableAt, paused, toldOfPause, recoveries } = account;
+    const step = key.split("/").slice(2).join("/");
+    const entries = runOf(account).journal.filter((entry) => `${entry.type}:${entry.name}` === step.split("#")[0]);
+    const mine = entries.filter(({ count }) => count === Number(step.split("#")[1] ?? 1));
+    if (mine.some(isEnding)) this.#violate("nothing committed runs again", `${key} has ended, and runs once more`);
+    if (!held || !lock?.startsWith(`${process}#`) || (availableAt ?? 0) <= now) {
+      this.#violate(
+        "at most one owner",
+        `${process} begins ${key}, which belongs to ${lock ?? "nobody"} until ${availableAt}`,
+      );
+    }
+    if (paused && (!held || toldOfPause)) this.#violate("nothing begins while it is paused", key);
+    if (recoveries > MOST_RECOVERIES) this.#violate("what ends its processes is given up", `${key} begins once more`);
+    const failed = mine.findLast(({ kind }) => kind === "failed");
+    if ((failed?.dueAt ?? 0) > now) this.#violate("nothing runs before its time", `attempt ${attempt} of ${key}`);
+    this.#checkSeen(account, key, witness);
+  }
+
+  /** Nothing begins before all that led to it is committed; and what is stored comes in the order in which it was stored. */
+  #checkSeen(account: InstanceAccount, label: string, { seen, orderly }: Witness): void {
+    const run = runOf(account);
+    const endings = run.journal
+      .filter((entry) => isEnding(entry) && !entry.name.startsWith(INNER))
+      .map((entry) => describeEnding(entry, run));
+    for (const [index, ending] of seen.entries()) {
+      if (!endings.includes(ending)) {
+        this.#violate("nothing begins before its reasons are committed", `${label} begins after ${ending}`);
+      } else if (orderly && endings[index] !== ending) {
+        this.#violate(
+          "what is stored comes in its order",
+          `${label} got ${seen.join(", ")}; stored: ${endings.join(", ")}`,
+        );
+      } else continue;
+      return;
+    }
+  }
+
+  #violate(invariant: string, details: string): void {
+    this.#world.violate(invariant, details);
+  }
+}

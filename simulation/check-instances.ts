@@ -1,0 +1,139 @@
+import type { InstanceStatements } from "../src/store/instance-statements.ts";
+import { type InstanceAccount, type RunAccount, statusOf } from "./instance-account.ts";
+import type { InstanceBook } from "./instance-book.ts";
+import { NAMESPACE, PROGRAM_NAMES } from "./names.ts";
+import type { World } from "./world.ts";
+
+type Row = Record<string, unknown>;
+type Read = (text: string) => Row[];
+
+const INSTANCES = `select ref, run, class, lock, available_at, recoveries, wakes, paused, outcome, started_at is not null as started
+from perdure_instance`;
+const JOURNALS = "select ref, run, count(*) as entries, max(position) as last from perdure_journal group by ref, run";
+const EVENTS = "select ref, run, count(*) as entries, max(sequence) as last from perdure_event group by ref, run";
+
+/** From which status an instance comes into which, by one call of the database; `gone` is deleted. */
+const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
+  queued: ["running", "paused", "terminated", "gone"],
+  running: ["waiting", "waitingForPause", "complete", "errored", "terminated", "queued", "gone"],
+  waiting: ["running", "paused", "terminated", "queued", "gone"],
+  waitingForPause: ["running", "paused", "complete", "errored", "terminated", "queued", "gone"],
+  paused: ["waiting", "queued", "terminated", "gone"],
+  complete: ["queued", "gone"],
+  errored: ["queued", "gone"],
+  terminated: ["queued", "gone"],
+};
+
+/** Rows and accounts must be the same instances in the same states. */
+export class InstanceCheck {
+  readonly #world: World;
+  readonly #book: InstanceBook;
+  readonly #read: Read;
+  readonly #statuses = new Map<string, string>();
+
+  constructor(world: World, book: InstanceBook, read: Read) {
+    this.#world = world;
+    this.#book = book;
+    this.#read = read;
+  }
+
+  async check(instances: InstanceStatements): Promise<void> {
+    if (this.#book.accounts.size === 0) return;
+    const rows = new Map(this.#read(INSTANCES).map((row) => [row.ref as string, row]));
+    for (const account of this.#book.accounts.values()) {
+      const row = rows.get(account.ref);
+      rows.delete(account.ref);
+      this.#compare(account, row);
+      this.#checkStatus(account);
+    }
+    for (const ref of rows.keys()) this.#world.violate("nothing appears by itself", `the instance ${ref}`);
+    this.#compareRuns(JOURNALS, "journal", ({ journal }) => [journal.length, journal.length]);
+    this.#compareRuns(EVENTS, "events", ({ events }) => [events.length, events.at(-1)?.sequence ?? 0]);
+    for (const ref of this.#book.touched) this.#compareJournal(this.#book.accounts.get(ref) as InstanceAccount);
+    this.#book.touched.clear();
+    await this.#checkNextWake(instances);
+  }
+
+  #compare(account: InstanceAccount, row: Row | undefined): void {
+    const { ref, state, run, held, lock, availableAt, wakes, paused, recoveries, started } = account;
+    const stored = row === undefined ? "gone" : (row.outcome ?? "live");
+    if (stored !== state)
+      this.#world.violate("nothing accepted is lost", `${ref} should be ${state}, but it is ${stored}`);
+    if (row === undefined) return;
+    const isHeld = row.class === 2 && row.lock !== null;
+    if (row.lock !== lock || isHeld !== held || row.run !== run) {
+      const found = `${row.lock} ${isHeld ? "has" : "had"} run ${row.run}`;
+      this.#world.violate(
+        "at most one owner",
+        `run ${run} of ${ref} belongs to ${held ? "" : "nobody after "}${lock}; ${found}`,
+      );
+    }
+    if (row.available_at !== availableAt) {
+      this.#world.violate("everything has its time", `${ref} is due at ${availableAt}, but has ${row.available_at}`);
+    }
+    if (state === "live" && row.wakes !== wakes)
+      this.#world.violate("every wake counts", `${ref}: ${row.wakes} of ${wakes}`);
+    if (Boolean(row.paused) !== paused && state === "live") this.#world.violate("pauses are kept", ref);
+    if (state === "live" && (row.recoveries !== recoveries || Boolean(row.started) !== started)) {
+      this.#world.violate("every recovery counts", `${ref}: ${row.recoveries} of ${recoveries}`);
+    }
+  }
+
+  #checkStatus(account: InstanceAccount): void {
+    const { ref } = account;
+    const status = statusOf(account);
+    const before = this.#statuses.get(ref) ?? status;
+    this.#statuses.set(ref, status);
+    if (status === before || (TRANSITIONS[before] ?? ["queued", "running"]).includes(status)) return;
+    this.#world.violate("statuses change as they may", `${ref} was ${before}, and is ${status}`);
+  }
+
+  #compareRuns(
+    text: string,
+    what: string,
+    measure: (run: RunAccount) => readonly [entries: number, last: number],
+  ): void {
+    const rows = new Map(this.#read(text).map((row) => [`${row.ref}/${row.run}`, row]));
+    for (const { ref, state, runs } of this.#book.accounts.values()) {
+      if (state === "gone") continue;
+      for (const [run, account] of runs) {
+        const row = rows.get(`${ref}/${run}`);
+        rows.delete(`${ref}/${run}`);
+        const [entries, last] = measure(account);
+        if ((row?.entries ?? 0) === entries && (row?.last ?? 0) === last) continue;
+        const found = `${row?.entries ?? 0}, the last ${row?.last}`;
+        this.#world.violate(
+          "nothing accepted is lost",
+          `${what} of ${ref}/${run}: ${entries}, the last ${last}; stored ${found}`,
+        );
+      }
+    }
+    for (const run of rows.keys()) this.#world.violate("nothing appears by itself", `${what} of ${run}`);
+  }
+
+  #compareJournal({ ref, state, run, runs }: InstanceAccount): void {
+    if (state === "gone") return;
+    const rows = this.#read(`select kind, name, count, attempt, event, due_at from perdure_journal
+where ref = '${ref}' and run = ${run} order by position`);
+    for (const [index, { kind, name, count, attempt, event, dueAt }] of (
+      runs.get(run) as RunAccount
+    ).journal.entries()) {
+      const expected = JSON.stringify({ kind, name, count, attempt, event, due_at: dueAt });
+      if (JSON.stringify(rows[index]) === expected) continue;
+      const found = JSON.stringify(rows[index]);
+      this.#world.violate("each position is written once", `${ref}/${run} at ${index + 1}: ${expected}, now ${found}`);
+    }
+  }
+
+  async #checkNextWake(instances: InstanceStatements): Promise<void> {
+    let first = Number.POSITIVE_INFINITY;
+    for (const { state, availableAt } of this.#book.accounts.values()) {
+      if (state === "live" && availableAt !== null) first = Math.min(first, availableAt);
+    }
+    const expected = first === Number.POSITIVE_INFINITY ? null : first - this.#world.now;
+    const scopes = [{ namespace: NAMESPACE, names: PROGRAM_NAMES }];
+    const told = await instances.nextWake(scopes, { takeOver: true });
+    if (told === expected) return;
+    this.#world.violate("a next wake for everything that waits", `in ${expected} ms, but the database says ${told}`);
+  }
+}

@@ -1,0 +1,87 @@
+import type { InstanceStatus, NewEntry } from "../src/store/instance-records.ts";
+import { describeStep } from "../src/workflows/run-journal.ts";
+
+/** An entry of a journal, and the token that it was written with. */
+export interface WrittenEntry extends NewEntry {
+  readonly lock: string;
+}
+
+/** An event that an instance has. */
+export interface EventAccount {
+  readonly n: number;
+  readonly eventId: string;
+  readonly process: string;
+  readonly type: string;
+  readonly sequence: number;
+  readonly at: number;
+  /** The step that got it. */
+  receivedBy: string | null;
+}
+
+/** What belongs to one run. */
+export interface RunAccount {
+  readonly journal: WrittenEntry[];
+  readonly events: EventAccount[];
+}
+
+export type InstanceState = "live" | "complete" | "errored" | "terminated" | "gone";
+
+/** What the database owes us of one instance, by what it has told its callers. */
+export interface InstanceAccount {
+  readonly ref: string;
+  readonly name: string;
+  readonly id: string;
+  readonly parent: string | null;
+  /** Of the call that created it; null if a workflow did. */
+  readonly n: number | null;
+  state: InstanceState;
+  run: number;
+  readonly runs: Map<number, RunAccount>;
+  /** Whether somebody has it; also when that lease is over, until somebody else has. */
+  held: boolean;
+  /** Of who has it, or had it when it was parked or finished. */
+  lock: string | null;
+  /** When it is due, or the end of the lease. */
+  availableAt: number | null;
+  paused: boolean;
+  /** Whether its owner was told of the pause by a commit, so that it can begin nothing. */
+  toldOfPause: boolean;
+  wakes: number;
+  recoveries: number;
+  recoveredPosition: number;
+  started: boolean;
+  /** How often it was given back, uncounted. */
+  releases: number;
+  /** Encoded outputs of all runs that were completed. */
+  readonly outputs: Set<string>;
+  finishedAt: number;
+}
+
+export function newRun(): RunAccount {
+  return { journal: [], events: [] };
+}
+
+export function runOf({ runs, run }: InstanceAccount): RunAccount {
+  return runs.get(run) as RunAccount;
+}
+
+/** As users see it. */
+export function statusOf(account: InstanceAccount): InstanceStatus | "gone" {
+  const { state, held, paused, started } = account;
+  if (state !== "live") return state;
+  if (paused) return held ? "waitingForPause" : "paused";
+  if (held) return "running";
+  return started ? "waiting" : "queued";
+}
+
+/** Whether nothing more can come of the step after this entry. */
+export function isEnding({ kind, dueAt }: NewEntry): boolean {
+  return kind === "completed" || kind === "received" || kind === "timedOut" || (kind === "failed" && dueAt === null);
+}
+
+/** An ending as the workflow's code sees it. */
+export function describeEnding(entry: NewEntry, { events }: RunAccount): string {
+  const step = describeStep(entry);
+  if (entry.kind !== "received") return `${step} ${entry.kind}`;
+  return `${step} received ${events.find(({ sequence }) => sequence === entry.event)?.n}`;
+}

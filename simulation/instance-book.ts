@@ -1,0 +1,298 @@
+import type { ClaimRequest } from "../src/store/hook-records.ts";
+import type {
+  ClaimedInstance,
+  InstanceCommit,
+  InstanceCommitResult,
+  InstanceInsert,
+  InstanceInsertResult,
+  InstanceLease,
+  InstanceName,
+  InstanceOutcome,
+  NewEntry,
+  RenewedInstance,
+} from "../src/store/instance-records.ts";
+import { describeStep } from "../src/workflows/run-journal.ts";
+import { BodyBook } from "./body-book.ts";
+import { checkErrored } from "./check-errored.ts";
+import { EventBook } from "./event-book.ts";
+import { type InstanceAccount, isEnding, newRun, runOf } from "./instance-account.ts";
+import type { CreateRecord } from "./instance-records.ts";
+import { LifecycleBook } from "./lifecycle-book.ts";
+import type { World } from "./world.ts";
+
+type Written = Extract<InstanceCommitResult, { result: "written" }>;
+
+/**
+ * Keeps the accounts of all workflow instances, outside of the database: from every committed call and its answer, in the order
+ * of the commits. An answer that contradicts an earlier one violates an invariant.
+ */
+export class InstanceBook {
+  readonly accounts: Map<string, InstanceAccount> = new Map();
+  readonly creates: Map<number, CreateRecord> = new Map();
+  readonly events: EventBook;
+  readonly bodies: BodyBook;
+  readonly lifecycle: LifecycleBook;
+  /** Calls of the application that aren't answered yet. */
+  readonly asked: Set<{ readonly process: string; readonly label: string }> = new Set();
+  /** Refs of what has changed since the rows were last compared. */
+  readonly touched: Set<string> = new Set();
+  /** Inserts that were sent again after their instance had been deleted. The store can't know those from new ones. */
+  sentAgainTooLate = 0;
+  readonly #world: World;
+  readonly #isAlive: (owner: string) => boolean;
+
+  constructor(world: World, isAlive: (owner: string) => boolean) {
+    this.#world = world;
+    this.#isAlive = isAlive;
+    this.events = new EventBook(world, this);
+    this.bodies = new BodyBook(world, this);
+    this.lifecycle = new LifecycleBook(world, this);
+  }
+
+  find({ name, id }: Pick<InstanceName, "name" | "id">): InstanceAccount | undefined {
+    for (const account of this.accounts.values()) {
+      if (account.state !== "gone" && account.name === name && account.id === id) return account;
+    }
+    return undefined;
+  }
+
+  isAsking(process: string): boolean {
+    for (const asked of this.asked) if (asked.process === process) return true;
+    return false;
+  }
+
+  inserted(instances: readonly InstanceInsert[], results: readonly InstanceInsertResult[]): void {
+    for (const [index, instance] of instances.entries()) {
+      this.#insertedOne(instance, results[index] as InstanceInsertResult);
+    }
+  }
+
+  claimed({ lock, leaseMs }: ClaimRequest, instances: readonly ClaimedInstance[]): void {
+    let takenOver = 0;
+    for (const instance of instances) if (this.#claimedOne(instance, lock, leaseMs)) takenOver++;
+    if (takenOver > 1) this.#violate("lost work is taken over one by one", `${lock} took over ${takenOver} at once`);
+  }
+
+  renewed(leases: readonly InstanceLease[], held: readonly RenewedInstance[], leaseMs: number): void {
+    for (const lease of leases) {
+      const account = this.accounts.get(lease.ref);
+      const owns = account !== undefined && isOwner(account, lease);
+      const told = held.find(({ ref, lock }) => ref === lease.ref && lock === lease.lock);
+      if ((told !== undefined) !== owns) {
+        const answer = told === undefined ? "lost" : "holds";
+        this.#violate("at most one owner", `${lease.lock} was told that it ${answer} ${lease.ref}, which is not so`);
+      }
+      if (!owns) continue;
+      account.availableAt = this.#world.now + leaseMs;
+      if (told !== undefined) this.#checkNews(account, told);
+    }
+  }
+
+  reacquired(parked: InstanceLease, lease: { lock: string; leaseMs: number }, renewed: RenewedInstance | null): void {
+    const account = this.accounts.get(parked.ref);
+    const same = account?.state === "live" && account.run === parked.run;
+    const free = same && !account.held && !account.paused && account.lock === parked.lock;
+    const again = same && account.held && account.lock === lease.lock;
+    if ((free || again) !== (renewed !== null)) {
+      const answer = renewed === null ? "couldn't take" : "took";
+      this.#violate("at most one owner", `${lease.lock} ${answer} ${parked.ref} again, which ${account?.lock} had`);
+    }
+    if (renewed === null || account === undefined) return;
+    this.#checkNews(account, renewed);
+    account.held = true;
+    account.lock = lease.lock;
+    account.availableAt = this.#world.now + lease.leaseMs;
+  }
+
+  expired(locks: readonly string[]): void {
+    for (const account of this.accounts.values()) {
+      if (!account.held || account.lock === null || !locks.includes(account.lock)) continue;
+      if (this.#isAlive(account.lock)) {
+        this.#violate("at most one owner", `the lease of ${account.lock} was ended, but it lives`);
+      }
+      account.availableAt = this.#world.now;
+    }
+  }
+
+  committed(commits: readonly InstanceCommit[], results: readonly InstanceCommitResult[], resent: boolean): void {
+    for (const [index, commit] of commits.entries()) {
+      const result = results[index] as InstanceCommitResult;
+      const account = this.accounts.get(commit.ref);
+      if (result.result === "superseded") this.#superseded(account, commit);
+      else this.#written(account, commit, result, resent);
+    }
+  }
+
+  #insertedOne(instance: InstanceInsert, { result, ref, at }: InstanceInsertResult): void {
+    const { namespace, name, id, parent, lease } = instance;
+    const holder = this.find(instance);
+    if (result === "existing" || holder !== undefined) {
+      const ours =
+        holder !== undefined && (holder.ref === instance.ref || (parent !== null && holder.parent === parent));
+      if (holder?.ref !== ref || ours !== (result === "created")) {
+        this.#violate("one instance per id", `${namespace}/${name}/${id} is said to be ${result} as ${ref}`);
+      }
+      if (ours && holder.n !== null) (this.creates.get(holder.n) as CreateRecord).accepted = true;
+      return;
+    }
+    if (this.accounts.has(instance.ref)) this.sentAgainTooLate++; // it was created, and deleted since
+    const n = numberOf(instance.params);
+    if (n !== null) (this.creates.get(n) as CreateRecord).accepted = true;
+    this.accounts.set(ref, {
+      ref,
+      name,
+      id,
+      parent,
+      n,
+      state: "live",
+      run: 1,
+      runs: new Map([[1, newRun()]]),
+      held: lease !== null,
+      lock: lease?.lock ?? null,
+      availableAt: lease === null ? at : at + lease.leaseMs,
+      paused: false,
+      toldOfPause: false,
+      wakes: 0,
+      recoveries: 0,
+      recoveredPosition: 0,
+      started: lease !== null,
+      releases: 0,
+      outputs: new Set(),
+      finishedAt: 0,
+    });
+    this.touched.add(ref);
+  }
+
+  /** Gives whether it was taken over. */
+  #claimedOne(instance: ClaimedInstance, lock: string, leaseMs: number): boolean {
+    const { now } = this.#world;
+    const account = this.accounts.get(instance.ref);
+    if (account?.state !== "live" || account.run !== instance.run) {
+      const state = account === undefined ? "unknown" : `${account.state}, run ${account.run}`;
+      this.#violate("nothing finished is claimed", `run ${instance.run} of ${instance.ref}, which is ${state}`);
+      return false;
+    }
+    if (account.availableAt === null || account.availableAt > now) {
+      const rule = account.held ? "at most one owner" : "nothing runs before its time";
+      this.#violate(rule, `${lock} claimed ${account.ref} of ${account.lock}, due at ${account.availableAt}`);
+    }
+    if (account.paused && !account.held) this.#violate("paused instances are never claimed", account.ref);
+    const takenOver = account.held;
+    if (takenOver) {
+      const position = runOf(account).journal.length;
+      account.recoveries = position > account.recoveredPosition ? 1 : account.recoveries + 1;
+      account.recoveredPosition = position;
+    }
+    if (instance.recoveries !== account.recoveries) {
+      const counted = `${account.recoveries} owners of ${account.ref} were lost, but ${instance.recoveries} are counted`;
+      this.#violate("every recovery counts", counted);
+    }
+    this.#checkNews(account, instance);
+    account.held = true;
+    account.lock = lock;
+    account.availableAt = now + leaseMs;
+    account.started = true;
+    account.toldOfPause = account.paused;
+    this.touched.add(account.ref);
+    return takenOver;
+  }
+
+  #superseded(account: InstanceAccount | undefined, commit: InstanceCommit): void {
+    if (account === undefined || !isOwner(account, commit)) return;
+    if (commit.entries.length > 0 && runOf(account).journal.length + 1 !== commit.position) return;
+    this.#violate("at most one owner", `${commit.lock} couldn't write to ${commit.ref}, although it owns it`);
+  }
+
+  #written(account: InstanceAccount | undefined, commit: InstanceCommit, answer: Written, resent: boolean): void {
+    const { ref, lock, run, position, entries, outcome } = commit;
+    if (account === undefined || !isOwner(account, commit)) {
+      const done = account?.run === run && account.lock === lock && !account.held;
+      if (resent && done && this.#hasWritten(account, commit)) return; // it was parked or finished by this very commit
+      const owner = account === undefined ? "nobody's" : `${account.lock}'s, ${account.state}, run ${account.run}`;
+      this.#violate("at most one owner", `${lock} wrote to run ${run} of ${ref}, which is ${owner}`);
+      return;
+    }
+    this.#checkNews(account, answer);
+    this.touched.add(ref);
+    const { journal } = runOf(account);
+    if (entries.length > 0 && position <= journal.length) {
+      if (resent && this.#hasWritten(account, commit)) return;
+      this.#violate("each position is written once", `${ref} at ${position}, by ${lock}`);
+    } else if (position > journal.length + 1) {
+      this.#violate("positions have no gaps", `${ref} has ${journal.length} entries, and was given ${position}`);
+    }
+    for (const entry of entries) this.#entered(account, entry, lock, answer.at);
+    account.toldOfPause = account.paused;
+    this.#apply(account, outcome, answer.at);
+  }
+
+  /** Whether this very commit was written before. */
+  #hasWritten(account: InstanceAccount, { lock, position, entries }: InstanceCommit): boolean {
+    const { journal } = runOf(account);
+    return entries.every((entry, index) => {
+      const { lock: writer, ...written } = journal[position - 1 + index] ?? { lock: "" };
+      return writer === lock && JSON.stringify(written) === JSON.stringify(entry);
+    });
+  }
+
+  #entered(account: InstanceAccount, entry: NewEntry, lock: string, at: number): void {
+    const run = runOf(account);
+    const step = describeStep(entry);
+    const label = `${account.ref}/${account.run}/${step}`;
+    const earlier = run.journal.filter((one) => describeStep(one) === step);
+    if (earlier.some(isEnding)) this.#violate("a step ends once", `${label} has ended, and is ${entry.kind} now`);
+    const deadline = earlier.findLast(({ kind }) => kind === "waiting")?.dueAt;
+    if (entry.type === "sleep" && entry.kind === "completed" && (deadline ?? 0) > at) {
+      this.#violate("nothing runs before its time", `${label} slept ${Number(deadline) - at} ms too little`);
+    }
+    if (entry.type === "do") this.bodies.entered(account, label, entry, earlier);
+    if (entry.type === "waitForEvent") this.events.entered(run, label, entry, deadline ?? null);
+    run.journal.push({ ...entry, lock });
+  }
+
+  #apply(account: InstanceAccount, outcome: InstanceOutcome, at: number): void {
+    if (outcome.kind === "running") return;
+    account.held = false;
+    account.toldOfPause = false;
+    if (outcome.kind === "released") {
+      account.lock = null;
+      account.availableAt = account.paused ? null : at;
+      account.releases++;
+      return;
+    }
+    if (outcome.kind === "errored") checkErrored(this.#world, account, outcome.error);
+    account.recoveries = 0;
+    if (outcome.kind === "parked") {
+      const due = account.wakes === outcome.wakes ? outcome.dueAt : at;
+      account.availableAt = account.paused ? null : due;
+      return;
+    }
+    account.availableAt = null;
+    account.finishedAt = at;
+    account.state = outcome.kind === "completed" ? "complete" : "errored";
+    if (outcome.kind === "completed") {
+      account.outputs.add(outcome.output);
+      this.bodies.completed(account, outcome.output);
+    }
+  }
+
+  /** Its owner is told of what came in, and whether it is paused. */
+  #checkNews(account: InstanceAccount, { wakes, paused }: { wakes: number; paused: boolean }): void {
+    if (wakes === account.wakes && paused === account.paused) return;
+    const details = `${wakes} wakes${paused ? ", paused" : ""} instead of ${account.wakes}${account.paused ? ", paused" : ""}`;
+    this.#violate("owners are told what happened", `${account.lock} of ${account.ref}: ${details}`);
+  }
+
+  #violate(invariant: string, details: string): void {
+    this.#world.violate(invariant, details);
+  }
+}
+
+function isOwner({ state, run, held, lock }: InstanceAccount, lease: InstanceLease): boolean {
+  return state === "live" && held && run === lease.run && lock === lease.lock;
+}
+
+/** Of the call that created an instance; null if a workflow did. */
+function numberOf(params: string): number | null {
+  return (JSON.parse(params) as { n: number | null }).n;
+}

@@ -1,0 +1,119 @@
+import {
+  ConflictError,
+  NotFoundError,
+  StoreError,
+  WorkflowFailedError,
+  WorkflowTerminatedError,
+} from "../src/errors.ts";
+import { decodeValue } from "../src/values/index.ts";
+import { InstanceHandle } from "../src/workflows/instance-handle.ts";
+import type { WorkflowRuntime } from "../src/workflows/workflow-runtime.ts";
+import type { InstanceAccount } from "./instance-account.ts";
+import type { Answer, CreateRecord, EventRecord, Params } from "./instance-records.ts";
+import type { LifecycleOperation } from "./lifecycle-book.ts";
+import { EVENT_TYPES, type ProgramName } from "./names.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+
+type Name = Pick<InstanceAccount, "name" | "id">;
+
+/** How calls may end that aren't acknowledged. */
+const EXPECTED = [StoreError, ConflictError, NotFoundError, WorkflowFailedError, WorkflowTerminatedError];
+
+interface CreateCall {
+  readonly id?: string;
+  readonly onConflict?: "error" | "return";
+}
+
+export async function createInstance(
+  process: SimulatedProcess,
+  name: ProgramName,
+  params: Omit<Params, "n">,
+  options: CreateCall,
+): Promise<void> {
+  const { world, instances } = process.surroundings;
+  const { creates } = instances;
+  const record: CreateRecord = { n: creates.size + 1, process: process.name, name, answer: "asked", accepted: false };
+  creates.set(record.n, record);
+  world.note(process.name, `creates ${name} ${options.id ?? ""} (#${record.n}): ${JSON.stringify(params)}`);
+  await answered(process, record, `create #${record.n}`, async () => {
+    const { workflows } = process.application;
+    await workflows[name]?.create({ ...options, params: { ...params, n: record.n } });
+  });
+  if (record.answer === "acknowledged" && !record.accepted && options.onConflict !== "return") {
+    world.violate("nothing accepted is lost", `the instance #${record.n} was acknowledged, but never written`);
+  }
+}
+
+export async function sendEvent(
+  process: SimulatedProcess,
+  { name, id }: Name,
+  options: { readonly id?: string; readonly type?: string },
+): Promise<void> {
+  const { world, instances } = process.surroundings;
+  const { records } = instances.events;
+  const type = options.type ?? world.random.pick(EVENT_TYPES);
+  const record: EventRecord = { n: records.size + 1, process: process.name, type, answer: "asked", accepted: false };
+  records.set(record.n, record);
+  world.note(process.name, `sends ${type} ${options.id ?? ""} (#${record.n}) to ${name} ${id}`);
+  const event = { type, payload: { n: record.n }, ...(options.id === undefined ? {} : { id: options.id }) };
+  await answered(process, record, `event #${record.n}`, () => handleOf(process, name, id).sendEvent(event));
+  if (record.answer === "acknowledged" && !record.accepted) {
+    world.violate("nothing accepted is lost", `the event #${record.n} was acknowledged, but never written`);
+  }
+  if (record.answer === "refused" && record.accepted)
+    world.violate("what is refused never happened", `event #${record.n}`);
+}
+
+export async function operate(
+  process: SimulatedProcess,
+  { name, id }: Name,
+  operation: LifecycleOperation | "status",
+): Promise<void> {
+  process.surroundings.world.note(process.name, `${operation} ${name} ${id}`);
+  await answered(process, { answer: "asked" }, operation, async () => {
+    await handleOf(process, name, id)[operation]();
+  });
+}
+
+/** Waits for the end of an instance: whoever waits is told of an end that there was. */
+export async function awaitResult(process: SimulatedProcess, { name, id }: Name): Promise<void> {
+  const { world, instances } = process.surroundings;
+  world.note(process.name, `waits for ${name} ${id}`);
+  await answered(process, { answer: "asked" }, `the result of ${name} ${id}`, async () => {
+    const output = JSON.stringify(await handleOf(process, name, id).result());
+    const known = [...instances.accounts.values()].some(
+      (account) =>
+        account.name === name &&
+        account.id === id &&
+        [...account.outputs].some((one) => JSON.stringify(decodeValue(one)) === output),
+    );
+    if (!known) world.violate("results are what was committed", `${name} ${id}: ${output}`);
+  });
+}
+
+function handleOf({ fragment }: SimulatedProcess, name: string, id: string): InstanceHandle {
+  const runtime = fragment.parts.workflows as WorkflowRuntime;
+  return new InstanceHandle(runtime, runtime.workflows.get(name), id);
+}
+
+async function answered(
+  process: SimulatedProcess,
+  record: { answer: Answer },
+  label: string,
+  call: () => Promise<void>,
+): Promise<void> {
+  const { world, instances } = process.surroundings;
+  const asked = { process: process.name, label };
+  instances.asked.add(asked);
+  try {
+    await call();
+    record.answer = "acknowledged";
+  } catch (error) {
+    record.answer = error instanceof StoreError ? "unknown" : "refused";
+    if (!EXPECTED.some((expected) => error instanceof expected)) {
+      world.violate("only the store fails", `${label}: ${String(error)}`);
+    }
+  }
+  instances.asked.delete(asked);
+  world.note(process.name, `${label}: ${record.answer}`);
+}

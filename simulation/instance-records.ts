@@ -1,0 +1,35 @@
+import type { ProgramName } from "./names.ts";
+import type { Behaviour } from "./trigger-record.ts";
+
+/** What each instance is given: the number of the call that created it, and what its steps' functions do in each attempt. */
+export interface Params {
+  readonly n: number | null;
+  /** Each step has one of these, chosen by its name. The last behaviour of a plan repeats. */
+  readonly plans: readonly (readonly Behaviour[])[];
+  /** Milliseconds. */
+  readonly short: number;
+  readonly long: number;
+}
+
+/** As with triggers. */
+export type Answer = "asked" | "acknowledged" | "refused" | "unknown";
+
+/** One call that creates an instance, as its caller sees it. */
+export interface CreateRecord {
+  readonly n: number;
+  readonly process: string;
+  readonly name: ProgramName;
+  answer: Answer;
+  /** Whether a commit of the database carried it. */
+  accepted: boolean;
+}
+
+/** One event that is sent, as its sender sees it. */
+export interface EventRecord {
+  readonly n: number;
+  readonly process: string;
+  readonly type: string;
+  answer: Answer;
+  /** Whether a commit of the database carried it, or one of the same id was there. */
+  accepted: boolean;
+}

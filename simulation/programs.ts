@@ -1,0 +1,165 @@
+import { defineWorkflow } from "../src/workflows/define-workflow.ts";
+import type { Workflows } from "../src/workflows/workflow-types.ts";
+import type { Params } from "./instance-records.ts";
+import { PROGRAM_NAMES, type ProgramName } from "./names.ts";
+import { Script } from "./script.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+
+interface Program {
+  readonly run: (script: Script) => Promise<unknown>;
+  /** Whether it waits for something that isn't a step, so that the journal alone doesn't tell what comes next. */
+  readonly unorderly?: true;
+  /** Whether it calls one step after the other. */
+  readonly solo?: true;
+}
+
+/** What simulated workflows do. */
+const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
+  sequential: {
+    solo: true,
+    run: async (script) => {
+      await script.do("first");
+      await script.do("second");
+      await script.do("third");
+    },
+  },
+  parallel: {
+    run: async (script) => {
+      const branch = async (name: string) => {
+        await script.do(name);
+        await script.do(`${name} again`);
+      };
+      await Promise.allSettled([branch("left"), branch("right"), script.do("middle")]);
+      await script.do("last");
+    },
+  },
+  racing: {
+    run: async (script) => {
+      const first = await Promise.race([
+        script.do("hare").then(
+          () => "hare",
+          () => "neither",
+        ),
+        script.do("tortoise").then(() => "tortoise"),
+        script.sleep("patience", script.params.short).then(() => "nobody"),
+      ]);
+      await script.do(`prize of ${first}`);
+      const any = await Promise.any([script.do("one"), script.do("two").then(() => "two")]);
+      await script.do(`after ${any === "two" ? "two" : "one"}`);
+      return first;
+    },
+  },
+  looping: {
+    solo: true,
+    run: async (script) => {
+      for (let round = 0; round < 3; round++) {
+        await script.do("same");
+        await script.sleep("breath", script.params.short);
+      }
+    },
+  },
+  sleeping: {
+    solo: true,
+    run: async (script) => {
+      await script.do("before");
+      await script.sleep("night", script.params.long);
+      await script.do("between");
+      await script.sleep("nap", script.params.short);
+      await script.do("after");
+    },
+  },
+  listening: {
+    solo: true,
+    run: async (script) => {
+      const first = await script.wait("approved", script.params.long);
+      await script.do(first === null ? "without approval" : "approved");
+      const second = await script.wait("changed", 2000 + script.params.short);
+      await script.do("listened");
+      const third = await script.wait("approved", script.params.long);
+      return [first, second, third];
+    },
+  },
+  crowded: {
+    run: async (script) => {
+      const { short, long } = script.params;
+      const got = await Promise.all([
+        script.wait("approved first", 1000 + short),
+        script.wait("approved second", long),
+        script.wait("changed third", long / 2),
+        script.do("meanwhile").then(() => script.wait("approved fourth", long)),
+      ]);
+      await script.do("together");
+      return got;
+    },
+  },
+  failing: {
+    solo: true,
+    run: async (script) => {
+      const result = await script.do("risky", { limit: 2 }).catch(() => "failed");
+      await script.do(result === "failed" ? "make good" : "go on");
+      await script.do("risky", { limit: 1 });
+    },
+  },
+  exact: {
+    solo: true,
+    run: async (script) => {
+      const result = await script.do("once", { limit: 0 }).catch(() => "failed");
+      await script.do(result === "failed" ? "look into it" : "go on");
+      await script.do("once more", { limit: 0 });
+    },
+  },
+  parent: {
+    run: async (script) => {
+      const params: Params = { ...script.params, n: null };
+      const first = await script.create("child", params);
+      const [second, third] = await Promise.all([script.create("child", params), script.create("sequential", params)]);
+      await script.do("family");
+      return new Set([first, second, third]).size;
+    },
+  },
+  child: {
+    solo: true,
+    run: async (script) => {
+      await script.do("grow");
+      await script.sleep("rest", script.params.short);
+    },
+  },
+  late: {
+    unorderly: true,
+    run: async (script) => {
+      const { short, long } = script.params;
+      await Promise.all([
+        script.sleep("night", long),
+        script.pause(short + 2000).then(() => script.do("visitor")),
+        script.pause(long / 2).then(() => script.sleep("snore", short)),
+      ]);
+      await script.do("morning");
+    },
+  },
+  nested: {
+    run: async (script) => {
+      await script.do("outer", { inside: () => Promise.all([script.inner("inner one"), script.inner("inner two")]) });
+      await script.do("last");
+    },
+  },
+  fatal: {
+    run: async (script) => {
+      script.mayKill();
+      await script.do("alive");
+    },
+  },
+};
+
+/** The workflows of one process. */
+export function createWorkflows(process: () => SimulatedProcess): Workflows {
+  return Object.fromEntries(PROGRAM_NAMES.map((name) => [name, createWorkflow(name, process)]));
+}
+
+function createWorkflow(name: ProgramName, process: () => SimulatedProcess) {
+  const { run, unorderly = false, solo = false } = PROGRAMS[name];
+  return defineWorkflow<Params>({ name }, async (event, step) => {
+    const script = new Script(process(), step, event.payload, { orderly: !unorderly, solo });
+    const result = await run(script);
+    return { result, seen: [...script.seen], orderly: !unorderly };
+  });
+}

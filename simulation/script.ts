@@ -1,0 +1,152 @@
+import { EventTimeoutError, NonRetryableError } from "../src/errors.ts";
+import { describeStep } from "../src/workflows/run-journal.ts";
+import type { WorkflowStep, WorkflowStepContext } from "../src/workflows/step.ts";
+import { behave, never } from "./behave.ts";
+import type { BodyRun, Witness } from "./body-book.ts";
+import type { Params } from "./instance-records.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import type { Behaviour } from "./trigger-record.ts";
+
+type StepType = "do" | "sleep" | "waitForEvent" | "create";
+
+interface BodyOptions {
+  readonly limit?: number;
+  /** What the function does besides: it may call further steps. */
+  readonly inside?: () => Promise<unknown>;
+}
+
+/** How long a function may take: less than those that hang do. */
+const TIMEOUT_MS = 20_000;
+const DEFAULT_LIMIT = 3;
+
+/** The steps of a simulated workflow: they do what the params say, and everything that the code gets is witnessed. */
+export class Script implements Witness {
+  readonly seen: string[] = [];
+  readonly orderly: boolean;
+  readonly solo: boolean;
+  readonly params: Params;
+  readonly #process: SimulatedProcess;
+  readonly #step: WorkflowStep;
+  readonly #counts = new Map<string, number>();
+
+  constructor(
+    process: SimulatedProcess,
+    step: WorkflowStep,
+    params: Params,
+    kind: { orderly: boolean; solo: boolean },
+  ) {
+    this.#process = process;
+    this.#step = step;
+    this.params = params;
+    this.orderly = kind.orderly;
+    this.solo = kind.solo;
+  }
+
+  do(name: string, options: BodyOptions = {}): Promise<unknown> {
+    const { limit = DEFAULT_LIMIT } = options;
+    const config = { retries: { limit, delay: this.params.short }, timeout: TIMEOUT_MS };
+    const identity = this.#identify("do", name);
+    return this.#witness(identity, () =>
+      this.#step.do(name, config, (ctx) => this.#body(ctx, limit, options.inside ?? (async () => {}))),
+    );
+  }
+
+  /** A step that is called inside of another one's function. When that is stored, it is never called again. */
+  inner(name: string): Promise<unknown> {
+    const config = { retries: { limit: DEFAULT_LIMIT, delay: this.params.short }, timeout: TIMEOUT_MS };
+    return this.#step.do(name, config, (ctx) => this.#body(ctx, DEFAULT_LIMIT, async () => {}));
+  }
+
+  sleep(name: string, milliseconds: number): Promise<unknown> {
+    return this.#witness(this.#identify("sleep", name), () => this.#step.sleep(name, milliseconds));
+  }
+
+  /** Gives the event's number, or null if none came in time. The name begins with the type. */
+  async wait(name: string, timeout: number): Promise<number | null> {
+    const [type] = name.split(" ") as [string];
+    const identity = this.#identify("waitForEvent", name);
+    try {
+      const wait = () => this.#step.waitForEvent<{ n: number }>(name, { type, timeout });
+      const { payload } = (await this.#witness(identity, wait)) as { payload: { n: number } };
+      return payload.n;
+    } catch (error) {
+      if (error instanceof EventTimeoutError) return null;
+      throw error;
+    }
+  }
+
+  /** Creates a child, and gives its id. */
+  async create(workflow: string, params: Params): Promise<string> {
+    const identity = this.#identify("create", workflow);
+    const child = (await this.#witness(identity, () => this.#step.create(workflow, { params }))) as { id: string };
+    return child.id;
+  }
+
+  /** Waits for something that isn't a step. */
+  pause(milliseconds: number): Promise<void> {
+    return this.#process.surroundings.world.delay(this.#process.lane, milliseconds);
+  }
+
+  /** Ends the process, if the plan says so. */
+  mayKill(): void {
+    if (this.params.plans[0]?.[0] === "kill") this.#process.kill("its workflow ends it");
+  }
+
+  #identify(type: StepType, name: string): string {
+    const key = `${type}:${name}`;
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, count);
+    return describeStep({ type, name, count });
+  }
+
+  async #witness(identity: string, call: () => Promise<unknown>): Promise<unknown> {
+    if (this.#process.lane.closed) return never(); // what is left of this turn when the process has been ended
+    try {
+      const value = await call();
+      this.seen.push(`${identity} ${describeValue(value)}`);
+      return value;
+    } catch (error) {
+      this.seen.push(`${identity} ${error instanceof EventTimeoutError ? "timedOut" : "failed"}`);
+      throw error;
+    }
+  }
+
+  async #body(ctx: WorkflowStepContext, limit: number, inside: () => Promise<unknown>): Promise<unknown> {
+    const process = this.#process;
+    if (process.lane.closed) return never();
+    const { world, instances, watchOverlap } = process.surroundings;
+    const behaviour = this.#behaviour(ctx);
+    const body = instances.bodies.started(process.name, ctx, limit, this);
+    body.effect = behaviour === "effect";
+    world.note(process.name, `${body.key} begins, attempt ${ctx.attempt}: ${behaviour}`);
+    for (const earlier of instances.bodies.besides(body)) watchOverlap(earlier, body);
+    try {
+      await inside();
+      await behave(process, behaviour, ctx);
+      this.#end(body, "succeeded");
+      return { name: ctx.step.name, count: ctx.step.count };
+    } catch (error) {
+      this.#end(body, error instanceof NonRetryableError ? "refused" : ctx.signal.aborted ? "aborted" : "threw");
+      throw error;
+    }
+  }
+
+  #behaviour({ step, attempt }: WorkflowStepContext): Behaviour {
+    const { plans } = this.params;
+    let sum = 0;
+    for (const character of step.name) sum += character.charCodeAt(0);
+    const plan = plans[sum % plans.length] ?? [];
+    return plan[Math.min(attempt, plan.length) - 1] ?? "succeed";
+  }
+
+  #end(body: BodyRun, ending: BodyRun["ending"]): void {
+    const { world, instances } = this.#process.surroundings;
+    instances.bodies.ended(body, ending);
+    world.note(this.#process.name, `${body.key} ${ending}`);
+  }
+}
+
+function describeValue(value: unknown): string {
+  const payload = Reflect.get(Object(value), "payload") as { n: number } | undefined;
+  return payload === undefined ? "completed" : `received ${payload.n}`;
+}

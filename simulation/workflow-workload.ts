@@ -1,0 +1,114 @@
+import type { InstanceAccount } from "./instance-account.ts";
+import { awaitResult, createInstance, operate, sendEvent } from "./instance-calls.ts";
+import type { Params } from "./instance-records.ts";
+import { PROGRAM_NAMES, type ProgramName } from "./names.ts";
+import type { SeededRandomness } from "./random.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import type { Behaviour } from "./trigger-record.ts";
+
+const ACTIONS = {
+  create: 10,
+  burst: 3,
+  ownId: 3,
+  event: 12,
+  ownEvent: 4,
+  result: 4,
+  status: 1,
+  pause: 4,
+  resume: 4,
+  terminate: 1,
+  restart: 2,
+  delete: 1,
+};
+
+const BEHAVIOURS: Partial<Record<Behaviour, number>> = {
+  succeed: 12,
+  work: 12,
+  effect: 3,
+  throw: 4,
+  refuse: 1,
+  hang: 1,
+  ignore: 1,
+  kill: 1,
+  "effect-and-kill": 1,
+};
+
+/** What the application does with workflows: each call is made in some process, entered into the ledger, and its answer too. */
+export class WorkflowWorkload {
+  readonly #actions: typeof ACTIONS;
+  readonly #behaviours: typeof BEHAVIOURS;
+  readonly #programs: Record<ProgramName, number>;
+
+  constructor(random: SeededRandomness) {
+    this.#actions = random.emphasize(ACTIONS);
+    this.#behaviours = random.emphasize(BEHAVIOURS as Record<Behaviour, number>);
+    const programs = Object.fromEntries(PROGRAM_NAMES.map((name) => [name, name === "fatal" ? 0.5 : 1]));
+    this.#programs = random.emphasize(programs as Record<ProgramName, number>);
+  }
+
+  /** Something that an application or an operator would do, in this process. Never rejects. */
+  act(process: SimulatedProcess): void {
+    const { random } = process.surroundings.world;
+    const action = random.weighted(this.#actions);
+    switch (action) {
+      case "create":
+        return void this.#create(process, {});
+      case "burst":
+        for (let count = random.integer(2, 5); count > 0; count--) void this.#create(process, {});
+        return;
+      case "ownId":
+        return void this.#create(process, {
+          id: `own-${random.integer(1, 3)}`,
+          onConflict: random.pick(["error", "return"]),
+        });
+    }
+    const account = pickInstance(process);
+    if (account === undefined) return void this.#create(process, {});
+    switch (action) {
+      case "event":
+        for (let count = random.pick([1, 1, 1, 3]); count > 0; count--) void sendEvent(process, account, {});
+        return;
+      case "ownEvent":
+        return void sendEvent(process, account, { id: `event-${random.integer(1, 3)}` });
+      case "result":
+        return void awaitResult(process, account);
+      case "status":
+        return void operate(process, account, "status");
+      default:
+        return void operate(process, account, action);
+    }
+  }
+
+  async #create(
+    process: SimulatedProcess,
+    options: { readonly id?: string; readonly onConflict?: "error" | "return" },
+  ): Promise<void> {
+    const { world } = process.surroundings;
+    const name = world.random.weighted(this.#programs);
+    await createInstance(process, name, this.#params(process), options);
+  }
+
+  #params({ surroundings }: SimulatedProcess): Omit<Params, "n"> {
+    const { random } = surroundings.world;
+    const plan = () => {
+      if (random.chance(0.02)) return ["kill" as const]; // poison
+      const behaviours = Array.from({ length: random.integer(1, 2) }, () =>
+        random.weighted(this.#behaviours as Record<Behaviour, number>),
+      );
+      return random.chance(0.9) ? [...behaviours, random.pick<Behaviour>(["succeed", "work"])] : behaviours;
+    };
+    return {
+      plans: Array.from({ length: random.integer(1, 4) }, plan),
+      short: random.integer(1, 4000),
+      long: random.integer(6000, 90_000),
+    };
+  }
+}
+
+/** Mostly one that is alive. */
+function pickInstance({ surroundings }: SimulatedProcess): InstanceAccount | undefined {
+  const { world, instances } = surroundings;
+  const any = world.random.chance(0.15);
+  const accounts = [...instances.accounts.values()].filter(({ state }) => any || state === "live");
+  return accounts.length === 0 ? undefined : world.random.pick(accounts);
+}
