@@ -5,6 +5,7 @@ import type { Randomness } from "../randomness.ts";
 import type { Engine } from "./engine.ts";
 import { StoredHooks } from "./stored-hooks.ts";
 import { StoredInstances } from "./stored-instances.ts";
+import { StoredSubjects } from "./stored-subjects.ts";
 import { WorkBoard } from "./work-board.ts";
 
 export interface StoreOptions {
@@ -22,6 +23,7 @@ export class Store {
   readonly createId: () => string;
   readonly hooks: StoredHooks;
   readonly instances: StoredInstances;
+  readonly subjects: StoredSubjects;
   readonly work: WorkBoard;
 
   constructor({ engine, randomness, logger }: StoreOptions) {
@@ -32,11 +34,12 @@ export class Store {
     this.createId = createIdGenerator(engine.clock, randomness);
     this.hooks = new StoredHooks(engine);
     this.instances = new StoredInstances(engine);
+    this.subjects = new StoredSubjects(engine);
     this.work = new WorkBoard(engine.wakeups);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.hooks.idle(), this.instances.idle()]);
+    await Promise.all([this.hooks.idle(), this.instances.idle(), this.subjects.idle()]);
     await this.engine.close();
   }
 }

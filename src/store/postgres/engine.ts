@@ -14,6 +14,7 @@ import { PostgresInstanceStatements } from "./instance-statements.ts";
 import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
 import { schemaMigrations } from "./schema.ts";
 import { foreignInsertHook } from "./sql/foreign-insert-hook.ts";
+import { PostgresSubjectStatements } from "./subject-statements.ts";
 import { inTransaction } from "./transaction.ts";
 import { PostgresWakeups } from "./wakeups.ts";
 
@@ -32,6 +33,7 @@ export class PostgresEngine implements Engine {
   readonly clock: Clock;
   readonly hooks: PostgresHookStatements;
   readonly instances: PostgresInstanceStatements;
+  readonly subjects: PostgresSubjectStatements;
   readonly wakeups: PostgresWakeups;
   readonly schemaMigrations: ReturnType<typeof schemaMigrations>;
   readonly #connection: Connection;
@@ -60,6 +62,7 @@ export class PostgresEngine implements Engine {
     );
     this.hooks = new PostgresHookStatements(this.#connection, clock, prefix, this.wakeups);
     this.instances = new PostgresInstanceStatements(this.#connection, clock, prefix, this.wakeups);
+    this.subjects = new PostgresSubjectStatements(this.#connection, clock, prefix, this.wakeups);
     this.schemaMigrations = schemaMigrations(prefix);
   }
 

@@ -13,6 +13,7 @@ import { isBusy, toStoreError } from "./errors.ts";
 import { SqliteHookStatements } from "./hook-statements.ts";
 import { SqliteInstanceStatements } from "./instance-statements.ts";
 import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
+import { SqliteSubjectStatements } from "./subject-statements.ts";
 import { WriteMutex } from "./write-mutex.ts";
 
 const FIRST_BUSY_PAUSE_MS = 1;
@@ -43,6 +44,7 @@ export class SqliteEngine implements Engine {
   readonly clock: Clock;
   readonly hooks: SqliteHookStatements;
   readonly instances: SqliteInstanceStatements;
+  readonly subjects: SqliteSubjectStatements;
   readonly wakeups: SqliteEngineOptions["wakeups"];
   readonly schemaMigrations = schemaMigrations;
   readonly #driver: SqliteDriver;
@@ -67,6 +69,7 @@ export class SqliteEngine implements Engine {
     };
     this.hooks = new SqliteHookStatements(access);
     this.instances = new SqliteInstanceStatements(access);
+    this.subjects = new SqliteSubjectStatements(access);
   }
 
   async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {

@@ -58,6 +58,11 @@ export function isNamedBy(instance: string, item: string): string {
   return columns.join(" and ");
 }
 
+/** The same for subjects, in whichever of the columns of their key the batch has. Index: subject_pkey. */
+export function isSubjectOf(subject: string, item: string, columns: readonly string[] = ["subject_key"]): string {
+  return columns.map((column) => `${subject}.${column} = any (array[${item}.${column}])`).join(" and ");
+}
+
 /**
  * Rows of a batch that names hooks, in the order in which everybody locks hooks: those without a key by id, then those with one
  * by key. Triggers find rows by key and others by id; without one order for both, two flushes could wait for each other.

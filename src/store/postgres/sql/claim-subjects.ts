@@ -1,0 +1,102 @@
+import type { SchemaPrefix, Statement } from "./statement.ts";
+import { IN_QUEUE_ORDER, NOW } from "./statement.ts";
+import { RECORD } from "./subject-record.ts";
+
+/** Parameters: $2 and $3 are the scope, $4 the owner, $5 the lease, $6 what it was due by, $7 the limit. */
+const CLOCK = `clock as materialized (select ${NOW} as now, least(${NOW}, $6::bigint) as due_by)`;
+const SCOPE = `subject.profile = $2 ${IN_QUEUE_ORDER} and subject.dispatcher_id = $3`;
+const DUE = "subject.available_at <= (select due_by from clock)";
+
+/** The oldest that are due, locked one by one as they are taken; what another claimer is just taking is skipped. */
+function takeOldest(schema: SchemaPrefix, { limit, without = "" }: { limit: string; without?: string }): string {
+  return `
+  select subject.ctid, subject.available_at as claimed_due_at, subject.subject_key
+  from ${schema}subject as subject
+  where ${SCOPE} and ${DUE} ${without}
+  order by subject.available_at, subject.subject_key
+  limit ${limit}
+  for update skip locked
+`;
+}
+
+function lease(schema: SchemaPrefix): string {
+  return `
+update ${schema}subject as subject set
+  status = 'leased', lease_owner = $4, available_at = clock.now + $5::bigint,
+  attempts = subject.attempts + 1, revision = subject.revision + 1, updated_at = clock.now
+from taken, clock
+where subject.ctid = taken.ctid
+returning ${RECORD}, taken.claimed_due_at`;
+}
+
+/** Takes the oldest that are due, and what was left behind. Index: subject_due; what rests is never read. */
+export function claimSubjects(schema: SchemaPrefix): Statement {
+  return {
+    name: "claim_subjects",
+    planOnce: true,
+    text: `
+with ${CLOCK},
+taken as materialized (${takeOldest(schema, { limit: "$7::int" })})
+${lease(schema)}`,
+  };
+}
+
+/**
+ * First goes round the groups that have something due, from where the last claim ended, and takes from each the same number; then
+ * the oldest, whoever's they are. Groups are found one by one, so it doesn't matter how many subjects each has. $8 is how many
+ * are taken in turns, $9 the group that the last round ended with, $10 how many groups to look at. Indexes: subject_group_due,
+ * subject_due.
+ */
+export function claimSubjectsInTurns(schema: SchemaPrefix): Statement {
+  const groupAfter = (group: string) => `(
+    select subject.group_key from ${schema}subject as subject
+    where ${SCOPE} and subject.group_key > ${group} and subject.available_at is not null
+    order by subject.group_key limit 1
+  )`;
+  const nextGroup = (group: string) => `select coalesce(${groupAfter(group)}, ${groupAfter("''")}) as group_key`;
+  return {
+    name: "claim_subjects_in_turns",
+    planOnce: true,
+    text: `
+with recursive ${CLOCK},
+walk(group_key, origin, place) as (
+  select start.group_key, start.group_key, 1 from (${nextGroup("$9::text")}) as start where start.group_key is not null
+  union all
+  select next.group_key, walk.origin, walk.place + 1
+  from walk cross join lateral (${nextGroup("walk.group_key")}) as next
+  where walk.place < $10::int and next.group_key <> walk.origin
+),
+due_group as materialized (
+  select walk.group_key, walk.place from walk
+  where exists (
+    select from ${schema}subject as subject where ${SCOPE} and subject.group_key = walk.group_key and ${DUE}
+  )
+  order by walk.place
+  limit $8::int
+),
+turn as materialized (
+  select due_group.group_key, row_number() over (order by due_group.place) as turn, count(*) over () as turns from due_group
+),
+in_turns as materialized (
+  select next.* from turn cross join lateral (
+    select subject.ctid, subject.available_at as claimed_due_at, subject.subject_key
+    from ${schema}subject as subject
+    where ${SCOPE} and subject.group_key = turn.group_key and ${DUE}
+    order by subject.available_at, subject.subject_key
+    limit $8::int / turn.turns + case when turn.turn <= $8::int % turn.turns then 1 else 0 end
+    for update skip locked
+  ) as next
+),
+oldest as materialized (${takeOldest(schema, {
+      limit: "$7::int - (select count(*) from in_turns)",
+      without: "and subject.subject_key <> all (array(select in_turns.subject_key from in_turns))",
+    })}),
+taken as not materialized (select * from in_turns union all select * from oldest),
+claimed as (${lease(schema)})
+select claimed.*, coalesce(
+  (select turn.group_key from turn order by turn.turn desc limit 1),
+  (select walk.group_key from walk order by walk.place desc limit 1)
+) as last_group
+from claimed`,
+  };
+}
