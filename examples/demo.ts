@@ -1,12 +1,14 @@
 /**
- * A small shop on embedded SQLite. Orders are placed; everything that follows from them is done by durable hooks.
+ * A small shop on embedded SQLite. Orders are placed; everything that follows from them is done by durable hooks. Meanwhile
+ * somebody in the office wants to buy a chair: a durable workflow sees to it, with its steps, waits and retries.
  *
  *     npm start
  *
- * Kill it in the middle (Ctrl-C, or kill -9) and start it again: what was accepted goes on.
+ * Kill it in the middle (Ctrl-C, or kill -9) and start it again: what was accepted goes on, and steps that were done stay done.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { defineHook, NonRetryableError, perdure } from "../src/index.ts";
+import { definePurchase } from "./approval.ts";
 
 interface Order {
   readonly id: string;
@@ -15,6 +17,7 @@ interface Order {
 }
 
 const began = Date.now();
+const run = began.toString(36);
 const say = (who: string, what: string) =>
   console.log(`${`+${Date.now() - began} ms`.padStart(9)}  ${who.padEnd(9)}  ${what}`);
 
@@ -48,9 +51,16 @@ const report = defineHook({}, async (_payload: undefined, hook) => {
   );
 });
 
+const notify = defineHook({}, async (message: string) => say("notify", message));
+const purchase = definePurchase({
+  say: (what) => say("purchase", what),
+  notify: async (message, key) => void (await app.hooks.notify.trigger(message, { id: key })),
+});
+
 const app = await perdure({
   database: "perdure-demo.db",
-  hooks: { charge, confirm, remind, report },
+  hooks: { charge, confirm, remind, report, notify },
+  workflows: { purchase },
   worker: {
     onError: (error, { attempt }) =>
       say(
@@ -69,6 +79,35 @@ if (pending + processing + failed > 0) {
   say("start", `found ${pending + processing} hooks of an earlier run that go on now, and ${failed} dead letters`);
 }
 
+/** The purchases that aren't finished: those of an earlier run that was killed, or a new one. */
+async function findPurchases(): Promise<string[]> {
+  const { instances } = await app.workflows.purchase.list();
+  const open = instances.filter(({ finishedAt }) => finishedAt === null);
+  for (const { id, status } of open)
+    say("start", `found the purchase ${id} of an earlier run, ${status}: it goes on now`);
+  if (open.length > 0) return open.map(({ id }) => id);
+  const id = `chair-${run}`;
+  await app.workflows.purchase.create({ id, params: { item: "a chair", price: 240 } });
+  say("purchase", `${id} requested`);
+  return [id];
+}
+
+/** The manager takes a moment. Sending it twice does no harm: the event has an id of its own. */
+async function approve(id: string): Promise<void> {
+  await delay(700);
+  const instance = await app.workflows.purchase.get(id);
+  if ((await instance.status()).finishedAt === null) {
+    await instance.sendEvent({ id: "approval", type: "approval", payload: { by: "Ada", granted: true } });
+    say("manager", `approves ${id}`);
+  }
+  const { bought, left } = await instance.result();
+  const { entries } = await instance.history();
+  const steps = entries.filter(({ kind }) => kind === "completed" || kind === "received").map(({ name }) => name);
+  say("purchase", `${id} is ${bought ? "bought" : "off"}, ${left} € left; its journal: ${steps.join(", ")}`);
+}
+
+const purchases = (await findPurchases()).map(approve);
+
 /** The order and its hook are one transaction: both are there, or neither is. */
 async function placeOrder(order: Order): Promise<void> {
   await app.unitOfWork(async (uow) => {
@@ -78,7 +117,6 @@ async function placeOrder(order: Order): Promise<void> {
   say("order", `${order.id} placed`);
 }
 
-const run = Date.now().toString(36);
 for (const [index, amount] of [20, 35, 12, 5000].entries()) {
   await placeOrder({ id: `${run}-${index + 1}`, email: `customer${index + 1}@example.org`, amount });
   await delay(150);
@@ -88,6 +126,7 @@ await placeOrder({ id: `${run}-1`, email: "twice@example.org", amount: 1 }).catc
   say("order", `${run}-1 exists: rolled back, and no hook was left behind`);
 });
 
+await Promise.all(purchases);
 for (;;) {
   const { pending, processing } = await app.durableHooks.statistics();
   if (pending + processing === 0) break;
