@@ -160,7 +160,7 @@ export const PROGRAMS: readonly Program[] = [
     run: async (step, notes) => {
       await step.do("before", notes.body("before", 0));
       const first = await Promise.race([
-        step.waitForEvent<string>("wait", { type: "go" }).then(({ payload }) => payload),
+        step.waitForEvent("wait", { type: "go" }).then(({ payload }) => String(payload)),
         step.sleep("deadline", "1 hour").then(() => "late"),
       ]);
       notes.note(first);
@@ -173,7 +173,8 @@ export const PROGRAMS: readonly Program[] = [
     run: async (step, notes) => {
       const words: string[] = [];
       for (let round = 0; round < 3; round++) {
-        const { payload } = await step.waitForEvent<string>("word", { type: "word" });
+        const word = await step.waitForEvent("word", { type: "word" });
+        const payload = String(word.payload);
         words.push(payload);
         notes.note(payload);
         await step.do(`keep ${payload}`, notes.body(`keep ${payload}`, payload));
@@ -224,6 +225,7 @@ export const PROGRAMS: readonly Program[] = [
         await step.do("charge", () => {
           throw Object.assign(new NonRetryableError("declined"), { reason: "limit" });
         });
+        return "charged";
       } catch (error) {
         notes.note((error as { reason: string }).reason);
         return step.do("refund", notes.body("refund", (error as Error).message));

@@ -1,0 +1,114 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { z } from "zod";
+import {
+  type Application,
+  defineWorkflow,
+  type ReceivedEvent,
+  type TypedBindings,
+  WorkflowEntrypoint,
+  type WorkflowEvent,
+  type WorkflowStep,
+  type WorkflowStepContext,
+} from "../../src/index.ts";
+
+interface Order {
+  readonly total: number;
+}
+
+class Checkout extends WorkflowEntrypoint<{ currency: string }, Order> {
+  override async run(event: Readonly<WorkflowEvent<Order>>, step: WorkflowStep) {
+    expectTypeOf(this.env).toEqualTypeOf<{ currency: string }>();
+    return step.do("charge", () => ({ charged: event.payload.total }));
+  }
+}
+
+const workflows = {
+  checkout: { name: "checkout", workflow: Checkout },
+  direct: Checkout,
+  approval: defineWorkflow(
+    {
+      name: "approval",
+      input: z.object({ amount: z.coerce.number<string>() }),
+      output: z.object({ by: z.string().default("nobody") }),
+      events: { approved: z.object({ by: z.string() }), denied: z.object({ why: z.number() }) },
+    },
+    async (event, step) => {
+      expectTypeOf(event.payload).toEqualTypeOf<Readonly<{ amount: number }>>();
+      const approved = await step.waitForEvent("wait", { type: "approved" });
+      expectTypeOf(approved).toEqualTypeOf<ReceivedEvent<{ by: string }>>();
+      return { by: approved.payload.by };
+    },
+  ),
+  plain: defineWorkflow({ name: "plain" }, async (_event, step) => step.do("count", () => 5)),
+  ordered: defineWorkflow({ name: "ordered" }, async (event: WorkflowEvent<Order>) => event.payload.total),
+};
+type Bindings = TypedBindings<typeof workflows>;
+
+/** Compiled, never run: the type checker is the test. */
+function compile(_body: () => unknown): void {}
+
+describe("the types of workflows", () => {
+  it("give steps their results and contexts", () => {
+    compile(async (step = {} as WorkflowStep) => {
+      expectTypeOf(await step.do("a", () => 5)).toEqualTypeOf<number>();
+      expectTypeOf(await step.do("a", { timeout: "1 minute" }, async () => "x")).toEqualTypeOf<string>();
+      await step.do("a", (ctx) => expectTypeOf(ctx).toEqualTypeOf<WorkflowStepContext>());
+      expectTypeOf(await step.waitForEvent<Order>("a", { type: "order" })).toEqualTypeOf<ReceivedEvent<Order>>();
+      expectTypeOf(await (await step.create(workflows.plain)).result()).toEqualTypeOf<number>();
+      // @ts-expect-error not a unit of time
+      await step.sleep("a", "2 moons");
+      // @ts-expect-error no such backoff
+      await step.do("a", { retries: { backoff: "square" } }, () => 5);
+      // @ts-expect-error no such field
+      await step.do("a", { retry: {} }, () => 5);
+    });
+    expectTypeOf<WorkflowStepContext["signal"]>().toEqualTypeOf<AbortSignal>();
+    expect(workflows.plain.kind).toBe("workflow");
+  });
+
+  it("know what create takes, and what result gives", () => {
+    compile(async (bindings = {} as Bindings) => {
+      const checkout = await bindings.checkout.create({ params: { total: 5 } });
+      expectTypeOf(await checkout.result()).toEqualTypeOf<{ charged: number }>();
+      expectTypeOf(await (await bindings.direct.get("a")).result()).toEqualTypeOf<{ charged: number }>();
+      expectTypeOf(await (await bindings.plain.create()).result()).toEqualTypeOf<number>();
+      const approval = await bindings.approval.create({ id: "a", params: { amount: "5" } });
+      expectTypeOf(await approval.result()).toEqualTypeOf<{ by: string }>();
+      expectTypeOf((await approval.status()).output).toEqualTypeOf<{ by: string } | undefined>();
+      await bindings.ordered.create({ params: { total: 1 } });
+      // @ts-expect-error params are missing
+      await bindings.checkout.create();
+      // @ts-expect-error the params are others
+      await bindings.checkout.create({ params: { sum: 5 } });
+      // @ts-expect-error the schema takes a text
+      await bindings.approval.create({ params: { amount: 5 } });
+      // @ts-expect-error there is no such workflow
+      bindings.nobody;
+      // @ts-expect-error no such choice
+      await bindings.plain.create({ onConflict: "replace" });
+    });
+    expect(Object.keys(workflows)).toContain("approval");
+  });
+
+  it("know the events and what each carries", () => {
+    compile(async (instance = {} as Awaited<ReturnType<Bindings["approval"]["create"]>>) => {
+      await instance.sendEvent({ type: "approved", payload: { by: "me" } });
+      await instance.sendEvent({ type: "denied", payload: { why: 5 }, id: "one" });
+      // @ts-expect-error not what this event carries
+      await instance.sendEvent({ type: "approved", payload: { why: 5 } });
+      // @ts-expect-error no such event
+      await instance.sendEvent({ type: "forgotten" });
+    });
+    compile(async (instance = {} as Awaited<ReturnType<Bindings["checkout"]["create"]>>) => {
+      await instance.sendEvent({ type: "whatever", payload: [1] });
+    });
+    expect(workflows.approval.events?.size).toBe(2);
+  });
+
+  it("are those of an application too", () => {
+    compile((app = {} as Application<Record<never, never>, typeof workflows>) => {
+      expectTypeOf(app.workflows).toEqualTypeOf<Bindings>();
+    });
+    expect(workflows.checkout.workflow).toBe(Checkout);
+  });
+});
