@@ -89,7 +89,6 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   async terminate(): Promise<void> {
     const { changed } = await this.#change("terminate");
     if (!changed) throw this.#finishedAlready("it can't be terminated");
-    this.#runtime.results.finished(this.#name, { status: "terminated" });
   }
 
   async restart(): Promise<void> {
@@ -98,7 +97,6 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   async delete(): Promise<void> {
     await this.#change("delete");
-    this.#runtime.results.finished(this.#name, null);
   }
 
   async history(options: HistoryOptions = {}): Promise<HistoryPage> {

@@ -1,6 +1,5 @@
 import { PerdureError } from "../errors.ts";
 import type {
-  ClaimedInstance,
   InstanceInsert,
   InstanceInsertResult,
   InstanceName,
@@ -60,8 +59,8 @@ export class WorkflowRuntime {
     return results;
   }
 
-  /** This process has finished an instance by running it. */
-  finished(instance: ClaimedInstance, run: FinishedRun): void {
+  /** This process has finished an instance, by running it or otherwise; null where it was deleted. */
+  finished(instance: InstanceName & { readonly ref: string }, run: FinishedRun | null): void {
     this.#finished.add(instance.ref);
     if (this.#finished.size > MOST_REMEMBERED) {
       const [oldest] = this.#finished;
@@ -87,14 +86,17 @@ export class WorkflowRuntime {
   }
 
   /** What was done to an instance, for whoever runs it. */
-  changed({ ref }: InstanceRecord, operation: "pause" | "resume" | "terminate" | "restart" | "delete"): void {
-    const execution = this.live.get(ref);
+  changed(instance: InstanceRecord, operation: "pause" | "resume" | "terminate" | "restart" | "delete"): void {
+    const execution = this.live.get(instance.ref);
     if (operation === "pause") {
       execution?.pause();
     } else if (operation === "resume" && execution !== undefined) {
       execution.resume();
     } else {
       execution?.supersede();
+      this.live.delete(instance.ref);
+      if (operation === "terminate") this.finished(instance, { status: "terminated" });
+      if (operation === "delete") this.finished(instance, null);
       this.store.work.post({ namespace: this.namespace, delayMs: 0 });
       this.store.work.announce(this.namespace);
     }
