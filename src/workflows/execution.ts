@@ -119,7 +119,7 @@ export class Execution {
   }
 
   #rest(ended: Promise<ExecutionEnd>): Promise<ExecutionEnd> {
-    this.#commit({ kind: "parked", dueAt: this.#time.now(), wakes: this.#feed.loadedWakes });
+    this.#commit({ kind: "released" });
     return ended;
   }
 
@@ -186,7 +186,7 @@ export class Execution {
   async release(): Promise<void> {
     await this.#committing?.catch(() => {});
     const { position } = this.#journal;
-    await this.#host.commit({ ...this.#lease, position, entries: [], outcome: { kind: "released" } });
+    await this.#host.commit({ ...this.#lease, position, entries: [], outcome: this.#givenBack(0) });
   }
 
   // What the code calls
@@ -258,7 +258,7 @@ export class Execution {
       return;
     }
     const outcome = this.#outcome();
-    if (outcome.kind === "parked") this.#pending.push(...this.#waits.record());
+    if (outcome.kind === "parked" || outcome.kind === "released") this.#pending.push(...this.#waits.record());
     if (this.#pending.length > 0 || outcome.kind !== "running") this.#commit(outcome);
     else this.#proceed();
   }
@@ -369,12 +369,10 @@ export class Execution {
   #outcome(): InstanceOutcome {
     if (this.#result !== undefined) return this.#finalOutcome(this.#result);
     if (this.#bodies.running > 0) return { kind: "running" };
-    const now = this.#time.now();
-    if (this.#paused) return { kind: "parked", dueAt: now, wakes: this.#feed.loadedWakes };
-    if (this.#stopping) return { kind: "released" };
+    if (this.#held) return { kind: "released" };
     if (this.#bodies.ready > 0 || this.#waits.size === 0) return { kind: "running" };
     const dueAt = this.#waits.earliest;
-    if (dueAt - now <= HOLD_MS) return { kind: "running" };
+    if (dueAt - this.#time.now() <= HOLD_MS) return { kind: "running" };
     return { kind: "parked", dueAt, wakes: this.#waits.listening ? this.#feed.loadedWakes : this.#feed.knownWakes };
   }
 
@@ -388,9 +386,16 @@ export class Execution {
     }
   }
 
-  #commit(outcome: InstanceOutcome): void {
+  /** Owners that were lost are counted on, unless something was done since. */
+  #givenBack(entries: number): InstanceOutcome {
+    if (this.#interruptions > 0 && entries === 0) return { kind: "released" };
+    return { kind: "parked", dueAt: this.#time.now(), wakes: this.#feed.loadedWakes };
+  }
+
+  #commit(wanted: InstanceOutcome): void {
     const entries = this.#pending;
     this.#pending = [];
+    const outcome = wanted.kind === "released" ? this.#givenBack(entries.length) : wanted;
     if (outcome.kind !== "running") this.#onLastCommit?.();
     this.#committing = this.#write({ ...this.#lease, position: this.#journal.position, entries, outcome });
   }
@@ -502,7 +507,7 @@ export class Execution {
     this.#finish(this.#toEnd(outcome, answer));
     // The code may have gone on while we let go: it waited for something that isn't a step.
     const goesOn = this.#bodies.ready > 0 || this.#replayed.size > 0 || this.#result !== undefined;
-    if (outcome.kind === "parked" && goesOn) this.#host.reacquire();
+    if (outcome.kind === "parked" && goesOn && !this.#held) this.#host.reacquire();
   }
 
   #toEnd(outcome: FinalOutcome, answer: WrittenCommit): ExecutionEnd {
