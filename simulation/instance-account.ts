@@ -47,8 +47,8 @@ export interface InstanceAccount {
   /** Whether its owner was told of the pause by a commit, so that it can begin nothing. */
   toldOfPause: boolean;
   wakes: number;
+  /** How many owners were lost since the last entry, or since it was parked. */
   recoveries: number;
-  recoveredPosition: number;
   started: boolean;
   /** How often it was given back, uncounted. */
   releases: number;

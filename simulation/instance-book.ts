@@ -154,7 +154,6 @@ export class InstanceBook {
       toldOfPause: false,
       wakes: 0,
       recoveries: 0,
-      recoveredPosition: 0,
       started: lease !== null,
       releases: 0,
       outputs: new Set(),
@@ -178,11 +177,7 @@ export class InstanceBook {
     }
     if (account.paused && !account.held) this.#violate("paused instances are never claimed", account.ref);
     const takenOver = account.held;
-    if (takenOver) {
-      const position = runOf(account).journal.length;
-      account.recoveries = position > account.recoveredPosition ? 1 : account.recoveries + 1;
-      account.recoveredPosition = position;
-    }
+    if (takenOver) account.recoveries++;
     if (instance.recoveries !== account.recoveries) {
       const counted = `${account.recoveries} owners of ${account.ref} were lost, but ${instance.recoveries} are counted`;
       this.#violate("every recovery counts", counted);
@@ -222,6 +217,7 @@ export class InstanceBook {
       this.#violate("positions have no gaps", `${ref} has ${journal.length} entries, and was given ${position}`);
     }
     for (const entry of entries) this.#entered(account, entry, lock, answer.at);
+    if (entries.length > 0) account.recoveries = 0;
     account.toldOfPause = account.paused;
     this.#apply(account, outcome, answer.at);
   }

@@ -63,7 +63,6 @@ export class LifecycleBook {
         account.run++;
         account.runs.set(account.run, newRun());
         account.recoveries = 0;
-        account.recoveredPosition = 0;
         account.started = false;
         account.releases = 0;
         this.#takeAway(account);

@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import { defineWorkflow } from "../../src/index.ts";
+import { forever } from "../hooks/support/handlers.ts";
+import { ENGINES } from "../support/engines.ts";
+import { eventually, LEASE_MS, untilStatus, useWorkflows, withTime } from "./support/use-workflows.ts";
+
+/** What the simulation has found. */
+describe.each(ENGINES)("attempts that were interrupted, on $name", (engine) => {
+  const subject = useWorkflows(engine);
+
+  test("count when the instance is paused before it goes on", async () => {
+    const attempts: number[] = [];
+    const workflow = defineWorkflow({ name: "paused" }, async (_event, step) => {
+      await step.do("lost at first", async ({ attempt }) => {
+        attempts.push(attempt);
+        if (attempts.length === 1) await forever();
+      });
+    });
+    const lost = subject.start({ workflow }, { clock: subject.anotherClock() });
+    await lost.workflows.workflow.create({ id: "one" });
+    await eventually(() => expect(attempts).toEqual([1]));
+    const other = subject.process({ workflow });
+    const instance = await other.workflows.workflow.get("one");
+    await instance.pause();
+    await subject.clock.advanceAndSettle(LEASE_MS + 1);
+    other.start();
+    await untilStatus(subject.clock, instance, "paused");
+
+    await instance.resume();
+    await untilStatus(subject.clock, instance, "complete");
+    expect(attempts).toEqual([1, 2]);
+  });
+
+  test("don't count for later steps when the process that goes on is stopped", async () => {
+    const attempts: string[] = [];
+    const workflow = defineWorkflow({ name: "stopped" }, async (_event, step) => {
+      for (const name of ["lost", "given back"]) {
+        await step.do(name, async ({ attempt }) => {
+          attempts.push(`${name} ${attempt}`);
+          if (attempts.length === 1 || attempts.length === 3) await forever();
+        });
+      }
+    });
+    const lost = subject.start({ workflow }, { clock: subject.anotherClock() });
+    await lost.workflows.workflow.create({ id: "one" });
+    await eventually(() => expect(attempts).toEqual(["lost 1"]));
+    await subject.clock.advanceAndSettle(LEASE_MS + 1);
+    const stopped = subject.start({ workflow });
+    await withTime(subject.clock, () => expect(attempts).toEqual(["lost 1", "lost 2", "given back 1"]));
+    await stopped.stop();
+
+    const last = subject.start({ workflow });
+    await untilStatus(subject.clock, await last.workflows.workflow.get("one"), "complete");
+    expect(attempts).toEqual(["lost 1", "lost 2", "given back 1", "given back 1"]);
+  });
+});
