@@ -18,7 +18,7 @@ import type { SubjectStatements } from "../subject-statements.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { findInTurns } from "./find-in-turns.ts";
-import { changeSubject } from "./sql/change-subject.ts";
+import { CHANGE_SUBJECT } from "./sql/change-subject.ts";
 import { CLAIM_SUBJECT } from "./sql/claim-subject.ts";
 import { FIND_DUE_SUBJECTS } from "./sql/find-due-subjects.ts";
 import { GET_SUBJECT } from "./sql/get-subject.ts";
@@ -86,7 +86,7 @@ export class SqliteSubjectStatements implements SubjectStatements {
     return this.#access.write(() => {
       const now = this.#access.now();
       return changes.map((change): SubjectChangeResult => {
-        const [row] = this.#driver.all(changeSubject(change.kind), changeValues(change, now));
+        const [row] = this.#driver.all(CHANGE_SUBJECT, changeValues(change, now));
         if (row !== undefined) return { result: "changed", subject: toSubjectRecord(row) };
         return toRefusal(change, this.#get(change), sending?.resent ?? true);
       });
@@ -160,8 +160,8 @@ function refreshValues(batch: SyncBatch, subject: SubjectSync, now: number): Sql
 }
 
 function changeValues(change: SubjectChange, now: number): SqliteValue[] {
-  const { revision, cursor, meta, dueAt, delayMs, leaseMs, error, changeId } = change;
+  const { revision, cursor, meta, dueAt, delayMs, leaseMs, error, changeId, kind } = change;
   const nextDueAt = dueAt ?? (delayMs === null ? null : now + delayMs);
   const leaseEnd = leaseMs === null ? null : now + leaseMs;
-  return [...keyOf(change), revision, now, cursor, meta, nextDueAt, leaseEnd, error, changeId];
+  return [...keyOf(change), revision, now, cursor, meta, nextDueAt, leaseEnd, error, changeId, kind];
 }
