@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { type Clock, systemClock } from "../../src/clock.ts";
+import { defineWorkflow, perdure } from "../../src/index.ts";
+import { postgres } from "../../src/store/postgres/index.ts";
+import { LogBook } from "../hooks/support/log-book.ts";
+import { createDatabase } from "../support/postgres-database.ts";
+
+const HOUR = 3_600_000;
+
+function wrongBy(milliseconds: number): Clock {
+  return { ...systemClock, now: () => systemClock.now() + milliseconds };
+}
+
+/** Real time passes here: this is about the database's own clock. */
+describe.each([
+  ["fast", 3 * HOUR],
+  ["slow", -3 * HOUR],
+])("a process whose clock is hours %s, on postgres", (_, error) => {
+  test("sleeps, retries and waits by the database's time", async () => {
+    const database = await createDatabase();
+    const wrong = postgres(database.url, { clock: wrongBy(error) });
+    try {
+      const workflow = defineWorkflow({ name: "timed" }, async (_event, step) => {
+        await step.sleep("short", 30);
+        await step.do("work", { retries: { limit: 1, delay: 30 } }, ({ attempt }) => {
+          if (attempt === 1) throw new Error("not yet");
+        });
+        const late = step.waitForEvent("word", { type: "word", timeout: "1 second" });
+        return late.catch((thrown: Error) => thrown.name);
+      });
+      const sleeper = defineWorkflow({ name: "sleeper" }, async (_event, step) => step.sleep("long", "1 hour"));
+      const options = { workflows: { workflow, sleeper }, logger: new LogBook(), database: wrong };
+      await using app = await perdure({ ...options, worker: { pollIntervalMs: 20 } });
+      const long = await app.workflows.sleeper.create({ id: "long" });
+      const instance = await app.workflows.workflow.create({ id: "one" });
+
+      await expect(instance.result({ timeout: "20 seconds" })).resolves.toBe("EventTimeoutError");
+      expect(await long.status()).toMatchObject({ status: "waiting" });
+      const { createdAt, finishedAt } = await instance.status();
+      expect(Math.abs(createdAt.getTime() - Date.now())).toBeLessThan(HOUR);
+      expect(Math.abs((finishedAt as Date).getTime() - Date.now())).toBeLessThan(HOUR);
+      const [deadline] = (await long.history()).entries;
+      const remaining = Number(deadline?.dueAt) - Date.now();
+      expect(remaining).toBeGreaterThan(0);
+      expect(remaining).toBeLessThan(2 * HOUR);
+    } finally {
+      await wrong.store.close();
+      await database.drop();
+    }
+  });
+});
