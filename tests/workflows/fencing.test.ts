@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { defineWorkflow, type WorkflowStepContext } from "../../src/index.ts";
 import { Gate } from "../hooks/support/handlers.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -48,6 +48,34 @@ describe.each(ENGINES)("owners that have lost their instance, on $name", (engine
       ["second", "second owner"],
       ["third", undefined],
     ]);
+  });
+
+  test("write nothing while the next owner is in the middle of the same step", async () => {
+    const gates = [new Gate(), new Gate()];
+    const attempts: number[] = [];
+    const workflow = defineWorkflow({ name: "same" }, async (_event, step) =>
+      step.do("work", async ({ attempt }) => {
+        attempts.push(attempt);
+        await gates[attempt - 1]?.opened;
+        return attempt;
+      }),
+    );
+    const owner = subject.start({ workflow }, { clock: subject.anotherClock() });
+    await owner.workflows.workflow.create({ id: "one" });
+    await eventually(() => expect(attempts).toEqual([1]));
+    await subject.clock.advanceAndSettle(LEASE_MS);
+    const other = subject.start({ workflow });
+    const instance = await other.workflows.workflow.get("one");
+    await withTime(subject.clock, () => expect(attempts).toEqual([1, 2]));
+    const { statements } = owner.store.instances;
+    const commit = vi.spyOn(statements, "commit");
+    gates[0]?.open();
+    await eventually(() => expect(commit.mock.settledResults[0]?.value).toEqual([{ result: "superseded" }]));
+    expect(await instance.status()).toMatchObject({ status: "running" });
+    expect((await instance.history()).entries).toEqual([]);
+    gates[1]?.open();
+
+    await expect(instance.result()).resolves.toBe(2);
   });
 
   test("are told so when they go on and find that their time is over", async () => {
