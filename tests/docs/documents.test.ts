@@ -38,6 +38,9 @@ const GIVEN = {
   perdure: "library.perdure",
 };
 
+/** Codes as they are given to errors, to signals, and to the checks of schemas. */
+const CODES = /(?:Error\(|super\(|#stop\(|code: |, )\s*"([a-z]+\.[a-z_]+)"/g;
+
 let directory: string;
 
 beforeAll(async () => {
@@ -76,6 +79,7 @@ test("every sample in README.md and docs/hooks.md is accepted by the compiler", 
   }
   const compilerOptions = {
     strict: true,
+    noUncheckedIndexedAccess: true,
     noEmit: true,
     skipLibCheck: true,
     module: "nodenext",
@@ -103,7 +107,7 @@ test("every error code in the sources is explained in docs/", async () => {
   for (const file of globSync("src/**/*.ts", { cwd: root })) {
     if (file.endsWith(".test.ts")) continue;
     const text = await readFile(join(root, file), "utf8");
-    for (const [, code] of text.matchAll(/Error\(\s*"([a-z]+\.[a-z_]+)"/g)) codes.add(code as string);
+    for (const [, code] of text.matchAll(CODES)) codes.add(code as string);
   }
   expect(codes.size).toBeGreaterThan(20);
   expect([...codes].filter((code) => !explained.includes(`\`${code}\``))).toEqual([]);

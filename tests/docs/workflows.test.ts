@@ -1,0 +1,127 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const execute = promisify(execFile);
+
+const ENTRIES = {
+  perdure: join(root, "src/index.ts"),
+  "perdure/testing": join(root, "src/testing/index.ts"),
+};
+
+/** What the samples take for granted. */
+const GIVEN = `
+import * as library from "perdure";
+import { createTestApp } from "perdure/testing";
+export interface Order { id: string; email: string; total: number }
+export const order: Order = { id: "order-1", email: "ada@example.org", total: 12 };
+export const payments = { charge: async (_order: Order, _key: string) => ({ id: "charge-1" }) };
+export const mailer = { send: async (_to: string, _text: string): Promise<void> => {} };
+
+const checkout = library.defineWorkflow({ name: "checkout" }, async (_event: library.WorkflowEvent<Order>, step) => {
+  const { payload } = await step.waitForEvent<{ by: string }>("approval", { type: "approved" });
+  return payload;
+});
+export const createApp = () => library.perdure({ database: ":memory:", workflows: { checkout } });
+
+/** Runs workflows to their ends, with an order for their params and an approval for whoever waits for one. */
+export async function runToTheEnd(workflows: library.Workflows): Promise<void> {
+  await using app = await createTestApp({ workflows });
+  for (const [key, workflow] of Object.entries(app.workflows)) {
+    const instance = await workflow.create({ params: key === "receipt" ? { charge: "charge-1" } : order });
+    await app.advance("1 second");
+    if ((await instance.status()).finishedAt === null) {
+      await instance.sendEvent({ type: "approved", payload: { by: "Ada" } } as never);
+    }
+    await app.advance("60 days");
+    const { status, error } = await instance.status();
+    if (status !== "complete") throw new Error(key + " is " + status + ": " + JSON.stringify(error));
+  }
+}
+`;
+
+let directory: string;
+let count = 0;
+
+/** The samples, each as a module of its own: its imports, what it takes for granted, and the rest as a function. */
+beforeAll(async () => {
+  directory = await mkdtemp(join(root, "tests/docs/samples-"));
+  await writeFile(join(directory, "given.ts"), GIVEN);
+  const text = await readFile(join(root, "docs/workflows.md"), "utf8");
+  const samples = Array.from(text.matchAll(/```ts\n([\s\S]*?)```/g), ([, sample]) => sample as string);
+  count = samples.length;
+  for (const [index, sample] of samples.entries()) {
+    await writeFile(join(directory, `sample-${index + 1}.ts`), toModule(sample));
+  }
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+function toModule(sample: string): string {
+  const imports = sample.match(/^import .*$/gm) ?? [];
+  const body = sample.replaceAll(/^import .*$/gm, "");
+  const runsItself = body.includes("await perdure(");
+  const defined = Array.from(body.matchAll(/^const (\w+) = defineWorkflow\(/gm), ([, name]) => name as string);
+  const missing = ["defineWorkflow", "perdure", "type WorkflowEvent"].filter(
+    (name) => !imports.some((line) => line.split(" from ")[0]?.includes(name)),
+  );
+  return [
+    ...imports,
+    missing.length === 0 ? "" : `import { ${missing.join(", ")} } from "perdure";`,
+    'import { createApp, mailer, type Order, order, payments, runToTheEnd } from "./given.ts";',
+    "export async function sample() {",
+    body.includes("app.workflows") && !runsItself ? "await using app = await createApp();" : "",
+    body,
+    runsItself || defined.length === 0 ? "" : `await runToTheEnd({ ${defined.join(", ")} });`,
+    "}",
+  ].join("\n");
+}
+
+test("every sample in docs/workflows.md is accepted by the compiler", { timeout: 60_000 }, async () => {
+  const configuration = {
+    extends: join(root, "tsconfig.json"),
+    compilerOptions: {
+      noUnusedLocals: false,
+      noUnusedParameters: false,
+      paths: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, [path]])),
+    },
+    include: ["*.ts"],
+  };
+  await writeFile(join(directory, "tsconfig.json"), JSON.stringify(configuration));
+  const { stdout } = await execute(join(root, "node_modules/.bin/tsc"), ["-p", directory]).catch(
+    (error: { stdout: string }) => error,
+  );
+  expect(stdout).toBe("");
+});
+
+test("and runs to its end", { timeout: 60_000 }, async () => {
+  const urls = Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, `file://${path}`]));
+  const resolver = join(directory, "resolve.mjs");
+  const runner = join(directory, "run.mjs");
+  await mkdir(join(directory, "work"));
+  await writeFile(
+    resolver,
+    `import { registerHooks } from "node:module";
+    const urls = ${JSON.stringify(urls)};
+    registerHooks({ resolve: (name, context, next) => next(urls[name] ?? name, context) });`,
+  );
+  await writeFile(
+    runner,
+    `for (let index = 1; index <= ${count}; index++) {
+      const { sample } = await import(\`./sample-\${index}.ts\`);
+      await sample().catch((error) => { throw new Error("sample " + index, { cause: error }); });
+      console.log("ran " + index);
+    }`,
+  );
+  const ran = execute(process.execPath, ["--import", resolver, runner], { cwd: join(directory, "work") });
+  const { stdout } = await ran.catch((error: { stdout: string; stderr: string }) => {
+    throw new Error(`${error.stdout}\n${error.stderr}`);
+  });
+  expect(count).toBeGreaterThan(10);
+  expect(stdout).toContain(`ran ${count}`);
+  expect(stdout).toContain("{ charge: 'charge-1', approvedBy: 'Ada' }");
+});
