@@ -23,13 +23,22 @@ export interface Fault {
 const LONGEST_MEAN_PAUSE_MS = 500;
 const HOUR_MS = 3_600_000;
 
-const KILLED_AT: readonly Point[] = ["after-claim", "mid-handler", "after-handler", "after-settle", "after-trigger"];
+const KILLED_AT: readonly Point[] = [
+  "after-claim",
+  "mid-handler",
+  "after-handler",
+  "after-settle",
+  "mid-step",
+  "before-steps-commit",
+  "after-steps-commit",
+  "after-trigger",
+];
 const PROCESSES: readonly FaultPlan[] = [
   { name: "killed" },
   { name: "killed" },
   ...atPoints("killed at a point", [...KILLED_AT, "after-commit"]),
   { name: "stopped past its lease" },
-  ...atPoints("stopped at a point", ["after-claim", "after-handler"]),
+  ...atPoints("stopped at a point", ["after-claim", "after-handler", "before-steps-commit"]),
   { name: "asked to stop" },
 ];
 const NETWORK_AND_SERVER: readonly FaultPlan[] = [
@@ -39,7 +48,7 @@ const NETWORK_AND_SERVER: readonly FaultPlan[] = [
   { name: "connections cut" },
   { name: "connections silent" },
   { name: "answers delayed" },
-  ...atStatements("request", ["commit\0"]),
+  ...atStatements("request", ["commit\0", "commit_running"]),
   ...atStatements("answer", [
     "commit\0",
     "commit\0",
@@ -47,6 +56,10 @@ const NETWORK_AND_SERVER: readonly FaultPlan[] = [
     "claim_hooks",
     "insert_new_hooks",
     "delete_completed_hooks",
+    "commit_running",
+    "commit_any",
+    "insert_new_instances",
+    "send_events",
   ]),
 ];
 

@@ -30,7 +30,7 @@ export class Points {
 
 /** Lets a store pass the points that lie between its database and its callers. */
 export function watchStore({ engine }: Store, points: Points): void {
-  const { hooks } = engine;
+  const { hooks, instances } = engine;
   const claim = hooks.claim.bind(hooks);
   const settle = hooks.settle.bind(hooks);
   const insert = hooks.insert.bind(hooks);
@@ -49,6 +49,27 @@ export function watchStore({ engine }: Store, points: Points): void {
     },
     insert: async (...parameters: Parameters<typeof insert>) => {
       const results = await insert(...parameters);
+      points.reach("after-trigger");
+      return results;
+    },
+  });
+  const claimInstances = instances.claim.bind(instances);
+  const commitInstances = instances.commit.bind(instances);
+  const insertInstances = instances.insert.bind(instances);
+  Object.assign(instances, {
+    claim: async (...parameters: Parameters<typeof claimInstances>) => {
+      const claimed = await claimInstances(...parameters);
+      if (claimed.length > 0) points.reach("after-claim");
+      return claimed;
+    },
+    commit: async (...parameters: Parameters<typeof commitInstances>) => {
+      points.reach("before-steps-commit");
+      const results = await commitInstances(...parameters);
+      points.reach("after-steps-commit");
+      return results;
+    },
+    insert: async (...parameters: Parameters<typeof insertInstances>) => {
+      const results = await insertInstances(...parameters);
       points.reach("after-trigger");
       return results;
     },

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { SeededRandomness } from "../simulation/random.ts";
-import { type HookDefinitions, perdure, StoreError } from "../src/index.ts";
+import { type HookDefinitions, perdure, StoreError, type Workflows } from "../src/index.ts";
 import { postgres } from "../src/store/postgres/index.ts";
 import { sqlite } from "../src/store/sqlite/index.ts";
 import type { DatabaseAdapter } from "../src/store/store.ts";
@@ -12,7 +12,7 @@ import { Ledger } from "./ledger.ts";
 import { openOwnTransactions } from "./own-transactions.ts";
 import { Points, watchStore } from "./points.ts";
 import { LEASE_MS, type ProcessMessage, type ProcessRequest, type ProcessSettings } from "./settings.ts";
-import type { ChaosApplication, Workload } from "./workload.ts";
+import type { ChaosApplication, WorkingProcess, Workload } from "./workload.ts";
 import { WORKLOADS } from "./workloads.ts";
 import { shiftClock } from "./wrong-clock.ts";
 
@@ -46,13 +46,14 @@ function appNow(): ChaosApplication {
   return app;
 }
 
-function hooksOf(workload: Workload): HookDefinitions {
-  return workload.hooks({ random: random.fork(), points, write: writeFor(workload), app: appNow });
+function workingFor(workload: Workload): WorkingProcess {
+  return { random: random.fork(), points, write: writeFor(workload), app: appNow };
 }
 
 /** The database may be away when a process starts. */
 async function start(): Promise<{ app: ChaosApplication; adapter: DatabaseAdapter }> {
-  const hooks: HookDefinitions = Object.assign({}, ...WORKLOADS.map(hooksOf));
+  const hooks: HookDefinitions = Object.assign({}, ...WORKLOADS.map((one) => one.hooks(workingFor(one))));
+  const workflows: Workflows = Object.assign({}, ...WORKLOADS.map((one) => one.workflows?.(workingFor(one))));
   for (;;) {
     let adapter: DatabaseAdapter | undefined;
     try {
@@ -60,7 +61,8 @@ async function start(): Promise<{ app: ChaosApplication; adapter: DatabaseAdapte
       watchStore(adapter.store, points);
       const worker = settings.works && WORKER;
       const stuckProcessingTimeoutMinutes = STUCK_MINUTES;
-      return { app: await perdure({ database: adapter, hooks, worker, stuckProcessingTimeoutMinutes }), adapter };
+      const options = { database: adapter, hooks, workflows, worker, stuckProcessingTimeoutMinutes };
+      return { app: await perdure(options), adapter };
     } catch (error) {
       await adapter?.store.close();
       if (!(error instanceof StoreError && error.transient)) throw error;

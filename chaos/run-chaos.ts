@@ -2,7 +2,7 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SeededRandomness } from "../simulation/random.ts";
-import { type HookDefinitions, perdure, StoreError } from "../src/index.ts";
+import { type HookDefinitions, perdure, StoreError, type Workflows } from "../src/index.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { scheduleFaults } from "./fault-schedule.ts";
 import { Faults } from "./faults.ts";
@@ -60,7 +60,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     fleet.start();
     const faults = new Faults(arena, fleet, note);
     await suffer(options, fleet, faults);
-    const problems = await drain(fleet, app, note);
+    const problems = await drain(fleet, app, directory, note);
     const entries = readLedgers(directory);
     const accounts = await takeAccounts(app, entries);
     await app.stop();
@@ -78,9 +78,11 @@ async function openObserver(arena: Arena): Promise<ChaosApplication> {
   const app = () => {
     throw new Error("The observer runs nothing.");
   };
-  const hooks: HookDefinitions = Object.assign({}, ...WORKLOADS.map((one) => one.hooks({ ...nothing, app })));
+  const working = { ...nothing, app };
+  const hooks: HookDefinitions = Object.assign({}, ...WORKLOADS.map((one) => one.hooks(working)));
+  const workflows: Workflows = Object.assign({}, ...WORKLOADS.map((one) => one.workflows?.(working)));
   const logger = { info() {}, warn() {}, error() {} }; // what faults do to the observer is nobody's concern
-  const observer = await perdure({ database: arena.database, hooks, worker: false, logger });
+  const observer = await perdure({ database: arena.database, hooks, workflows, worker: false, logger });
   for (const table of WORKLOADS.flatMap(({ tables }) => tables)) await observer.unitOfWork((uow) => uow.query(table));
   return observer;
 }
@@ -98,11 +100,18 @@ async function suffer({ seed, engine, lengthMs }: ChaosOptions, fleet: Fleet, fa
 }
 
 /** Nobody asks for more, and what was asked for comes to its end. */
-async function drain(fleet: Fleet, app: ChaosApplication, note: (text: string) => void): Promise<Problem[]> {
+async function drain(
+  fleet: Fleet,
+  app: ChaosApplication,
+  directory: string,
+  note: (text: string) => void,
+): Promise<Problem[]> {
   await fleet.stopProducing();
   note("nobody asks for more");
+  const entries = readLedgers(directory);
+  for (const { name, finish } of WORKLOADS) await finish?.(app, ofWorkload(entries, name));
   const left = await untilDone(app);
-  const details = `${left} hooks are left, and nothing happens any more`;
+  const details = `${left} hooks and instances are left, and nothing happens any more`;
   const problems = left === 0 ? [] : [{ promise: "everything comes to its end", details, items: [] }];
   note(left === 0 ? "nothing is left to do" : details);
   await fleet.stop();
@@ -126,7 +135,9 @@ async function untilDone(app: ChaosApplication): Promise<number> {
 async function countLeft(app: ChaosApplication): Promise<number | null> {
   try {
     const { pending, processing } = await app.durableHooks.statistics();
-    return pending + processing;
+    let left = pending + processing;
+    for (const workload of WORKLOADS) left += (await workload.left?.(app)) ?? 0;
+    return left;
   } catch (error) {
     if (error instanceof StoreError && error.transient) return null;
     throw error;
@@ -136,10 +147,13 @@ async function countLeft(app: ChaosApplication): Promise<number | null> {
 async function takeAccounts(app: ChaosApplication, entries: readonly Entry[]): Promise<Record<string, Account>> {
   const accounts: Record<string, Account> = {};
   for (const { name, collect, accounts: account } of WORKLOADS) {
-    const own = entries.filter(({ workload }) => workload === name);
-    accounts[name] = account(own, await collect(app));
+    accounts[name] = account(ofWorkload(entries, name), await collect(app));
   }
   return accounts;
+}
+
+function ofWorkload(entries: readonly Entry[], name: string): Entry[] {
+  return entries.filter(({ workload }) => workload === name);
 }
 
 /** A point that nobody got to is no fault. */

@@ -36,7 +36,12 @@ export const POINTS = [
   "after-handler",
   /** The outcome is committed, and nobody in the process knows. */
   "after-settle",
-  /** The trigger is committed, and its caller doesn't know. */
+  "mid-step",
+  /** Steps of workflows have ended, and their results aren't written. */
+  "before-steps-commit",
+  /** The results of steps are committed, and nobody in the process knows. */
+  "after-steps-commit",
+  /** The trigger is committed, or the instance created, and its caller doesn't know. */
   "after-trigger",
   /** A unit of work is committed, and its caller doesn't know. */
   "after-commit",

@@ -1,5 +1,5 @@
 import type { SeededRandomness } from "../simulation/random.ts";
-import type { Application, HookDefinitions } from "../src/index.ts";
+import type { Application, HookDefinitions, Workflows } from "../src/index.ts";
 import type { Entry } from "./ledger.ts";
 import type { OwnTransactions } from "./own-transactions.ts";
 import type { Points } from "./points.ts";
@@ -7,7 +7,7 @@ import type { Points } from "./points.ts";
 /** Writes into the ledger of the process, under the workload's name. */
 export type Write = (did: string, item: string, details?: Readonly<Record<string, unknown>>) => void;
 
-export type ChaosApplication = Application<HookDefinitions>;
+export type ChaosApplication = Application<HookDefinitions, Workflows>;
 
 /** A process that runs what is due. */
 export interface WorkingProcess {
@@ -38,8 +38,14 @@ export interface Workload {
   readonly tables: readonly string[];
   /** The hooks of every process. Handlers write what they do into the ledger. */
   hooks(process: WorkingProcess): HookDefinitions;
+  /** The workflows of every process. The bodies of their steps write what they do into the ledger. */
+  workflows?(process: WorkingProcess): Workflows;
   /** Asks for work until the process is stopping, and writes down what it asked for before, and the answer after. */
   produce(process: ProducingProcess): Promise<void>;
+  /** When nobody asks for more: does what producers who were killed left undone, so that everything can come to its end. */
+  finish?(app: ChaosApplication, entries: readonly Entry[]): Promise<void>;
+  /** How much hasn't come to its end, besides hooks. */
+  left?(app: ChaosApplication): Promise<number>;
   /** What the database holds in the end. */
   collect(app: ChaosApplication): Promise<unknown>;
   /** Compares what was asked for with what has happened. `collected` is what `collect` gave. */

@@ -1,5 +1,6 @@
 import type { Workload } from "./workload.ts";
 import { hooksWorkload } from "./workloads/hooks/workload.ts";
+import { workflowsWorkload } from "./workloads/workflows/workload.ts";
 
 /** Everything that must survive. All of them run at once, in the same processes. */
-export const WORKLOADS: readonly Workload[] = [hooksWorkload];
+export const WORKLOADS: readonly Workload[] = [hooksWorkload, workflowsWorkload];

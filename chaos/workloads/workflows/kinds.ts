@@ -1,0 +1,88 @@
+/** What an instance does; see programs.ts. */
+export type ProgramName =
+  | "sequence"
+  | "parallel"
+  | "sleeper"
+  | "listener"
+  | "stubborn"
+  | "refuse"
+  | "exhaust"
+  | "parent"
+  | "late";
+
+/** What its producer does to it after it was created. */
+export type Operation = "pause" | "terminate" | "restart";
+
+export interface Kind {
+  readonly program: ProgramName;
+  /** How often, compared with the others. */
+  readonly weight: number;
+  /** What must come of it; `terminated` only if the one who asked for it came in time. */
+  readonly fate: "complete" | "errored" | "terminated";
+  readonly operation?: Operation;
+  /** Of a sleep, or the patience of a wait for an event, in milliseconds. */
+  readonly waitMs?: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** Longer than an instance is held in memory while it waits. */
+const PARKED_MS = 5200;
+
+/** The kinds of instances, each a line of the table in the end. */
+export const KINDS = {
+  sequence: { program: "sequence", weight: 6, fate: "complete" },
+  parallel: { program: "parallel", weight: 4, fate: "complete" },
+  "short sleep": { program: "sleeper", weight: 3, fate: "complete", waitMs: 150 },
+  "long sleep": { program: "sleeper", weight: 0.7, fate: "complete", waitMs: PARKED_MS },
+  events: { program: "listener", weight: 4, fate: "complete", waitMs: HOUR_MS },
+  "held events": { program: "listener", weight: 2, fate: "complete", waitMs: 1000 },
+  retried: { program: "stubborn", weight: 3, fate: "complete" },
+  refused: { program: "refuse", weight: 1, fate: "errored" },
+  exhausted: { program: "exhaust", weight: 1, fate: "errored" },
+  parent: { program: "parent", weight: 2, fate: "complete" },
+  paused: { program: "sequence", weight: 3, fate: "complete", operation: "pause" },
+  terminated: { program: "sequence", weight: 2, fate: "terminated", operation: "terminate" },
+  restarted: { program: "sequence", weight: 2, fate: "complete", operation: "restart" },
+  "restarted listener": {
+    program: "listener",
+    weight: 1,
+    fate: "complete",
+    operation: "restart",
+    waitMs: HOUR_MS,
+  },
+  late: { program: "late", weight: 0.02, fate: "complete" },
+  child: { program: "sequence", weight: 0, fate: "complete" },
+} as const satisfies Record<string, Kind>;
+
+export type KindName = keyof typeof KINDS;
+
+export function kindOf(name: KindName): Kind {
+  return KINDS[name];
+}
+
+/** Rare, and asked for early in the life of every process that asks, so that no run is without it. */
+export const SURE: KindName = "late";
+
+/** What an instance is created with. */
+export interface Params {
+  readonly kind: KindName;
+}
+
+/** What a finished instance gives. */
+export interface Output {
+  /** What its code was given by each step, by the step's name. */
+  readonly seen: Readonly<Record<string, string>>;
+  /** The events that it received, in that order. */
+  readonly events: readonly number[];
+  /** The ids of the instances that it created. */
+  readonly children: readonly string[];
+}
+
+/** Every listener waits for these, each sent under an id of its own. */
+export const EVENTS = [1, 2, 3] as const;
+
+export function eventOf(number: number): { type: string; id: string; payload: number } {
+  return { type: "go", id: `event-${number}`, payload: number };
+}
+
+export const EXPECTED_ERROR = { refused: "refused for good", exhausted: "never succeeds" } as const;

@@ -1,0 +1,110 @@
+import type { HistoryItem } from "../../../src/index.ts";
+import type { Entry } from "../../ledger.ts";
+import type { KindName, Operation, Output } from "./kinds.ts";
+
+/** An instance as the database has it in the end. */
+export interface CollectedInstance {
+  readonly id: string;
+  /** Whether another instance has created it. */
+  readonly isChild: boolean;
+  readonly status: string;
+  readonly run: number;
+  readonly output?: Output;
+  readonly error: string | null;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  /** The journals of all its runs. */
+  readonly entries: readonly HistoryItem[];
+}
+
+export interface Collected {
+  readonly instances: readonly CollectedInstance[];
+  readonly effects: readonly { readonly key: string; readonly item: string }[];
+}
+
+/** `unknown` also if its process ended before there was an answer. */
+export type Answer = "accepted" | "refused" | "unknown";
+
+/** One run of the body of a step. */
+export interface Body {
+  readonly run: number;
+  readonly step: string;
+  readonly token: string;
+  readonly key: string;
+  /** When it began, by the right clock. */
+  readonly time: number;
+}
+
+/** Everything that is known of one item. */
+export interface Story {
+  readonly item: string;
+  readonly kind: KindName;
+  readonly answer: Answer;
+  /** An error that faults don't explain. */
+  readonly surprise: string | null;
+  /** What was done to it, and what came of that. */
+  readonly operations: readonly { readonly operation: Operation; readonly answer: "done" | "too late" | "unknown" }[];
+  readonly bodies: readonly Body[];
+  /** The keys of its effects. */
+  readonly effects: readonly string[];
+  readonly instance: CollectedInstance | null;
+}
+
+type Draft = { -readonly [Field in keyof Story]: Story[Field] } & {
+  operations: { operation: Operation; answer: "done" | "too late" | "unknown" }[];
+  bodies: Body[];
+  effects: string[];
+};
+
+const ANSWERS: readonly string[] = ["accepted", "refused", "unknown"] satisfies Answer[];
+const COUNTED: readonly unknown[] = ["pause", "terminate", "restart"] satisfies Operation[];
+
+/** The story of each item, children included, and what is told of items that nobody has asked for. */
+export function tellStories(
+  entries: readonly Entry[],
+  { instances, effects }: Collected,
+): { stories: ReadonlyMap<string, Story>; unasked: readonly string[] } {
+  const stories = new Map<string, Draft>();
+  const unasked = new Set<string>();
+  const on = (item: string, change: (story: Draft) => void) => {
+    const story = stories.get(item);
+    if (story === undefined) unasked.add(item);
+    else change(story);
+  };
+  for (const { did, item, kind } of entries) if (did === "asked") stories.set(item, begin(item, kind as KindName));
+  for (const { output } of instances) {
+    // A parent that is complete was told that its children are there.
+    for (const child of output?.children ?? []) stories.set(child, { ...begin(child, "child"), answer: "accepted" });
+  }
+  for (const { isChild, id } of instances) {
+    if (isChild && !stories.has(id)) stories.set(id, begin(id, "child")); // of a parent that isn't complete
+  }
+  for (const entry of entries) if (entry.did !== "asked") on(entry.item, (story) => goOn(story, entry));
+  for (const { key, item } of effects) on(item, (story) => story.effects.push(key));
+  for (const instance of instances) on(instance.id, (story) => Object.assign(story, { instance }));
+  return { stories, unasked: [...unasked] };
+}
+
+function begin(item: string, kind: KindName): Draft {
+  return { item, kind, answer: "unknown", surprise: null, operations: [], bodies: [], effects: [], instance: null };
+}
+
+function goOn(story: Draft, entry: Entry): void {
+  const { did, step, token, key, time, code, message } = entry;
+  if (did === "began") {
+    const run = Number(String(key).split("/")[1]);
+    story.bodies.push({ run, step, token, key, time } as Body);
+  }
+  if (ANSWERS.includes(did)) story.answer = did as Answer;
+  if (did === "refused" || (did === "operated" && entry["answer"] === "refused")) {
+    story.surprise = `${code}: ${message}`;
+  }
+  const { operation, answer } = entry as Entry & { operation?: Operation; answer?: "done" | "too late" | "unknown" };
+  if (operation === undefined || !COUNTED.includes(operation)) return;
+  // Whoever was killed while it waited for the answer doesn't know.
+  if (did === "operates") story.operations.push({ operation, answer: "unknown" });
+  if (did === "operated" && answer !== undefined) {
+    story.operations.pop();
+    story.operations.push({ operation, answer });
+  }
+}
