@@ -110,6 +110,7 @@ export class Execution {
     this.#onLastCommit = onLastCommit;
     this.#paused = this.instance.paused; // then nothing may begin, and it comes to rest
     if (!this.#paused && this.instance.begun && !(await this.#load())) return { kind: "superseded" };
+    if (this.#end !== undefined) return this.#end; // it was taken away while we loaded
     const ended = this.#untilEnd();
     if (this.#paused) return this.#rest(ended);
     if (this.#interruptions > MOST_RECOVERIES) this.#result = { error: crashLoop(this.#interruptions) };

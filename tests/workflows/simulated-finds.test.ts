@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { defineWorkflow } from "../../src/index.ts";
-import { forever } from "../hooks/support/handlers.ts";
+import { forever, Gate } from "../hooks/support/handlers.ts";
 import { ENGINES } from "../support/engines.ts";
 import { eventually, LEASE_MS, untilStatus, useWorkflows, withTime } from "./support/use-workflows.ts";
 
@@ -52,5 +52,37 @@ describe.each(ENGINES)("attempts that were interrupted, on $name", (engine) => {
     const last = subject.start({ workflow });
     await untilStatus(subject.clock, await last.workflows.workflow.get("one"), "complete");
     expect(attempts).toEqual(["lost 1", "lost 2", "given back 1", "given back 1"]);
+  });
+});
+
+describe.each(ENGINES)("an instance that is taken away while it is loaded, on $name", (engine) => {
+  const subject = useWorkflows(engine);
+
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test("leaves its place to others", async () => {
+    const workflow = defineWorkflow({ name: "taken" }, async (_event, step) => {
+      await step.sleep("night", "10 minutes");
+    });
+    const short = defineWorkflow({ name: "short" }, async () => "done");
+    const process = subject.start({ workflow, short }, { concurrency: 1 });
+    const instance = await process.workflows.workflow.create({ id: "one" });
+    await untilStatus(subject.clock, instance, "waiting");
+    const gate = new Gate();
+    const { instances } = process.store;
+    const load = instances.load.bind(instances);
+    const loads = vi.spyOn(instances, "load").mockImplementation(async (run) => {
+      await gate.opened;
+      return load(run);
+    });
+    await subject.clock.advanceAndSettle(600_000);
+    await withTime(subject.clock, () => expect(loads).toHaveBeenCalled());
+    await instance.terminate();
+    gate.open();
+
+    const other = await process.workflows.short.create({ id: "two" });
+    await untilStatus(subject.clock, other, "complete");
   });
 });
