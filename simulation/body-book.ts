@@ -4,7 +4,7 @@ import type { WorkflowStepContext } from "../src/workflows/step.ts";
 import { describe, MOST_RECOVERIES } from "./check-errored.ts";
 import { describeEnding, type InstanceAccount, isEnding, runOf, type WrittenEntry } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
-import { INNER } from "./names.ts";
+import { DEFAULT_LIMIT, INNER } from "./names.ts";
 import type { World } from "./world.ts";
 
 export type BodyEnding = "running" | "succeeded" | "threw" | "refused" | "aborted";
@@ -94,10 +94,11 @@ export class BodyBook {
       this.#violate("side effects happen at least once", `${key} was completed, but attempt ${attempt} didn't succeed`);
     }
     if (kind !== "failed" || value === null) return;
-    if (describe(value).code === "step.interrupted") {
+    const threw = bodies.some((one) => one.attempt === attempt && one.ending === "threw");
+    if (!threw && describe(value).code === "step.interrupted") {
       const failed = Math.max(0, ...earlier.map((one) => one.attempt));
-      const limit = bodies[0]?.limit ?? 0;
-      if (limit === 0 ? failed > 0 : failed + recoveries > limit) return;
+      const exact = earlier.some((one) => one.kind === "started");
+      if (exact || failed + recoveries > (bodies[0]?.limit ?? DEFAULT_LIMIT)) return;
       this.#violate("errored only for what earned it", `${key} is said to be interrupted ${failed + recoveries} times`);
       return;
     }

@@ -219,6 +219,7 @@ export class InstanceBook {
     for (const entry of entries) this.#entered(account, entry, lock, answer.at);
     if (entries.length > 0) account.recoveries = 0;
     account.toldOfPause = account.paused;
+    if (outcome.kind !== "running" && entries.length === 0) account.releases++;
     this.#apply(account, outcome, answer.at);
   }
 
@@ -253,7 +254,6 @@ export class InstanceBook {
     if (outcome.kind === "released") {
       account.lock = null;
       account.availableAt = account.paused ? null : at;
-      account.releases++;
       return;
     }
     if (outcome.kind === "errored") checkErrored(this.#world, account, outcome.error);

@@ -23,3 +23,5 @@ export type ProgramName = (typeof PROGRAM_NAMES)[number];
 /** Steps that are called inside of another step's function have names that begin like this. */
 export const INNER = "inner";
 export const EVENT_TYPES = ["approved", "changed"] as const;
+/** How often steps are tried again that say nothing else. */
+export const DEFAULT_LIMIT = 3;

@@ -4,6 +4,7 @@ import type { WorkflowStep, WorkflowStepContext } from "../src/workflows/step.ts
 import { behave, never } from "./behave.ts";
 import type { BodyRun, Witness } from "./body-book.ts";
 import type { Params } from "./instance-records.ts";
+import { DEFAULT_LIMIT } from "./names.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Behaviour } from "./trigger-record.ts";
 
@@ -17,7 +18,6 @@ interface BodyOptions {
 
 /** How long a function may take: less than those that hang do. */
 const TIMEOUT_MS = 20_000;
-const DEFAULT_LIMIT = 3;
 
 /** The steps of a simulated workflow: they do what the params say, and everything that the code gets is witnessed. */
 export class Script implements Witness {
