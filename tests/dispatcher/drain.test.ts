@@ -39,6 +39,37 @@ describe.each(ENGINES)("drain on $name", (engine) => {
     expect(await process.processor.getNextWakeAt()).toBeNull();
   });
 
+  test("runs what a running handler triggers and waits for", async () => {
+    const done = new Gate();
+    const wait = recordCalls<string>(async (name) => {
+      await process.hooks.greet.trigger(name);
+      await done.opened;
+    });
+    const greet = recordCalls<string>(() => done.open());
+    const process = under.process({ wait: wait.definition, greet: greet.definition });
+    await process.hooks.wait.trigger("ada");
+    await process.drain();
+
+    expect(greet.payloads).toEqual(["ada"]);
+    expect(await process.durableHooks.statistics()).toMatchObject({ pending: 0, processing: 0 });
+  });
+
+  test("leaves what is due later to other processes, and tells them", async () => {
+    const later = { processAt: under.clock.now() + 10_000 };
+    const greet = recordCalls<string>(async () => {
+      const announce = vi.spyOn(process.adapter.store.engine.wakeups, "announce");
+      await process.hooks.greet.trigger("bob", later);
+      announced.push(...announce.mock.calls.flat());
+    });
+    const announced: string[] = [];
+    const process = under.process({ greet: greet.definition });
+    await process.hooks.greet.trigger("ada");
+    await process.drain();
+
+    expect(announced).toEqual([under.namespace]);
+    expect(greet.payloads).toEqual(["ada"]);
+  });
+
   test("doesn't wait for retries that are due later", async () => {
     const greet = recordCalls<string>(
       () => {
