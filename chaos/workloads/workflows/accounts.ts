@@ -104,7 +104,7 @@ function expectedEnds({ kind, operations }: Story): readonly string[] {
 /** Few attempts may also be used up by processes that were lost in their middle. */
 function isEarned({ kind, instance }: Story, message: string): boolean {
   if (instance?.error?.includes(message)) return true;
-  return kind === "exhausted" && instance?.error?.includes("interrupted") === true;
+  return kind === "exhausted" && instance?.error?.includes("was lost with its process") === true;
 }
 
 function* checkRuns({ item, instance, operations }: Story): Generator<Problem> {

@@ -42,7 +42,7 @@ class Lane {
     while (!stopping()) {
       const sequence = ++this.#items;
       const kind = sequence === SURE_AT && this.#number === 0 ? SURE : random.weighted(WEIGHTS);
-      const item = `${name}-${this.#number}-${sequence}`;
+      const item = `w-${name}-${this.#number}-${sequence}`;
       write("asked", item, { kind });
       const accepted = await this.#create(item, kind);
       if (accepted) this.#care(item, kind);
