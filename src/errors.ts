@@ -20,6 +20,20 @@ export class NotFoundError extends PerdureError {}
 /** What a caller asked for contradicts what is stored. Nothing was changed. */
 export class ConflictError extends PerdureError {}
 
+/** A subject was changed since the caller read it, so nothing was written. `current` is what it is now. */
+export class RevisionConflictError<State = unknown> extends ConflictError {
+  readonly current: State;
+
+  constructor(subjectKey: string, revisions: { given: number; current: number }, current: State) {
+    super(
+      "subject.revision_conflict",
+      `The subject "${subjectKey}" is at revision ${revisions.current}, and ${revisions.given} was given: somebody else has it, or has ` +
+        `changed it. Nothing was written. Stop working on it, or claim it again.`,
+    );
+    this.current = current;
+  }
+}
+
 /** The database's schema isn't the one that this version of Perdure needs. */
 export class SchemaError extends PerdureError {}
 

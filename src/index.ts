@@ -1,3 +1,8 @@
+export {
+  createSubjectDispatcher,
+  runSubjects,
+  type SubjectDispatcherOptions,
+} from "./app/create-subject-dispatcher.ts";
 export { type Application, type HookHandle, type HookHandles, type PerdureOptions, perdure } from "./app/perdure.ts";
 export type { Clock, Timer } from "./clock.ts";
 export { type Duration, parseDuration } from "./duration.ts";
@@ -10,6 +15,7 @@ export {
   NonRetryableError,
   NotFoundError,
   PerdureError,
+  RevisionConflictError,
   SchemaError,
   StoreError,
   WorkflowFailedError,
@@ -52,6 +58,31 @@ export type { InstanceStatus } from "./store/instance-records.ts";
 export type { FragmentMigration, FragmentTables } from "./store/migration.ts";
 export type { SqlRow, SqlValue } from "./store/sql-value.ts";
 export type { DatabaseAdapter } from "./store/store.ts";
+export type { SubjectStatus } from "./store/subject-records.ts";
+export type { SubjectRetries, SubjectSettings } from "./subjects/dispatcher-settings.ts";
+export type {
+  HandleSubject,
+  SubjectContext,
+  SubjectOutcome,
+  SubjectProgress,
+  SubjectResult,
+} from "./subjects/handle-subject.ts";
+export type { HandlingOptions, RunOptions, RunReport } from "./subjects/run-subjects.ts";
+export type { SubjectDispatcher, SubjectPage } from "./subjects/subject-dispatcher.ts";
+export type {
+  CheckpointOptions,
+  ClaimOptions,
+  CompleteOptions,
+  DiscoveredSubject,
+  FailOptions,
+  SubjectListOptions,
+  SubjectReference,
+  SyncOptions,
+  SyncReport,
+  Time,
+} from "./subjects/subject-inputs.ts";
+export type { SubjectState } from "./subjects/subject-state.ts";
+export type { Discovered } from "./subjects/sync-discovered.ts";
 export { fromPg } from "./transactions/from-pg.ts";
 export { fromBetterSqlite3, fromNodeSqlite } from "./transactions/from-sqlite.ts";
 export type { CreateOptions } from "./workflows/create-options.ts";

@@ -3,7 +3,6 @@ import {
   type DispatcherOptions,
   type DurableHooksDispatcher,
 } from "../dispatchers/node.ts";
-import { InvalidInputError } from "../errors.ts";
 import { createDurableHooksProcessor } from "../fragment/create-processor.ts";
 import { defineFragment, type RunUnitOfWork } from "../fragment/define-fragment.ts";
 import { Fragment } from "../fragment/fragment.ts";
@@ -19,13 +18,14 @@ import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
 import { consoleLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
-import { type DatabaseAdapter, Store } from "../store/store.ts";
+import type { DatabaseAdapter, Store } from "../store/store.ts";
 import { createBindings } from "../workflows/create-bindings.ts";
 import { type EnvOption, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
 import type { TypedBindings } from "../workflows/workflow-binding.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/workflow-settings.ts";
 import type { Workflows } from "../workflows/workflow-types.ts";
+import { checkDatabase, openDatabase } from "./open-database.ts";
 
 export interface PerdureOptions<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>>
   extends DurableHooksOptions {
@@ -79,8 +79,8 @@ export async function perdure<
     .build();
   new RegisteredHooks(namespace, hooks, parseHookSettings(durableHooks));
   const registered = new RegisteredWorkflows(namespace, workflows, parseWorkflowLimits(workflowLimits), env);
+  checkDatabase(database);
   const owned = typeof database === "string";
-  if (!owned && !(database?.store instanceof Store)) throw invalidDatabase();
   const adapter = owned ? await openDatabase(database, logger) : database;
   try {
     const parts = buildParts(definition, undefined, { databaseAdapter: adapter, durableHooks });
@@ -174,23 +174,4 @@ function startWorker(
   const dispatcher = createDurableHooksDispatcher({ ...(worker === true ? {} : worker), processor, logger });
   dispatcher.startPolling();
   return dispatcher;
-}
-
-async function openDatabase(database: string, logger: Logger): Promise<DatabaseAdapter> {
-  if (/^postgres(ql)?:\/\//.test(database)) {
-    const { postgres } = await import("../store/postgres/index.ts");
-    return postgres(database, { logger });
-  }
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(database)) {
-    throw invalidDatabase();
-  }
-  const { sqlite } = await import("../store/sqlite/index.ts");
-  return sqlite(database, { logger });
-}
-
-function invalidDatabase(): InvalidInputError {
-  return new InvalidInputError(
-    "options.invalid",
-    "database must be a path, a postgres:// URL, or made by sqlite(...) or postgres(...).",
-  );
 }

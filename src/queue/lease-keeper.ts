@@ -1,9 +1,14 @@
 import type { Clock, Timer } from "../clock.ts";
 import { AttemptAbortedError } from "../errors.ts";
-import type { Work, WorkSource } from "./work.ts";
+import type { Work } from "./work.ts";
 
-interface Held {
-  readonly source: WorkSource;
+/** Where leases are renewed. */
+interface LeaseSource<Leased> {
+  renew(work: readonly Leased[], leaseMs: number): Promise<Set<Leased>>;
+}
+
+interface Held<Leased> {
+  readonly source: LeaseSource<Leased>;
   /** By the monotonic clock, counted from before the request was sent: at the database it ends later, never earlier. */
   until: number;
   renewing: boolean;
@@ -13,11 +18,11 @@ interface Held {
  * Keeps the leases of what runs: most work is done before a third of its lease is over and costs nothing here. Work whose lease
  * could not be renewed in time may have another owner already, so it is told to stop.
  */
-export class LeaseKeeper {
+export class LeaseKeeper<Leased extends Pick<Work, "abandon"> = Work> {
   readonly #clock: Clock;
   readonly #leaseMs: number;
   readonly #onError: (error: unknown) => void;
-  readonly #held = new Map<Work, Held>();
+  readonly #held = new Map<Leased, Held<Leased>>();
   #timer: Timer | undefined;
 
   constructor(clock: Clock, leaseMs: number, onError: (error: unknown) => void) {
@@ -27,17 +32,17 @@ export class LeaseKeeper {
   }
 
   /** `requestedAt` is the monotonic time at which the claim was sent. */
-  hold(work: Work, source: WorkSource, requestedAt: number): void {
+  hold(work: Leased, source: LeaseSource<Leased>, requestedAt: number): void {
     this.#held.set(work, { source, until: requestedAt + this.#leaseMs, renewing: false });
     this.#schedule();
   }
 
-  drop(work: Work): void {
+  drop(work: Leased): void {
     if (this.#held.delete(work) && this.#held.size === 0) this.#cancelTimer();
   }
 
   /** Whether the lease can't have run out yet. */
-  isHeld(work: Work): boolean {
+  isHeld(work: Leased): boolean {
     const held = this.#held.get(work);
     return held !== undefined && this.#clock.monotonic() < held.until;
   }
@@ -58,7 +63,7 @@ export class LeaseKeeper {
   /** A renewal that gets no answer must not keep us from seeing that the time is up. */
   #renewDue(): void {
     const now = this.#clock.monotonic();
-    const bySource = new Map<WorkSource, Work[]>();
+    const bySource = new Map<LeaseSource<Leased>, Leased[]>();
     for (const [work, held] of this.#held) {
       if (now >= held.until) {
         this.#lose(work);
@@ -72,8 +77,8 @@ export class LeaseKeeper {
     for (const [source, work] of bySource) void this.#renew(source, work, now);
   }
 
-  async #renew(source: WorkSource, work: readonly Work[], requestedAt: number): Promise<void> {
-    let ours: Set<Work> | undefined;
+  async #renew(source: LeaseSource<Leased>, work: readonly Leased[], requestedAt: number): Promise<void> {
+    let ours: Set<Leased> | undefined;
     try {
       ours = await source.renew(work, this.#leaseMs);
     } catch (error) {
@@ -88,7 +93,7 @@ export class LeaseKeeper {
     }
   }
 
-  #lose(work: Work): void {
+  #lose(work: Leased): void {
     this.drop(work);
     work.abandon(
       new AttemptAbortedError(

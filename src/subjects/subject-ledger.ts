@@ -1,0 +1,193 @@
+import { ConflictError, NotFoundError, RevisionConflictError } from "../errors.ts";
+import { retryDelay } from "../queue/retry-policy.ts";
+import { applySchema } from "../schema.ts";
+import type { Store } from "../store/store.ts";
+import type {
+  SubjectChange,
+  SubjectChangeKind,
+  SubjectFilter,
+  SubjectRecord,
+  SubjectScope,
+  SubjectSync,
+  SubjectVersion,
+  SyncCounts,
+} from "../store/subject-records.ts";
+import { encodeValue } from "../values/index.ts";
+import type { ParsedSettings } from "./dispatcher-settings.ts";
+import { GroupTurns } from "./group-turns.ts";
+import type { DiscoveredSubject, SubjectReference } from "./subject-inputs.ts";
+import { type SubjectState, toSubjectState } from "./subject-state.ts";
+
+export interface LedgerOptions extends SubjectScope {
+  readonly store: () => Promise<Store>;
+  /** This process, as the owner of leases. */
+  readonly owner: string;
+  readonly settings: ParsedSettings;
+}
+
+/** What a change writes besides its kind. */
+export interface ChangeFields {
+  readonly cursor?: unknown;
+  readonly meta?: unknown;
+  readonly dueAt?: number | null;
+  readonly delayMs?: number | null;
+  readonly leaseMs?: number | null;
+  /** Encoded. */
+  readonly error?: string | null;
+}
+
+/** A row of a few megabytes is slow. */
+const MOST_BYTES = 1024 * 1024;
+
+/** Where it is said that subjects of a dispatcher may be due. */
+export function topicOf({ profile, dispatcherId }: SubjectScope): string {
+  return `subjects~${profile}~${dispatcherId}`;
+}
+
+/** The subjects of one dispatcher in the database, with values as users have them. */
+export class SubjectLedger {
+  readonly scope: SubjectScope;
+  readonly settings: ParsedSettings;
+  readonly store: () => Promise<Store>;
+  readonly owner: string;
+  readonly #turns = new GroupTurns();
+
+  constructor({ profile, dispatcherId, store, owner, settings }: LedgerOptions) {
+    this.scope = { profile, dispatcherId };
+    this.store = store;
+    this.owner = owner;
+    this.settings = settings;
+  }
+
+  /** What a discoverer gave, checked and encoded. */
+  async encodeDiscovered(subject: DiscoveredSubject, dueAt: number | null): Promise<SubjectSync> {
+    const { subjectKey, group } = subject;
+    if (typeof group === "string") this.#turns.notice(group);
+    return {
+      subjectKey,
+      group: group === null ? "" : (group ?? null),
+      cursor: await this.#encode(subject.cursor, "cursor", subjectKey),
+      meta: await this.#encode(subject.meta, "meta", subjectKey),
+      dueAt,
+    };
+  }
+
+  async sync(subjects: readonly SubjectSync[], keepProgress: boolean): Promise<SyncCounts> {
+    const store = await this.store();
+    const counts = await store.subjects.sync({ ...this.scope, subjects, keepProgress });
+    if (counts.created + counts.refreshed > 0) store.work.post({ namespace: topicOf(this.scope), delayMs: 0 });
+    return counts;
+  }
+
+  async retire(subjectKeys: readonly string[]): Promise<number> {
+    return (await this.store()).subjects.retire(this.scope, subjectKeys);
+  }
+
+  async claim(claim: { limit: number; leaseMs: number; dueBy?: number | null }): Promise<SubjectRecord[]> {
+    const { limit, leaseMs, dueBy = null } = claim;
+    const { statements } = (await this.store()).subjects;
+    const fair = this.#turns.share(limit);
+    const claimed = await statements.claim({ ...this.scope, limit, leaseMs, dueBy, owner: this.owner, fair });
+    this.#turns.taken(claimed);
+    return [...claimed.subjects];
+  }
+
+  /** Writes what its owner says about a subject, or throws and writes nothing. */
+  async change(kind: SubjectChangeKind, reference: SubjectReference, fields: ChangeFields): Promise<SubjectRecord> {
+    const store = await this.store();
+    const { subjectKey, revision } = reference;
+    const change: SubjectChange = {
+      ...this.scope,
+      subjectKey,
+      revision,
+      changeId: store.createId(),
+      kind,
+      cursor: await this.#encode(fields.cursor, "cursor", subjectKey),
+      meta: await this.#encode(fields.meta, "meta", subjectKey),
+      dueAt: fields.dueAt ?? null,
+      delayMs: fields.delayMs ?? null,
+      leaseMs: fields.leaseMs ?? null,
+      error: fields.error ?? null,
+    };
+    const result = await store.subjects.change(change);
+    if (result.result === "missing") throw this.#missing(subjectKey);
+    if (result.result === "stale") throw this.#conflict(revision, result.subject);
+    if (result.result === "inactive") throw notLeased(result.subject);
+    if (kind !== "checkpoint") this.#tell(store, result.subject);
+    return result.subject;
+  }
+
+  /** How long a subject waits after a failure, at this revision of it. */
+  async retryDelay({ subjectKey, revision }: SubjectReference): Promise<number> {
+    const record = await this.find(subjectKey);
+    if (record === null) throw this.#missing(subjectKey);
+    if (record.revision !== revision) throw this.#conflict(revision, record);
+    return this.delayAfter(record.failures + 1);
+  }
+
+  /** How long to wait after so many failures in a row. */
+  async delayAfter(failures: number): Promise<number> {
+    return retryDelay(this.settings.retries, failures, (await this.store()).randomness);
+  }
+
+  async renew(references: readonly SubjectReference[], leaseMs: number): Promise<boolean[]> {
+    const { statements } = (await this.store()).subjects;
+    const versions: SubjectVersion[] = references.map(({ subjectKey, revision }) => ({
+      ...this.scope,
+      subjectKey,
+      revision,
+    }));
+    return statements.renew(versions, leaseMs);
+  }
+
+  async nextWake(): Promise<number | null> {
+    return (await this.store()).subjects.statements.nextWake(this.scope);
+  }
+
+  /** The database's time. */
+  async time(): Promise<number> {
+    return (await this.store()).subjects.statements.time();
+  }
+
+  async find(subjectKey: string): Promise<SubjectRecord | null> {
+    const { statements } = (await this.store()).subjects;
+    return (await statements.find([{ ...this.scope, subjectKey }]))[0] ?? null;
+  }
+
+  async list(filter: Omit<SubjectFilter, keyof SubjectScope>): Promise<SubjectRecord[]> {
+    return (await this.store()).subjects.statements.list({ ...this.scope, ...filter });
+  }
+
+  /** Null for what was left out, which keeps what is stored. */
+  async #encode(value: unknown, field: "cursor" | "meta", subjectKey: string): Promise<string | null> {
+    if (value === undefined) return null;
+    const label = `The ${field} of the subject "${subjectKey}"`;
+    const checked = value === null ? null : await applySchema(this.settings[field], value, label, "subject.invalid");
+    return encodeValue(checked, { label: field, maxBytes: MOST_BYTES });
+  }
+
+  #tell(store: Store, { dueAt, updatedAt }: SubjectRecord): void {
+    if (dueAt === null) return;
+    store.work.post({ namespace: topicOf(this.scope), delayMs: Math.max(dueAt - updatedAt, 0) });
+  }
+
+  #conflict(given: number, record: SubjectRecord): RevisionConflictError<SubjectState> {
+    const revisions = { given, current: record.revision };
+    return new RevisionConflictError(record.subjectKey, revisions, toSubjectState(record));
+  }
+
+  #missing(subjectKey: string): NotFoundError {
+    const { profile, dispatcherId } = this.scope;
+    return new NotFoundError(
+      "subject.not_found",
+      `The dispatcher "${dispatcherId}" of the profile "${profile}" has no subject "${subjectKey}": sync it first.`,
+    );
+  }
+}
+
+function notLeased({ subjectKey, status }: SubjectRecord): ConflictError {
+  return new ConflictError(
+    "subject.not_leased",
+    `The subject "${subjectKey}" is ${status}, and only who has claimed it may change it: claimDueSubjects comes first.`,
+  );
+}

@@ -1,0 +1,54 @@
+import { checkText } from "../hooks/names.ts";
+import { checkOptions } from "../options.ts";
+import { checkSubjectKey, checkTime, invalid } from "./check-inputs.ts";
+import type { DiscoveredSubject, SyncReport } from "./subject-inputs.ts";
+import type { SubjectLedger } from "./subject-ledger.ts";
+
+/** What a discoverer may give: all at once, or bit by bit. */
+export type Discovered<Cursor = unknown, Meta = unknown> =
+  | Iterable<DiscoveredSubject<Cursor, Meta>>
+  | AsyncIterable<DiscoveredSubject<Cursor, Meta>>;
+
+const FIELDS = ["subjectKey", "cursor", "meta", "nextDueAt", "group"];
+/** So many are kept in memory. */
+const PART = 5000;
+
+/** Writes what was discovered, part by part, and gives how many there were. Within a part, no key may be there twice. */
+export async function syncDiscovered(
+  ledger: SubjectLedger,
+  discovered: Discovered,
+  { retire, keepProgress }: { retire: boolean; keepProgress: boolean },
+): Promise<SyncReport & { discovered: number }> {
+  let [count, created, refreshed] = [0, 0, 0];
+  let part = new Map<string, DiscoveredSubject>();
+  const keys: string[] = [];
+  const flush = async () => {
+    const subjects = [...part.values()];
+    part = new Map();
+    const rows = await Promise.all(
+      subjects.map((subject) => ledger.encodeDiscovered(subject, checkTime(subject.nextDueAt, "nextDueAt"))),
+    );
+    const counts = await ledger.sync(rows, keepProgress);
+    created += counts.created;
+    refreshed += counts.refreshed;
+  };
+  for await (const subject of discovered) {
+    const checked = checkDiscovered(subject);
+    if (part.has(checked.subjectKey)) throw invalid(`The subject "${checked.subjectKey}" is there twice`);
+    part.set(checked.subjectKey, checked);
+    count++;
+    if (retire) keys.push(checked.subjectKey);
+    if (part.size === PART) await flush();
+  }
+  if (part.size > 0) await flush();
+  const retired = retire ? await ledger.retire(keys) : 0;
+  return { discovered: count, created, refreshed, retired };
+}
+
+function checkDiscovered(subject: unknown): DiscoveredSubject {
+  checkOptions(subject, { label: "A subject", fields: FIELDS, code: "subject.invalid" });
+  const { subjectKey, group } = subject as DiscoveredSubject;
+  checkSubjectKey(subjectKey);
+  if (group !== undefined && group !== null) checkText(group, "A group");
+  return subject as DiscoveredSubject;
+}
