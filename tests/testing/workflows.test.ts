@@ -12,6 +12,11 @@ import { createTestApp } from "../../src/testing/index.ts";
 
 const MINUTE = 60_000;
 
+/** Lets whatever could run, run. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Notes when each of its steps ran. Before the second one it waits. */
 function createTour(wait: (step: WorkflowStep) => Promise<unknown>) {
   const ran: string[] = [];
@@ -65,6 +70,19 @@ describe("running workflows", () => {
     await app.advance("1 second");
     expect(ran).toEqual(["first", "second"]);
     expect(await instance.status()).toMatchObject({ status: "complete" });
+  });
+
+  test("what a test creates waits for its turn, also while another one waits in memory", async () => {
+    const { tour, ran } = createTour((step) => step.sleep("a moment", "3 seconds"));
+    await using app = await createTestApp({ workflows: { tour } });
+    await app.workflows.tour.create();
+    await app.runUntilIdle();
+    const other = await app.workflows.tour.create();
+    await settle();
+    expect(ran).toEqual(["first"]);
+    expect(await other.status()).toMatchObject({ status: "queued" });
+    await app.runUntilIdle();
+    expect(ran).toEqual(["first", "first"]);
   });
 
   test("steps run again at their own times", async () => {
