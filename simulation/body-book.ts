@@ -2,7 +2,14 @@ import type { NewEntry } from "../src/store/instance-records.ts";
 import { decodeValue } from "../src/values/index.ts";
 import type { WorkflowStepContext } from "../src/workflows/step.ts";
 import { describe, MOST_RECOVERIES } from "./check-errored.ts";
-import { describeEnding, type InstanceAccount, isEnding, runOf, type WrittenEntry } from "./instance-account.ts";
+import {
+  describeEnding,
+  type InstanceAccount,
+  isEnding,
+  runOf,
+  stepOf,
+  type WrittenEntry,
+} from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import { DEFAULT_LIMIT, INNER } from "./names.ts";
 import type { World } from "./world.ts";
@@ -129,8 +136,7 @@ export class BodyBook {
     const { now } = this.#world;
     const { held, lock, availableAt, paused, toldOfPause, recoveries } = account;
     const step = key.split("/").slice(2).join("/");
-    const entries = runOf(account).journal.filter((entry) => `${entry.type}:${entry.name}` === step.split("#")[0]);
-    const mine = entries.filter(({ count }) => count === Number(step.split("#")[1] ?? 1));
+    const mine = runOf(account).journal.filter((entry) => stepOf(entry) === step);
     if (mine.some(isEnding)) this.#violate("nothing committed runs again", `${key} has ended, and runs once more`);
     if (!held || !lock?.startsWith(`${process}#`) || (availableAt ?? 0) <= now) {
       this.#violate(

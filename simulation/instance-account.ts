@@ -1,5 +1,4 @@
 import type { InstanceStatus, NewEntry } from "../src/store/instance-records.ts";
-import { describeStep } from "../src/workflows/run-journal.ts";
 
 /** An entry of a journal, and the token that it was written with. */
 export interface WrittenEntry extends NewEntry {
@@ -81,7 +80,19 @@ export function isEnding({ kind, dueAt }: NewEntry): boolean {
 
 /** An ending as the workflow's code sees it. */
 export function describeEnding(entry: NewEntry, { events }: RunAccount): string {
-  const step = describeStep(entry);
+  const step = stepOf(entry);
   if (entry.kind !== "received") return `${step} ${entry.kind}`;
   return `${step} received ${events.find(({ sequence }) => sequence === entry.event)?.n}`;
+}
+
+/** A step as its idempotency key names it. Those inside of another step are named after that. */
+export function stepOf(step: {
+  readonly type: string;
+  readonly name: string;
+  readonly count: number;
+  readonly parent?: string | null;
+}): string {
+  const { type, name, count, parent = null } = step;
+  const short = count === 1 ? `${type}:${name}` : `${type}:${name}#${count}`;
+  return parent === null ? short : `${parent}/${type}:${name}#${count}`;
 }

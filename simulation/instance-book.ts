@@ -11,11 +11,10 @@ import type {
   NewEntry,
   RenewedInstance,
 } from "../src/store/instance-records.ts";
-import { describeStep } from "../src/workflows/run-journal.ts";
 import { BodyBook } from "./body-book.ts";
 import { checkErrored } from "./check-errored.ts";
 import { EventBook } from "./event-book.ts";
-import { type InstanceAccount, isEnding, newRun, runOf } from "./instance-account.ts";
+import { type InstanceAccount, isEnding, newRun, runOf, stepOf } from "./instance-account.ts";
 import type { CreateRecord } from "./instance-records.ts";
 import { LifecycleBook } from "./lifecycle-book.ts";
 import type { World } from "./world.ts";
@@ -234,9 +233,9 @@ export class InstanceBook {
 
   #entered(account: InstanceAccount, entry: NewEntry, lock: string, at: number): void {
     const run = runOf(account);
-    const step = describeStep(entry);
+    const step = stepOf(entry);
     const label = `${account.ref}/${account.run}/${step}`;
-    const earlier = run.journal.filter((one) => describeStep(one) === step);
+    const earlier = run.journal.filter((one) => stepOf(one) === step);
     if (earlier.some(isEnding)) this.#violate("a step ends once", `${label} has ended, and is ${entry.kind} now`);
     const deadline = earlier.findLast(({ kind }) => kind === "waiting")?.dueAt;
     if (entry.type === "sleep" && entry.kind === "completed" && (deadline ?? 0) > at) {

@@ -1,8 +1,8 @@
 import { EventTimeoutError, NonRetryableError } from "../src/errors.ts";
-import { describeStep } from "../src/workflows/run-journal.ts";
 import type { WorkflowStep, WorkflowStepContext } from "../src/workflows/step.ts";
 import { behave, never } from "./behave.ts";
 import type { BodyRun, Witness } from "./body-book.ts";
+import { stepOf } from "./instance-account.ts";
 import type { Params } from "./instance-records.ts";
 import { DEFAULT_LIMIT } from "./names.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
@@ -96,7 +96,7 @@ export class Script implements Witness {
     const key = `${type}:${name}`;
     const count = (this.#counts.get(key) ?? 0) + 1;
     this.#counts.set(key, count);
-    return describeStep({ type, name, count });
+    return stepOf({ type, name, count });
   }
 
   async #witness(identity: string, call: () => Promise<unknown>): Promise<unknown> {
