@@ -54,6 +54,21 @@ describe.each(ENGINES)("drain on $name", (engine) => {
     expect(await process.durableHooks.statistics()).toMatchObject({ pending: 0, processing: 0 });
   });
 
+  test("runs what is triggered while it looks for the last time", async () => {
+    const greet = recordCalls<string>();
+    const process = under.process({ greet: greet.definition });
+    const { statements } = process.store.hooks;
+    const claim = statements.claim.bind(statements);
+    vi.spyOn(statements, "claim").mockImplementationOnce(async (request) => {
+      const claimed = await claim(request);
+      await process.hooks.greet.trigger("ada");
+      return claimed;
+    });
+    await process.drain();
+
+    expect(greet.payloads).toEqual(["ada"]);
+  });
+
   test("leaves what is due later to other processes, and tells them", async () => {
     const later = { processAt: under.clock.now() + 10_000 };
     const greet = recordCalls<string>(async () => {
