@@ -1,8 +1,9 @@
 import type { InstanceStatus, NewEntry } from "../src/store/instance-records.ts";
 
-/** An entry of a journal, and the token that it was written with. */
+/** An entry of a journal, when it was written, and with which token. */
 export interface WrittenEntry extends NewEntry {
   readonly lock: string;
+  readonly at: number;
 }
 
 /** An event that an instance has. */

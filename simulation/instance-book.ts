@@ -226,7 +226,7 @@ export class InstanceBook {
   #hasWritten(account: InstanceAccount, { lock, position, entries }: InstanceCommit): boolean {
     const { journal } = runOf(account);
     return entries.every((entry, index) => {
-      const { lock: writer, ...written } = journal[position - 1 + index] ?? { lock: "" };
+      const { lock: writer, at: _, ...written } = journal[position - 1 + index] ?? { lock: "", at: 0 };
       return writer === lock && JSON.stringify(written) === JSON.stringify(entry);
     });
   }
@@ -243,7 +243,7 @@ export class InstanceBook {
     }
     if (entry.type === "do") this.bodies.entered(account, label, entry, earlier);
     if (entry.type === "waitForEvent") this.events.entered(run, label, entry, deadline ?? null);
-    run.journal.push({ ...entry, lock });
+    run.journal.push({ ...entry, lock, at });
   }
 
   #apply(account: InstanceAccount, outcome: InstanceOutcome, at: number): void {

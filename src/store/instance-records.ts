@@ -80,8 +80,8 @@ export interface NewEntry {
   readonly dueAt: number | null;
   /** The sequence of the event that was received. */
   readonly event: number | null;
-  /** Whether the step was called while the body of another one ran, as nested steps are. */
-  readonly nested: boolean;
+  /** The path of the step that it was called inside of; null for most. */
+  readonly parent: string | null;
 }
 
 export interface JournalEntry extends NewEntry {

@@ -44,7 +44,7 @@ export function toJournalEntry(row: Row): JournalEntry {
     value: row.value as string | null,
     dueAt: toNumberOrNull(row.due_at),
     event: toNumberOrNull(row.event),
-    nested: Boolean(row.nested),
+    parent: row.parent as string | null,
     at: toNumber(row.at),
   };
 }

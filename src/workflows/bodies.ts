@@ -2,8 +2,9 @@ import type { Clock } from "../clock.ts";
 import type { AttemptAbortedError } from "../errors.ts";
 import type { InstanceRun, NewEntry } from "../store/instance-records.ts";
 import { Attempt } from "./attempt.ts";
-import { describeStep } from "./run-journal.ts";
 import type { BodyCall } from "./step-call.ts";
+import { describeStep, pathOf } from "./step-path.ts";
+import { runInside } from "./step-scope.ts";
 
 /** How an attempt ended. */
 export type AttemptResult = { readonly value: unknown } | { readonly error: unknown };
@@ -86,9 +87,10 @@ export class Bodies {
 
   #start(call: BodyCall): void {
     const { ref, run } = this.#run;
-    const key = `${ref}/${run}/${describeStep(call)}`;
+    const key = `${ref}/${run}/${call.parent === null ? describeStep(call) : pathOf(call)}`;
     const attempt = new Attempt(this.#clock, call, call.attempt, call.policy, key);
     this.#running.set(call, attempt);
-    attempt.run(call.body, call.policy.timeoutMs, (result) => this.#onEnd(call, attempt, result));
+    const body = (ctx: never) => runInside(this.#run, call, () => call.body(ctx));
+    attempt.run(body, call.policy.timeoutMs, (result) => this.#onEnd(call, attempt, result));
   }
 }

@@ -17,10 +17,12 @@ import { DatabaseTime } from "./database-time.ts";
 import { EventFeed } from "./event-feed.ts";
 import type { ExecutionEnd, ExecutionHost } from "./execution-host.ts";
 import { OpenWaits } from "./open-waits.ts";
-import { describeStep, RunJournal, type StepRecord } from "./run-journal.ts";
+import { RunJournal, type StepRecord } from "./run-journal.ts";
 import { BodyCall, type OpenWait, type StepCall } from "./step-call.ts";
 import { crashLoop, liveValue, stepInterrupted, storedEnding } from "./step-ending.ts";
+import { describeStep, pathOf, type StepIdentity } from "./step-path.ts";
 import { chooseDelay } from "./step-retry.ts";
+import { runOutside } from "./step-scope.ts";
 
 type WrittenCommit = Extract<InstanceCommitResult, { result: "written" }>;
 type FinalOutcome = Exclude<InstanceOutcome, { kind: "running" }>;
@@ -57,6 +59,8 @@ export class Execution {
   #lease: InstanceLease;
   /** Endings that are stored, of steps that were called. */
   readonly #replayed = new Set<{ call: StepCall; ending: JournalEntry }>();
+  /** Steps inside of other steps, by their paths. */
+  readonly #inner = new Map<string, StepCall>();
   /** What has ended and isn't delivered yet, in that order. */
   readonly #arrived: (() => void)[] = [];
   #pending: NewEntry[] = [];
@@ -94,7 +98,8 @@ export class Execution {
 
   /** Whether nothing of the user's runs: it sleeps, or waits for an event or a retry. */
   get waiting(): boolean {
-    return this.#waits.size > 0 && this.#bodies.running === 0 && this.#bodies.ready === 0;
+    const atRest = this.#pending.length === 0 && this.#committing === undefined && this.#bodies.ready === 0;
+    return this.#waits.size > 0 && this.#bodies.running === 0 && atRest;
   }
 
   /** Whether it should be told at once of events. */
@@ -140,9 +145,14 @@ export class Execution {
 
   // What others tell it
 
-  /** What an answer of the database said about the instance. */
-  observe(news: InstanceNews): void {
-    this.#observe(news);
+  /** Of what is asked now; the answer may be overtaken by a pause or a resume. */
+  get pauseChanges(): number {
+    return this.#pauseChanges;
+  }
+
+  /** What an answer of the database said about the instance; asked when `pauseChanges` was this. */
+  observe(news: InstanceNews, askedAt: number): void {
+    this.#observe(askedAt === this.#pauseChanges ? news : { ...news, paused: this.#paused });
     this.#soon();
   }
 
@@ -187,28 +197,31 @@ export class Execution {
   async release(): Promise<void> {
     await this.#committing?.catch(() => {});
     const { position } = this.#journal;
-    await this.#host.commit({ ...this.#lease, position, entries: [], outcome: this.#givenBack(0) });
+    const entries = this.#pending.splice(0);
+    await this.#host.commit({ ...this.#lease, position, entries, outcome: this.#givenBack(entries.length) });
   }
 
   // What the code calls
-
-  /** What is stored about a step. */
-  find(type: StepCall["type"], name: string, count: number, aliases: readonly string[]): StepRecord | null {
-    return this.#journal.find(type, name, count, aliases);
-  }
-
-  /** Whether a body runs: what is called now may be called from inside of it. */
-  get busy(): boolean {
-    return this.#bodies.running > 0;
-  }
 
   /** The database's time. */
   now(): number {
     return this.#time.now();
   }
 
-  /** Registers a call, and sees to it that it ends: as it did before, or for the first time. */
-  enter(call: StepCall & OpenWait): Promise<unknown> {
+  /**
+   * Registers a call, and sees to it that it ends: as it did before, or for the first time. A step inside of another that is
+   * tried again is the same step: it isn't run again.
+   */
+  enter(
+    step: StepIdentity,
+    aliases: readonly string[],
+    create: (record: StepRecord | null) => StepCall & OpenWait,
+  ): Promise<unknown> {
+    const path = step.parent === null ? null : pathOf(step);
+    const known = path === null ? undefined : this.#inner.get(path);
+    if (known !== undefined) return known.promise;
+    const call = create(this.#journal.find(step, aliases));
+    if (path !== null) this.#inner.set(path, call);
     if (call.record !== null) call.record.reached = true;
     const ending = call.record?.ending ?? null;
     if (ending !== null) this.#replayed.add({ call, ending });
@@ -223,7 +236,7 @@ export class Execution {
       this.#result ??= result;
       this.#goOn();
     };
-    main().then(
+    runOutside(main).then(
       (value) => end({ value }),
       (error: unknown) => end({ error }),
     );
@@ -259,9 +272,19 @@ export class Execution {
       return;
     }
     const outcome = this.#outcome();
-    if (outcome.kind === "parked" || outcome.kind === "released") this.#pending.push(...this.#waits.record());
+    this.#recordWaits(outcome);
     if (this.#pending.length > 0 || outcome.kind !== "running") this.#commit(outcome);
     else this.#proceed();
+  }
+
+  /**
+   * Deadlines are written when we let go. Those that are far off are written before any body begins beside them, too: however
+   * often the process is lost meanwhile, they stay where they are.
+   */
+  #recordWaits({ kind }: InstanceOutcome): void {
+    if (kind === "completed" || kind === "errored") return;
+    const from = kind === "running" ? this.#time.now() + HOLD_MS : Number.NEGATIVE_INFINITY;
+    this.#pending.push(...this.#waits.record(from));
   }
 
   /** One ending at a time: first those of the journal, then what has ended since, then what time and events bring. */

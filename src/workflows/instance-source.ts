@@ -49,10 +49,11 @@ export class InstanceSource implements ProcessorSource {
       work.filter((one) => one instanceof InstanceWork).map((one) => [one.execution.lease.ref, one] as const),
     );
     const leases = Array.from(byRef.values(), ({ execution }) => execution.lease);
+    const changes = new Map(Array.from(byRef.values(), (one) => [one, one.execution.pauseChanges]));
     const held = new Set<Work>();
     for (const renewed of await this.store.instances.statements.renew(leases, leaseMs)) {
       const one = byRef.get(renewed.ref) as InstanceWork;
-      one.execution.observe(renewed);
+      one.execution.observe(renewed, changes.get(one) as number);
       held.add(one);
     }
     return held;

@@ -73,12 +73,15 @@ export class OpenWaits {
     return false;
   }
 
-  /** Entries for the deadlines that aren't in the journal yet. */
-  record(): NewEntry[] {
+  /** Entries for the deadlines after this time that aren't in the journal yet. */
+  record(after: number): NewEntry[] {
     const entries: NewEntry[] = [];
-    for (const wait of [...this.#sleeps, ...this.#eventCalls]) {
-      if (!wait.recorded) entries.push(wait.entry("waiting", { dueAt: wait.dueAt }));
-      wait.recorded = true;
+    for (const waits of [this.#sleeps, this.#eventCalls]) {
+      for (const wait of waits) {
+        if (wait.recorded || wait.dueAt <= after) continue;
+        entries.push(wait.entry("waiting", { dueAt: wait.dueAt }));
+        wait.recorded = true;
+      }
     }
     return entries;
   }

@@ -1,11 +1,8 @@
-import type { JournalEntry, StepType } from "../store/instance-records.ts";
+import type { JournalEntry } from "../store/instance-records.ts";
+import { pathOf, type StepIdentity } from "./step-path.ts";
 
 /** Everything that is stored about one step of a run. */
-export interface StepRecord {
-  readonly type: StepType;
-  readonly name: string;
-  readonly count: number;
-  readonly nested: boolean;
+export interface StepRecord extends StepIdentity {
   /** What it came to: `completed`, `received`, `timedOut`, or `failed` with no attempt left. */
   ending: JournalEntry | null;
   /** Of the last attempt that failed. */
@@ -16,11 +13,6 @@ export interface StepRecord {
   dueAt: number | null;
   /** Whether the code has called this step. */
   reached: boolean;
-}
-
-/** A step as people see it. */
-export function describeStep({ type, name, count }: { type: StepType; name: string; count: number }): string {
-  return count === 1 ? `${type}:${name}` : `${type}:${name}#${count}`;
 }
 
 /** The journal of a run, by step. */
@@ -35,10 +27,10 @@ export class RunJournal {
   }
 
   /** What is stored about the n-th call of this step, under its name or an older one. */
-  find(type: StepType, name: string, count: number, aliases: readonly string[]): StepRecord | null {
+  find(step: StepIdentity, aliases: readonly string[]): StepRecord | null {
     if (this.#records.size === 0) return null;
-    for (const known of [name, ...aliases]) {
-      const record = this.#records.get(keyOf(type, known, count));
+    for (const name of [step.name, ...aliases]) {
+      const record = this.#records.get(pathOf({ ...step, name }));
       if (record !== undefined) return record;
     }
     return null;
@@ -46,17 +38,17 @@ export class RunJournal {
 
   /** Steps that have run before, but that this code hasn't called. Those inside of a finished step aren't expected to be. */
   unreached(): StepRecord[] {
-    return [...this.#records.values()].filter(({ reached, nested }) => !reached && !nested);
+    return [...this.#records.values()].filter(({ reached, parent }) => !reached && parent === null);
   }
 
   #add(entry: JournalEntry): void {
-    const { type, name, count, kind, nested } = entry;
-    const key = keyOf(type, name, count);
-    let record = this.#records.get(key);
+    const { type, name, count, parent, kind } = entry;
+    const path = pathOf(entry);
+    let record = this.#records.get(path);
     if (record === undefined) {
       const nothing = { ending: null, failedAttempt: 0, startedAttempt: 0, dueAt: null, reached: false };
-      record = { type, name, count, nested, ...nothing };
-      this.#records.set(key, record);
+      record = { type, name, count, parent, ...nothing };
+      this.#records.set(path, record);
     }
     if (kind === "started") record.startedAttempt = entry.attempt;
     else if (kind === "waiting") record.dueAt = entry.dueAt;
@@ -65,8 +57,4 @@ export class RunJournal {
       record.dueAt = entry.dueAt;
     } else record.ending = entry;
   }
-}
-
-function keyOf(type: StepType, name: string, count: number): string {
-  return `${type}:${name}#${count}`;
 }

@@ -1,28 +1,28 @@
 import type { NewEntry, StepType } from "../store/instance-records.ts";
 import type { StepRecord } from "./run-journal.ts";
 import type { StepPolicy } from "./step-config.ts";
+import type { StepIdentity } from "./step-path.ts";
 
 /** How a step ends for the code that called it. */
 export type StepEnding = { readonly value: unknown } | { readonly error: unknown };
 
 /** The user's code called a step, and waits for it. */
-export class StepCall {
+export class StepCall implements StepIdentity {
   readonly type: StepType;
   readonly name: string;
   readonly count: number;
-  /** Whether the body of another step was running when it was called. */
-  readonly nested: boolean;
+  readonly parent: string | null;
   /** What was stored about it before this execution. */
   readonly record: StepRecord | null;
   readonly promise: Promise<unknown>;
   #resolve!: (value: unknown) => void;
   #reject!: (error: unknown) => void;
 
-  constructor(type: StepType, name: string, count: number, nested: boolean, record: StepRecord | null) {
+  constructor({ type, name, count, parent }: StepIdentity, record: StepRecord | null) {
     this.type = type;
     this.name = name;
     this.count = count;
-    this.nested = nested;
+    this.parent = parent;
     this.record = record;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -41,8 +41,8 @@ export class StepCall {
 
   /** An entry of this step. */
   entry(kind: NewEntry["kind"], details: Partial<NewEntry> = {}): NewEntry {
-    const { type, name, count, nested } = this;
-    return { kind, type, name, count, nested, attempt: 0, value: null, dueAt: null, event: null, ...details };
+    const { type, name, count, parent } = this;
+    return { kind, type, name, count, parent, attempt: 0, value: null, dueAt: null, event: null, ...details };
   }
 }
 
@@ -63,8 +63,8 @@ export class EventCall extends StepCall implements OpenWait {
   dueAt = 0;
   recorded = false;
 
-  constructor(name: string, count: number, nested: boolean, record: StepRecord | null, eventType: string) {
-    super("waitForEvent", name, count, nested, record);
+  constructor(step: StepIdentity, record: StepRecord | null, eventType: string) {
+    super(step, record);
     this.eventType = eventType;
   }
 }
@@ -83,14 +83,8 @@ export class BodyCall extends StepCall implements OpenWait {
   prepared = false;
   readonly recorded = true;
 
-  constructor(
-    identity: { type: StepType; name: string; count: number },
-    nested: boolean,
-    record: StepRecord | null,
-    policy: StepPolicy,
-    body: (ctx: never) => unknown,
-  ) {
-    super(identity.type, identity.name, identity.count, nested, record);
+  constructor(step: StepIdentity, record: StepRecord | null, policy: StepPolicy, body: (ctx: never) => unknown) {
+    super(step, record);
     this.policy = policy;
     this.body = body;
     this.attempt = Math.max(record?.failedAttempt ?? 0, record?.startedAttempt ?? 0);

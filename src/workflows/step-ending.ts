@@ -2,8 +2,8 @@ import { EventTimeoutError, PerdureError } from "../errors.ts";
 import type { JournalEntry, StoredEvent } from "../store/instance-records.ts";
 import { decodeValue } from "../values/index.ts";
 import type { EventBox } from "./event-box.ts";
-import { describeStep } from "./run-journal.ts";
 import type { StepCall, StepEnding } from "./step-call.ts";
+import { describeStep } from "./step-path.ts";
 
 /** How a step ended that is in the journal. */
 export function storedEnding(call: StepCall, { kind, value, event }: JournalEntry, events: EventBox): StepEnding {

@@ -8,9 +8,12 @@ import type { CreateOptions } from "./create-options.ts";
 import type { Execution } from "./execution.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { checkId, checkStepName } from "./names.ts";
+import type { StepRecord } from "./run-journal.ts";
 import type { WorkflowStep, WorkflowStepConfig } from "./step.ts";
-import { BodyCall, EventCall, SleepCall } from "./step-call.ts";
+import { BodyCall, EventCall, type OpenWait, SleepCall, type StepCall } from "./step-call.ts";
 import { DEFAULT_POLICY, parseStepConfig, parseWait, type StepPolicy } from "./step-config.ts";
+import { hashPath, pathOf, type StepIdentity } from "./step-path.ts";
+import { presentScope, StepScope } from "./step-scope.ts";
 import type { ReceivedEvent } from "./workflow-event.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
@@ -25,12 +28,14 @@ const LATEST_TIME = 253_402_300_799_999;
 export class Steps implements WorkflowStep {
   readonly #runtime: WorkflowRuntime;
   readonly #execution: Execution;
-  readonly #counts = new Map<string, number>();
+  /** Of the workflow's own function. */
+  readonly #scope: StepScope;
   #steps = 0;
 
   constructor(runtime: WorkflowRuntime, execution: Execution) {
     this.#runtime = runtime;
     this.#execution = execution;
+    this.#scope = new StepScope(execution.instance, null);
   }
 
   async do<Result>(name: string, first: WorkflowStepConfig | Body, second?: Body): Promise<Result> {
@@ -39,7 +44,8 @@ export class Steps implements WorkflowStep {
     if (typeof body !== "function") {
       throw new InvalidInputError("step.invalid", "step.do takes a name, a config if need be, and a function.");
     }
-    return this.#body("do", name, parseStepConfig(config), body) as Promise<Result>;
+    const policy = parseStepConfig(config);
+    return this.#body(this.#identify("do", name), policy, body) as Promise<Result>;
   }
 
   async sleep(name: string, duration: Duration): Promise<void> {
@@ -67,56 +73,58 @@ export class Steps implements WorkflowStep {
     const type = checkId(options.type, "The type of an event");
     const timeoutMs = parseEventTimeout(options.timeout);
     this.#countStep();
-    const count = this.#count("waitForEvent", name);
-    const { record, nested } = this.#find("waitForEvent", name, count);
-    const call = new EventCall(name, count, nested, record, type);
-    call.dueAt = record?.dueAt ?? this.#execution.now() + timeoutMs;
-    call.recorded = record !== null && record.dueAt !== null;
-    return this.#execution.enter(call) as Promise<ReceivedEvent<Payload>>;
+    return this.#enter(this.#identify("waitForEvent", name), (step, record) => {
+      const call = new EventCall(step, record, type);
+      call.dueAt = record?.dueAt ?? this.#execution.now() + timeoutMs;
+      call.recorded = record !== null && record.dueAt !== null;
+      return call;
+    }) as Promise<ReceivedEvent<Payload>>;
   }
 
   /** The stored value is the child's name: what comes back is a handle of it. */
   async create(workflow: unknown, options?: CreateOptions<unknown>): Promise<never> {
     const { workflows } = this.#runtime;
     const registered = workflows.get(workflow);
-    const { ref, run } = this.#execution.lease;
-    const { name } = registered;
-    const count = this.#nextCount("create", name);
-    const parent = `${ref}/${run}/${name}#${count}`;
-    const body = () => createChild(this.#runtime, registered, options, { parent, id: `${ref}-${run}-${count}` });
-    const id = (await this.#body("create", name, DEFAULT_POLICY, body)) as string;
+    const step = this.#identify("create", registered.name);
+    const origin = this.#originOf(step);
+    const body = () => createChild(this.#runtime, registered, options, origin);
+    const id = (await this.#body(step, DEFAULT_POLICY, body)) as string;
     return new InstanceHandle(this.#runtime, registered, id) as never;
   }
 
-  #body(type: StepType, name: string, policy: StepPolicy, body: Body): Promise<unknown> {
+  #body(step: StepIdentity, policy: StepPolicy, body: Body): Promise<unknown> {
     this.#countStep();
-    const count = this.#count(type, name);
-    const { record, nested } = this.#find(type, name, count, policy.aliases);
-    return this.#execution.enter(new BodyCall({ type, name, count }, nested, record, policy, body));
+    return this.#enter(step, (_, record) => new BodyCall(step, record, policy, body), policy.aliases);
   }
 
   async #sleep(name: string, dueAt: number): Promise<void> {
-    const count = this.#count("sleep", name);
-    const { record, nested } = this.#find("sleep", name, count);
-    const call = new SleepCall("sleep", name, count, nested, record);
-    call.dueAt = record?.dueAt ?? dueAt;
-    call.recorded = record !== null && record.dueAt !== null;
-    await this.#execution.enter(call);
+    await this.#enter(this.#identify("sleep", name), (step, record) => {
+      const call = new SleepCall(step, record);
+      call.dueAt = record?.dueAt ?? dueAt;
+      call.recorded = record !== null && record.dueAt !== null;
+      return call;
+    });
   }
 
-  #find(type: StepType, name: string, count: number, aliases: readonly string[] = []) {
-    return { record: this.#execution.find(type, name, count, aliases), nested: this.#execution.busy };
+  #enter(
+    step: StepIdentity,
+    create: (step: StepIdentity, record: StepRecord | null) => StepCall & OpenWait,
+    aliases: readonly string[] = [],
+  ): Promise<unknown> {
+    return this.#execution.enter(step, aliases, (record) => create(step, record));
   }
 
-  /** Which call of this type and name it is. */
-  #count(type: StepType, name: string): number {
-    const count = this.#nextCount(type, name);
-    this.#counts.set(`${type}:${name}`, count);
-    return count;
+  /** Which call of this type and name it is, where it is made. */
+  #identify(type: StepType, name: string): StepIdentity {
+    const scope = presentScope(this.#execution.instance) ?? this.#scope;
+    return { type, name, count: scope.count(type, name), parent: scope.parent };
   }
 
-  #nextCount(type: StepType, name: string): number {
-    return (this.#counts.get(`${type}:${name}`) ?? 0) + 1;
+  /** What tells a child that this step creates from all others: a text, and an id for it. */
+  #originOf(step: StepIdentity): { parent: string; id: string } {
+    const { ref, run } = this.#execution.lease;
+    const inside = step.parent === null ? "" : `${hashPath(step.parent)}-`;
+    return { parent: `${ref}/${run}/${pathOf(step)}`, id: `${ref}-${run}-${inside}${step.count}` };
   }
 
   #countStep(): void {

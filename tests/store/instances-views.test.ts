@@ -135,7 +135,7 @@ describe.each(ENGINES)("looking at instances on $name", (engine) => {
     it("gives entries as they are loaded, with their run", async () => {
       const instance = await test.start({ id: "a" });
       const entries = [
-        test.entry({ dueAt: test.now + SLEEP_MS, nested: true, attempt: 2 }),
+        test.entry({ dueAt: test.now + SLEEP_MS, parent: "do:outer#1", attempt: 2 }),
         test.entry({ value: null }),
       ];
       await test.commit(instance, RUNNING, { entries });

@@ -35,7 +35,7 @@ const PLAIN: NewEntry = {
   value: "{}",
   dueAt: null,
   event: null,
-  nested: false,
+  parent: null,
 };
 const commit = (outcome: InstanceOutcome, entry: NewEntry, resent: boolean) => (instances: InstanceStatements) =>
   instances.commit(
@@ -64,7 +64,11 @@ const STATEMENTS: [string, Use, string[]][] = [
   ],
   ["commit of what goes on", commit({ kind: "running" }, PLAIN, false), LOCK],
   ["commit of what is completed", commit({ kind: "completed", output: "{}" }, PLAIN, false), LOCK],
-  ["commit of what is parked", commit({ kind: "parked", dueAt: 1, wakes: 0 }, { ...PLAIN, nested: true }, false), LOCK],
+  [
+    "commit of what is parked",
+    commit({ kind: "parked", dueAt: 1, wakes: 0 }, { ...PLAIN, parent: "do:outer#1" }, false),
+    LOCK,
+  ],
   ["commit that is sent again", commit({ kind: "completed", output: "{}" }, PLAIN, true), [...LOCK, "journal_pkey"]],
   ["renew", (instances) => instances.renew(leases, 1000), LOCK],
   [

@@ -174,8 +174,8 @@ function fill(database: DatabaseSync): void {
     with recursive number(value) as (select 1 union all select value + 1 from number where value < 100000)
     insert into perdure_instance (ref, namespace, name, id, class, available_at, created_at, params)
     select 'ref-' || value, 'app', 'checkout', value, 0, 4000000000000 + value, 0, '{}' from number;
-    insert into perdure_journal (ref, run, position, kind, type, name, count, attempt, nested, at)
-    select ref, run, 1, 'completed', 'do', 'charge', 1, 1, 0, 0 from perdure_instance;
+    insert into perdure_journal (ref, run, position, kind, type, name, count, attempt, at)
+    select ref, run, 1, 'completed', 'do', 'charge', 1, 1, 0 from perdure_instance;
     insert into perdure_event (ref, run, id, sequence, type, payload, at)
     select ref, run, 'event', 1, 'approved', '{}', 0 from perdure_instance;
     analyze`);

@@ -31,7 +31,7 @@ describe("reads of SQLite while another process writes", () => {
       { ...name, ref: run.ref, params: "1", parent: null, lease: { lock: "mine", leaseMs: 1000 } },
     ]);
     const entry = { kind: "completed", type: "do", name: "charge", count: 1, attempt: 1, value: "1" } as const;
-    const entries = [{ ...entry, dueAt: null, event: null, nested: false }];
+    const entries = [{ ...entry, dueAt: null, event: null, parent: null }];
     await instances.commit([{ ...run, lock: "mine", position: 1, entries, outcome: { kind: "running" } }]);
   });
   afterEach(async () => {

@@ -134,7 +134,7 @@ export class InstancesUnderTest {
       value: "1",
       dueAt: null,
       event: null,
-      nested: false,
+      parent: null,
       ...overrides,
     };
   }

@@ -49,8 +49,8 @@ export function shapeOf(commits: readonly InstanceCommit[]): CommitShape {
   return { outcomes, entries };
 }
 
-function isPlain({ kind, value, dueAt, event, nested }: NewEntry): boolean {
-  return kind === "completed" && value !== null && dueAt === null && event === null && !nested;
+function isPlain({ kind, value, dueAt, event, parent }: NewEntry): boolean {
+  return kind === "completed" && value !== null && dueAt === null && event === null && parent === null;
 }
 
 export function commitColumns(commits: readonly InstanceCommit[], shape: CommitShape): unknown[] {
@@ -83,7 +83,7 @@ function entryColumns(commits: readonly InstanceCommit[], { entries }: CommitSha
       entry,
     })),
   );
-  const texts = (column: (entry: NewEntry) => string) => textArray(rows.map(({ entry }) => column(entry)));
+  const texts = (column: (entry: NewEntry) => string | null) => textArray(rows.map(({ entry }) => column(entry)));
   const integers = (column: (entry: NewEntry) => number | null) => integerArray(rows.map(({ entry }) => column(entry)));
   const values = rows.map(({ entry }) => entry.value);
   const places = [
@@ -99,14 +99,7 @@ function entryColumns(commits: readonly InstanceCommit[], { entries }: CommitSha
   ];
   if (entries === "plain") return [...places, ...steps, jsonArray(values)];
   const details = [integers(({ dueAt }) => dueAt), integers(({ event }) => event)];
-  return [
-    ...places,
-    ...steps,
-    textArray(values),
-    texts(({ kind }) => kind),
-    ...details,
-    texts(({ nested }) => `${nested}`),
-  ];
+  return [...places, ...steps, textArray(values), texts(({ kind }) => kind), ...details, texts(({ parent }) => parent)];
 }
 
 export function eventColumns(events: readonly EventInsert[]): unknown[] {

@@ -118,7 +118,7 @@ create table ${schema}journal (
   count integer not null,
   attempt integer not null,
   event integer,
-  nested boolean not null default false,
+  parent text,
   ref text collate "C" not null,
   kind text collate "C" not null,
   type text collate "C" not null,

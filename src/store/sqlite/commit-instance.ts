@@ -47,7 +47,7 @@ function insertEntries(
       entry.value,
       entry.dueAt,
       entry.event,
-      entry.nested ? 1 : 0,
+      entry.parent,
       now,
     ]);
     if (inserted === 1 || resent) continue;

@@ -87,7 +87,7 @@ create table perdure_journal (
   value text check (value is null or json_valid(value)),
   due_at integer,
   event integer,
-  nested integer not null,
+  parent text,
   at integer not null,
   primary key (ref, run, position)
 ) strict, without rowid;

@@ -19,20 +19,27 @@ export function outliveLeases(test: WorkflowsUnderTest): void {
 /** Waits for a status, letting long times pass: for instances that sleep or wait, while none of their steps runs. */
 export function afterLong(
   test: WorkflowsUnderTest,
-  instance: { status(): Promise<{ readonly status: string }> },
+  instance: Pick<WorkflowInstance, "status" | "history">,
   wanted: string,
 ): Promise<void> {
   return eventually(async () => {
-    test.clock.advance(300_000); // at once: what polls must not do so for every moment of it
     const { status } = await instance.status();
-    if (status !== wanted) throw new Error(`It is ${status}, not ${wanted}.`);
+    if (status === wanted) return;
+    // At once, so that what polls doesn't do so for every moment of it; but never while somebody has a lease.
+    if (status === "waiting" && (await isParked(instance))) test.clock.advance(300_000);
+    else await test.clock.advanceAndSettle(100);
+    throw new Error(`It is ${status}, not ${wanted}.`);
   });
 }
 
 /** Waits until the instance was let go, to be woken later: everything that led to it is stored then. */
 export function untilParked(instance: Pick<WorkflowInstance, "history">): Promise<void> {
   return eventually(async () => {
-    const { entries } = await instance.history();
-    if (entries.at(-1)?.kind !== "waiting") throw new Error("It isn't parked.");
+    if (!(await isParked(instance))) throw new Error("It isn't parked.");
   });
+}
+
+async function isParked(instance: Pick<WorkflowInstance, "history">): Promise<boolean> {
+  const { entries } = await instance.history({ order: "newest", limit: 1 });
+  return entries[0]?.kind === "waiting";
 }

@@ -2,7 +2,7 @@ import { entryRows, HELD, insertEntries, SENT_BY_OWNER, tellHeld, WRITE_OUTCOME 
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { isInstanceOf, NOW, placedBatch } from "./statement.ts";
 
-const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", "nested"];
+const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", "parent"];
 
 /**
  * Commits that may have been taken before, with the reply lost. Rows are locked first, in the order of the batch, which is that

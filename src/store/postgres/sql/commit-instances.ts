@@ -5,7 +5,7 @@ import { isInstanceOf, NOW, placedBatch } from "./statement.ts";
 export interface CommitShape {
   /** `finishing`: some stay with their owners and the others are completed, with an output. */
   readonly outcomes: "running" | "finishing" | "any";
-  /** `plain`: nothing but completed steps that have a value and aren't nested. */
+  /** `plain`: nothing but completed steps that have a value and aren't inside of another. */
   readonly entries: "plain" | "any";
 }
 
@@ -27,7 +27,7 @@ const PLAIN = {
 };
 const ENTRIES = {
   plain: PLAIN,
-  any: { ...PLAIN, kind: "text", due_at: "bigint", event: "int", nested: "boolean" },
+  any: { ...PLAIN, kind: "text", due_at: "bigint", event: "int", parent: "text" },
 };
 
 /** Equality by another name, as in `isInstanceOf`: these allow no join. */

@@ -15,14 +15,14 @@ export function loadInstances(schema: SchemaPrefix): Statement {
     text: `
 with ${presentRuns(schema, placedBatch(1, { ref: "text", run: "int" }))}
 select present.place, ${LOADED.run} as part, present.wakes as position, null as kind, null as type, null as name, null::int as count,
-  null::int as attempt, null as value, null::bigint as due_at, null::int as event, null::boolean as nested, null::bigint as at
+  null::int as attempt, null as value, null::bigint as due_at, null::int as event, null as parent, null::bigint as at
 from present
 union all
 select present.place, ${LOADED.entry}, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value,
-  entry.due_at, entry.event, entry.nested, entry.at
+  entry.due_at, entry.event, entry.parent, entry.at
 from present cross join lateral (
   select journal.position, journal.kind, journal.type, journal.name, journal.count, journal.attempt, journal.value::text as value,
-    journal.due_at, journal.event, journal.nested, journal.at
+    journal.due_at, journal.event, journal.parent, journal.at
   from ${schema}journal as journal where ${isInstanceOf("journal", "present")} and journal.run = present.run
   order by journal.position
 ) as entry

@@ -1,0 +1,21 @@
+/** A value that the code which is called with it finds again, however often it waits in between. */
+export interface AsyncContext<Value> {
+  run<Result>(value: Value | undefined, body: () => Result): Result;
+  get(): Value | undefined;
+}
+
+interface AsyncHooks {
+  readonly AsyncLocalStorage: new () => {
+    run<Result>(value: unknown, body: () => Result): Result;
+    getStore(): unknown;
+  };
+}
+
+/** Node, Deno, Bun and Cloudflare (with its Node compatibility) have it; there is no Web Standard for it yet. */
+export function createAsyncContext<Value>(): AsyncContext<Value> | null {
+  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
+  const hooks = process?.getBuiltinModule?.("node:async_hooks") as AsyncHooks | undefined;
+  if (hooks === undefined) return null;
+  const storage = new hooks.AsyncLocalStorage();
+  return { run: (value, body) => storage.run(value, body), get: () => storage.getStore() as Value | undefined };
+}
