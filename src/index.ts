@@ -1,3 +1,4 @@
+export type { ApplicationSubjects } from "./app/application-subjects.ts";
 export {
   createSubjectDispatcher,
   runSubjects,
@@ -59,6 +60,7 @@ export type { FragmentMigration, FragmentTables } from "./store/migration.ts";
 export type { SqlRow, SqlValue } from "./store/sql-value.ts";
 export type { DatabaseAdapter } from "./store/store.ts";
 export type { SubjectStatus } from "./store/subject-records.ts";
+export { defineSubjects, type SubjectsDefinition, type SubjectsOptions } from "./subjects/define-subjects.ts";
 export type { SubjectRetries, SubjectSettings } from "./subjects/dispatcher-settings.ts";
 export type {
   HandleSubject,

@@ -19,12 +19,14 @@ import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
 import { consoleLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
 import type { DatabaseAdapter, Store } from "../store/store.ts";
+import type { SubjectsDefinition } from "../subjects/define-subjects.ts";
 import { createBindings } from "../workflows/create-bindings.ts";
 import { type EnvOption, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
 import type { TypedBindings } from "../workflows/workflow-binding.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/workflow-settings.ts";
 import type { Workflows } from "../workflows/workflow-types.ts";
+import { ApplicationSubjects, checkDefinition } from "./application-subjects.ts";
 import { checkDatabase, openDatabase } from "./open-database.ts";
 
 export interface PerdureOptions<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>>
@@ -37,6 +39,8 @@ export interface PerdureOptions<Hooks extends HookDefinitions, Registry extends 
   /** What workflows get as `env`: a value, or a function of the workflows. */
   readonly env?: EnvOption;
   readonly workflowLimits?: WorkflowLimits;
+  /** By dispatcher id, made by `defineSubjects`. */
+  readonly subjects?: Readonly<Record<string, SubjectsDefinition>>;
   /** Keeps the hooks and workflows of several applications in one database apart. Default: `app`. */
   readonly namespace?: string;
   /** `false` for processes that only trigger and create. Else how this process runs hooks and workflows. Default: it runs them. */
@@ -55,7 +59,7 @@ export type HookHandles<Hooks extends HookDefinitions> = {
 };
 
 const WORKFLOW_FIELDS = ["workflows", "env", "workflowLimits"];
-const FIELDS = ["database", "hooks", "namespace", "worker", "logger", ...WORKFLOW_FIELDS, ...HOOK_SETTINGS];
+const FIELDS = ["database", "hooks", "subjects", "namespace", "worker", "logger", ...WORKFLOW_FIELDS, ...HOOK_SETTINGS];
 const WORKER_FIELDS = ["pollIntervalMs", "concurrency", "leaseMs", "onError"];
 
 /**
@@ -71,7 +75,8 @@ export async function perdure<
 >(options: PerdureOptions<Hooks, Registry>): Promise<Application<Hooks, Registry>> {
   checkOptions(options, { label: "perdure", fields: FIELDS });
   const { database, hooks = {} as Hooks, namespace = "app", worker = true, ...others } = options;
-  const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, ...durableHooks } = others;
+  const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, ...rest } = others;
+  const { subjects = {}, ...durableHooks } = rest;
   // Mistakes are found before a database is opened, so that they leave no new file behind.
   if (typeof worker !== "boolean") checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });
   const definition = defineFragment<undefined>(namespace)
@@ -79,6 +84,7 @@ export async function perdure<
     .build();
   new RegisteredHooks(namespace, hooks, parseHookSettings(durableHooks));
   const registered = new RegisteredWorkflows(namespace, workflows, parseWorkflowLimits(workflowLimits), env);
+  for (const [dispatcherId, definition] of Object.entries(subjects)) checkDefinition(dispatcherId, definition);
   checkDatabase(database);
   const owned = typeof database === "string";
   const adapter = owned ? await openDatabase(database, logger) : database;
@@ -87,7 +93,10 @@ export async function perdure<
     const runtime = new WorkflowRuntime(parts.store, registered);
     const fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: runtime });
     await migrate(fragment);
-    return new Application(fragment, startWorker(fragment, worker, logger), owned);
+    const dispatcher = startWorker(fragment, worker, logger);
+    const app = new Application<Hooks, Registry>(fragment, dispatcher, owned, worker !== false);
+    for (const [dispatcherId, definition] of Object.entries(subjects)) app.subjects.register(dispatcherId, definition);
+    return app;
   } catch (error) {
     if (owned) await adapter.store.close();
     throw error;
@@ -102,6 +111,8 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly hooks: HookHandles<Hooks>;
   /** Each workflow by its key. */
   readonly workflows: TypedBindings<Registry>;
+  /** Defines subjects, and gives their dispatchers. */
+  readonly subjects: ApplicationSubjects;
   /** Runs a function in a transaction that can trigger hooks. */
   readonly unitOfWork: RunUnitOfWork<Hooks>;
   /**
@@ -118,7 +129,12 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly #ownsDatabase: boolean;
   #stopped: Promise<void> | undefined;
 
-  constructor(fragment: Fragment<Hooks, unknown>, dispatcher: DurableHooksDispatcher | null, ownsDatabase: boolean) {
+  constructor(
+    fragment: Fragment<Hooks, unknown>,
+    dispatcher: DurableHooksDispatcher | null,
+    ownsDatabase: boolean,
+    runsSubjects = false,
+  ) {
     const { store, hooks, workflows } = fragment.parts;
     this.workflows = (workflows === null ? {} : createBindings(workflows)) as unknown as TypedBindings<Registry>;
     this.unitOfWork = fragment.unitOfWork;
@@ -127,6 +143,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.#store = store;
     this.#dispatcher = dispatcher;
     this.#ownsDatabase = ownsDatabase;
+    this.subjects = new ApplicationSubjects(store, fragment.namespace, runsSubjects);
     const handles = hooks.names.map((name) => [
       name,
       {
@@ -143,6 +160,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   /** Looks for work now. */
   wake(): void {
     this.#dispatcher?.wake();
+    this.subjects.wake();
   }
 
   /** Waits for what runs, up to a deadline (default: 30 seconds), hands the rest back, and closes what it opened. */
@@ -159,7 +177,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   }
 
   async #stop(options: { readonly deadlineMs?: number }): Promise<void> {
-    await this.#dispatcher?.stopPolling(options);
+    await Promise.all([this.#dispatcher?.stopPolling(options), this.subjects.stop(options.deadlineMs)]);
     if (this.#ownsDatabase) await this.#store.close();
   }
 }

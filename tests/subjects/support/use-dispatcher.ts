@@ -3,11 +3,13 @@ import { createSubjectDispatcher, type SubjectDispatcher, type SubjectSettings }
 import { ControlledClock } from "../../support/controlled-clock.ts";
 import type { TestEngine, TestStore } from "../../support/engines.ts";
 
+export const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
+
 /** A database for the tests of one `describe`, and a profile of its own for each of them. Time stands still. */
 export function useDispatcher(engine: TestEngine): DispatcherUnderTest {
   const subject = new DispatcherUnderTest();
   beforeAll(async () => {
-    subject.opened = await engine.create({ clock: subject.clock });
+    subject.opened = await engine.create({ clock: subject.clock, logger: SILENT });
   });
   beforeEach(() => subject.nextProfile());
   afterAll(() => subject.opened?.dispose());

@@ -1,0 +1,159 @@
+import type { Clock, Timer } from "../clock.ts";
+import type { Store } from "../store/store.ts";
+import type { WorkNotice, WorkTaker } from "../store/work-board.ts";
+import { describeError } from "../values/index.ts";
+import { topicOf } from "./subject-ledger.ts";
+import { type PoolOptions, SubjectPool } from "./subject-pool.ts";
+
+export interface LoopOptions extends Omit<PoolOptions, "onRoom"> {
+  /** Done once before the first claim; tried again while the database is away. */
+  readonly prepare: () => Promise<void>;
+}
+
+/** How often to look all the same, where other processes can tell us of their work and where they can't. */
+const SAFETY_POLL_MS = 30_000;
+const POLL_MS = 2000;
+const FIRST_BACKOFF_MS = 50;
+const LONGEST_BACKOFF_MS = 5000;
+
+/**
+ * Handles the subjects of one dispatcher for as long as the application runs. It sleeps until the earliest is due, or until
+ * somebody says that there is work; however many subjects are at rest, it asks for that one time only.
+ */
+export class SubjectLoop implements WorkTaker {
+  readonly #options: LoopOptions;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #pool: SubjectPool;
+  readonly #topic: string;
+  #loop: Promise<void> | undefined;
+  #prepared = false;
+  #stopping = false;
+  /** When to claim and when to ask for the next wake, by the monotonic clock. */
+  #claimAt = 0;
+  #askAt = 0;
+  /** Whether somebody has said, since the last claim began, that there is work. */
+  #noticed = false;
+  #backoffMs = 0;
+  #signal: (() => void) | undefined;
+  #signalled = false;
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+    this.#store = options.store;
+    this.#clock = options.store.clock;
+    this.#topic = topicOf(options.ledger.scope);
+    this.#pool = new SubjectPool({ ...options, onRoom: () => this.#nudge() });
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Looks now. */
+  wake(): void {
+    this.#claimAt = this.#clock.monotonic();
+    this.#noticed = true;
+    this.#nudge();
+  }
+
+  /** Claims no more, waits for what runs, and after the deadline hands the rest back. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#stopping = true;
+    this.#nudge();
+    await this.#pool.stop(deadlineMs);
+    await this.#loop;
+  }
+
+  notice({ namespace, delayMs }: WorkNotice): boolean {
+    if (this.#stopping || (namespace !== null && namespace !== this.#topic)) return false;
+    this.#claimAt = Math.min(this.#claimAt, this.#clock.monotonic() + delayMs);
+    this.#noticed = true;
+    this.#nudge();
+    return this.#pool.room > 0;
+  }
+
+  /** Subjects aren't born claimed. */
+  reserve(): null {
+    return null;
+  }
+
+  async #run(): Promise<void> {
+    const leave = this.#store.work.join(this);
+    try {
+      while (!this.#stopping) {
+        await this.#attempt();
+        if (!this.#stopping)
+          await this.#sleep(Math.min(this.#pool.room > 0 ? this.#claimAt : this.#askAt, this.#askAt));
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  /** The database may be away: whatever fails is reported, and tried again later. */
+  async #attempt(): Promise<void> {
+    try {
+      if (!this.#prepared) await this.#options.prepare();
+      this.#prepared = true;
+      await this.#turn();
+    } catch (error) {
+      if (this.#stopping) return;
+      this.#store.logger.error("Subjects could not be claimed; trying again.", describeError(error));
+      this.#claimAt = this.#clock.monotonic() + this.#nextBackoff();
+      this.#askAt = this.#claimAt;
+    }
+  }
+
+  async #turn(): Promise<void> {
+    const now = this.#clock.monotonic();
+    if (this.#pool.room === 0 || now < this.#claimAt) {
+      if (now >= this.#askAt) await this.#askForNextWake();
+      return;
+    }
+    this.#claimAt = Number.POSITIVE_INFINITY; // notices that come in meanwhile set it anew
+    this.#noticed = false;
+    const { asked, claimed } = await this.#pool.fill(null);
+    if (claimed === asked) {
+      this.#claimAt = now; // more may be due
+      return;
+    }
+    await this.#askForNextWake();
+    // Due before we looked, yet nothing to be had: somebody else is just taking it, unless it came in meanwhile.
+    if (claimed > 0 || this.#noticed || this.#claimAt > now) this.#backoffMs = 0;
+    else this.#claimAt = this.#clock.monotonic() + this.#nextBackoff();
+  }
+
+  async #askForNextWake(): Promise<void> {
+    const askedAt = this.#clock.monotonic();
+    const remaining = await this.#options.ledger.nextWake();
+    if (remaining !== null) this.#claimAt = Math.min(this.#claimAt, askedAt + remaining);
+    const interval = this.#store.work.connected ? SAFETY_POLL_MS : POLL_MS;
+    this.#askAt = askedAt + interval * (1 + this.#store.randomness.fraction() / 5);
+  }
+
+  #nextBackoff(): number {
+    this.#backoffMs = Math.min(Math.max(this.#backoffMs * 2, FIRST_BACKOFF_MS), LONGEST_BACKOFF_MS);
+    return this.#backoffMs * (0.5 + this.#store.randomness.fraction() / 2);
+  }
+
+  /** Until that monotonic time, or until something happens. */
+  async #sleep(until: number): Promise<void> {
+    let timer: Timer | undefined;
+    await new Promise<void>((resolve) => {
+      const finish = () => this.#clock.defer(resolve);
+      if (this.#signalled || until <= this.#clock.monotonic()) return finish();
+      this.#signal = finish;
+      if (until !== Number.POSITIVE_INFINITY) timer = this.#clock.setTimer(finish, until - this.#clock.monotonic());
+    });
+    timer?.cancel();
+    this.#signal = undefined;
+    this.#signalled = false;
+  }
+
+  #nudge(): void {
+    this.#signalled = true;
+    this.#signal?.();
+    this.#signal = undefined;
+  }
+}
