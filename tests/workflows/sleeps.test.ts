@@ -98,7 +98,7 @@ describe.each(ENGINES)("sleeps on $name", (engine) => {
     const process = subject.start({ workflow });
     const begin = subject.clock.now();
     const instance = await process.workflows.workflow.create();
-    await eventually(async () => expect((await instance.status()).status).toBe("waiting"));
+    await untilParked(instance);
     subject.clock.advance(3_600_000);
     await withTime(subject.clock, async () => expect((await instance.history()).entries).toHaveLength(3));
     await eventually(async () => expect((await instance.status()).status).toBe("waiting"));

@@ -19,14 +19,14 @@ export function outliveLeases(test: WorkflowsUnderTest): void {
 /** Waits for a status, letting long times pass: for instances that sleep or wait, while none of their steps runs. */
 export function afterLong(
   test: WorkflowsUnderTest,
-  instance: Pick<WorkflowInstance, "status" | "history">,
+  instance: Pick<WorkflowInstance, "id" | "workflowName" | "status">,
   wanted: string,
 ): Promise<void> {
   return eventually(async () => {
     const { status } = await instance.status();
     if (status === wanted) return;
     // At once, so that what polls doesn't do so for every moment of it; but never while somebody has a lease.
-    if (status === "waiting" && (await isParked(instance))) test.clock.advance(300_000);
+    if (await isFarOff(test, instance)) test.clock.advance(300_000);
     else await test.clock.advanceAndSettle(100);
     throw new Error(`It is ${status}, not ${wanted}.`);
   });
@@ -35,11 +35,16 @@ export function afterLong(
 /** Waits until the instance was let go, to be woken later: everything that led to it is stored then. */
 export function untilParked(instance: Pick<WorkflowInstance, "history">): Promise<void> {
   return eventually(async () => {
-    if (!(await isParked(instance))) throw new Error("It isn't parked.");
+    const { entries } = await instance.history({ order: "newest", limit: 1 });
+    if (entries[0]?.kind !== "waiting") throw new Error("It isn't parked.");
   });
 }
 
-async function isParked(instance: Pick<WorkflowInstance, "history">): Promise<boolean> {
-  const { entries } = await instance.history({ order: "newest", limit: 1 });
-  return entries[0]?.kind === "waiting";
+/** Whether nothing happens to it for longer than a lease: it is parked. */
+async function isFarOff(
+  { database, namespace, clock }: WorkflowsUnderTest,
+  { id, workflowName }: Pick<WorkflowInstance, "id" | "workflowName">,
+): Promise<boolean> {
+  const records = await database?.store.instances.statements.find([{ namespace, name: workflowName, id }]);
+  return (records?.[0]?.availableAt ?? 0) > clock.now() + LEASE_MS;
 }
