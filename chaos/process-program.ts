@@ -2,6 +2,7 @@
  * A process of the harness: runs what is due, asks for work, or both, and writes down what happens to it. It does what its parent asks
  * over the channel between them, and ends when that is gone.
  */
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SeededRandomness } from "../simulation/random.ts";
 import { type HookDefinitions, perdure, StoreError, type Workflows } from "../src/index.ts";
@@ -47,7 +48,8 @@ function appNow(): ChaosApplication {
 }
 
 function workingFor(workload: Workload): WorkingProcess {
-  return { random: random.fork(), points, write: writeFor(workload), app: appNow };
+  const directory = dirname(settings.ledger);
+  return { random: random.fork(), points, write: writeFor(workload), directory, app: appNow };
 }
 
 /** The database may be away when a process starts. */
@@ -59,6 +61,7 @@ async function start(): Promise<{ app: ChaosApplication; adapter: DatabaseAdapte
     try {
       adapter = engine === "postgres" ? postgres(database) : sqlite(database);
       watchStore(adapter.store, points);
+      for (const workload of WORKLOADS) workload.watch?.(adapter.store, writeFor(workload));
       const worker = settings.works && WORKER;
       const stuckProcessingTimeoutMinutes = STUCK_MINUTES;
       const options = { database: adapter, hooks, workflows, worker, stuckProcessingTimeoutMinutes };

@@ -74,7 +74,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
 
 /** The accountant's own view of the database. It runs nothing. */
 async function openObserver(arena: Arena): Promise<ChaosApplication> {
-  const nothing = { write: () => {}, random: new SeededRandomness(0), points: null as unknown as Points };
+  const points = null as unknown as Points;
+  const nothing = { write: () => {}, random: new SeededRandomness(0), points, directory: "" };
   const app = () => {
     throw new Error("The observer runs nothing.");
   };

@@ -1,5 +1,6 @@
 import type { SeededRandomness } from "../simulation/random.ts";
 import type { Application, HookDefinitions, Workflows } from "../src/index.ts";
+import type { Store } from "../src/store/store.ts";
 import type { Entry } from "./ledger.ts";
 import type { OwnTransactions } from "./own-transactions.ts";
 import type { Points } from "./points.ts";
@@ -14,6 +15,8 @@ export interface WorkingProcess {
   readonly random: SeededRandomness;
   readonly points: Points;
   readonly write: Write;
+  /** For files that processes show each other. It is gone after the run. */
+  readonly directory: string;
   /** There once handlers run. */
   app(): ChaosApplication;
 }
@@ -40,6 +43,8 @@ export interface Workload {
   hooks(process: WorkingProcess): HookDefinitions;
   /** The workflows of every process. The bodies of their steps write what they do into the ledger. */
   workflows?(process: WorkingProcess): Workflows;
+  /** Writes down what passes between a process and its database, where that is needed to judge what came of it. */
+  watch?(store: Store, write: Write): void;
   /** Asks for work until the process is stopping, and writes down what it asked for before, and the answer after. */
   produce(process: ProducingProcess): Promise<void>;
   /** When nobody asks for more: does what producers who were killed left undone, so that everything can come to its end. */

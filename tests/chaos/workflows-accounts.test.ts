@@ -197,6 +197,15 @@ describe("what the accounts of workflows notice", () => {
         .instance("complete"),
       REFUSED,
     ],
+    "a result of one whose instance another process had claimed": [
+      new Evidence()
+        .accepted()
+        .body("first", "late", 10)
+        .write("claimed", { process: "p2", run: 1, time: 1000 })
+        .entry("first", { output: "late", at: new Date(2000) })
+        .instance("complete"),
+      REFUSED,
+    ],
     "a step that goes on after its instance was terminated": [
       new Evidence()
         .accepted("terminated")

@@ -1,7 +1,7 @@
 import type { HistoryItem } from "../../../src/index.ts";
 import type { Problem } from "../../workload.ts";
 import { problem } from "./problem.ts";
-import type { Body, Story } from "./stories.ts";
+import type { Body, Claim, Story } from "./stories.ts";
 
 /** Times are rounded to milliseconds, and are those of two clocks of one machine. */
 const ROUNDING_MS = 20;
@@ -10,6 +10,8 @@ const ROUNDING_MS = 20;
  * instance over may begin what it contains.
  */
 const COMMIT_MS = 1500;
+/** The same of a claim, which is one row and quick. */
+const CLAIM_MS = 500;
 
 /** What the journal says must be possible, and agree with what bodies wrote down themselves. */
 export function* checkJournal(story: Story): Generator<Problem> {
@@ -60,7 +62,10 @@ function* checkFences({ item, kind, instance }: Story): Generator<Problem> {
   }
 }
 
-function* checkCompleted({ item, kind, bodies }: Story, { run, name, at, output }: HistoryItem): Generator<Problem> {
+function* checkCompleted(
+  { item, kind, claims, bodies }: Story,
+  { run, name, at, output }: HistoryItem,
+): Generator<Problem> {
   const committedAt = at.getTime();
   const own = bodies.filter((body) => body.run === run && body.step === name);
   const winner = own.find(({ token }) => token === output);
@@ -81,6 +86,16 @@ function* checkCompleted({ item, kind, bodies }: Story, { run, name, at, output 
     const details = `"${name}" of ${item} (${kind}) had begun elsewhere ${committedAt - successor.time} ms before its result came`;
     yield problem("whoever has lost an instance is refused", details, item);
   }
+  const owner = claims.find((claim) => claim.run === run && isTakeover(claim, winner, committedAt));
+  if (owner !== undefined) {
+    const details = `"${name}" of ${item} (${kind}) was taken over ${committedAt - owner.time} ms before its result came`;
+    yield problem("whoever has lost an instance is refused", details, item);
+  }
+}
+
+/** Another process had the instance when the result was written. */
+function isTakeover({ process, time }: Claim, winner: Body, committedAt: number): boolean {
+  return process !== winner.process && time > winner.time + ROUNDING_MS && time < committedAt - CLAIM_MS;
 }
 
 /** Began later than the one whose result was stored, and before that: then somebody else owned the instance already. */

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   defineWorkflow,
@@ -16,6 +18,7 @@ type ChaosWorkflow = WorkflowDefinition<Params, Output, Record<string, unknown>>
 export type ChaosWorkflows = { readonly chaos: ChaosWorkflow; readonly chaosChild: ChaosWorkflow };
 
 const LONGEST_WORK_MS = 30;
+const LOOK_MS = 20;
 /** The innocent are tried again for as long as chaos lasts; others get few attempts, so that they come to their end. */
 const INNOCENT = { retries: { limit: 200, delay: 50, backoff: "constant" } } as const;
 const FEW = { retries: { limit: 2, delay: 50, backoff: "constant" } } as const;
@@ -89,7 +92,7 @@ class Run {
       case "parent":
         return this.#createChildren();
       case "late":
-        return this.#do("late", ({ attempt }) => beLate(attempt));
+        return this.#do("late", ({ attempt }) => beLate(attempt, join(this.#working.directory, `${this.#item}.sign`)));
     }
   }
 
@@ -144,11 +147,16 @@ class Run {
 }
 
 /**
- * The first attempt keeps its process busy past its lease, and is done the moment that it ends; the second is still under way
- * then. What the first says so late must not count.
+ * The first attempt keeps its process busy, timers included, until somebody else has taken over, or nobody does; then it is done at
+ * once, while its successor is still under way. What it says so late must not count.
  */
-function beLate(attempt: number): Promise<void> | undefined {
-  if (attempt > 1) return delay(LEASE_MS * 1.5);
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS * 1.8);
+function beLate(attempt: number, sign: string): Promise<void> | undefined {
+  if (attempt > 1) {
+    writeFileSync(sign, "");
+    return delay(LEASE_MS * 0.7);
+  }
+  const giveUpAt = performance.now() + LEASE_MS * 3;
+  const bell = new Int32Array(new SharedArrayBuffer(4));
+  while (!existsSync(sign) && performance.now() < giveUpAt) Atomics.wait(bell, 0, 0, LOOK_MS);
   return undefined;
 }

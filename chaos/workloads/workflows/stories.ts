@@ -31,7 +31,16 @@ export interface Body {
   readonly step: string;
   readonly token: string;
   readonly key: string;
+  readonly process: string;
   /** When it began, by the right clock. */
+  readonly time: number;
+}
+
+/** A process took an instance, or took it over. */
+export interface Claim {
+  readonly run: number;
+  readonly process: string;
+  /** By the database's clock. */
   readonly time: number;
 }
 
@@ -44,6 +53,7 @@ export interface Story {
   readonly surprise: string | null;
   /** What was done to it, and what came of that. */
   readonly operations: readonly { readonly operation: Operation; readonly answer: "done" | "too late" | "unknown" }[];
+  readonly claims: readonly Claim[];
   readonly bodies: readonly Body[];
   /** The keys of its effects. */
   readonly effects: readonly string[];
@@ -52,6 +62,7 @@ export interface Story {
 
 type Draft = { -readonly [Field in keyof Story]: Story[Field] } & {
   operations: { operation: Operation; answer: "done" | "too late" | "unknown" }[];
+  claims: Claim[];
   bodies: Body[];
   effects: string[];
 };
@@ -86,14 +97,16 @@ export function tellStories(
 }
 
 function begin(item: string, kind: KindName): Draft {
-  return { item, kind, answer: "unknown", surprise: null, operations: [], bodies: [], effects: [], instance: null };
+  const nothing = { operations: [], claims: [], bodies: [], effects: [], instance: null };
+  return { item, kind, answer: "unknown", surprise: null, ...nothing };
 }
 
 function goOn(story: Draft, entry: Entry): void {
-  const { did, step, token, key, time, code, message } = entry;
+  const { did, process, run, step, token, key, time, code, message } = entry;
+  if (did === "claimed") story.claims.push({ run, process, time } as Claim);
   if (did === "began") {
-    const run = Number(String(key).split("/")[1]);
-    story.bodies.push({ run, step, token, key, time } as Body);
+    const runOfKey = Number(String(key).split("/")[1]);
+    story.bodies.push({ run: runOfKey, step, token, key, process, time } as Body);
   }
   if (ANSWERS.includes(did)) story.answer = did as Answer;
   if (did === "refused" || (did === "operated" && entry["answer"] === "refused")) {

@@ -1,6 +1,7 @@
 import { ConflictError, NotFoundError } from "../../../src/index.ts";
+import type { Store } from "../../../src/store/store.ts";
 import type { Entry } from "../../ledger.ts";
-import type { ChaosApplication, Workload } from "../../workload.ts";
+import type { ChaosApplication, Workload, Write } from "../../workload.ts";
 import { accountForWorkflows } from "./accounts.ts";
 import { EVENTS, eventOf, type KindName, kindOf } from "./kinds.ts";
 import { type ChaosWorkflowApplication, isTransient, produce } from "./produce.ts";
@@ -17,12 +18,23 @@ export const workflowsWorkload: Workload = {
   tables: ["create table chaos_step_effect (key text primary key, item text not null)"],
   hooks: () => ({}),
   workflows: createWorkflows,
+  watch: watchClaims,
   produce,
   finish,
   left,
   collect,
   accounts: (entries, collected) => accountForWorkflows(entries, collected as Collected),
 };
+
+/** Who had an instance, and since when by the database's time. */
+function watchClaims({ engine: { instances } }: Store, write: Write): void {
+  const claim = instances.claim.bind(instances);
+  instances.claim = async (request) => {
+    const claimed = await claim(request);
+    for (const { id, run, claimedAt } of claimed) write("claimed", id, { run, time: claimedAt });
+    return claimed;
+  };
+}
 
 function bindingsOf(app: ChaosApplication) {
   return (app as unknown as ChaosWorkflowApplication).workflows;
