@@ -114,7 +114,10 @@ function inOrder<Found extends InstanceRun>(runs: readonly InstanceRun[], found:
 
 function measureCommit({ entries, outcome }: InstanceCommit): { rows: number; bytes: number } {
   const final = outcome.kind === "completed" ? outcome.output : outcome.kind === "errored" ? outcome.error : "";
-  return { rows: entries.length + 1, bytes: final.length + sum(entries, ({ value }) => value?.length ?? 0) };
+  return {
+    rows: entries.length + (outcome.kind === "running" ? 0 : 1),
+    bytes: final.length + sum(entries, ({ value }) => value?.length ?? 0),
+  };
 }
 
 function sum<Item>(items: readonly Item[], measure: (item: Item) => number): number {

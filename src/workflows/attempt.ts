@@ -1,89 +1,100 @@
-import type { Clock, Timer } from "../clock.ts";
 import { AttemptAbortedError } from "../errors.ts";
 import type { WorkflowStepContext } from "./step.ts";
-import type { StepPolicy } from "./step-config.ts";
+import type { BodyCall } from "./step-call.ts";
 import { describePolicy } from "./step-config.ts";
+
+/** How an attempt ended. */
+export type AttemptResult = { readonly value: unknown } | { readonly error: unknown };
+
+/** What the function of a step is called with. What is seldom asked for is made when it is. */
+function createContext(attempt: Attempt): WorkflowStepContext {
+  const { name, count, attempt: number } = attempt.call;
+  return {
+    step: { name, count },
+    attempt: number,
+    get config() {
+      return describePolicy(attempt.call.policy);
+    },
+    get idempotencyKey() {
+      return attempt.idempotencyKey();
+    },
+    get signal() {
+      return attempt.signal();
+    },
+  };
+}
 
 /** One attempt at a step's function. Whatever comes first ends it: its result, its error, its timeout, or its being dropped. */
 export class Attempt {
+  readonly call: BodyCall;
   readonly context: WorkflowStepContext;
-  readonly #clock: Clock;
+  readonly idempotencyKey: () => string;
+  /** By the monotonic clock. */
+  readonly endsAt: number;
+  readonly #onEnd: (attempt: Attempt, result: AttemptResult) => void;
   #controller: AbortController | undefined;
   #reason: AttemptAbortedError | undefined;
-  #timer: Timer | undefined;
   #over = false;
 
+  /** `onEnd` is called exactly once, unless the attempt is dropped. */
   constructor(
-    clock: Clock,
-    step: { name: string; count: number },
-    attempt: number,
-    policy: StepPolicy,
-    idempotencyKey: string,
+    call: BodyCall,
+    endsAt: number,
+    idempotencyKey: () => string,
+    onEnd: (attempt: Attempt, result: AttemptResult) => void,
   ) {
-    this.#clock = clock;
-    const signalOf = () => this.#signal();
-    this.context = {
-      step: { name: step.name, count: step.count },
-      attempt,
-      get config() {
-        return describePolicy(policy);
-      },
-      idempotencyKey,
-      get signal() {
-        return signalOf();
-      },
-    };
+    this.call = call;
+    this.endsAt = endsAt;
+    this.idempotencyKey = idempotencyKey;
+    this.#onEnd = onEnd;
+    this.context = createContext(this);
   }
 
-  /** Calls `end` exactly once, unless the attempt is dropped. */
-  run(
-    body: (ctx: never) => unknown,
-    timeoutMs: number,
-    end: (result: { value: unknown } | { error: unknown }) => void,
-  ): void {
-    const finish = (result: { value: unknown } | { error: unknown }) => {
-      if (this.#over) return; // a late result never counts
-      this.#over = true;
-      this.#timer?.cancel();
-      end(result);
-    };
+  run(body: (ctx: WorkflowStepContext) => unknown): void {
     let running: unknown;
     try {
-      running = body(this.context as never);
+      running = body(this.context);
     } catch (error) {
-      finish({ error });
+      this.#finish({ error });
       return;
     }
     Promise.resolve(running).then(
-      (value) => finish({ value }),
-      (error: unknown) => finish({ error }),
+      (value) => this.#finish({ value }),
+      (error: unknown) => this.#finish({ error }),
     );
-    this.#timer = this.#clock.setTimer(() => {
-      const error = new AttemptAbortedError("step.timeout", `The step didn't end within ${timeoutMs} milliseconds.`);
-      this.#abort(error);
-      finish({ error });
-    }, timeoutMs);
+  }
+
+  /** Its time is over. */
+  timeOut(): void {
+    const { timeoutMs } = this.call.policy;
+    const error = new AttemptAbortedError("step.timeout", `The step didn't end within ${timeoutMs} milliseconds.`);
+    this.#abort(error);
+    this.#finish({ error });
   }
 
   /** Tells the function to stop; whatever it still gives is ignored. */
   drop(reason: AttemptAbortedError): void {
     if (this.#over) return;
     this.#over = true;
-    this.#timer?.cancel();
     this.#abort(reason);
   }
 
-  #abort(reason: AttemptAbortedError): void {
-    this.#reason = reason;
-    this.#controller?.abort(reason);
-  }
-
-  /** Made when it is asked for: most functions don't. */
-  #signal(): AbortSignal {
+  signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (this.#reason !== undefined) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;
+  }
+
+  #finish(result: AttemptResult): void {
+    if (this.#over) return; // a late result never counts
+    this.#over = true;
+    this.#onEnd(this, result);
+  }
+
+  #abort(reason: AttemptAbortedError): void {
+    this.#reason = reason;
+    this.#controller?.abort(reason);
   }
 }

@@ -1,27 +1,20 @@
 import type { Clock } from "../clock.ts";
 import type { AttemptAbortedError } from "../errors.ts";
 import type { InstanceRun, NewEntry } from "../store/instance-records.ts";
-import { Attempt } from "./attempt.ts";
+import { Attempt, type AttemptResult } from "./attempt.ts";
 import type { BodyCall } from "./step-call.ts";
 import { describeStep, pathOf } from "./step-path.ts";
 import { runInside } from "./step-scope.ts";
-
-/** How an attempt ended. */
-export type AttemptResult = { readonly value: unknown } | { readonly error: unknown };
 
 /** The functions of steps: those that may begin, and those that run. */
 export class Bodies {
   readonly #clock: Clock;
   readonly #run: InstanceRun;
-  readonly #onEnd: (call: BodyCall, attempt: Attempt, result: AttemptResult) => void;
+  readonly #onEnd: (attempt: Attempt, result: AttemptResult) => void;
   readonly #ready = new Set<BodyCall>();
   readonly #running = new Map<BodyCall, Attempt>();
 
-  constructor(
-    clock: Clock,
-    run: InstanceRun,
-    onEnd: (call: BodyCall, attempt: Attempt, result: AttemptResult) => void,
-  ) {
+  constructor(clock: Clock, run: InstanceRun, onEnd: (attempt: Attempt, result: AttemptResult) => void) {
     this.#clock = clock;
     this.#run = run;
     this.#onEnd = onEnd;
@@ -74,6 +67,19 @@ export class Bodies {
     }
   }
 
+  /** Milliseconds until the first of those that run must have ended: infinity if none runs. */
+  get remaining(): number {
+    let endsAt = Number.POSITIVE_INFINITY;
+    for (const attempt of this.#running.values()) endsAt = Math.min(endsAt, attempt.endsAt);
+    return endsAt - this.#clock.monotonic();
+  }
+
+  /** Ends those whose time is over. */
+  timeOut(): void {
+    const now = this.#clock.monotonic();
+    for (const attempt of [...this.#running.values()]) if (attempt.endsAt <= now) attempt.timeOut();
+  }
+
   /** What became of it was delivered. */
   ended(call: BodyCall): void {
     this.#running.delete(call);
@@ -86,11 +92,14 @@ export class Bodies {
   }
 
   #start(call: BodyCall): void {
-    const { ref, run } = this.#run;
-    const key = `${ref}/${run}/${call.parent === null ? describeStep(call) : pathOf(call)}`;
-    const attempt = new Attempt(this.#clock, call, call.attempt, call.policy, key);
+    const endsAt = this.#clock.monotonic() + call.policy.timeoutMs;
+    const attempt = new Attempt(call, endsAt, () => this.#idempotencyKey(call), this.#onEnd);
     this.#running.set(call, attempt);
-    const body = (ctx: never) => runInside(this.#run, call, () => call.body(ctx));
-    attempt.run(body, call.policy.timeoutMs, (result) => this.#onEnd(call, attempt, result));
+    attempt.run((context) => runInside(this.#run, call, () => call.body(context as never)));
+  }
+
+  #idempotencyKey(call: BodyCall): string {
+    const { ref, run } = this.#run;
+    return `${ref}/${run}/${call.parent === null ? describeStep(call) : pathOf(call)}`;
   }
 }

@@ -6,7 +6,7 @@ import { EventBox } from "./event-box.ts";
  * haven't seen says that something came in.
  */
 export class EventFeed {
-  readonly events = new EventBox();
+  #events: EventBox | undefined;
   #loadedWakes: number;
   #knownWakes: number;
   #lookedAt = 0;
@@ -14,6 +14,12 @@ export class EventFeed {
   constructor(wakes: number) {
     this.#loadedWakes = wakes;
     this.#knownWakes = wakes;
+  }
+
+  /** Made when there is a use for it: most runs have no events. */
+  get events(): EventBox {
+    this.#events ??= new EventBox();
+    return this.#events;
   }
 
   /** As of the events that we have. */
@@ -42,7 +48,7 @@ export class EventFeed {
 
   /** Everything that had come in at `lookedAt`, or later. */
   add({ wakes, events }: { wakes: number; events: readonly StoredEvent[] }, lookedAt: number): void {
-    this.events.add(events);
+    if (events.length > 0) this.events.add(events);
     this.#loadedWakes = Math.max(this.#loadedWakes, wakes);
     this.#lookedAt = Math.max(this.#lookedAt, lookedAt);
     this.heard(wakes);

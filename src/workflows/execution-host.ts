@@ -1,12 +1,22 @@
 import type { Clock } from "../clock.ts";
 import type {
+  ClaimedInstance,
   EventsRequest,
   InstanceCommit,
   InstanceCommitResult,
   InstanceHistory,
+  InstanceLease,
   InstanceRun,
   LoadedEvents,
 } from "../store/instance-records.ts";
+
+/** An execution that has let go of its instance, and can go on with it. */
+export interface ParkedExecution {
+  readonly instance: ClaimedInstance;
+  /** The lease that it had. */
+  readonly lease: InstanceLease;
+  continue(lease: InstanceLease, news: { wakes: number; at: number }, onLastCommit: () => void): Promise<ExecutionEnd>;
+}
 
 /** What an execution needs of the world around it. */
 export interface ExecutionHost {
@@ -15,8 +25,10 @@ export interface ExecutionHost {
   commit(commit: InstanceCommit): Promise<InstanceCommitResult>;
   load(run: InstanceRun): Promise<InstanceHistory | null>;
   loadEvents(request: EventsRequest): Promise<LoadedEvents | null>;
+  /** Calls back after everything that is already under way in this turn of the event loop. */
+  defer(callback: () => void): void;
   /** The code went on after the instance had been parked: take the instance again, if nobody else has. */
-  reacquire(): void;
+  reacquire(execution: ParkedExecution): void;
   warn(message: string, details: Readonly<Record<string, unknown>>): void;
 }
 

@@ -11,11 +11,11 @@ import type {
   NewEntry,
 } from "../store/instance-records.ts";
 import { decodeValue, encodeError, encodeValue } from "../values/index.ts";
-import type { Attempt } from "./attempt.ts";
-import { type AttemptResult, Bodies } from "./bodies.ts";
+import type { Attempt, AttemptResult } from "./attempt.ts";
+import { Bodies } from "./bodies.ts";
 import { DatabaseTime } from "./database-time.ts";
 import { EventFeed } from "./event-feed.ts";
-import type { ExecutionEnd, ExecutionHost } from "./execution-host.ts";
+import type { ExecutionEnd, ExecutionHost, ParkedExecution } from "./execution-host.ts";
 import { OpenWaits } from "./open-waits.ts";
 import { RunJournal, type StepRecord } from "./run-journal.ts";
 import { BodyCall, type OpenWait, type StepCall } from "./step-call.ts";
@@ -46,7 +46,7 @@ const MOST_RECOVERIES = 20;
  * Waiting never throws: a sleep, a wait or a retry leaves its promise pending. When nothing but waits is left, the execution
  * holds them if they are short, or parks: it lets go of the instance until the earliest deadline.
  */
-export class Execution {
+export class Execution implements ParkedExecution {
   readonly instance: ClaimedInstance;
   /** Whether the lease can't be over yet. When it may be, nothing begins: whoever keeps it is about to abandon us. */
   isHeld: () => boolean = () => true;
@@ -55,7 +55,7 @@ export class Execution {
   readonly #bodies: Bodies;
   readonly #waits = new OpenWaits();
   readonly #feed: EventFeed;
-  #journal = new RunJournal([]);
+  #journal = new RunJournal();
   #lease: InstanceLease;
   /** Endings that are stored, of steps that were called. */
   readonly #replayed = new Set<{ call: StepCall; ending: JournalEntry }>();
@@ -80,16 +80,14 @@ export class Execution {
   #settle: { resolve(end: ExecutionEnd): void; reject(error: unknown): void } | undefined;
   #onLastCommit: (() => void) | undefined;
 
-  constructor(instance: ClaimedInstance, createHost: (execution: Execution) => ExecutionHost) {
+  constructor(instance: ClaimedInstance, host: ExecutionHost) {
     this.instance = instance;
-    this.#host = createHost(this);
-    this.#time = new DatabaseTime(this.#host.clock, instance.claimedAt);
+    this.#host = host;
+    this.#time = new DatabaseTime(host.clock, instance.claimedAt);
     this.#lease = { ref: instance.ref, run: instance.run, lock: instance.lock };
     this.#feed = new EventFeed(instance.wakes);
     this.#interruptions = instance.recoveries;
-    this.#bodies = new Bodies(this.#host.clock, instance, (call, attempt, result) =>
-      this.#bodyEnded(call, attempt, result),
-    );
+    this.#bodies = new Bodies(host.clock, instance, (attempt, result) => this.#bodyEnded(attempt, result));
   }
 
   get lease(): InstanceLease {
@@ -244,7 +242,7 @@ export class Execution {
 
   /** The code has done something; if we had let go of the instance, we want it back. */
   #goOn(): void {
-    if (this.#end?.kind === "parked") this.#host.reacquire();
+    if (this.#end?.kind === "parked") this.#host.reacquire(this);
     this.#soon();
   }
 
@@ -254,13 +252,16 @@ export class Execution {
   #soon(): void {
     if (this.#scheduled || this.#end !== undefined) return;
     this.#scheduled = true;
-    this.#host.clock.defer(() => {
-      this.#scheduled = false;
-      if (this.#end === undefined) this.#turn();
-    });
+    this.#host.defer(this.#takeTurn);
   }
 
+  readonly #takeTurn = (): void => {
+    this.#scheduled = false;
+    if (this.#end === undefined) this.#turn();
+  };
+
   #turn(): void {
+    if (this.#bodies.running > 0) this.#bodies.timeOut();
     this.#delivered = this.#result === undefined && this.#deliverNext();
     if (this.#delivered) {
       this.#soon();
@@ -335,6 +336,8 @@ export class Execution {
       if (entries.length > 0 || exhausted.length > 0) this.#soon();
       if (entries.length > 0) return;
       this.#bodies.start();
+      this.#soon(); // most bodies end at once, and need no timer
+      return;
     }
     this.#setTimer();
   }
@@ -342,9 +345,14 @@ export class Execution {
   #setTimer(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    if (this.#waits.size === 0 || this.#held) return;
-    const remaining = this.#waits.earliest - this.#time.now();
+    const remaining = Math.min(this.#held ? Number.POSITIVE_INFINITY : this.#untilDue(), this.#bodies.remaining);
+    if (remaining === Number.POSITIVE_INFINITY) return;
     this.#timer = this.#host.clock.setTimer(() => this.#soon(), Math.max(remaining, 1));
+  }
+
+  /** Milliseconds until the first wait comes to its deadline. */
+  #untilDue(): number {
+    return this.#waits.size === 0 ? Number.POSITIVE_INFINITY : this.#waits.earliest - this.#time.now();
   }
 
   // Events
@@ -421,7 +429,8 @@ export class Execution {
     this.#pending = [];
     const outcome = wanted.kind === "released" ? this.#givenBack(entries.length) : wanted;
     if (outcome.kind !== "running") this.#onLastCommit?.();
-    this.#committing = this.#write({ ...this.#lease, position: this.#journal.position, entries, outcome });
+    const { ref, run, lock } = this.#lease;
+    this.#committing = this.#write({ ref, run, lock, position: this.#journal.position, entries, outcome });
   }
 
   async #write(commit: InstanceCommit): Promise<void> {
@@ -455,12 +464,13 @@ export class Execution {
 
   // Bodies
 
-  #bodyEnded(call: BodyCall, attempt: Attempt, result: AttemptResult): void {
+  #bodyEnded(attempt: Attempt, result: AttemptResult): void {
     if (this.#end !== undefined) return;
     if ("error" in result) {
-      void this.#attemptFailed(call, attempt, result.error);
+      void this.#attemptFailed(attempt, result.error);
       return;
     }
+    const { call } = attempt;
     const { value } = result;
     try {
       const text = value === undefined ? null : this.#encode(value, `The result of the step "${call.name}"`);
@@ -470,7 +480,7 @@ export class Execution {
     }
   }
 
-  async #attemptFailed(call: BodyCall, attempt: Attempt, error: unknown): Promise<void> {
+  async #attemptFailed({ call, context }: Attempt, error: unknown): Promise<void> {
     const ours = call.type === "create";
     if (ours && error instanceof StoreError) {
       this.#fail(error);
@@ -480,7 +490,7 @@ export class Execution {
     let delay: number | null = null;
     if (!refused && call.attempt <= call.policy.limit) {
       delay = requestedDelay(error, this.#host.clock.now());
-      delay ??= await chooseDelay(call.policy, attempt.context, error, this.#host);
+      delay ??= await chooseDelay(call.policy, context, error, this.#host);
     }
     if (this.#end === undefined) this.#arrive(() => this.#failStep(call, error, delay));
   }
@@ -531,7 +541,7 @@ export class Execution {
     this.#finish(this.#toEnd(outcome, answer));
     // The code may have gone on while we let go: it waited for something that isn't a step.
     const goesOn = this.#bodies.ready > 0 || this.#replayed.size > 0 || this.#result !== undefined;
-    if (outcome.kind === "parked" && goesOn && !this.#held) this.#host.reacquire();
+    if (outcome.kind === "parked" && goesOn && !this.#held) this.#host.reacquire(this);
   }
 
   #toEnd(outcome: FinalOutcome, answer: WrittenCommit): ExecutionEnd {

@@ -2,7 +2,7 @@ import type { AttemptAbortedError } from "../errors.ts";
 import type { AttemptFailure, Work } from "../queue/work.ts";
 import type { ClaimedInstance, RenewedInstance } from "../store/instance-records.ts";
 import { Execution } from "./execution.ts";
-import type { ExecutionEnd, ExecutionHost } from "./execution-host.ts";
+import type { ExecutionEnd } from "./execution-host.ts";
 import { runWorkflow } from "./run-workflow.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
@@ -20,7 +20,7 @@ export class InstanceWork implements Work {
     const again = runtime.reacquired.get(instance.lock);
     runtime.reacquired.delete(instance.lock);
     this.#renewed = again?.renewed ?? null;
-    this.execution = again?.execution ?? new Execution(instance, (execution) => createHost(runtime, execution));
+    this.execution = again?.execution ?? new Execution(instance, runtime.host);
   }
 
   get recovered(): boolean {
@@ -72,17 +72,4 @@ export class InstanceWork implements Work {
     this.#runtime.finished(this.instance, { status: "errored", error: end.error });
     return { error: end.thrown, description: this.description, attempt: 1, final: true };
   }
-}
-
-function createHost(runtime: WorkflowRuntime, execution: Execution): ExecutionHost {
-  const { store, workflows } = runtime;
-  return {
-    clock: store.clock,
-    maxValueBytes: workflows.settings.maxValueBytes,
-    commit: (commit) => store.instances.commit(commit),
-    load: (run) => store.instances.load(run),
-    loadEvents: (request) => store.instances.loadEvents(request),
-    reacquire: () => void runtime.reacquire(execution),
-    warn: (message, details) => store.logger.warn(message, details),
-  };
 }

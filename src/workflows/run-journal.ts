@@ -17,18 +17,19 @@ export interface StepRecord extends StepIdentity {
 
 /** The journal of a run, by step. */
 export class RunJournal {
-  readonly #records = new Map<string, StepRecord>();
+  /** Made when there is something to remember: most runs are never loaded. */
+  #records: Map<string, StepRecord> | undefined;
   /** Where the next entry goes. */
   position = 1;
 
-  constructor(entries: readonly JournalEntry[]) {
+  constructor(entries: readonly JournalEntry[] = []) {
     for (const entry of entries) this.#add(entry);
     this.position = entries.length + 1;
   }
 
   /** What is stored about the n-th call of this step, under its name or an older one. */
   find(step: StepIdentity, aliases: readonly string[]): StepRecord | null {
-    if (this.#records.size === 0) return null;
+    if (this.#records === undefined) return null;
     for (const name of [step.name, ...aliases]) {
       const record = this.#records.get(pathOf({ ...step, name }));
       if (record !== undefined) return record;
@@ -38,12 +39,13 @@ export class RunJournal {
 
   /** Steps that have run before, but that this code hasn't called. Those inside of a finished step aren't expected to be. */
   unreached(): StepRecord[] {
-    return [...this.#records.values()].filter(({ reached, parent }) => !reached && parent === null);
+    return [...(this.#records?.values() ?? [])].filter(({ reached, parent }) => !reached && parent === null);
   }
 
   #add(entry: JournalEntry): void {
     const { type, name, count, parent, kind } = entry;
     const path = pathOf(entry);
+    this.#records ??= new Map();
     let record = this.#records.get(path);
     if (record === undefined) {
       const nothing = { ending: null, failedAttempt: 0, startedAttempt: 0, dueAt: null, reached: false };

@@ -1,10 +1,13 @@
-import type { NewEntry, StepType } from "../store/instance-records.ts";
+import type { EntryKind, NewEntry, StepType } from "../store/instance-records.ts";
 import type { StepRecord } from "./run-journal.ts";
 import type { StepPolicy } from "./step-config.ts";
 import type { StepIdentity } from "./step-path.ts";
 
 /** How a step ends for the code that called it. */
 export type StepEnding = { readonly value: unknown } | { readonly error: unknown };
+
+type EntryDetails = Partial<Pick<NewEntry, "attempt" | "value" | "dueAt" | "event">>;
+const NO_DETAILS: EntryDetails = {};
 
 /** The user's code called a step, and waits for it. */
 export class StepCall implements StepIdentity {
@@ -40,9 +43,12 @@ export class StepCall implements StepIdentity {
   }
 
   /** An entry of this step. */
-  entry(kind: NewEntry["kind"], details: Partial<NewEntry> = {}): NewEntry {
+  entry(
+    kind: EntryKind,
+    { attempt = 0, value = null, dueAt = null, event = null }: EntryDetails = NO_DETAILS,
+  ): NewEntry {
     const { type, name, count, parent } = this;
-    return { kind, type, name, count, parent, attempt: 0, value: null, dueAt: null, event: null, ...details };
+    return { kind, type, name, count, parent, attempt, value, dueAt, event };
   }
 }
 

@@ -11,7 +11,7 @@ import { pathOf } from "./step-path.ts";
 export class StepScope {
   readonly instance: InstanceRun;
   readonly #within: StepCall | null;
-  readonly #counts = new Map<string, number>();
+  #counts: Map<string, number> | undefined;
 
   constructor(instance: InstanceRun, within: StepCall | null) {
     this.instance = instance;
@@ -25,12 +25,13 @@ export class StepScope {
 
   /** Which call of this type and name comes next. */
   nextCount(type: StepType, name: string): number {
-    return (this.#counts.get(`${type}:${name}`) ?? 0) + 1;
+    return (this.#counts?.get(`${type}:${name}`) ?? 0) + 1;
   }
 
   /** Counts a call. */
   count(type: StepType, name: string): number {
     const count = this.nextCount(type, name);
+    this.#counts ??= new Map();
     this.#counts.set(`${type}:${name}`, count);
     return count;
   }

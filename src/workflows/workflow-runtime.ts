@@ -9,8 +9,10 @@ import type {
 import type { Store } from "../store/store.ts";
 import type { Reservation } from "../store/work-board.ts";
 import type { Execution } from "./execution.ts";
+import type { ExecutionHost } from "./execution-host.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { type FinishedRun, ResultWaiters } from "./result-waiters.ts";
+import { TurnQueue } from "./turn-queue.ts";
 
 /** Tried so often, with growing pauses, to take a parked instance again when there is no room. */
 const MOST_REACQUISITIONS = 10;
@@ -23,6 +25,8 @@ export class WorkflowRuntime {
   readonly store: Store;
   readonly workflows: RegisteredWorkflows;
   readonly results: ResultWaiters;
+  /** What all executions share. */
+  readonly host: ExecutionHost;
   /** What runs in this process, by ref. */
   readonly live = new Map<string, Execution>();
   /** Executions that were parked, and have just taken their instance again; by token. */
@@ -36,6 +40,7 @@ export class WorkflowRuntime {
     this.store = store;
     this.workflows = workflows;
     this.results = new ResultWaiters(store, workflows.namespace);
+    this.host = this.#createHost();
   }
 
   get namespace(): string {
@@ -115,6 +120,21 @@ export class WorkflowRuntime {
     } finally {
       this.#reacquiring.delete(execution);
     }
+  }
+
+  #createHost(): ExecutionHost {
+    const { clock, instances, logger } = this.store;
+    const turns = new TurnQueue(clock);
+    return {
+      clock,
+      maxValueBytes: this.workflows.settings.maxValueBytes,
+      commit: (commit) => instances.commit(commit),
+      load: (run) => instances.load(run),
+      loadEvents: (request) => instances.loadEvents(request),
+      defer: (callback) => turns.add(callback),
+      reacquire: (execution) => void this.reacquire(execution as Execution),
+      warn: (message, details) => logger.warn(message, details),
+    };
   }
 
   #created(write: InstanceInsert, reservation: Reservation<"instance"> | null, result: InstanceInsertResult): void {
