@@ -47,10 +47,17 @@ export class BodyBook {
   readonly #book: InstanceBook;
   readonly #byKey = new Map<string, BodyRun[]>();
   readonly #lastActivity = new Map<string, number>();
+  /** By workflow and step. */
+  readonly #limits = new Map<string, number>();
 
   constructor(world: World, book: InstanceBook) {
     this.#world = world;
     this.#book = book;
+  }
+
+  /** A workflow's code calls a step with a function. */
+  called(workflow: string, step: string, limit: number): void {
+    this.#limits.set(`${workflow}/${step}`, limit);
   }
 
   started(process: string, ctx: WorkflowStepContext, limit: number, witness: Witness): BodyRun {
@@ -94,7 +101,7 @@ export class BodyBook {
   }
 
   /** Something was written about a step with a function. */
-  entered({ recoveries }: InstanceAccount, key: string, entry: NewEntry, earlier: readonly WrittenEntry[]): void {
+  entered({ name, recoveries }: InstanceAccount, key: string, entry: NewEntry, earlier: readonly WrittenEntry[]): void {
     const bodies = this.#byKey.get(key) ?? [];
     const { kind, attempt, dueAt, value } = entry;
     if (kind === "completed" && !bodies.some((body) => body.ending === "succeeded" && body.attempt === attempt)) {
@@ -105,7 +112,7 @@ export class BodyBook {
     if (!threw && describe(value).code === "step.interrupted") {
       const failed = Math.max(0, ...earlier.map((one) => one.attempt));
       const exact = earlier.some((one) => one.kind === "started");
-      if (exact || failed + recoveries > (bodies[0]?.limit ?? DEFAULT_LIMIT)) return;
+      if (exact || failed + recoveries > (this.#limits.get(`${name}/${stepOf(entry)}`) ?? DEFAULT_LIMIT)) return;
       this.#violate("errored only for what earned it", `${key} is said to be interrupted ${failed + recoveries} times`);
       return;
     }

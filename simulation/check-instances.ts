@@ -111,12 +111,12 @@ export class InstanceCheck {
 
   #compareJournal({ ref, state, run, runs }: InstanceAccount): void {
     if (state === "gone") return;
-    const rows = this.#read(`select kind, name, count, attempt, event, due_at from perdure_journal
+    const rows = this.#read(`select kind, name, count, attempt, event, due_at, at from perdure_journal
 where ref = '${ref}' and run = ${run} order by position`);
-    for (const [index, { kind, name, count, attempt, event, dueAt }] of (
+    for (const [index, { kind, name, count, attempt, event, dueAt, at }] of (
       runs.get(run) as RunAccount
     ).journal.entries()) {
-      const expected = JSON.stringify({ kind, name, count, attempt, event, due_at: dueAt });
+      const expected = JSON.stringify({ kind, name, count, attempt, event, due_at: dueAt, at });
       if (JSON.stringify(rows[index]) === expected) continue;
       const found = JSON.stringify(rows[index]);
       this.#world.violate("each position is written once", `${ref}/${run} at ${index + 1}: ${expected}, now ${found}`);

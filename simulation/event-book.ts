@@ -1,6 +1,6 @@
 import type { EventInsert, EventInsertResult, NewEntry } from "../src/store/instance-records.ts";
 import { decodeValue } from "../src/values/index.ts";
-import { type EventAccount, type RunAccount, runOf } from "./instance-account.ts";
+import { type EventAccount, isEnding, type RunAccount, runOf, stepOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { EventRecord } from "./instance-records.ts";
 import type { World } from "./world.ts";
@@ -27,6 +27,18 @@ export class EventBook {
     if (entry.kind === "received") this.#received(run, label, entry, first);
     if (entry.kind !== "timedOut" || first === undefined || deadline === null || first.at >= deadline) return;
     this.#violate("no event is lost", `${label} has timed out, although #${first.n} had come`);
+  }
+
+  /** An instance was parked by an owner that had seen everything up to `wakes`: nothing that it waits for may be there. */
+  parked({ journal, events }: RunAccount, label: string, wakes: number): void {
+    for (const entry of journal) {
+      if (entry.kind !== "waiting" || entry.type !== "waitForEvent") continue;
+      const step = stepOf(entry);
+      if (journal.some((one) => isEnding(one) && stepOf(one) === step)) continue;
+      const event = events.find(({ type, receivedBy }) => type === typeOfWait(entry.name) && receivedBy === null);
+      if (event === undefined || event.sequence > wakes || event.at > Number(entry.dueAt)) continue;
+      this.#violate("no event is lost", `${label}/${step} waits on, although #${event.n} is there`);
+    }
   }
 
   #received(

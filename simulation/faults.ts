@@ -31,7 +31,7 @@ const KINDS: Record<Exclude<Fault, "none">, number> = {
   refused: 1,
   broken: 3,
   lost: 6,
-  late: 2,
+  late: 4,
   slow: 2,
   stall: 5,
   "crash-before": 1,

@@ -260,6 +260,8 @@ export class InstanceBook {
     if (outcome.kind === "parked") {
       const due = account.wakes === outcome.wakes ? outcome.dueAt : at;
       account.availableAt = account.paused ? null : due;
+      const waits = !account.paused && outcome.dueAt > at;
+      if (waits) this.events.parked(runOf(account), `${account.ref}/${account.run}`, outcome.wakes);
       return;
     }
     account.availableAt = null;

@@ -158,7 +158,7 @@ export function createWorkflows(process: () => SimulatedProcess): Workflows {
 function createWorkflow(name: ProgramName, process: () => SimulatedProcess) {
   const { run, unorderly = false, solo = false } = PROGRAMS[name];
   return defineWorkflow<Params>({ name }, async (event, step) => {
-    const script = new Script(process(), step, event.payload, { orderly: !unorderly, solo });
+    const script = new Script(process(), step, event, { orderly: !unorderly, solo });
     const result = await run(script);
     return { result, seen: [...script.seen], orderly: !unorderly };
   });

@@ -1,5 +1,6 @@
 import { EventTimeoutError, NonRetryableError } from "../src/errors.ts";
 import type { WorkflowStep, WorkflowStepContext } from "../src/workflows/step.ts";
+import type { WorkflowEvent } from "../src/workflows/workflow-event.ts";
 import { behave, never } from "./behave.ts";
 import type { BodyRun, Witness } from "./body-book.ts";
 import { stepOf } from "./instance-account.ts";
@@ -27,17 +28,19 @@ export class Script implements Witness {
   readonly params: Params;
   readonly #process: SimulatedProcess;
   readonly #step: WorkflowStep;
+  readonly #workflow: string;
   readonly #counts = new Map<string, number>();
 
   constructor(
     process: SimulatedProcess,
     step: WorkflowStep,
-    params: Params,
+    event: WorkflowEvent<Params>,
     kind: { orderly: boolean; solo: boolean },
   ) {
     this.#process = process;
     this.#step = step;
-    this.params = params;
+    this.#workflow = event.workflowName;
+    this.params = event.payload;
     this.orderly = kind.orderly;
     this.solo = kind.solo;
   }
@@ -46,6 +49,7 @@ export class Script implements Witness {
     const { limit = DEFAULT_LIMIT } = options;
     const config = { retries: { limit, delay: this.params.short }, timeout: TIMEOUT_MS };
     const identity = this.#identify("do", name);
+    this.#process.surroundings.instances.bodies.called(this.#workflow, identity, limit);
     return this.#witness(identity, () =>
       this.#step.do(name, config, (ctx) => this.#body(ctx, limit, options.inside ?? (async () => {}))),
     );

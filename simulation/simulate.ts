@@ -54,6 +54,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
 class Simulation {
   readonly #world: World;
   readonly #profile: Profile;
+  readonly #options: SimulationOptions;
   readonly #faults: Faults;
   readonly #book: HookBook;
   readonly #instances: InstanceBook;
@@ -71,6 +72,7 @@ class Simulation {
     const isAlive = (token: string) => this.#find(token)?.lane.closed === false;
     this.#world = world;
     this.#profile = profile;
+    this.#options = options;
     this.#faults = new Faults(world.random.fork(), profile.faultRate, options.faultAt);
     this.#book = new HookBook(world, isAlive);
     this.#instances = new InstanceBook(world, isAlive);
@@ -98,8 +100,10 @@ class Simulation {
     world.note("world", `seed ${seed}: ${JSON.stringify(this.#profile)}`);
     await this.#database.migrate();
     for (let count = 0; count < this.#profile.processes; count++) this.#startProcess("worker");
-    this.#scheduleAction();
-    await world.runUntil(() => this.#actionsLeft === 0, Number.POSITIVE_INFINITY);
+    if (this.#options.scenario === undefined) {
+      this.#scheduleAction();
+      await world.runUntil(() => this.#actionsLeft === 0, Number.POSITIVE_INFINITY);
+    } else await this.#play(this.#options.scenario);
     this.#calmDown();
     await world.runUntil(() => this.#isIdle(), LONGEST_CALM_MS);
     if (world.violation === null) await checkEnd(this.#surroundings);
@@ -123,6 +127,16 @@ class Simulation {
     const process = new SimulatedProcess(`p${this.#processes.length + 1}`, role, this.#surroundings);
     this.#processes.push(process);
     process.start();
+  }
+
+  async #play(scenario: NonNullable<SimulationOptions["scenario"]>): Promise<void> {
+    let over = false;
+    this.#world.schedule(this.#fate, 0, () => {
+      void scenario(this.#processes).finally(() => {
+        over = true;
+      });
+    });
+    await this.#world.runUntil(() => over, LONGEST_CALM_MS);
   }
 
   #scheduleAction(): void {

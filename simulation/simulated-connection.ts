@@ -45,8 +45,12 @@ export class SimulatedConnection implements Engine {
     this.wakeups = options.wakeups;
     this.flushesInFlight = options.world.random.integer(1, 2);
     this.wire = new Wire(options);
-    this.instances = createInstanceStatements(this.wire, options.database.engine.instances, options.instances);
-    this.subjects = createSubjectStatements(this.wire, options.database.engine.subjects);
+    const { wrapEngine, wrapInstances } = options.simulation;
+    const { engine } = options.database;
+    const stored = wrapEngine?.(engine.instances, (text) => options.database.read(text)) ?? engine.instances;
+    const instances = createInstanceStatements(this.wire, stored, options.instances);
+    this.instances = wrapInstances?.(instances) ?? instances;
+    this.subjects = createSubjectStatements(this.wire, engine.subjects);
     this.hooks = createStatements(this.wire, options.world, options.database, options.book);
   }
 

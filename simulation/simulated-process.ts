@@ -85,6 +85,7 @@ export class SimulatedProcess {
       instances,
       faults,
       lane: this.lane,
+      simulation: surroundings.options,
       clock: this.clock,
       wakeups: wakeups.join(this.lane, profile.connected),
       stall,

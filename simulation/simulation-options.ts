@@ -1,19 +1,34 @@
+import type { InstanceStatements } from "../src/store/instance-statements.ts";
 import type { SqliteDriver } from "../src/store/sqlite/driver.ts";
 import type { Fault } from "./faults.ts";
 import type { Profile } from "./profile.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
 
 /** Puts something between the engine and SQLite, such as a statement that was broken on purpose. */
 export type WrapDriver = (driver: SqliteDriver) => SqliteDriver;
+
+export type Moment = "arrived" | "done" | "answered";
 
 export interface SimulationOptions {
   /** Instead of what the seed says. */
   readonly profile?: Partial<Profile>;
   /** Goes wrong for certain: the call of this number, counted from 1 over all processes. */
   readonly faultAt?: { readonly call: number; readonly fault: Fault };
+  /** What happens, instead of what chance would do. When it is over, the world comes to rest. */
+  readonly scenario?: (processes: readonly SimulatedProcess[]) => Promise<void>;
+  /** Called when a call of the database has arrived, when it is done, and when it was answered. */
+  readonly interpose?: (call: string, moment: Moment, process: string) => Promise<void>;
 
   // What is broken on purpose, to see whether the simulation notices.
 
   readonly wrapDriver?: WrapDriver;
+  /** What processes are told of their instances. */
+  readonly wrapInstances?: (statements: InstanceStatements) => InstanceStatements;
+  /** What the database does with instances; `read` looks into its tables. */
+  readonly wrapEngine?: (
+    statements: InstanceStatements,
+    read: (text: string) => Record<string, unknown>[],
+  ) => InstanceStatements;
   /** A process that stood still doesn't know for how long: its monotonic clock stood still too. */
   readonly stoppedClocks?: boolean;
   /** Every process takes all others for dead. */

@@ -1,6 +1,7 @@
 import { StoreError } from "../src/errors.ts";
 import type { Fault, Faults } from "./faults.ts";
 import type { SimulatedDatabase } from "./simulated-database.ts";
+import type { Moment, SimulationOptions } from "./simulation-options.ts";
 import type { Lane, World } from "./world.ts";
 
 export interface WireOptions {
@@ -8,6 +9,7 @@ export interface WireOptions {
   readonly database: SimulatedDatabase;
   readonly faults: Faults;
   readonly lane: Lane;
+  readonly simulation: SimulationOptions;
   /** Makes the process stand still for a while. */
   readonly stall: () => void;
   /** Ends the process. */
@@ -44,16 +46,25 @@ export class Wire {
     const { world, database, lane, faults } = this.#options;
     const sent = await this.arrive(name);
     const { fault } = sent;
+    await this.#interpose(name, "arrived");
+    if (lane.closed && this.#options.simulation.interpose !== undefined) return never();
     const breaks = fault === "broken" || fault === "crash-middle";
     try {
       const result = await database.run(call, record, breaks ? faults.statements() : null);
       world.note(lane.name, `${name} -> ${summary(result)}${fault === "none" ? "" : ` (${fault})`}`);
-      return await this.reply(sent, result, unavailable);
+      await this.#interpose(name, "done");
+      const answer = await this.reply(sent, result, unavailable);
+      void this.#interpose(name, "answered");
+      return answer;
     } catch (error) {
       world.note(lane.name, `${name} failed: ${error instanceof Error ? error.message : String(error)} (${fault})`);
       if (fault === "crash-middle") this.crash("in the middle of a call");
       return this.fail(error);
     }
+  }
+
+  async #interpose(name: string, moment: Moment): Promise<void> {
+    await this.#options.simulation.interpose?.(name, moment, this.#options.lane.name);
   }
 
   /** The way there. Rejects if the database can't be reached; what a dead process has sent may arrive or not. */
