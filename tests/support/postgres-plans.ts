@@ -5,6 +5,8 @@ import type { Connection } from "../../src/store/postgres/connection.ts";
 import { PostgresHookStatements } from "../../src/store/postgres/hook-statements.ts";
 import { PostgresInstanceStatements } from "../../src/store/postgres/instance-statements.ts";
 import type { Statement } from "../../src/store/postgres/sql/statement.ts";
+import { PostgresSubjectStatements } from "../../src/store/postgres/subject-statements.ts";
+import type { SubjectStatements } from "../../src/store/subject-statements.ts";
 import { ControlledClock } from "./controlled-clock.ts";
 
 export interface RecordedStatement {
@@ -36,6 +38,14 @@ export function recordInstanceStatements(
 ): Promise<RecordedStatement[]> {
   return record((connection) =>
     use(new PostgresInstanceStatements(connection, new ControlledClock(), SCHEMA, NO_CONNECTION)),
+  );
+}
+
+export function recordSubjectStatements(
+  use: (subjects: SubjectStatements) => Promise<unknown>,
+): Promise<RecordedStatement[]> {
+  return record((connection) =>
+    use(new PostgresSubjectStatements(connection, new ControlledClock(), SCHEMA, NO_CONNECTION)),
   );
 }
 

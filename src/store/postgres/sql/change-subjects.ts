@@ -49,7 +49,7 @@ update ${schema}subject as subject set
   updated_at = clock.now
 from (select ${NOW} as now) as clock
 cross join ${placedBatch(2, ITEM)} as item
-where ${isSubjectOf("subject", "item", ["profile", "dispatcher_id", "subject_key"])}
+where ${isSubjectOf("subject", "item")}
   and subject.revision = item.revision and subject.lease_owner is not null
 returning item.place, ${RECORD}`,
   };

@@ -19,14 +19,16 @@ function takeOldest(schema: SchemaPrefix, { limit, without = "" }: { limit: stri
 `;
 }
 
+/** By their places in the table, one by one: the limit (which is none) makes PostgreSQL expect few of them. */
 function lease(schema: SchemaPrefix): string {
-  return `
-update ${schema}subject as subject set
-  status = 'leased', lease_owner = $4, available_at = clock.now + $5::bigint,
-  attempts = subject.attempts + 1, revision = subject.revision + 1, updated_at = clock.now
-from taken, clock
-where subject.ctid = taken.ctid
-returning ${RECORD}, taken.claimed_due_at`;
+  return `claimed as (
+  update ${schema}subject as subject set
+    status = 'leased', lease_owner = $4, available_at = clock.now + $5::bigint,
+    attempts = subject.attempts + 1, revision = subject.revision + 1, updated_at = clock.now
+  from clock cross join (select * from taken limit (select null::bigint)) as item
+  where subject.ctid = item.ctid
+  returning ${RECORD}, item.claimed_due_at
+)`;
 }
 
 /** Takes the oldest that are due, and what was left behind. Index: subject_due; what rests is never read. */
@@ -36,8 +38,9 @@ export function claimSubjects(schema: SchemaPrefix): Statement {
     planOnce: true,
     text: `
 with ${CLOCK},
-taken as materialized (${takeOldest(schema, { limit: "$7::int" })})
-${lease(schema)}`,
+taken as materialized (${takeOldest(schema, { limit: "$7::int" })}),
+${lease(schema)}
+select claimed.* from claimed`,
   };
 }
 
@@ -67,10 +70,10 @@ walk(group_key, origin, place) as (
   where walk.place < $10::int and next.group_key <> walk.origin
 ),
 due_group as materialized (
-  select walk.group_key, walk.place from walk
-  where exists (
+  select walk.group_key, walk.place from walk cross join lateral (
     select from ${schema}subject as subject where ${SCOPE} and subject.group_key = walk.group_key and ${DUE}
-  )
+    order by subject.available_at limit 1
+  ) as due
   order by walk.place
   limit $8::int
 ),
@@ -91,8 +94,8 @@ oldest as materialized (${takeOldest(schema, {
       limit: "$7::int - (select count(*) from in_turns)",
       without: "and subject.subject_key <> all (array(select in_turns.subject_key from in_turns))",
     })}),
-taken as not materialized (select * from in_turns union all select * from oldest),
-claimed as (${lease(schema)})
+taken as materialized (select * from in_turns union all select * from oldest),
+${lease(schema)}
 select claimed.*, coalesce(
   (select turn.group_key from turn order by turn.turn desc limit 1),
   (select walk.group_key from walk order by walk.place desc limit 1)

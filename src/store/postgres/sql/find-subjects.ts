@@ -12,7 +12,7 @@ select item.place, found.*
 from ${placedBatch(1, { profile: "text", dispatcher_id: "text", subject_key: "text" })} as item
 cross join lateral (
   select ${RECORD} from ${schema}subject as subject
-  where ${isSubjectOf("subject", "item", ["profile", "dispatcher_id", "subject_key"])} limit 1
+  where ${isSubjectOf("subject", "item")} limit 1
 ) as found`,
   };
 }

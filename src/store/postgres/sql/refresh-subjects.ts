@@ -28,8 +28,8 @@ update ${schema}subject as subject set
   revision = subject.revision + 1,
   updated_at = clock.now
 from (select ${NOW} as now) as clock
-cross join ${batch(4, ITEM)} as item
-where subject.profile = $2 and subject.dispatcher_id = $3 and ${isSubjectOf("subject", "item")}
+cross join ${batch(4, ITEM, ", $2::text as profile, $3::text as dispatcher_id")} as item
+where ${isSubjectOf("subject", "item")}
   and (subject.lease_owner is null or subject.available_at <= clock.now)
   and (
     subject.due_at is distinct from ${NEW_DUE_AT}

@@ -12,7 +12,7 @@ export function renewSubjects(schema: SchemaPrefix): Statement {
 update ${schema}subject as subject set available_at = clock.now + $2::bigint
 from (select ${NOW} as now) as clock
 cross join ${placedBatch(3, ITEM)} as item
-where ${isSubjectOf("subject", "item", ["profile", "dispatcher_id", "subject_key"])}
+where ${isSubjectOf("subject", "item")}
   and subject.revision = item.revision and subject.lease_owner is not null
 returning item.place`,
   };

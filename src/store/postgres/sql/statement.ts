@@ -25,10 +25,11 @@ export const NOW = "coalesce($1::bigint, (extract(epoch from statement_timestamp
  * The rows of a batch, from arrays that are passed as parameters. Together with `isRowOf` it leaves the planner one way: to look
  * up the rows of the batch in an index, one by one and in order. What it believes about the table is often wrong, because a queue
  * is empty one minute and full the next: then it would rather read the whole table for each row of the batch. So it can't
- * see how many there are, and the limit (which is none) makes it expect one.
+ * see how many there are, and the limit (which is none) makes it expect one. `constants` are further columns, the same for all
+ * rows: a key that is partly constant is looked up like any other.
  */
-export function batch(firstParameter: number, columns: Readonly<Record<string, string>>): string {
-  return `(select * from ${arrays(firstParameter, columns)} as item(${Object.keys(columns).join(", ")}) limit (select null::bigint))`;
+export function batch(firstParameter: number, columns: Readonly<Record<string, string>>, constants = ""): string {
+  return `(select *${constants} from ${arrays(firstParameter, columns)} as item(${Object.keys(columns).join(", ")}) limit (select null::bigint))`;
 }
 
 /** The same, with a column `place` that counts the rows from 1, so that answers can tell which they are about. */
@@ -58,8 +59,9 @@ export function isNamedBy(instance: string, item: string): string {
   return columns.join(" and ");
 }
 
-/** The same for subjects, in whichever of the columns of their key the batch has. Index: subject_pkey. */
-export function isSubjectOf(subject: string, item: string, columns: readonly string[] = ["subject_key"]): string {
+/** The same for subjects. Index: subject_pkey. */
+export function isSubjectOf(subject: string, item: string): string {
+  const columns = ["profile", "dispatcher_id", "subject_key"];
   return columns.map((column) => `${subject}.${column} = any (array[${item}.${column}])`).join(" and ");
 }
 
