@@ -7,7 +7,7 @@ import { type Arena, openArena } from "./arena.ts";
 import { scheduleFaults } from "./fault-schedule.ts";
 import { Faults } from "./faults.ts";
 import { Fleet } from "./fleet.ts";
-import { type Entry, readLedgers } from "./ledger.ts";
+import { type Entry, Ledger, ledgerPath, readLedgers } from "./ledger.ts";
 import type { Points } from "./points.ts";
 import type { ChaosEngine } from "./settings.ts";
 import type { Account, ChaosApplication, Problem } from "./workload.ts";
@@ -38,6 +38,7 @@ export interface ChaosResult {
 /** Who gets nothing done for that long gets nothing done any more. */
 const DRAIN_PATIENCE_MS = 60_000;
 const LOOK_MS = 100;
+const OBSERVER = "observer";
 const HOURS = [0, 0, -7, 5] as const;
 const HOUR_MS = 3_600_000;
 
@@ -110,7 +111,10 @@ async function drain(
   await fleet.stopProducing();
   note("nobody asks for more");
   const entries = readLedgers(directory);
-  for (const { name, finish } of WORKLOADS) await finish?.(app, ofWorkload(entries, name));
+  const ledger = new Ledger(ledgerPath(directory, OBSERVER), OBSERVER);
+  for (const { name, finish } of WORKLOADS) {
+    await finish?.(app, ofWorkload(entries, name), (did, item, details) => ledger.write(name, did, item, details));
+  }
   const left = await untilDone(app);
   const details = `${left} hooks and instances are left, and nothing happens any more`;
   const problems = left === 0 ? [] : [{ promise: "everything comes to its end", details, items: [] }];

@@ -47,8 +47,11 @@ export interface Workload {
   watch?(store: Store, write: Write): void;
   /** Asks for work until the process is stopping, and writes down what it asked for before, and the answer after. */
   produce(process: ProducingProcess): Promise<void>;
-  /** When nobody asks for more: does what producers who were killed left undone, so that everything can come to its end. */
-  finish?(app: ChaosApplication, entries: readonly Entry[]): Promise<void>;
+  /**
+   * When nobody asks for more and nothing fails any more: does what producers who were killed left undone, so that everything can
+   * come to its end, and asks for what needs calm.
+   */
+  finish?(app: ChaosApplication, entries: readonly Entry[], write: Write): Promise<void>;
   /** How much hasn't come to its end, besides hooks. */
   left?(app: ChaosApplication): Promise<number>;
   /** What the database holds in the end. */

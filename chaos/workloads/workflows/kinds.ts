@@ -50,7 +50,7 @@ export const KINDS = {
     operation: "restart",
     waitMs: HOUR_MS,
   },
-  late: { program: "late", weight: 0.02, fate: "complete" },
+  late: { program: "late", weight: 0.01, fate: "complete" },
   child: { program: "sequence", weight: 0, fate: "complete" },
 } as const satisfies Record<string, Kind>;
 
@@ -59,9 +59,6 @@ export type KindName = keyof typeof KINDS;
 export function kindOf(name: KindName): Kind {
   return KINDS[name];
 }
-
-/** Rare, and asked for early in the life of every process that asks, so that no run is without it. */
-export const SURE: KindName = "late";
 
 /** What an instance is created with. */
 export interface Params {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Application } from "../../../src/index.ts";
 import type { ProducingProcess } from "../../workload.ts";
-import { EVENTS, eventOf, KINDS, type KindName, kindOf, type Operation, SURE } from "./kinds.ts";
+import { EVENTS, eventOf, KINDS, type KindName, kindOf, type Operation } from "./kinds.ts";
 import type { ChaosWorkflows } from "./programs.ts";
 
 export type ChaosWorkflowApplication = Application<Record<never, never>, ChaosWorkflows>;
@@ -9,8 +9,6 @@ export type ChaosWorkflowApplication = Application<Record<never, never>, ChaosWo
 const LANES = 2;
 const LONGEST_PAUSE_MS = 150;
 const PAUSE_AFTER_ERROR_MS = 100;
-/** Which item of the first lane is the one that every process asks for. */
-const SURE_AT = 4;
 const MOST_TRIES = 5;
 const FINISHED = "instance.finished";
 
@@ -41,7 +39,7 @@ class Lane {
     const { random, stopping, name, write } = this.#producing;
     while (!stopping()) {
       const sequence = ++this.#items;
-      const kind = sequence === SURE_AT && this.#number === 0 ? SURE : random.weighted(WEIGHTS);
+      const kind = random.weighted(WEIGHTS);
       const item = `w-${name}-${this.#number}-${sequence}`;
       write("asked", item, { kind });
       const accepted = await this.#create(item, kind);

@@ -147,16 +147,17 @@ class Run {
 }
 
 /**
- * The first attempt keeps its process busy, timers included, until somebody else has taken over, or nobody does; then it is done at
- * once, while its successor is still under way. What it says so late must not count.
+ * The first attempt keeps its process busy, timers included, until somebody else has taken over, or nobody does. It is done while
+ * its successor is still under way, long enough after it for everybody's clocks to say so. What it says so late must not count.
  */
 function beLate(attempt: number, sign: string): Promise<void> | undefined {
   if (attempt > 1) {
     writeFileSync(sign, "");
-    return delay(LEASE_MS * 0.7);
+    return delay(LEASE_MS);
   }
-  const giveUpAt = performance.now() + LEASE_MS * 3;
+  const giveUpAt = performance.now() + LEASE_MS * 6;
   const bell = new Int32Array(new SharedArrayBuffer(4));
   while (!existsSync(sign) && performance.now() < giveUpAt) Atomics.wait(bell, 0, 0, LOOK_MS);
+  Atomics.wait(bell, 0, 0, LEASE_MS * 0.4);
   return undefined;
 }

@@ -10,6 +10,7 @@ import type { Collected, CollectedInstance } from "./stories.ts";
 
 const PAGE = 1000;
 const AT_ONCE = 10;
+const LATE = ["w-late"];
 const UNFINISHED = ["queued", "running", "waiting", "waitingForPause", "paused"] as const;
 
 /** Instances of workflows of every kind, and what people do to them. */
@@ -41,7 +42,8 @@ function bindingsOf(app: ChaosApplication) {
 }
 
 /** Does what producers who were killed left undone: nobody is paused any more, and whoever listens hears all events. */
-async function finish(app: ChaosApplication, entries: readonly Entry[]): Promise<void> {
+async function finish(app: ChaosApplication, entries: readonly Entry[], write: Write): Promise<void> {
+  await inTurns(LATE, (item) => createLate(app, item, write));
   const asked = entries.filter(({ did }) => did === "asked");
   await inTurns(asked, async ({ item, kind }) => {
     const { operation, program } = kindOf(kind as KindName);
@@ -55,6 +57,13 @@ async function finish(app: ChaosApplication, entries: readonly Entry[]): Promise
       if (!(error instanceof NotFoundError || error instanceof ConflictError)) throw error;
     });
   });
+}
+
+/** It needs somebody with time to take it over, so it is asked for when the rest is over. */
+async function createLate(app: ChaosApplication, id: string, write: Write): Promise<void> {
+  write("asked", id, { kind: "late" });
+  await bindingsOf(app).chaos.create({ id, params: { kind: "late" }, onConflict: "return" });
+  write("accepted", id);
 }
 
 async function left(app: ChaosApplication): Promise<number> {
