@@ -3,6 +3,7 @@ import { checkEnd } from "./check-end.ts";
 import { checkProgress } from "./check-progress.ts";
 import { Faults } from "./faults.ts";
 import { HookBook } from "./hook-book.ts";
+import type { InstanceAccount } from "./instance-account.ts";
 import { InstanceBook } from "./instance-book.ts";
 import { operate } from "./instance-calls.ts";
 import { drawProfile, type Profile } from "./profile.ts";
@@ -20,6 +21,8 @@ export interface SimulationResult {
   readonly violation: Violation | null;
   readonly trace: readonly string[];
   readonly statistics: SimulationStatistics;
+  /** What became of each workflow instance. */
+  readonly instances: readonly InstanceAccount[];
 }
 
 export interface SimulationStatistics {
@@ -40,6 +43,8 @@ export interface SimulationStatistics {
 /** Everything has its end within this time once the faults have stopped. */
 const LONGEST_CALM_MS = 2 * 3_600_000;
 const RESTART_MS = 1000;
+/** What is done is answered within this time. */
+const LAST_ANSWERS_MS = 1000;
 
 /** Makes the world of a seed, lets it run until all that was asked of it is done, and gives what went wrong. */
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
@@ -106,8 +111,13 @@ class Simulation {
     } else await this.#play(this.#options.scenario);
     this.#calmDown();
     await world.runUntil(() => this.#isIdle(), LONGEST_CALM_MS);
+    if (this.#options.scenario !== undefined) {
+      await world.runUntil(() => false, LAST_ANSWERS_MS);
+      await world.runUntil(() => this.#isIdle(), LONGEST_CALM_MS);
+    }
     if (world.violation === null) await checkEnd(this.#surroundings);
-    return { seed, violation: world.violation, trace: world.trace, statistics: this.#statistics() };
+    const instances = [...this.#instances.accounts.values()];
+    return { seed, violation: world.violation, trace: world.trace, statistics: this.#statistics(), instances };
   }
 
   close(): void {
@@ -131,8 +141,10 @@ class Simulation {
 
   async #play(scenario: NonNullable<SimulationOptions["scenario"]>): Promise<void> {
     let over = false;
+    this.#startProcess("client");
+    const client = this.#processes.at(-1) as SimulatedProcess;
     this.#world.schedule(this.#fate, 0, () => {
-      void scenario(this.#processes).finally(() => {
+      void scenario(client).finally(() => {
         over = true;
       });
     });

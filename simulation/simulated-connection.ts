@@ -15,6 +15,7 @@ import { createInstanceStatements } from "./simulated-instances.ts";
 import { createStatements } from "./simulated-statements.ts";
 import { createSubjectStatements } from "./simulated-subjects.ts";
 import type { SimulatedWakeups } from "./simulated-wakeups.ts";
+import type { SimulationOptions } from "./simulation-options.ts";
 import { never, unavailable, Wire, type WireOptions } from "./wire.ts";
 
 export interface ConnectionOptions extends WireOptions {
@@ -22,6 +23,7 @@ export interface ConnectionOptions extends WireOptions {
   readonly instances: InstanceBook;
   readonly clock: SimulatedClock;
   readonly wakeups: SimulatedWakeups;
+  readonly simulation: SimulationOptions;
 }
 
 /** One process' connection to the database. */

@@ -76,6 +76,7 @@ export class SimulatedProcess {
     this.lane = new Lane(name);
     this.clock = new SimulatedClock(world, this.lane);
     this.clock.skew = world.random.chance(0.3) ? world.random.integer(-7_200_000, 7_200_000) : 0;
+    const { interpose } = surroundings.options;
     const crash = (reason: string) => this.kill(reason);
     const stall = () => this.freeze(world.random.integer(1, profile.leaseMs * 2));
     this.#connection = new SimulatedConnection({
@@ -86,6 +87,7 @@ export class SimulatedProcess {
       faults,
       lane: this.lane,
       simulation: surroundings.options,
+      interpose: interpose && ((call, moment) => interpose(call, moment, this)),
       clock: this.clock,
       wakeups: wakeups.join(this.lane, profile.connected),
       stall,

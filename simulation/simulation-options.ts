@@ -14,10 +14,10 @@ export interface SimulationOptions {
   readonly profile?: Partial<Profile>;
   /** Goes wrong for certain: the call of this number, counted from 1 over all processes. */
   readonly faultAt?: { readonly call: number; readonly fault: Fault };
-  /** What happens, instead of what chance would do. When it is over, the world comes to rest. */
-  readonly scenario?: (processes: readonly SimulatedProcess[]) => Promise<void>;
+  /** What a process does that runs nothing itself, instead of what chance would do. Then the world comes to rest. */
+  readonly scenario?: (client: SimulatedProcess) => Promise<void>;
   /** Called when a call of the database has arrived, when it is done, and when it was answered. */
-  readonly interpose?: (call: string, moment: Moment, process: string) => Promise<void>;
+  readonly interpose?: (call: string, moment: Moment, process: SimulatedProcess) => Promise<void> | void;
 
   // What is broken on purpose, to see whether the simulation notices.
 

@@ -1,7 +1,7 @@
 import { StoreError } from "../src/errors.ts";
 import type { Fault, Faults } from "./faults.ts";
 import type { SimulatedDatabase } from "./simulated-database.ts";
-import type { Moment, SimulationOptions } from "./simulation-options.ts";
+import type { Moment } from "./simulation-options.ts";
 import type { Lane, World } from "./world.ts";
 
 export interface WireOptions {
@@ -9,7 +9,8 @@ export interface WireOptions {
   readonly database: SimulatedDatabase;
   readonly faults: Faults;
   readonly lane: Lane;
-  readonly simulation: SimulationOptions;
+  /** Called when a call has arrived, when it is done, and when it was answered. */
+  readonly interpose: ((call: string, moment: Moment) => Promise<void> | void) | undefined;
   /** Makes the process stand still for a while. */
   readonly stall: () => void;
   /** Ends the process. */
@@ -47,7 +48,7 @@ export class Wire {
     const sent = await this.arrive(name);
     const { fault } = sent;
     await this.#interpose(name, "arrived");
-    if (lane.closed && this.#options.simulation.interpose !== undefined) return never();
+    if (lane.closed && this.#options.interpose !== undefined) return never();
     const breaks = fault === "broken" || fault === "crash-middle";
     try {
       const result = await database.run(call, record, breaks ? faults.statements() : null);
@@ -64,7 +65,7 @@ export class Wire {
   }
 
   async #interpose(name: string, moment: Moment): Promise<void> {
-    await this.#options.simulation.interpose?.(name, moment, this.#options.lane.name);
+    await this.#options.interpose?.(name, moment);
   }
 
   /** The way there. Rejects if the database can't be reached; what a dead process has sent may arrive or not. */

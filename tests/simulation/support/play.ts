@@ -1,0 +1,60 @@
+import { createInstance, sendEvent } from "../../../simulation/instance-calls.ts";
+import type { Params } from "../../../simulation/instance-records.ts";
+import type { ProgramName } from "../../../simulation/names.ts";
+import type { Profile } from "../../../simulation/profile.ts";
+import { type SimulationResult, simulate } from "../../../simulation/simulate.ts";
+import type { SimulatedProcess } from "../../../simulation/simulated-process.ts";
+import type { Moment } from "../../../simulation/simulation-options.ts";
+import { decodeValue } from "../../../src/values/index.ts";
+
+const SEED = 7;
+const profile: Partial<Profile> = {
+  subject: "workflows",
+  faultRate: 0,
+  processes: 2,
+  leaseMs: 6000,
+  concurrency: 3,
+  connected: true,
+  sameMachine: false,
+};
+const params: Omit<Params, "n"> = { plans: [["succeed"], ["throw", "succeed"]], short: 1500, long: 20_000 };
+export const SAMPLE = { id: "sample" };
+
+interface Play {
+  readonly program: ProgramName;
+  /** Called for each commit of a workflow, counted from 1: as it arrives, when it is done, and when it was answered. */
+  readonly atCommit?: (
+    commit: number,
+    moment: Moment,
+    stage: { readonly client: SimulatedProcess; readonly owner: SimulatedProcess },
+  ) => Promise<void> | void;
+}
+
+/** One instance of a program, with two events, in two processes. */
+export async function play({ program, atCommit }: Play): Promise<SimulationResult & { commits: number }> {
+  let commits = 0;
+  let client: SimulatedProcess | undefined;
+  const result = await simulate(SEED, {
+    profile,
+    scenario: async (process) => {
+      client = process;
+      await createInstance(process, program, params, SAMPLE);
+      for (const type of ["approved", "changed"]) await sendEvent(process, { name: program, ...SAMPLE }, { type });
+    },
+    interpose: async (call, moment, owner) => {
+      if (!call.startsWith("commit") || client === undefined) return;
+      if (moment === "arrived") commits++;
+      await atCommit?.(commits, moment, { client, owner });
+    },
+  });
+  return { ...result, commits };
+}
+
+/** How the instance ended, in words. Sleeps that nobody waits for may be over or not. */
+export function outcomeOf({ instances }: SimulationResult): string {
+  const sample = instances.find(({ id }) => id === SAMPLE.id);
+  const [output] = sample?.outputs ?? [];
+  if (sample === undefined || output === undefined) return sample?.state ?? "missing";
+  const { result, seen } = decodeValue(output) as { result: unknown; seen: string[] };
+  return JSON.stringify({ result, seen: seen.filter((step) => !step.startsWith("sleep")).toSorted() });
+}
