@@ -104,7 +104,8 @@ export class DispatchLoop implements WorkTaker {
   /** Runs what is due until nothing is, or until the deadline; then gives back what is still running. */
   async drain(deadlineMs: number): Promise<void> {
     const endAt = this.#clock.monotonic() + deadlineMs;
-    const leave = this.#options.processor.join(this); // what runs may wait for what it makes due
+    // What runs may wait for what it makes due. What other processes make due is theirs.
+    const leave = this.#options.processor.join(this, { listens: false });
     this.#taking = true;
     try {
       while (this.#clock.monotonic() < endAt) {
@@ -125,6 +126,7 @@ export class DispatchLoop implements WorkTaker {
 
   notice({ namespace, delayMs, remote = false }: WorkNotice): boolean {
     if (this.#stopping || !this.#taking) return false;
+    if (remote && this.#loop === undefined) return false;
     if (namespace !== null && !this.#options.processor.namespaces.includes(namespace)) return false;
     if (remote) this.#options.processor.heard(namespace);
     this.#claimAt = Math.min(this.#claimAt, this.#clock.monotonic() + delayMs);
@@ -150,7 +152,7 @@ export class DispatchLoop implements WorkTaker {
   }
 
   async #run(): Promise<void> {
-    const leave = this.#options.processor.join(this);
+    const leave = this.#options.processor.join(this, { listens: true });
     try {
       await this.#attempt(() => this.#expireLeasesOfTheDead());
       await this.#attempt(() => this.#survey());

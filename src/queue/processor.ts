@@ -71,8 +71,8 @@ export class Processor {
     }
   }
 
-  join(taker: WorkTaker): () => void {
-    const leave = this.#stores.map((store) => store.work.join(taker));
+  join(taker: WorkTaker, options: { listens: boolean }): () => void {
+    const leave = this.#stores.map((store) => store.work.join(taker, options));
     return () => {
       for (const one of leave) one();
     };

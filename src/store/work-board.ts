@@ -69,9 +69,10 @@ export class WorkBoard {
     return this.#takers.size > 0;
   }
 
-  join(taker: WorkTaker): () => void {
+  /** `listens`: whether it wants to hear of other processes' work, too, which costs a connection. */
+  join(taker: WorkTaker, { listens }: { listens: boolean } = { listens: true }): () => void {
     this.#takers.add(taker);
-    this.#subscribe();
+    if (listens) this.#subscribe();
     return () => {
       this.#takers.delete(taker);
       this.#unsubscribeIfAlone();

@@ -10,10 +10,11 @@ export class DrivenProcessor extends Processor {
     this.#isDriven = isDriven;
   }
 
-  override join(taker: WorkTaker): () => void {
-    return super.join({
+  override join(taker: WorkTaker, options: { listens: boolean }): () => void {
+    const driven: WorkTaker = {
       notice: (notice) => this.#isDriven() && taker.notice(notice),
       reserve: (kind, namespace, name) => (this.#isDriven() ? taker.reserve(kind, namespace, name) : null),
-    });
+    };
+    return super.join(driven, options);
   }
 }

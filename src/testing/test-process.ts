@@ -175,7 +175,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
       onError: (error) => void onError(error, { attempt: null }),
       isWorkflow: () => this.#workflowCode.getStore() === true,
     });
-    store.work.join(spare);
+    store.work.join(spare, { listens: false });
     return spare;
   }
 

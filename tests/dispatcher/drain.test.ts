@@ -69,6 +69,15 @@ describe.each(ENGINES)("drain on $name", (engine) => {
     expect(greet.payloads).toEqual(["ada"]);
   });
 
+  test("doesn't listen to other processes", async () => {
+    const process = under.process({ greet: recordCalls<string>().definition });
+    const subscribe = vi.spyOn(process.store.engine.wakeups, "subscribe");
+    await process.hooks.greet.trigger("ada");
+    await process.drain();
+
+    expect(subscribe).not.toHaveBeenCalled();
+  });
+
   test("leaves what is due later to other processes, and tells them", async () => {
     const later = { processAt: under.clock.now() + 10_000 };
     const greet = recordCalls<string>(async () => {
