@@ -100,7 +100,7 @@ export function createPrograms({ write, gate }: Surroundings) {
 export type Programs = ReturnType<typeof createPrograms>;
 export type ProgramName = keyof Programs;
 
-export function blockUntil(path: string): void {
+function blockUntil(path: string): void {
   const bell = new Int32Array(new SharedArrayBuffer(4));
   while (!existsSync(path)) Atomics.wait(bell, 0, 0, 1);
 }
