@@ -79,7 +79,7 @@ export class SubjectLoop implements WorkTaker {
   }
 
   async #run(): Promise<void> {
-    const leave = this.#store.work.join(this);
+    const leave = this.#store.work.join(this, { listens: true });
     try {
       while (!this.#stopping) {
         await this.#attempt();
