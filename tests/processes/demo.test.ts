@@ -85,16 +85,16 @@ test("the demo goes on where it was killed, and no step that was done is done ag
     child.kill("SIGKILL");
     await ended;
     checkOutput(output());
-    const purchases = await readPurchases();
-    expect(purchases).toMatchObject([{ run: 1 }]);
-    expect(purchases[0]?.done.slice(0, done.length)).toEqual(done);
-    done = purchases[0]?.status === "complete" ? [] : (purchases[0]?.done ?? []); // if so, the next run has another one
+    const [purchase] = await readPurchases(); // the newest
+    expect(purchase?.run).toBe(1);
+    expect(purchase?.done.slice(0, done.length)).toEqual(done);
+    done = purchase?.status === "complete" ? [] : (purchase?.done ?? []); // on a slow machine: the next run has another one
   }
   const { ended, output } = startDemo();
   expect(await ended, output()).toBe(0);
   checkOutput(output());
   expect(output()).toContain("everything that was accepted has been done");
-  expect((await readPurchases()).at(-1)).toMatchObject({
+  expect((await readPurchases())[0]).toMatchObject({
     status: "complete",
     done: ["check the budget", "approval", "time to change your mind", "order", "tell"],
   });
