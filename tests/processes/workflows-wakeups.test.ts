@@ -5,22 +5,26 @@ import { idsOf, useWorkflowGroup } from "../support/workflow-group.ts";
 
 /** Nobody looks by himself for as long as a test takes: only a wake-up explains that something happens. */
 const NO_POLLING = { pollIntervalMs: 3_600_000 };
-/** Sooner than those who wait for results look by themselves. */
-const BEFORE_THE_POLL_MS = 4000;
+/** Sooner than those who wait look by themselves. */
+const BEFORE_THE_POLL_MS = 3500;
 
 describe.each(SHARED_ENGINES)("processes that don't poll ($name)", (engine) => {
   const group = useWorkflowGroup();
 
   test("get the results of what another process runs", async () => {
     await group.open(engine);
-    const runner = await group.start({ worker: NO_POLLING });
+    await group.start({ worker: NO_POLLING });
     const asking = await group.start({ worker: false });
-    await group.create("hold", ["held"]);
-    await runner.seen("began", "held", "held");
-    const result = asking.request({ do: "result", program: "hold", id: "held", timeoutMs: BEFORE_THE_POLL_MS });
-    await runner.request({ do: "open" });
-
-    expect(await result).toBe("last");
+    const ids = idsOf("asked", 5);
+    await group.create("wait", ["never", ...ids], { timeout: "3600 seconds", times: 1 });
+    for (const id of ["never", ...ids]) await group.until("wait", id, "waiting");
+    const ask = (id: string, timeoutMs: number) => asking.request({ do: "result", program: "wait", id, timeoutMs });
+    ask("never", 3_600_000).catch(() => {}); // so that it listens all the time
+    for (const id of ids) {
+      const result = ask(id, BEFORE_THE_POLL_MS);
+      await (await group.app.workflows.wait.get(id)).sendEvent({ type: "go", payload: id });
+      expect(await result).toEqual([id]);
+    }
   });
 
   test("run what another process creates, and what it has no room for", async () => {
@@ -44,7 +48,7 @@ describe.each(SHARED_ENGINES)("processes that don't poll ($name)", (engine) => {
     const runner = await group.start({ worker: NO_POLLING });
     const sender = await group.start({ worker: false });
     const times = 10; // each would last until its deadline if nobody told
-    await group.create("wait", ["held"], { timeout: "4 seconds", times });
+    await group.create("wait", ["held"], { timeout: "4.9 seconds", times });
     await runner.seen("ended", "held", "first");
     for (let payload = 0; payload < times; payload++) {
       await sender.request({ do: "event", program: "wait", id: "held", payload });
