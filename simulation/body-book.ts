@@ -101,7 +101,7 @@ export class BodyBook {
   }
 
   /** Something was written about a step with a function. */
-  entered({ name, recoveries }: InstanceAccount, key: string, entry: NewEntry, earlier: readonly WrittenEntry[]): void {
+  entered({ name, losses }: InstanceAccount, key: string, entry: NewEntry, earlier: readonly WrittenEntry[]): void {
     const bodies = this.#byKey.get(key) ?? [];
     const { kind, attempt, dueAt, value } = entry;
     if (kind === "completed" && !bodies.some((body) => body.ending === "succeeded" && body.attempt === attempt)) {
@@ -112,8 +112,8 @@ export class BodyBook {
     if (!threw && describe(value).code === "step.interrupted") {
       const failed = Math.max(0, ...earlier.map((one) => one.attempt));
       const exact = earlier.some((one) => one.kind === "started");
-      if (exact || failed + recoveries > (this.#limits.get(`${name}/${stepOf(entry)}`) ?? DEFAULT_LIMIT)) return;
-      this.#violate("errored only for what earned it", `${key} is said to be interrupted ${failed + recoveries} times`);
+      if (exact || failed + losses > (this.#limits.get(`${name}/${stepOf(entry)}`) ?? DEFAULT_LIMIT)) return;
+      this.#violate("errored only for what earned it", `${key} is said to be interrupted ${failed + losses} times`);
       return;
     }
     const body = bodies.find((one) => one.attempt === attempt);

@@ -1,15 +1,20 @@
 import type { InstanceStatements } from "../src/store/instance-statements.ts";
+import type { SqliteValue } from "../src/store/sqlite/driver.ts";
 import { type InstanceAccount, type RunAccount, statusOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import { NAMESPACE, PROGRAM_NAMES } from "./names.ts";
 import type { World } from "./world.ts";
 
 type Row = Record<string, unknown>;
-type Read = (text: string) => Row[];
+type Read = (text: string, parameters?: SqliteValue[]) => Row[];
 
 const INSTANCES = `select ref, run, class, lock, available_at, wakes, paused, outcome, started_at is not null as started
 from perdure_instance`;
+const COUNTS = `select (select count(*) from perdure_journal) as entries,
+  (select coalesce(sum(sequence), 0) from perdure_event) as sequences`;
 const JOURNALS = "select ref, run, count(*) as entries, max(position) as last from perdure_journal group by ref, run";
+const ENTRIES = `select kind, name, count, attempt, event, due_at, at from perdure_journal
+where ref = ? and run = ? order by position`;
 const EVENTS = "select ref, run, count(*) as entries, max(sequence) as last from perdure_event group by ref, run";
 
 /** From which status an instance comes into which, by one call of the database; `gone` is deleted. */
@@ -47,8 +52,10 @@ export class InstanceCheck {
       this.#checkStatus(account);
     }
     for (const ref of rows.keys()) this.#world.violate("nothing appears by itself", `the instance ${ref}`);
-    this.#compareRuns(JOURNALS, "journal", ({ journal }) => [journal.length, journal.length]);
-    this.#compareRuns(EVENTS, "events", ({ events }) => [events.length, events.at(-1)?.sequence ?? 0]);
+    if (!this.#countsAgree()) {
+      this.#compareRuns(JOURNALS, "journal", ({ journal }) => [journal.length, journal.length]);
+      this.#compareRuns(EVENTS, "events", ({ events }) => [events.length, events.at(-1)?.sequence ?? 0]);
+    }
     for (const ref of this.#book.touched) this.#compareJournal(this.#book.accounts.get(ref) as InstanceAccount);
     this.#book.touched.clear();
     await this.#checkNextWake(instances);
@@ -86,6 +93,21 @@ export class InstanceCheck {
     this.#world.violate("statuses change as they may", `${ref} was ${before}, and is ${status}`);
   }
 
+  /** Mostly they do; only then it is worth looking where they don't. */
+  #countsAgree(): boolean {
+    const [stored] = this.#read(COUNTS);
+    let entries = 0;
+    let sequences = 0;
+    for (const { state, runs } of this.#book.accounts.values()) {
+      if (state === "gone") continue;
+      for (const { journal, events } of runs.values()) {
+        entries += journal.length;
+        for (const { sequence } of events) sequences += sequence;
+      }
+    }
+    return stored?.entries === entries && stored.sequences === sequences;
+  }
+
   #compareRuns(
     text: string,
     what: string,
@@ -111,8 +133,7 @@ export class InstanceCheck {
 
   #compareJournal({ ref, state, run, runs }: InstanceAccount): void {
     if (state === "gone") return;
-    const rows = this.#read(`select kind, name, count, attempt, event, due_at, at from perdure_journal
-where ref = '${ref}' and run = ${run} order by position`);
+    const rows = this.#read(ENTRIES, [ref, run]);
     for (const [index, { kind, name, count, attempt, event, dueAt, at }] of (
       runs.get(run) as RunAccount
     ).journal.entries()) {

@@ -49,6 +49,8 @@ export interface InstanceAccount {
   wakes: number;
   /** How many owners were lost since the last entry, or since it was parked. */
   recoveries: number;
+  /** How many owners were lost since the last entry, however often it was parked. */
+  losses: number;
   started: boolean;
   /** How often it was given back, uncounted. */
   releases: number;

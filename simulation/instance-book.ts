@@ -153,6 +153,7 @@ export class InstanceBook {
       toldOfPause: false,
       wakes: 0,
       recoveries: 0,
+      losses: 0,
       started: lease !== null,
       releases: 0,
       outputs: new Set(),
@@ -176,7 +177,10 @@ export class InstanceBook {
     }
     if (account.paused && !account.held) this.#violate("paused instances are never claimed", account.ref);
     const takenOver = account.held;
-    if (takenOver) account.recoveries++;
+    if (takenOver) {
+      account.recoveries++;
+      account.losses++;
+    }
     if (instance.recoveries !== account.recoveries) {
       const counted = `${account.recoveries} owners of ${account.ref} were lost, but ${instance.recoveries} are counted`;
       this.#violate("every recovery counts", counted);
@@ -216,7 +220,10 @@ export class InstanceBook {
       this.#violate("positions have no gaps", `${ref} has ${journal.length} entries, and was given ${position}`);
     }
     for (const entry of entries) this.#entered(account, entry, lock, answer.at);
-    if (entries.length > 0) account.recoveries = 0;
+    if (entries.length > 0) {
+      account.recoveries = 0;
+      account.losses = 0;
+    }
     account.toldOfPause = account.paused;
     if (outcome.kind !== "running" && entries.length === 0) account.releases++;
     this.#apply(account, outcome, answer.at);

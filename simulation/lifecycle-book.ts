@@ -63,6 +63,7 @@ export class LifecycleBook {
         account.run++;
         account.runs.set(account.run, newRun());
         account.recoveries = 0;
+        account.losses = 0;
         account.started = false;
         account.releases = 0;
         this.#takeAway(account);

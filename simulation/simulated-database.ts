@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { migrateEngine } from "../src/store/migrate-store.ts";
 import { RELAY } from "../src/store/relay.ts";
-import { driverOf } from "../src/store/sqlite/driver.ts";
+import { driverOf, type SqliteValue } from "../src/store/sqlite/driver.ts";
 import { SqliteEngine } from "../src/store/sqlite/engine.ts";
 import { noWakeups } from "../src/store/sqlite/no-wakeups.ts";
 import { WriteMutex } from "../src/store/sqlite/write-mutex.ts";
@@ -57,7 +57,7 @@ export class SimulatedDatabase {
   ) {
     this.#world = world;
     this.#book = book;
-    this.#instances = new InstanceCheck(world, instances, (text) => this.read(text));
+    this.#instances = new InstanceCheck(world, instances, (text, parameters) => this.read(text, parameters));
     this.#driver = new FaultyDriver(wrapDriver(driverOf(new DatabaseSync(":memory:"), { owned: true })));
     const clock = new SimulatedClock(world, this.lane);
     this.engine = new SqliteEngine({
@@ -93,8 +93,8 @@ export class SimulatedDatabase {
   }
 
   /** Straight from the tables, for those who check. */
-  read(text: string): Record<string, unknown>[] {
-    return this.#driver.all(text, []);
+  read(text: string, parameters: SqliteValue[] = []): Record<string, unknown>[] {
+    return this.#driver.all(text, parameters);
   }
 
   close(): void {

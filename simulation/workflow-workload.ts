@@ -27,8 +27,8 @@ const BEHAVIOURS: Partial<Record<Behaviour, number>> = {
   effect: 3,
   throw: 4,
   refuse: 1,
-  hang: 1,
-  ignore: 1,
+  hang: 2,
+  ignore: 2,
   kill: 1,
   "effect-and-kill": 1,
 };

@@ -17,7 +17,7 @@ export interface Cursor {
 }
 
 export const PAGES = 4;
-export const LEASE_MS = 6000;
+const LEASE_MS = 6000;
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** A process that handles subjects by itself, and in which people claim and change some by hand. */
