@@ -94,6 +94,6 @@ export class EventBook {
 }
 
 /** In simulated workflows the name of a wait begins with what it waits for. */
-export function typeOfWait(name: string): string {
+function typeOfWait(name: string): string {
   return name.split(" ")[0] as string;
 }
