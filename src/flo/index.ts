@@ -41,6 +41,7 @@ export function configure(options: FloOptions): void {
   checkOptions(options, { label: "flo.configure", fields: ["database", "profile", "retries", "logger"] });
   checkDatabase(options.database);
   checkProfile(options.profile);
+  void runtime?.close().catch(() => {}); // of an earlier configuration
   runtime = { ...lazyStore(options.database, checkLogger(options.logger)), options, dispatchers: new Map() };
 }
 

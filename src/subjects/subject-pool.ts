@@ -54,7 +54,10 @@ export class SubjectPool {
     if (asked === 0) return { asked, claimed: 0 };
     const requestedAt = store.clock.monotonic();
     const records = await ledger.claim({ limit: asked, leaseMs, dueBy });
-    for (const record of records) this.#start(new SubjectExecution(record, this.#executionOptions()), requestedAt);
+    const executions = records.map((record) => new SubjectExecution(record, this.#executionOptions()));
+    this.counts.claimed += executions.length;
+    if (this.#stopping) await this.#giveBack(executions);
+    else for (const execution of executions) this.#start(execution, requestedAt);
     return { asked, claimed: records.length };
   }
 
@@ -71,12 +74,20 @@ export class SubjectPool {
     const ended = new AbortController();
     const all = Promise.all(this.#running.values()).then(() => ended.abort());
     await Promise.race([all, pause(clock, deadlineMs, ended.signal)]);
-    await Promise.all(Array.from(this.#running.keys(), (execution) => execution.handBack(stopped())));
+    const late = [...this.#running.keys()];
+    for (const execution of late) this.#leases.drop(execution);
+    await Promise.all(late.map((execution) => execution.handBack(stopped())));
   }
 
   /** Resolves when nothing runs. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
+  }
+
+  /** What was claimed while somebody said that it is time to stop. */
+  async #giveBack(executions: readonly SubjectExecution[]): Promise<void> {
+    await Promise.all(executions.map((execution) => execution.handBack(stopped())));
+    this.counts.released += executions.length;
   }
 
   #executionOptions() {
@@ -90,10 +101,8 @@ export class SubjectPool {
   }
 
   #start(execution: SubjectExecution, requestedAt: number): void {
-    this.counts.claimed++;
     this.#leases.hold(execution, this.#source, requestedAt);
     this.#tell({ event: "claimed", subject: toSubjectState(execution.record) });
-    if (this.#stopping) execution.stop(stopped());
     const ended = execution.run().then((ending) => this.#ended(execution, ending));
     this.#running.set(execution, ended);
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { NonRetryableError, type RunReport, runSubjects, type SubjectProgress } from "../../src/index.ts";
 import { settle } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -234,6 +234,24 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(await dispatcher.getSubject("c")).toMatchObject({ revision: 1 });
     const late = { ...discover("d"), handle: () => {}, signal: controller.signal };
     expect(await dispatcher.runSubjects(late)).toEqual(NOTHING);
+  });
+
+  it("gives back what it claims at the moment at which it is told to stop", async () => {
+    const dispatcher = create();
+    const controller = new AbortController();
+    await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a" }] });
+    const before = await dispatcher.getSubject("a");
+    const { subjects } = test.database.store.engine;
+    const claim = subjects.claim.bind(subjects);
+    vi.spyOn(subjects, "claim").mockImplementationOnce(async (request) => {
+      const claimed = await claim(request);
+      controller.abort();
+      return claimed;
+    });
+    const report = await dispatcher.runSubjects({ handle: () => {}, signal: controller.signal });
+
+    expect(report).toMatchObject({ claimed: 1, completed: 0, released: 1 });
+    expect(await dispatcher.getSubject("a")).toEqual({ ...before, revision: 3 });
   });
 
   it("leaves to the next run what becomes due while it runs", async () => {
