@@ -64,6 +64,7 @@ test("every sample in docs/subjects.md is accepted by the compiler", async () =>
   expect(count).toBeGreaterThan(5);
   const compilerOptions = {
     strict: true,
+    noUncheckedIndexedAccess: true,
     noEmit: true,
     skipLibCheck: true,
     module: "nodenext",
