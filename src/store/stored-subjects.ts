@@ -1,3 +1,4 @@
+import type { Dialect } from "./dialect.ts";
 import type { Engine } from "./engine.ts";
 import { GroupCommit } from "./group-commit.ts";
 import type {
@@ -10,8 +11,8 @@ import type {
 } from "./subject-records.ts";
 import type { SubjectStatements } from "./subject-statements.ts";
 
-/** A sync of many subjects is sent in parts of so many. */
-const SYNC_ROWS = 5000;
+/** A sync of many subjects is sent in parts of so many. SQLite blocks the event loop while it writes one. */
+const SYNC_ROWS: Record<Dialect, number> = { postgres: 5000, sqlite: 1000 };
 
 interface Retirement extends SubjectScope {
   readonly subjectKeys: readonly string[];
@@ -60,11 +61,11 @@ export class StoredSubjects {
     return this.#changes.add(change);
   }
 
-  /** In the order of keys, so that two who sync the same subjects never wait for each other. */
+  /** Part by part: what is written stays if a later part fails, and is found unchanged when it is sent again. */
   async sync(batch: SyncBatch): Promise<SyncCounts> {
     this.#engine.refuseNesting();
     let [created, refreshed] = [0, 0];
-    for (const subjects of inParts(batch.subjects)) {
+    for (const subjects of inParts(batch.subjects, SYNC_ROWS[this.#engine.dialect])) {
       const counts = await this.#syncs.add({ ...batch, subjects });
       created += counts.created;
       refreshed += counts.refreshed;
@@ -83,9 +84,9 @@ export class StoredSubjects {
   }
 }
 
-function inParts(subjects: readonly SubjectSync[]): SubjectSync[][] {
+function inParts(subjects: readonly SubjectSync[], rows: number): SubjectSync[][] {
   const parts: SubjectSync[][] = [];
-  for (let start = 0; start < subjects.length; start += SYNC_ROWS) parts.push(subjects.slice(start, start + SYNC_ROWS));
+  for (let start = 0; start < subjects.length; start += rows) parts.push(subjects.slice(start, start + rows));
   return parts;
 }
 

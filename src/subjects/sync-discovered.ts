@@ -10,16 +10,20 @@ export type Discovered<Cursor = unknown, Meta = unknown> =
   | AsyncIterable<DiscoveredSubject<Cursor, Meta>>;
 
 const FIELDS = ["subjectKey", "cursor", "meta", "nextDueAt", "group"];
-/** So many are kept in memory. */
+/** Of what comes bit by bit so many are kept in memory. */
 const PART = 5000;
 
-/** Writes what was discovered, part by part, and gives how many there were. Within a part, no key may be there twice. */
+/**
+ * Writes what was discovered, and gives how many there were. An array is checked as a whole before anything is written; what comes
+ * bit by bit is written part by part, and within a part no key may be there twice.
+ */
 export async function syncDiscovered(
   ledger: SubjectLedger,
   discovered: Discovered,
   { retire, keepProgress }: { retire: boolean; keepProgress: boolean },
 ): Promise<SyncReport & { discovered: number }> {
   let [count, created, refreshed] = [0, 0, 0];
+  const mostInPart = Array.isArray(discovered) ? Number.POSITIVE_INFINITY : PART;
   let part = new Map<string, DiscoveredSubject>();
   const keys: string[] = [];
   const flush = async () => {
@@ -38,7 +42,7 @@ export async function syncDiscovered(
     part.set(checked.subjectKey, checked);
     count++;
     if (retire) keys.push(checked.subjectKey);
-    if (part.size === PART) await flush();
+    if (part.size === mostInPart) await flush();
   }
   if (part.size > 0) await flush();
   const retired = retire ? await ledger.retire(keys) : 0;

@@ -190,6 +190,15 @@ describe.each(ENGINES)("a subject dispatcher on $name", (engine) => {
     expect(await dispatcher.getSubject("c")).toBeNull();
   });
 
+  it("stores nothing of thousands of subjects if the last isn't accepted", async () => {
+    const dispatcher = create();
+    const subjects = Array.from({ length: 6001 }, (_, index) => ({ subjectKey: `s${index % 6000}` }));
+    await expect(dispatcher.syncSubjects({ subjects })).rejects.toMatchObject({ code: "subject.invalid" });
+
+    expect((await dispatcher.listSubjects()).subjects).toEqual([]);
+    expect(await dispatcher.syncSubjects({ subjects: subjects.slice(1) })).toMatchObject({ created: 6000 });
+  });
+
   it("lists page by page", async () => {
     const dispatcher = create();
     await dispatcher.syncSubjects({ subjects: ["c", "a", "b"].map((subjectKey) => ({ subjectKey, group: "g" })) });
