@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { defineWorkflow } from "../../src/index.ts";
 import { Gate } from "../hooks/support/handlers.ts";
 import { ENGINES } from "../support/engines.ts";
+import { untilFarOff } from "./support/lose-process.ts";
 import { becomes, comesToRest, type Mode, Sample } from "./support/sample.ts";
 import { eventually, useWorkflows, withTime } from "./support/use-workflows.ts";
 
@@ -103,7 +104,7 @@ describe.each(ENGINES)("pausing instances on $name", (engine) => {
     await instance.pause();
     await subject.clock.advanceAndSettle(HOUR / 2);
     await instance.resume();
-    await becomes(instance, "waiting");
+    await untilFarOff(subject, instance);
     await comesToRest(process);
     await subject.clock.advanceAndSettle(HOUR / 2 - 1000);
     expect(await instance.status()).toMatchObject({ status: "waiting" });

@@ -40,6 +40,16 @@ export function untilParked(instance: Pick<WorkflowInstance, "history">): Promis
   });
 }
 
+/** Waits until nothing happens to it for longer than a lease. */
+export function untilFarOff(
+  test: WorkflowsUnderTest,
+  instance: Pick<WorkflowInstance, "id" | "workflowName">,
+): Promise<void> {
+  return eventually(async () => {
+    if (!(await isFarOff(test, instance))) throw new Error("It isn't parked.");
+  });
+}
+
 /** Whether nothing happens to it for longer than a lease: it is parked. */
 async function isFarOff(
   { database, namespace, clock }: WorkflowsUnderTest,
