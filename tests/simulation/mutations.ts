@@ -10,5 +10,5 @@ export const MUTATIONS: readonly Mutation[] = [
 ];
 
 function among(subject: Profile["subject"], mutations: readonly Mutation[]): Mutation[] {
-  return mutations.map(({ name, options }) => ({ name, options: { ...options, profile: { subject } } }));
+  return mutations.map((mutation) => ({ ...mutation, options: { ...mutation.options, profile: { subject } } }));
 }

@@ -5,12 +5,14 @@ import type { SqliteDriver } from "../../src/store/sqlite/driver.ts";
 export interface Mutation {
   readonly name: string;
   readonly options: SimulationOptions;
+  /** A seed that is known to notice it, where few do: the first to be tried. */
+  readonly seed?: number;
 }
 
 type Rewrite = readonly [statement: RegExp, part: string | RegExp, replacement: string];
 
 /** Breaks statements by their text. Throws if one has changed so that there is nothing to break: mutations are kept up to date. */
-export function rewriting(name: string, rewrites: readonly Rewrite[]): Mutation {
+export function rewriting(name: string, rewrites: readonly Rewrite[], hint: { seed?: number } = {}): Mutation {
   const known = new Map<string, string>();
   const rewrite = (text: string) => {
     let broken = known.get(text);
@@ -31,5 +33,5 @@ export function rewriting(name: string, rewrites: readonly Rewrite[]): Mutation 
     all: (text, parameters) => driver.all(rewrite(text), parameters),
     run: (text, parameters) => driver.run(rewrite(text), parameters),
   });
-  return { name, options: { wrapDriver } };
+  return { name, options: { wrapDriver }, ...hint };
 }

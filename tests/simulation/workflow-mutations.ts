@@ -20,7 +20,7 @@ const FINISH = /^update perdure_instance set\s+class = 0, available_at = null, r
 
 /** Protections of workflows. */
 export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
-  { name: "commits ignore the fencing token", options: { wrapEngine: withoutFence } },
+  { name: "commits ignore the fencing token", options: { wrapEngine: withoutFence }, seed: 28 },
   rewriting("a position that is taken is written over", [
     [INSERT_ENTRY, "insert into", "insert or replace into"],
     [INSERT_ENTRY, "on conflict (ref, run, position) do nothing", ""],
@@ -35,10 +35,10 @@ export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
   rewriting("what somebody has can be taken again", [
     [REACQUIRE, "lock = ?5 and class <> 2", "(lock = ?5 or true) and (class <> 2 or true)"],
   ]),
-  rewriting("what is paused can be taken again", [[REACQUIRE, "and not paused", ""]]),
+  rewriting("what is paused can be taken again", [[REACQUIRE, "and not paused", ""]], { seed: 55 }),
   rewriting("claiming instances ignores leases", [[FIND_DUE, "available_at <= ?", "(available_at <= ? or class = 2)"]]),
   rewriting("claiming instances ignores the time", [[FIND_DUE, "available_at <= ?", "(available_at <= ? or true)"]]),
-  rewriting("renewing instances ignores the owner", [[RENEW, "and lock = ?", "and (lock = ? or true)"]]),
+  rewriting("renewing instances ignores the owner", [[RENEW, "and lock = ?", "and (lock = ? or true)"]], { seed: 144 }),
   rewriting("pausing leaves it due", [[PAUSE, /available_at = case when .* end/, "available_at = available_at"]]),
   rewriting("resuming doesn't wake", [
     [
