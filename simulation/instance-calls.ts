@@ -52,7 +52,14 @@ export async function sendEvent(
   const { world, instances } = process.surroundings;
   const { records } = instances.events;
   const type = options.type ?? world.random.pick(EVENT_TYPES);
-  const record: EventRecord = { n: records.size + 1, process: process.name, type, answer: "asked", accepted: false };
+  const record: EventRecord = {
+    n: records.size + 1,
+    process: process.name,
+    type,
+    answer: "asked",
+    accepted: false,
+    sentAgainTooLate: false,
+  };
   records.set(record.n, record);
   world.note(process.name, `sends ${type} ${options.id ?? ""} (#${record.n}) to ${name} ${id}`);
   const event = { type, payload: { n: record.n }, ...(options.id === undefined ? {} : { id: options.id }) };
@@ -60,7 +67,7 @@ export async function sendEvent(
   if (record.answer === "acknowledged" && !record.accepted) {
     world.violate("nothing accepted is lost", `the event #${record.n} was acknowledged, but never written`);
   }
-  if (record.answer === "refused" && record.accepted)
+  if (record.answer === "refused" && record.accepted && !record.sentAgainTooLate)
     world.violate("what is refused never happened", `event #${record.n}`);
 }
 
