@@ -60,20 +60,18 @@ export class EventBook {
     const { n } = decodeValue(event.payload) as { n: number };
     const record = this.records.get(n) as EventRecord;
     const account = this.#book.find(event);
-    if (account?.state !== "live") {
-      const has = account !== undefined && runOf(account).events.some(({ eventId }) => eventId === event.eventId);
-      if (has) record.sentAgainTooLate = true;
-      const expected = account === undefined ? "missing" : "finished";
-      if (result !== expected)
-        this.#violate("events are for what is unfinished", `#${n} was ${result}, not ${expected}`);
+    if (account === undefined) {
+      if (result !== "missing") this.#violate("events are for what there is", `#${n} was ${result}`);
       return;
     }
+    const finished = account.state !== "live";
     const { events } = runOf(account);
     const known = events.some(({ eventId }) => eventId === event.eventId);
-    if (result !== (known ? "known" : "sent")) {
+    if (result !== (known ? "known" : finished ? "finished" : "sent")) {
       this.#violate("an event that is sent again counts once", `#${n} is ${result}, as ${event.eventId}`);
       return;
     }
+    if (result === "finished") return;
     record.accepted = true;
     if (known) return;
     if (events.some((one) => one.process === record.process && one.n > n)) {

@@ -52,14 +52,7 @@ export async function sendEvent(
   const { world, instances } = process.surroundings;
   const { records } = instances.events;
   const type = options.type ?? world.random.pick(EVENT_TYPES);
-  const record: EventRecord = {
-    n: records.size + 1,
-    process: process.name,
-    type,
-    answer: "asked",
-    accepted: false,
-    sentAgainTooLate: false,
-  };
+  const record: EventRecord = { n: records.size + 1, process: process.name, type, answer: "asked", accepted: false };
   records.set(record.n, record);
   world.note(process.name, `sends ${type} ${options.id ?? ""} (#${record.n}) to ${name} ${id}`);
   const event = { type, payload: { n: record.n }, ...(options.id === undefined ? {} : { id: options.id }) };
@@ -67,7 +60,7 @@ export async function sendEvent(
   if (record.answer === "acknowledged" && !record.accepted) {
     world.violate("nothing accepted is lost", `the event #${record.n} was acknowledged, but never written`);
   }
-  if (record.answer === "refused" && record.accepted && !record.sentAgainTooLate)
+  if (record.answer === "refused" && record.accepted)
     world.violate("what is refused never happened", `event #${record.n}`);
 }
 

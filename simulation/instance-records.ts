@@ -32,6 +32,4 @@ export interface EventRecord {
   answer: Answer;
   /** Whether a commit of the database carried it, or one of the same id was there. */
   accepted: boolean;
-  /** Whether it was sent again when its instance was finished, and refused although it had been accepted. */
-  sentAgainTooLate: boolean;
 }

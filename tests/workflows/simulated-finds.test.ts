@@ -86,3 +86,22 @@ describe.each(ENGINES)("an instance that is taken away while it is loaded, on $n
     await untilStatus(subject.clock, other, "complete");
   });
 });
+
+describe.each(ENGINES)("an event that is sent again, on $name", (engine) => {
+  const subject = useWorkflows(engine);
+
+  test("was accepted, also when the instance is finished by then", async () => {
+    const workflow = defineWorkflow({ name: "told" }, async (_event, step) => {
+      await step.waitForEvent("news", { type: "news" });
+    });
+    const process = subject.start({ workflow });
+    const instance = await process.workflows.workflow.create({ id: "one" });
+    await instance.sendEvent({ type: "news", id: "first" });
+    await untilStatus(subject.clock, instance, "complete");
+
+    await expect(instance.sendEvent({ type: "news", id: "first" })).resolves.toBeUndefined();
+    await expect(instance.sendEvent({ type: "news", id: "second" })).rejects.toMatchObject({
+      code: "instance.finished",
+    });
+  });
+});

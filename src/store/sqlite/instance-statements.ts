@@ -27,6 +27,7 @@ import { COUNT_RECOVERY } from "./sql/count-recovery.ts";
 import { expireLeases } from "./sql/expire-leases.ts";
 import { FIND_CREATED_INSTANCE } from "./sql/find-created-instance.ts";
 import { FIND_DUE_INSTANCES } from "./sql/find-due-instances.ts";
+import { FIND_EVENT } from "./sql/find-event.ts";
 import { FIND_RECIPIENT } from "./sql/find-recipient.ts";
 import { FIND_RUN } from "./sql/find-run.ts";
 import { INSERT_EVENT } from "./sql/insert-event.ts";
@@ -187,8 +188,11 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   #sendOne(event: EventInsert, now: number): EventInsertResult {
     const [recipient] = this.driver.all(FIND_RECIPIENT, keyOf(event));
     if (recipient === undefined) return { result: "missing" };
-    if (recipient.outcome !== null) return { result: "finished" };
     const { ref, run, sequence } = recipient as { ref: string; run: number; sequence: number };
+    if (recipient.outcome !== null) {
+      const known = this.driver.all(FIND_EVENT, [ref, run, event.eventId]).length > 0; // sent again: it came in time
+      return known ? { result: "known", ref } : { result: "finished" };
+    }
     const parameters = [ref, run, event.eventId, sequence, event.type, event.payload, now];
     if (this.driver.run(INSERT_EVENT, parameters) === 0) return { result: "known", ref };
     this.driver.run(WAKE_INSTANCE, [now, ref]);

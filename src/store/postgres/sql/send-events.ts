@@ -54,7 +54,7 @@ woken as (
   from (select stored.ref, max(stored.sequence) as sequence from stored group by stored.ref order by stored.ref) as latest cross join clock
   where ${isInstanceOf("instance", "latest")}
 )
-select addressed.place, addressed.ref, addressed.finished,
+select addressed.place, addressed.ref, addressed.finished and not addressed.known as finished,
   not coalesce((addressed.ref, addressed.event_id) in (select stored.ref, stored.id from stored), false) as known
 from addressed`,
   };
