@@ -117,12 +117,13 @@ describe.each(ENGINES)("events of instances on $name", (engine) => {
     expect(await test.claim()).toEqual([]);
   });
 
-  it("are finished also if they were known", async () => {
+  it("are known also if the instance has finished since: who sends one again was told that it is stored", async () => {
     const instance = await test.start({ id: "a" });
     await test.send("a");
     await test.commit(instance, COMPLETED);
 
-    expect(await test.send("a")).toEqual({ result: "finished" });
+    expect(await test.send("a")).toMatchObject({ result: "known" });
+    expect(await test.send("a", { eventId: "another" })).toEqual({ result: "finished" });
   });
 
   describe("in a batch", () => {

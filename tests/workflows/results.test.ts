@@ -123,7 +123,9 @@ describe.each(ENGINES)("results on $name", (engine) => {
     expect(late.mock.calls[0]?.[0]).toMatchObject({ name: "PerdureError", code: "result.timeout" });
 
     sample.gate.open();
-    await expect(instance.result({ timeout: "1 minute" })).resolves.toBe("work");
+    const result = instance.result();
+    await withTime(subject.clock, async () => expect(await instance.status()).toMatchObject({ status: "complete" }));
+    await expect(result).resolves.toBe("work");
   });
 
   test("can be given up by a signal, also one that was aborted before", async () => {
