@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SHARED_ENGINES } from "../support/process-group.ts";
+import { waitUntil } from "../support/wait-until.ts";
 import { useWorkflowGroup } from "../support/workflow-group.ts";
 
 const HOUR_MS = 3_600_000;
@@ -55,12 +56,15 @@ describe.each(SHARED_ENGINES)("a process that is killed in the middle of a step 
 
   test("loses nothing of what it had committed, whenever that is", async () => {
     await group.open(engine);
-    const STEPS = Array.from({ length: 40 }, (_, number) => (number === 0 ? "step" : `step#${number + 1}`));
+    const STEPS = Array.from({ length: 600 }, (_, number) => (number === 0 ? "step" : `step#${number + 1}`));
     await group.create("steps", ["long"], STEPS.length);
     // A supervisor starts it again each time.
     for (let round = 1; round <= 3; round++) {
       const killed = await group.start({ worker: { leaseMs: HOUR_MS } });
-      await killed.seen("ended", "long", STEPS[round * 10] as string);
+      await waitUntil(
+        "it has ended some steps",
+        () => killed.bodies.filter(({ event }) => event === "ended").length > 5,
+      );
       killed.kill("SIGKILL");
       await killed.ended;
     }
