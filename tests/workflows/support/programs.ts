@@ -255,7 +255,11 @@ export const PROGRAMS: readonly Program[] = [
       const first = await step.create("child", { params: "step" });
       const others = await workflows["child"]?.createBatch([{ params: "one", id: `own-${id}` }, { params: "two" }]);
       notes.note(String(others?.length));
-      return step.do("results", () => Promise.all([first, ...(others ?? [])].map((child) => child.result())));
+      // It is under way when processes are lost with its children's commits, and each of them uses up an attempt.
+      const retries = { limit: 100 };
+      return step.do("results", { retries }, () =>
+        Promise.all([first, ...(others ?? [])].map((child) => child.result())),
+      );
     },
   },
   {
