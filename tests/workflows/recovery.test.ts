@@ -34,6 +34,7 @@ describe.each(ENGINES)("recovery of instances on $name", (engine) => {
       const lost = subject.start({ workflow }, { clock: subject.anotherClock() });
       if (loss === 0) await lost.workflows.workflow.create({ id: "one" });
       await withTime(lost.clock, () => expect(attempts.length).toBeGreaterThan(before));
+      vi.spyOn(lost.store.instances.statements, "claim").mockResolvedValue([]); // it is gone, and takes nothing over
       await subject.clock.advanceAndSettle(lost.clock.now() - subject.clock.now() + 2 * LEASE_MS);
     }
   }
@@ -94,9 +95,10 @@ describe.each(ENGINES)("recovery of instances on $name", (engine) => {
     const workflow = defineWorkflow({ name: "poisoned" }, async (_event, step) => {
       for (const name of ["a", "b"]) {
         await step.do(name, { retries: { limit: 100 } }, ({ attempt }) => {
-          attempts.push(attempt);
           calls.set(name, (calls.get(name) ?? 0) + 1);
-          return (calls.get(name) as number) <= 12 ? forever() : undefined;
+          if ((calls.get(name) as number) > 12) return undefined;
+          attempts.push(attempt); // what hangs is what its process is lost with
+          return forever();
         });
       }
       return "survived";
@@ -106,7 +108,7 @@ describe.each(ENGINES)("recovery of instances on $name", (engine) => {
     const instance = await survivor({ ...program, workflow });
 
     await expect(instance.result()).resolves.toBe("survived");
-    expect(attempts).toHaveLength(26);
+    expect(attempts).toHaveLength(24);
   });
 
   test.each([true, false])(

@@ -142,8 +142,12 @@ export class WorkflowProcess<Registry extends Workflows> {
 
   /** As a deployment does: what runs is given back at once. */
   async stop(): Promise<void> {
-    const stopped = this.dispatcher.stopPolling({ deadlineMs: 0 });
-    this.clock.advance(0);
+    const progress = { over: false };
+    const stopped = this.dispatcher.stopPolling({ deadlineMs: 0 }).finally(() => {
+      progress.over = true;
+    });
+    // What is sent again, because a test lets its answer be lost, waits for time to pass.
+    while (!progress.over) await this.clock.advanceAndSettle(10);
     await stopped;
   }
 
