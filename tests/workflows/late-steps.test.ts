@@ -48,6 +48,7 @@ describe.each(ENGINES)("steps that are called after the instance was parked, on 
     const { gate, instance, calls } = await begin("return");
     gate.open();
 
+    await withTime(subject.clock, async () => expect(await instance.status()).toMatchObject({ status: "complete" }));
     await expect(instance.result()).resolves.toBe("early");
     expect(calls()).toBe(1);
   });
