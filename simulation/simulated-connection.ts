@@ -6,7 +6,7 @@ import type { HookInsert } from "../src/store/hook-records.ts";
 import type { InstanceStatements } from "../src/store/instance-statements.ts";
 import type { AppliedMigration } from "../src/store/migration.ts";
 import { toRelay } from "../src/store/relay.ts";
-import { schemaMigrations } from "../src/store/sqlite/schema.ts";
+import { schemaMigrations } from "../src/store/sqlite/schema/index.ts";
 import type { SubjectStatements } from "../src/store/subject-statements.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { InstanceBook } from "./instance-book.ts";

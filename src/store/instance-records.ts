@@ -24,8 +24,27 @@ export interface InstanceInsert extends InstanceName {
   readonly params: string;
   /** The step of another instance that creates it, as a text that no other step has; null where a caller does. */
   readonly parent: string | null;
+  /** Null for most. */
+  readonly traits: InstanceTraits | null;
   /** Given when the creating process starts it itself: the row is born claimed. */
   readonly lease: { readonly lock: string; readonly leaseMs: number } | null;
+}
+
+/** What only some instances have. Times are in milliseconds. */
+export interface InstanceTraits {
+  /** A JSON object of texts; people look for instances by them. */
+  readonly labels: string | null;
+  /** Higher ones start first; 0 for most. */
+  readonly priority: number;
+  /** How long it is kept when it is complete, or when it failed or was terminated; null is for ever. */
+  readonly successRetention: number | null;
+  readonly errorRetention: number | null;
+  /** The schedule that it was created by, as JSON: `cron` and `scheduledTime`. */
+  readonly schedule: string | null;
+  /** Of those that share it, only so many run at a time. */
+  readonly slotKey: string | null;
+  /** Of those that share it, only so many start in some time. */
+  readonly rateKey: string | null;
 }
 
 /** `existing`: the workflow has an instance of this id that somebody else created, and nothing was written. */
@@ -47,6 +66,8 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly wakes: number;
   /** Whether it is to be paused: its last owner was lost before it had come to rest. */
   readonly paused: boolean;
+  /** The schedule that it was created by, as JSON. */
+  readonly schedule: string | null;
   /** Whether this run can have a journal or events: it was claimed before, or something was sent to it. */
   readonly begun: boolean;
   readonly dueAt: number;
@@ -186,6 +207,11 @@ export interface InstanceRecord extends InstanceName, InstanceRun {
   readonly params: string;
   readonly output: string | null;
   readonly error: string | null;
+  /** As a JSON object. */
+  readonly labels: string | null;
+  readonly priority: number;
+  /** The schedule that it was created by, as JSON. */
+  readonly schedule: string | null;
   readonly createdAt: number;
   /** When this run was begun. */
   readonly startedAt: number | null;

@@ -36,7 +36,7 @@ export async function prepareInstance(
   );
   const encoded = encodeValue(params, { label: "params", maxBytes: maxValueBytes });
   return {
-    insert: { namespace: runtime.namespace, name, id, ref, params: encoded, parent, lease: null },
+    insert: { namespace: runtime.namespace, name, id, ref, params: encoded, parent, traits: null, lease: null },
     onConflict,
   };
 }

@@ -146,6 +146,7 @@ export class WorkflowRuntime {
         recoveries: 0,
         wakes: 0,
         paused: false,
+        schedule: write.traits?.schedule ?? null,
         begun: false,
         createdAt: at,
         dueAt: at,

@@ -23,6 +23,7 @@ describe.each(ENGINES)("claiming instances on $name", (engine) => {
         recoveries: 0,
         wakes: 0,
         paused: false,
+        schedule: null,
         begun: false,
         dueAt: created,
         claimedAt: test.now,

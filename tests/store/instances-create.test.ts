@@ -17,6 +17,9 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
       params: '{"order": 1}',
       output: null,
       error: null,
+      labels: null,
+      priority: 0,
+      schedule: null,
       createdAt: test.now,
       startedAt: null,
       finishedAt: null,
@@ -127,6 +130,24 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
 
     await expect(test.statements.insert(batch)).rejects.toMatchObject({ transient: false });
     expect(await test.list()).toEqual([]);
+  });
+
+  it("keeps what only some of a batch have", async () => {
+    const schedule = '{"cron":"0 9 * * *","scheduledTime":1000}';
+    const traits = {
+      labels: '{"tenant":"a \\"quoted\\" one"}',
+      priority: -3,
+      successRetention: 1000,
+      errorRetention: null,
+      schedule,
+      slotKey: null,
+      rateKey: null,
+    };
+    await test.statements.insert([test.instance({ id: "a", traits }), test.instance({ id: "b" })]);
+
+    expect(await test.find("a")).toMatchObject({ labels: traits.labels, priority: -3, schedule });
+    expect(await test.find("b")).toMatchObject({ labels: null, priority: 0, schedule: null });
+    expect((await test.claim()).map((claimed) => claimed.schedule)).toEqual([schedule, null]);
   });
 
   it("does nothing with nothing", async () => {

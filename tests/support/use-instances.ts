@@ -86,6 +86,7 @@ export class InstancesUnderTest {
       ref: `ref-${number}`,
       params: "null",
       parent: null,
+      traits: null,
       lease: null,
       ...overrides,
     };

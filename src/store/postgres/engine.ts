@@ -12,7 +12,7 @@ import type { PostgresClient, PostgresPool } from "./driver.ts";
 import { PostgresHookStatements } from "./hook-statements.ts";
 import { PostgresInstanceStatements } from "./instance-statements.ts";
 import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
-import { schemaMigrations } from "./schema.ts";
+import { schemaMigrations } from "./schema/index.ts";
 import { foreignInsertHook } from "./sql/foreign-insert-hook.ts";
 import { PostgresSubjectStatements } from "./subject-statements.ts";
 import { inTransaction } from "./transaction.ts";

@@ -4,7 +4,7 @@ import { type DatabaseAdapter, Store } from "../store.ts";
 import type { PostgresPool } from "./driver.ts";
 import { PostgresEngine } from "./engine.ts";
 import { migrationsTable } from "./migrate.ts";
-import { schemaMigrations } from "./schema.ts";
+import { schemaMigrations } from "./schema/index.ts";
 
 export type { PostgresClient, PostgresPool, PostgresQueryable } from "./driver.ts";
 

@@ -6,6 +6,7 @@ import type {
   InstanceName,
   InstanceOutcome,
   InstanceRun,
+  InstanceTraits,
   NewEntry,
 } from "../instance-records.ts";
 import { integerArray, jsonArray, textArray } from "./array-literals.ts";
@@ -34,6 +35,11 @@ export function instanceColumns(instances: readonly InstanceInsert[]): unknown[]
     ...nameColumns(instances),
     jsonArray(instances.map(({ params }) => params)),
   ];
+}
+
+/** As one JSON object, in which what is JSON already is a part of it. */
+export function traitsToJson({ labels, schedule, ...rest }: InstanceTraits): string {
+  return `${JSON.stringify(rest).slice(0, -1)},"labels":${labels},"schedule":${schedule}}`;
 }
 
 /** What most batches look like needs fewer columns. */

@@ -37,6 +37,7 @@ import {
   nameColumns,
   runColumns,
   shapeOf,
+  traitsToJson,
 } from "./instance-columns.ts";
 import { PostgresInstanceOperations } from "./instance-operations.ts";
 import { toHistories, toLoadedEvents } from "./loaded-rows.ts";
@@ -151,7 +152,8 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   /** Null if these aren't the common case, or some of the ids exist. */
   async #insertNew(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[] | null> {
     const lease = instances[0]?.lease ?? null;
-    if (!instances.every((one) => one.parent === null && one.lease?.lock === lease?.lock)) return null;
+    if (!instances.every((one) => one.parent === null && one.traits === null && one.lease?.lock === lease?.lock))
+      return null;
     const values = [this.now(), ...instanceColumns(instances), lease?.lock ?? null, lease?.leaseMs ?? null];
     try {
       const { rows } = await this.run(insertNewInstances, values);
@@ -170,6 +172,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
       textArray(instances.map(({ parent }) => parent)),
       textArray(instances.map(({ lease }) => lease?.lock ?? null)),
       integerArray(instances.map(({ lease }) => lease?.leaseMs ?? null)),
+      textArray(instances.map(({ traits }) => traits && traitsToJson(traits))),
     ]);
     const created = new Map(rows.map((row) => [row.ref, row]));
     const found = created.size < instances.length ? await this.#findCreated(instances) : new Map();

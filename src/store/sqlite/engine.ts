@@ -12,7 +12,8 @@ import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { SqliteHookStatements } from "./hook-statements.ts";
 import { SqliteInstanceStatements } from "./instance-statements.ts";
-import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
+import { schemaMigrations } from "./schema/index.ts";
+import { MIGRATIONS_TABLE } from "./schema/migrations.ts";
 import { SqliteSubjectStatements } from "./subject-statements.ts";
 import { WriteMutex } from "./write-mutex.ts";
 

@@ -8,7 +8,8 @@ import { SqliteEngine, type TransactionContext } from "./engine.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { FileWakeups } from "./file-wakeups.ts";
 import { noWakeups } from "./no-wakeups.ts";
-import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
+import { schemaMigrations } from "./schema/index.ts";
+import { MIGRATIONS_TABLE } from "./schema/migrations.ts";
 
 export type { SqliteHandle } from "./driver.ts";
 

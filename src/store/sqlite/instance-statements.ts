@@ -13,6 +13,7 @@ import type {
   InstanceInsertResult,
   InstanceLease,
   InstanceRun,
+  InstanceTraits,
   LoadedEvents,
   RenewedInstance,
 } from "../instance-records.ts";
@@ -20,6 +21,7 @@ import { toClaimedInstance, toJournalEntry, toRenewedInstance, toStoredEvent } f
 import type { InstanceStatements } from "../instance-statements.ts";
 import { WorkClass } from "../work-class.ts";
 import { commitInstance } from "./commit-instance.ts";
+import type { SqliteValue } from "./driver.ts";
 import { keyOf, SqliteInstanceOperations } from "./instance-operations.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import { CLAIM_INSTANCES } from "./sql/claim-instances.ts";
@@ -31,7 +33,7 @@ import { FIND_EVENT } from "./sql/find-event.ts";
 import { FIND_RECIPIENT } from "./sql/find-recipient.ts";
 import { FIND_RUN } from "./sql/find-run.ts";
 import { INSERT_EVENT } from "./sql/insert-event.ts";
-import { INSERT_INSTANCE } from "./sql/insert-instance.ts";
+import { INSERT_INSTANCE, INSERT_SPECIAL_INSTANCE } from "./sql/insert-instance.ts";
 import { leaseTokens } from "./sql/lease-tokens.ts";
 import { nextWake } from "./sql/next-wake.ts";
 import { REACQUIRE_INSTANCE } from "./sql/reacquire-instance.ts";
@@ -140,8 +142,8 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   }
 
   #insertOne(instance: InstanceInsert, now: number): InstanceInsertResult {
-    const { ref, params, parent, lease } = instance;
-    const inserted = this.driver.run(INSERT_INSTANCE, [
+    const { ref, params, parent, traits, lease } = instance;
+    const values = [
       ref,
       ...keyOf(instance),
       params,
@@ -151,7 +153,11 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
       lease ? now + lease.leaseMs : now,
       lease?.lock ?? null,
       lease ? now : null,
-    ]);
+    ];
+    const inserted =
+      traits === null
+        ? this.driver.run(INSERT_INSTANCE, values)
+        : this.driver.run(INSERT_SPECIAL_INSTANCE, [...values, ...traitValues(traits)]);
     if (inserted === 1) return { result: "created", ref, at: now };
     // Sent before, with the reply lost, if it has our ref; created by an earlier attempt, if it has our parent.
     const row = this.driver.all(FIND_CREATED_INSTANCE, keyOf(instance))[0] as Row;
@@ -198,4 +204,9 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     this.driver.run(WAKE_INSTANCE, [now, ref]);
     return { result: "sent", ref };
   }
+}
+
+function traitValues(traits: InstanceTraits): SqliteValue[] {
+  const { labels, priority, successRetention, errorRetention, schedule, slotKey, rateKey } = traits;
+  return [labels, priority, successRetention, errorRetention, schedule, slotKey, rateKey];
 }

@@ -26,7 +26,7 @@ update ${schema}instance as instance set
 from taken, clock
 where instance.ctid = taken.ctid
 returning instance.namespace, instance.name, instance.id, instance.ref, instance.run, instance.lock, instance.params::text as params,
-  instance.created_at, instance.recoveries, instance.wakes, instance.paused,
+  instance.created_at, instance.recoveries, instance.wakes, instance.paused, instance.schedule::text as schedule,
   taken.previously_started_at is not null or instance.wakes > 0 as begun,
   taken.due_at, taken.place, clock.now as claimed_at`,
   };

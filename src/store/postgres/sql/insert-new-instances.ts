@@ -2,7 +2,7 @@ import type { SchemaPrefix, Statement } from "./statement.ts";
 import { NOW } from "./statement.ts";
 
 /**
- * The common case: new ids, no parents, and all of them leased alike or not at all. Without the look for conflicts, and with fewer
+ * The common case: new ids, no parents or traits, and all of them leased alike or not at all. Without the look for conflicts, and with fewer
  * arrays to take apart, it costs less. An id that exists is an error, and nothing is written.
  */
 export function insertNewInstances(schema: SchemaPrefix): Statement {

@@ -17,5 +17,5 @@ export const STATUS = `case when instance.outcome is not null then instance.outc
   .join(" ")} else 'waiting' end`;
 
 export const RECORD = `instance.namespace, instance.name, instance.id, instance.ref, instance.run, ${STATUS} as status,
-  instance.params::text as params, instance.output::text as output, instance.error::text as error, instance.created_at,
-  instance.started_at, instance.finished_at, instance.available_at`;
+  instance.params::text as params, instance.output::text as output, instance.error::text as error, instance.labels::text as labels,
+  instance.priority, instance.schedule::text as schedule, instance.created_at, instance.started_at, instance.finished_at, instance.available_at`;

@@ -16,5 +16,5 @@ export const STATUS = `case when outcome is not null then outcome ${Object.entri
   .map(([status, condition]) => `when ${condition} then '${status}'`)
   .join(" ")} else 'waiting' end`;
 
-export const RECORD = `namespace, name, id, ref, run, ${STATUS} as status, params, output, error, created_at, started_at,
-  finished_at, available_at`;
+export const RECORD = `namespace, name, id, ref, run, ${STATUS} as status, params, output, error, labels, priority, schedule,
+  created_at, started_at, finished_at, available_at`;

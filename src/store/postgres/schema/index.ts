@@ -1,0 +1,16 @@
+import type { Migration } from "../../migration.ts";
+import type { SchemaPrefix } from "../sql/statement.ts";
+import { hooks } from "./hooks.ts";
+import { instanceTraits } from "./instance-traits.ts";
+import { subjects } from "./subjects.ts";
+import { workflows } from "./workflows.ts";
+
+/** The tables of Perdure in PostgreSQL. Released migrations are never changed; new ones are added at the end. */
+export function schemaMigrations(schema: SchemaPrefix): Migration[] {
+  return [
+    { owner: "perdure", number: 1, name: "hooks", breaking: true, sql: hooks(schema) },
+    { owner: "perdure", number: 2, name: "workflows", breaking: false, sql: workflows(schema) },
+    { owner: "perdure", number: 3, name: "subjects", breaking: false, sql: subjects(schema) },
+    { owner: "perdure", number: 4, name: "instance traits", breaking: false, sql: instanceTraits(schema) },
+  ];
+}

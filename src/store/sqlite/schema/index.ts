@@ -1,0 +1,13 @@
+import type { Migration } from "../../migration.ts";
+import { HOOKS } from "./hooks.ts";
+import { INSTANCE_TRAITS } from "./instance-traits.ts";
+import { SUBJECTS } from "./subjects.ts";
+import { WORKFLOWS } from "./workflows.ts";
+
+/** The tables of Perdure in SQLite. Released migrations are never changed; new ones are added at the end. */
+export const schemaMigrations: readonly Migration[] = [
+  { owner: "perdure", number: 1, name: "hooks", breaking: true, sql: HOOKS },
+  { owner: "perdure", number: 2, name: "workflows", breaking: false, sql: WORKFLOWS },
+  { owner: "perdure", number: 3, name: "subjects", breaking: false, sql: SUBJECTS },
+  { owner: "perdure", number: 4, name: "instance traits", breaking: false, sql: INSTANCE_TRAITS },
+];
