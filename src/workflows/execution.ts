@@ -1,35 +1,28 @@
 import type { Timer } from "../clock.ts";
-import { AttemptAbortedError, NonRetryableError, PerdureError, StoreError } from "../errors.ts";
-import { requestedDelay } from "../queue/retry-policy.ts";
-import type {
-  ClaimedInstance,
-  InstanceCommit,
-  InstanceCommitResult,
-  InstanceLease,
-  InstanceOutcome,
-  JournalEntry,
-  NewEntry,
-} from "../store/instance-records.ts";
-import { decodeValue, encodeError, encodeValue } from "../values/index.ts";
-import type { Attempt, AttemptResult } from "./attempt.ts";
+import { AttemptAbortedError } from "../errors.ts";
+import type { ClaimedInstance, InstanceCommit, InstanceLease, InstanceOutcome } from "../store/instance-records.ts";
+import { AttemptResults } from "./attempt-results.ts";
 import { Bodies } from "./bodies.ts";
+import { Commits, type WrittenCommit } from "./commits.ts";
 import { DatabaseTime } from "./database-time.ts";
+import { Endings } from "./endings.ts";
 import { EventFeed } from "./event-feed.ts";
+import { EventLookup } from "./event-lookup.ts";
+import { EndSignal, type FinalOutcome, toEnd } from "./execution-end.ts";
 import type { ExecutionEnd, ExecutionHost, ParkedExecution } from "./execution-host.ts";
 import { OpenWaits } from "./open-waits.ts";
+import { Outcomes } from "./outcomes.ts";
+import { PauseFlag } from "./pause-flag.ts";
 import { RunJournal, type StepRecord } from "./run-journal.ts";
+import { type RunResult, toFinalOutcome, toRunResult } from "./run-result.ts";
 import { BodyCall, type OpenWait, type StepCall } from "./step-call.ts";
-import { crashLoop, liveValue, stepInterrupted, storedEnding } from "./step-ending.ts";
-import { describeStep, pathOf, type StepIdentity } from "./step-path.ts";
-import { chooseDelay } from "./step-retry.ts";
+import { crashLoop, stepInterrupted } from "./step-ending.ts";
+import { pathOf, type StepIdentity } from "./step-path.ts";
 import { runOutside } from "./step-scope.ts";
+import { tellOfUnreached } from "./unreached-steps.ts";
 
-type WrittenCommit = Extract<InstanceCommitResult, { result: "written" }>;
-type FinalOutcome = Exclude<InstanceOutcome, { kind: "running" }>;
 type InstanceNews = { readonly wakes: number; readonly paused: boolean; readonly at: number };
 
-/** Waits that are over sooner are held in memory, with the lease. */
-const HOLD_MS = 5000;
 /** An instance that is lost this many times, with nothing done in between, is what ends its processes. */
 const MOST_RECOVERIES = 20;
 
@@ -55,29 +48,24 @@ export class Execution implements ParkedExecution {
   readonly #bodies: Bodies;
   readonly #waits = new OpenWaits();
   readonly #feed: EventFeed;
+  readonly #lookup: EventLookup;
+  readonly #outcomes: Outcomes;
+  readonly #endings = new Endings();
+  readonly #pause = new PauseFlag();
+  readonly #commits: Commits;
+  readonly #results: AttemptResults;
+  readonly #end = new EndSignal();
   #journal = new RunJournal();
   #lease: InstanceLease;
-  /** Endings that are stored, of steps that were called. */
-  readonly #replayed = new Set<{ call: StepCall; ending: JournalEntry }>();
   /** Steps inside of other steps, by their paths. */
   readonly #inner = new Map<string, StepCall>();
-  /** What has ended and isn't delivered yet, in that order. */
-  readonly #arrived: (() => void)[] = [];
-  #pending: NewEntry[] = [];
-  #committing: Promise<void> | undefined;
-  #result: AttemptResult | undefined;
-  #looking = false;
-  #paused = false;
-  /** How often this process has paused or resumed it: an answer to what was asked before knows nothing of that. */
-  #pauseChanges = 0;
+  #result: RunResult | undefined;
   #stopping = false;
   #scheduled = false;
   #delivered = false;
   /** Owners that were lost since the last entry. */
   #interruptions: number;
   #timer: Timer | undefined;
-  #end: ExecutionEnd | undefined;
-  #settle: { resolve(end: ExecutionEnd): void; reject(error: unknown): void } | undefined;
   #onLastCommit: (() => void) | undefined;
 
   constructor(instance: ClaimedInstance, host: ExecutionHost) {
@@ -86,8 +74,25 @@ export class Execution implements ParkedExecution {
     this.#time = new DatabaseTime(host.clock, instance.claimedAt);
     this.#lease = { ref: instance.ref, run: instance.run, lock: instance.lock };
     this.#feed = new EventFeed(instance.wakes);
+    this.#lookup = new EventLookup(host, this.#time, this.#feed, this.#waits);
     this.#interruptions = instance.recoveries;
-    this.#bodies = new Bodies(host.clock, instance, (attempt, result) => this.#bodyEnded(attempt, result));
+    this.#bodies = new Bodies(host.clock, instance, (attempt, result) => this.#results.ended(attempt, result));
+    this.#outcomes = new Outcomes(this.#time, this.#bodies, this.#waits, this.#feed);
+    this.#commits = new Commits((commit) => host.commit(commit), this.#pause, {
+      written: (commit, answer) => this.#written(commit, answer),
+      superseded: () => this.supersede(),
+      failed: (error) => this.#fail(error),
+    });
+    this.#results = new AttemptResults({
+      host,
+      time: this.#time,
+      bodies: this.#bodies,
+      waits: this.#waits,
+      commits: this.#commits,
+      isOver: () => this.#end.end !== undefined,
+      arrive: (deliver) => this.#arrive(deliver),
+      fail: (error) => this.#fail(error),
+    });
   }
 
   get lease(): InstanceLease {
@@ -96,13 +101,13 @@ export class Execution implements ParkedExecution {
 
   /** Whether nothing of the user's runs: it sleeps, or waits for an event or a retry. */
   get waiting(): boolean {
-    const atRest = this.#pending.length === 0 && this.#committing === undefined && this.#bodies.ready === 0;
+    const atRest = this.#commits.pending === 0 && !this.#commits.writing && this.#bodies.ready === 0;
     return this.#waits.size > 0 && this.#bodies.running === 0 && atRest;
   }
 
   /** Whether it should be told at once of events. */
   get listening(): boolean {
-    return this.#end === undefined && this.#waits.listening;
+    return this.#end.end === undefined && this.#waits.listening;
   }
 
   /**
@@ -111,11 +116,11 @@ export class Execution implements ParkedExecution {
    */
   async run(main: () => Promise<unknown>, onLastCommit: () => void): Promise<ExecutionEnd> {
     this.#onLastCommit = onLastCommit;
-    this.#paused = this.instance.paused; // then nothing may begin, and it comes to rest
-    if (!this.#paused && this.instance.begun && !(await this.#load())) return { kind: "superseded" };
-    if (this.#end !== undefined) return this.#end; // it was taken away while we loaded
-    const ended = this.#untilEnd();
-    if (this.#paused) return this.#rest(ended);
+    this.#pause.observe(this.instance.paused); // then nothing may begin, and it comes to rest
+    if (!this.#pause.paused && this.instance.begun && !(await this.#load())) return { kind: "superseded" };
+    if (this.#end.end !== undefined) return this.#end.end; // it was taken away while we loaded
+    const ended = this.#end.wait();
+    if (this.#pause.paused) return this.#rest(ended);
     if (this.#interruptions > MOST_RECOVERIES) this.#result = { error: crashLoop(this.#interruptions) };
     else this.#begin(main);
     this.#soon();
@@ -135,39 +140,37 @@ export class Execution implements ParkedExecution {
   ): Promise<ExecutionEnd> {
     this.#lease = lease;
     this.#observe({ wakes, at, paused: false });
-    this.#end = undefined;
+    this.#end.reopen();
     this.#onLastCommit = onLastCommit;
     this.#soon();
-    return this.#untilEnd();
+    return this.#end.wait();
   }
 
   // What others tell it
 
   /** Of what is asked now; the answer may be overtaken by a pause or a resume. */
   get pauseChanges(): number {
-    return this.#pauseChanges;
+    return this.#pause.changes;
   }
 
   /** What an answer of the database said about the instance; asked when `pauseChanges` was this. */
   observe(news: InstanceNews, askedAt: number): void {
-    this.#observe(askedAt === this.#pauseChanges ? news : { ...news, paused: this.#paused });
+    this.#observe(this.#pause.correct(news, askedAt));
     this.#soon();
   }
 
   /** Something may have been sent. */
   look(): void {
-    if (this.#end === undefined) void this.#look();
+    if (this.#end.end === undefined) void this.#look();
   }
 
   pause(): void {
-    this.#paused = true;
-    this.#pauseChanges++;
+    this.#pause.change(true);
     this.#soon();
   }
 
   resume(): void {
-    this.#paused = false;
-    this.#pauseChanges++;
+    this.#pause.change(false);
     this.look();
   }
 
@@ -181,22 +184,19 @@ export class Execution implements ParkedExecution {
   supersede(): void {
     const message = "The instance was terminated, restarted or deleted, or another process has it.";
     this.#stop("attempt.superseded", message);
-    this.#finish({ kind: "superseded" });
+    this.#end.finish({ kind: "superseded" });
   }
 
   /** Its lease is over, or is about to be given back. */
   abandon(reason: AttemptAbortedError): void {
     this.#timer?.cancel();
     this.#bodies.drop(reason);
-    this.#finish({ kind: "abandoned" });
+    this.#end.finish({ kind: "abandoned" });
   }
 
   /** Gives it back after it was abandoned. */
   async release(): Promise<void> {
-    await this.#committing?.catch(() => {});
-    const { position } = this.#journal;
-    const entries = this.#pending.splice(0);
-    await this.#host.commit({ ...this.#lease, position, entries, outcome: this.#givenBack(entries.length) });
+    await this.#commits.writeLast(this.#lease, (entries) => this.#giveBack(entries));
   }
 
   // What the code calls
@@ -222,7 +222,7 @@ export class Execution implements ParkedExecution {
     if (path !== null) this.#inner.set(path, call);
     if (call.record !== null) call.record.reached = true;
     const ending = call.record?.ending ?? null;
-    if (ending !== null) this.#replayed.add({ call, ending });
+    if (ending !== null) this.#endings.addStored(call, ending);
     else if (call instanceof BodyCall && call.dueAt === 0) this.#bodies.add(call);
     else this.#waits.add(call);
     this.#goOn();
@@ -230,19 +230,19 @@ export class Execution implements ParkedExecution {
   }
 
   #begin(main: () => Promise<unknown>): void {
-    const end = (result: AttemptResult) => {
+    const end = (result: RunResult) => {
       this.#result ??= result;
       this.#goOn();
     };
     runOutside(main).then(
-      (value) => end({ value }),
+      (value) => end(toRunResult(value, this.#host.maxValueBytes)),
       (error: unknown) => end({ error }),
     );
   }
 
   /** The code has done something; if we had let go of the instance, we want it back. */
   #goOn(): void {
-    if (this.#end?.kind === "parked") this.#host.reacquire(this);
+    if (this.#end.end?.kind === "parked") this.#host.reacquire(this);
     this.#soon();
   }
 
@@ -250,14 +250,14 @@ export class Execution implements ParkedExecution {
 
   /** After everything that the code does in answer to what was just delivered. */
   #soon(): void {
-    if (this.#scheduled || this.#end !== undefined) return;
+    if (this.#scheduled || this.#end.end !== undefined) return;
     this.#scheduled = true;
     this.#host.defer(this.#takeTurn);
   }
 
   readonly #takeTurn = (): void => {
     this.#scheduled = false;
-    if (this.#end === undefined) this.#turn();
+    if (this.#end.end === undefined) this.#turn();
   };
 
   #turn(): void {
@@ -267,47 +267,20 @@ export class Execution implements ParkedExecution {
       this.#soon();
       return;
     }
-    if (this.#committing !== undefined) return;
-    if (this.#mustLook()) {
+    if (this.#commits.writing) return;
+    if (this.#result === undefined && !this.#held && this.#lookup.due) {
       void this.#look();
       return;
     }
-    const outcome = this.#outcome();
-    this.#recordWaits(outcome);
-    if (this.#pending.length > 0 || outcome.kind !== "running") this.#commit(outcome);
+    const outcome = this.#result === undefined ? this.#outcomes.choose(this.#held) : toFinalOutcome(this.#result);
+    this.#commits.add(...this.#outcomes.deadlines(outcome));
+    if (this.#commits.pending > 0 || outcome.kind !== "running") this.#commit(outcome);
     else this.#proceed();
-  }
-
-  /**
-   * Deadlines are written when we let go. Those that are far off are written before any body begins beside them, too: however
-   * often the process is lost meanwhile, they stay where they are.
-   */
-  #recordWaits({ kind }: InstanceOutcome): void {
-    if (kind === "completed" || kind === "errored") return;
-    const from = kind === "running" ? this.#time.now() + HOLD_MS : Number.NEGATIVE_INFINITY;
-    this.#pending.push(...this.#waits.record(from));
   }
 
   /** One ending at a time: first those of the journal, then what has ended since, then what time and events bring. */
   #deliverNext(): boolean {
-    return this.#replayNext() || this.#deliverArrived() || this.#deliverWait();
-  }
-
-  #replayNext(): boolean {
-    let next: { call: StepCall; ending: JournalEntry } | undefined;
-    for (const one of this.#replayed) {
-      if (next === undefined || one.ending.position < next.ending.position) next = one;
-    }
-    if (next === undefined) return false;
-    this.#replayed.delete(next);
-    next.call.end(storedEnding(next.call, next.ending, this.#feed.events));
-    return true;
-  }
-
-  #deliverArrived(): boolean {
-    const deliver = this.#arrived.shift();
-    deliver?.();
-    return deliver !== undefined;
+    return this.#endings.deliverNext(() => this.#feed.events) || this.#deliverWait();
   }
 
   /** Nothing comes due while it is paused. */
@@ -317,22 +290,24 @@ export class Execution implements ParkedExecution {
     for (const call of this.#waits.takeDueRetries(now)) this.#bodies.add(call);
     const ended = this.#waits.takeEnded(now, this.#feed);
     if (ended === null) return false;
-    this.#pending.push(ended.entry);
+    this.#commits.add(ended.entry);
     ended.call.end(ended.ending);
     return true;
   }
 
   /** Whether nothing may begin. */
   get #held(): boolean {
-    return this.#paused || this.#stopping;
+    return this.#pause.paused || this.#stopping;
   }
 
   /** Everything is committed: begins what may begin, and waits for the rest. */
   #proceed(): void {
     if (!this.#held && this.#bodies.ready > 0 && this.isHeld()) {
       const { entries, exhausted } = this.#bodies.prepare(this.#interruptions);
-      for (const call of exhausted) this.#arrived.push(() => this.#failStep(call, stepInterrupted(call), null));
-      this.#pending.push(...entries);
+      for (const call of exhausted) {
+        this.#endings.addArrived(() => this.#results.fail(call, stepInterrupted(call), null));
+      }
+      this.#commits.add(...entries);
       if (entries.length > 0 || exhausted.length > 0) this.#soon();
       if (entries.length > 0) return;
       this.#bodies.start();
@@ -357,26 +332,13 @@ export class Execution implements ParkedExecution {
 
   // Events
 
-  /** Before a wait ends by its deadline, and before we let go, we must know of everything that was sent. */
-  #mustLook(): boolean {
-    if (!this.#waits.listening || this.#result !== undefined || this.#held) return false;
-    return this.#feed.behind || this.#waits.mustLook(this.#time.now(), this.#feed.lookedAt);
-  }
-
   async #look(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
-    const lookedAt = this.#time.now();
-    const { ref, run } = this.#lease;
     try {
-      const loaded = await this.#host.loadEvents({ ref, run, after: this.#feed.events.lastSequence });
-      if (loaded === null) this.supersede();
-      else this.#feed.add(loaded, lookedAt);
+      const found = await this.#lookup.look(this.#lease);
+      if (found === false) this.supersede();
+      if (found !== null) this.#soon();
     } catch (error) {
       this.#fail(error);
-    } finally {
-      this.#looking = false;
-      this.#soon();
     }
   }
 
@@ -385,6 +347,7 @@ export class Execution implements ParkedExecution {
     const history = await this.#host.load(this.#lease);
     if (history === null) return false;
     this.#journal = new RunJournal(history.entries);
+    this.#commits.position = history.entries.length + 1;
     this.#feed.add(history, lookedAt);
     this.#feed.markReceived(history.entries);
     return true;
@@ -393,61 +356,22 @@ export class Execution implements ParkedExecution {
   #observe({ wakes, paused, at }: InstanceNews): void {
     this.#time.observe(at);
     this.#feed.heard(wakes);
-    this.#paused = paused;
+    this.#pause.observe(paused);
   }
 
   // Commits
 
-  #outcome(): InstanceOutcome {
-    if (this.#result !== undefined) return this.#finalOutcome(this.#result);
-    if (this.#bodies.running > 0) return { kind: "running" };
-    if (this.#held) return { kind: "released" };
-    if (this.#bodies.ready > 0 || this.#waits.size === 0) return { kind: "running" };
-    const dueAt = this.#waits.earliest;
-    if (dueAt - this.#time.now() <= HOLD_MS) return { kind: "running" };
-    return { kind: "parked", dueAt, wakes: this.#waits.listening ? this.#feed.loadedWakes : this.#feed.knownWakes };
-  }
-
-  #finalOutcome(result: AttemptResult): InstanceOutcome {
-    if ("error" in result) return { kind: "errored", error: encodeError(result.error) };
-    try {
-      return { kind: "completed", output: this.#encode(result.value, "The result of the workflow") };
-    } catch (error) {
-      this.#result = { error };
-      return { kind: "errored", error: encodeError(error) };
-    }
-  }
-
-  /** Owners that were lost are counted on, unless something was done since. */
-  #givenBack(entries: number): InstanceOutcome {
-    if (this.#interruptions > 0 && entries === 0) return { kind: "released" };
-    return { kind: "parked", dueAt: this.#time.now(), wakes: this.#feed.loadedWakes };
+  #giveBack(entries: number): InstanceOutcome {
+    return this.#outcomes.giveBack({ interruptions: this.#interruptions, entries });
   }
 
   #commit(wanted: InstanceOutcome): void {
-    const entries = this.#pending;
-    this.#pending = [];
-    const outcome = wanted.kind === "released" ? this.#givenBack(entries.length) : wanted;
+    const outcome = wanted.kind === "released" ? this.#giveBack(this.#commits.pending) : wanted;
     if (outcome.kind !== "running") this.#onLastCommit?.();
-    const { ref, run, lock } = this.#lease;
-    this.#committing = this.#write({ ref, run, lock, position: this.#journal.position, entries, outcome });
-  }
-
-  async #write(commit: InstanceCommit): Promise<void> {
-    const changes = this.#pauseChanges;
-    try {
-      const answer = await this.#host.commit(commit);
-      this.#committing = undefined;
-      if (answer.result === "superseded") this.supersede();
-      else this.#written(commit, changes === this.#pauseChanges ? answer : { ...answer, paused: this.#paused });
-    } catch (error) {
-      this.#committing = undefined;
-      this.#fail(error);
-    }
+    this.#commits.write(this.#lease, outcome);
   }
 
   #written({ entries, outcome }: InstanceCommit, answer: WrittenCommit): void {
-    this.#journal.position += entries.length;
     if (entries.length > 0) this.#interruptions = 0;
     if (outcome.kind !== "running") {
       this.#finishWith(outcome, answer);
@@ -455,50 +379,13 @@ export class Execution implements ParkedExecution {
     }
     this.#observe(answer);
     // The code has done everything that it does without another ending: no need to wait for the next turn.
-    if (!this.#scheduled && this.#end === undefined) this.#turn();
-  }
-
-  #encode(value: unknown, label: string): string {
-    return encodeValue(value, { label, maxBytes: this.#host.maxValueBytes });
-  }
-
-  // Bodies
-
-  #bodyEnded(attempt: Attempt, result: AttemptResult): void {
-    if (this.#end !== undefined) return;
-    if ("error" in result) {
-      void this.#attemptFailed(attempt, result.error);
-      return;
-    }
-    const { call } = attempt;
-    const { value } = result;
-    try {
-      const text = value === undefined ? null : this.#encode(value, `The result of the step "${call.name}"`);
-      this.#arrive(() => this.#completeStep(call, value, text));
-    } catch (error) {
-      this.#arrive(() => this.#failStep(call, error, null));
-    }
-  }
-
-  async #attemptFailed({ call, context }: Attempt, error: unknown): Promise<void> {
-    const ours = call.type === "create";
-    if (ours && error instanceof StoreError) {
-      this.#fail(error);
-      return;
-    }
-    const refused = error instanceof NonRetryableError || (ours && error instanceof PerdureError);
-    let delay: number | null = null;
-    if (!refused && call.attempt <= call.policy.limit) {
-      delay = requestedDelay(error, this.#host.clock.now());
-      delay ??= await chooseDelay(call.policy, context, error, this.#host);
-    }
-    if (this.#end === undefined) this.#arrive(() => this.#failStep(call, error, delay));
+    if (!this.#scheduled && this.#end.end === undefined) this.#turn();
   }
 
   /** Delivers at once if nothing else was delivered in this turn; endings come one at a time. */
   #arrive(deliver: () => void): void {
-    if (this.#delivered || this.#arrived.length > 0 || this.#replayed.size > 0 || this.#result !== undefined) {
-      this.#arrived.push(deliver);
+    if (this.#delivered || !this.#endings.empty || this.#result !== undefined) {
+      this.#endings.addArrived(deliver);
     } else {
       this.#delivered = true;
       deliver();
@@ -506,65 +393,24 @@ export class Execution implements ParkedExecution {
     this.#soon();
   }
 
-  #completeStep(call: BodyCall, value: unknown, text: string | null): void {
-    this.#bodies.ended(call);
-    this.#pending.push(call.entry("completed", { attempt: call.attempt, value: text }));
-    call.end({ value: liveValue(value, text) });
-  }
-
-  /** An attempt has failed: the next comes after the delay, or, if that is null, none does. */
-  #failStep(call: BodyCall, error: unknown, delay: number | null): void {
-    this.#bodies.ended(call);
-    const value = encodeError(error);
-    const dueAt = delay === null ? null : this.#time.now() + Math.ceil(delay);
-    this.#pending.push(call.entry("failed", { attempt: call.attempt, value, dueAt }));
-    if (dueAt === null) {
-      call.end({ error: decodeValue(value) });
-      return;
-    }
-    call.dueAt = dueAt;
-    this.#waits.add(call);
-  }
-
   // Ends
-
-  #untilEnd(): Promise<ExecutionEnd> {
-    return new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-    });
-  }
 
   #finishWith(outcome: FinalOutcome, answer: WrittenCommit): void {
     const over = outcome.kind === "completed" || outcome.kind === "errored";
-    if (over) this.#tellOfUnreached();
+    if (over) tellOfUnreached(this.#journal, this.instance, this.#host);
     this.#stop("workflow.finished", "The workflow has ended: nobody waits for this step.");
-    this.#finish(this.#toEnd(outcome, answer));
+    this.#end.finish(toEnd(outcome, answer, this.#result));
     // The code may have gone on while we let go: it waited for something that isn't a step.
-    const goesOn = this.#bodies.ready > 0 || this.#replayed.size > 0 || this.#result !== undefined;
+    const goesOn = this.#bodies.ready > 0 || this.#endings.replaying || this.#result !== undefined;
     if (outcome.kind === "parked" && goesOn && !this.#held) this.#host.reacquire(this);
-  }
-
-  #toEnd(outcome: FinalOutcome, answer: WrittenCommit): ExecutionEnd {
-    if (outcome.kind === "completed") return { kind: "completed", output: outcome.output };
-    if (outcome.kind === "released") return { kind: "released" };
-    if (outcome.kind === "parked") return { kind: "parked", delayMs: delayOf(outcome, answer) };
-    const thrown = this.#result !== undefined && "error" in this.#result ? this.#result.error : undefined;
-    return { kind: "errored", error: outcome.error, thrown };
   }
 
   /** The store failed: whoever takes the instance over goes on. */
   #fail(error: unknown): void {
-    if (this.#end !== undefined) return;
+    if (this.#end.end !== undefined) return;
     const message = "The database could not be used: the instance will be taken over.";
     this.#stop("attempt.lease_lost", message);
-    this.#end = { kind: "abandoned" };
-    this.#settle?.reject(error);
-  }
-
-  #finish(end: ExecutionEnd): void {
-    if (this.#end !== undefined) return;
-    this.#end = end;
-    this.#settle?.resolve(end);
+    this.#end.fail(error);
   }
 
   /** Tells what still runs why nobody waits for it any more. */
@@ -572,20 +418,4 @@ export class Execution implements ParkedExecution {
     this.#timer?.cancel();
     if (this.#bodies.running > 0) this.#bodies.drop(new AttemptAbortedError(code, message));
   }
-
-  #tellOfUnreached(): void {
-    const unreached = this.#journal.unreached();
-    if (unreached.length === 0) return;
-    this.#host.warn("Steps that had run before were not reached by this code. If one was renamed, give it an alias.", {
-      workflow: this.instance.name,
-      instance: this.instance.id,
-      steps: unreached.slice(0, 20).map(describeStep),
-    });
-  }
-}
-
-/** As the database decided it: how long until a parked instance is due. */
-function delayOf({ dueAt, wakes }: { dueAt: number; wakes: number }, answer: WrittenCommit): number | null {
-  if (answer.paused) return null;
-  return answer.wakes === wakes ? Math.max(dueAt - answer.at, 0) : 0;
 }

@@ -19,12 +19,9 @@ export interface StepRecord extends StepIdentity {
 export class RunJournal {
   /** Made when there is something to remember: most runs are never loaded. */
   #records: Map<string, StepRecord> | undefined;
-  /** Where the next entry goes. */
-  position = 1;
 
   constructor(entries: readonly JournalEntry[] = []) {
     for (const entry of entries) this.#add(entry);
-    this.position = entries.length + 1;
   }
 
   /** What is stored about the n-th call of this step, under its name or an older one. */

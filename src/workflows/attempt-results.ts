@@ -1,0 +1,91 @@
+import { NonRetryableError, PerdureError, StoreError } from "../errors.ts";
+import { requestedDelay } from "../queue/retry-policy.ts";
+import { decodeValue, encodeError, encodeValue } from "../values/index.ts";
+import type { Attempt, AttemptResult } from "./attempt.ts";
+import type { Bodies } from "./bodies.ts";
+import type { Commits } from "./commits.ts";
+import type { DatabaseTime } from "./database-time.ts";
+import type { ExecutionHost } from "./execution-host.ts";
+import type { OpenWaits } from "./open-waits.ts";
+import type { BodyCall } from "./step-call.ts";
+import { liveValue } from "./step-ending.ts";
+import { chooseDelay } from "./step-retry.ts";
+
+/** The parts of an execution that the end of an attempt changes. */
+export interface AttemptSurroundings {
+  readonly host: ExecutionHost;
+  readonly time: DatabaseTime;
+  readonly bodies: Bodies;
+  readonly waits: OpenWaits;
+  readonly commits: Commits;
+  isOver(): boolean;
+  /** Delivers an ending when it is its turn. */
+  arrive(deliver: () => void): void;
+  /** The store failed. */
+  fail(error: unknown): void;
+}
+
+/** What becomes of a step when an attempt at its function has ended: it completes, is tried again, or fails. */
+export class AttemptResults {
+  readonly #parts: AttemptSurroundings;
+
+  constructor(parts: AttemptSurroundings) {
+    this.#parts = parts;
+  }
+
+  ended(attempt: Attempt, result: AttemptResult): void {
+    if (this.#parts.isOver()) return;
+    if ("error" in result) {
+      void this.#attemptFailed(attempt, result.error);
+      return;
+    }
+    const { call } = attempt;
+    const { value } = result;
+    const maxBytes = this.#parts.host.maxValueBytes;
+    try {
+      const label = `The result of the step "${call.name}"`;
+      const text = value === undefined ? null : encodeValue(value, { label, maxBytes });
+      this.#parts.arrive(() => this.#complete(call, value, text));
+    } catch (error) {
+      this.#parts.arrive(() => this.fail(call, error, null));
+    }
+  }
+
+  /** An attempt has failed: the next comes after the delay, or, if that is null, none does. */
+  fail(call: BodyCall, error: unknown, delay: number | null): void {
+    const { bodies, time, commits, waits } = this.#parts;
+    bodies.ended(call);
+    const value = encodeError(error);
+    const dueAt = delay === null ? null : time.now() + Math.ceil(delay);
+    commits.add(call.entry("failed", { attempt: call.attempt, value, dueAt }));
+    if (dueAt === null) {
+      call.end({ error: decodeValue(value) });
+      return;
+    }
+    call.dueAt = dueAt;
+    waits.add(call);
+  }
+
+  async #attemptFailed({ call, context }: Attempt, error: unknown): Promise<void> {
+    const { host } = this.#parts;
+    const ours = call.type === "create";
+    if (ours && error instanceof StoreError) {
+      this.#parts.fail(error);
+      return;
+    }
+    const refused = error instanceof NonRetryableError || (ours && error instanceof PerdureError);
+    let delay: number | null = null;
+    if (!refused && call.attempt <= call.policy.limit) {
+      delay = requestedDelay(error, host.clock.now());
+      delay ??= await chooseDelay(call.policy, context, error, host);
+    }
+    if (!this.#parts.isOver()) this.#parts.arrive(() => this.fail(call, error, delay));
+  }
+
+  #complete(call: BodyCall, value: unknown, text: string | null): void {
+    const { bodies, commits } = this.#parts;
+    bodies.ended(call);
+    commits.add(call.entry("completed", { attempt: call.attempt, value: text }));
+    call.end({ value: liveValue(value, text) });
+  }
+}

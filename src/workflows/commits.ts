@@ -1,0 +1,83 @@
+import type {
+  InstanceCommit,
+  InstanceCommitResult,
+  InstanceLease,
+  InstanceOutcome,
+  NewEntry,
+} from "../store/instance-records.ts";
+import type { PauseFlag } from "./pause-flag.ts";
+
+export type WrittenCommit = Extract<InstanceCommitResult, { result: "written" }>;
+
+/** Who is told what became of a commit. */
+export interface CommitListener {
+  written(commit: InstanceCommit, answer: WrittenCommit): void;
+  superseded(): void;
+  /** The store failed. */
+  failed(error: unknown): void;
+}
+
+/** What an execution writes: one commit at a time, each at the position where the last one ended. */
+export class Commits {
+  /** Where the next entry goes. */
+  position = 1;
+  readonly #send: (commit: InstanceCommit) => Promise<InstanceCommitResult>;
+  readonly #pause: PauseFlag;
+  readonly #listener: CommitListener;
+  #pending: NewEntry[] = [];
+  #writing: Promise<void> | undefined;
+
+  constructor(
+    send: (commit: InstanceCommit) => Promise<InstanceCommitResult>,
+    pause: PauseFlag,
+    listener: CommitListener,
+  ) {
+    this.#send = send;
+    this.#pause = pause;
+    this.#listener = listener;
+  }
+
+  /** Entries for the next commit. */
+  get pending(): number {
+    return this.#pending.length;
+  }
+
+  get writing(): boolean {
+    return this.#writing !== undefined;
+  }
+
+  add(...entries: NewEntry[]): void {
+    this.#pending.push(...entries);
+  }
+
+  write({ ref, run, lock }: InstanceLease, outcome: InstanceOutcome): void {
+    const entries = this.#pending;
+    this.#pending = [];
+    this.#writing = this.#write({ ref, run, lock, position: this.position, entries, outcome });
+  }
+
+  /** The last one, after which nobody listens; `outcome` is told how many entries go with it. */
+  async writeLast(lease: InstanceLease, outcome: (entries: number) => InstanceOutcome): Promise<void> {
+    await this.#writing?.catch(() => {});
+    const entries = this.#pending.splice(0);
+    await this.#send({ ...lease, position: this.position, entries, outcome: outcome(entries.length) });
+  }
+
+  async #write(commit: InstanceCommit): Promise<void> {
+    const { changes } = this.#pause;
+    try {
+      const answer = await this.#send(commit);
+      this.#writing = undefined;
+      if (answer.result === "superseded") this.#listener.superseded();
+      else this.#written(commit, this.#pause.correct(answer, changes));
+    } catch (error) {
+      this.#writing = undefined;
+      this.#listener.failed(error);
+    }
+  }
+
+  #written(commit: InstanceCommit, answer: WrittenCommit): void {
+    this.position += commit.entries.length;
+    this.#listener.written(commit, answer);
+  }
+}

@@ -1,0 +1,48 @@
+import type { InstanceOutcome, NewEntry } from "../store/instance-records.ts";
+import type { Bodies } from "./bodies.ts";
+import type { DatabaseTime } from "./database-time.ts";
+import type { EventFeed } from "./event-feed.ts";
+import type { OpenWaits } from "./open-waits.ts";
+
+/** Waits that are over sooner are held in memory, with the lease. */
+const HOLD_MS = 5000;
+
+/** Decides what becomes of an instance whose function hasn't ended: it goes on, waits without us, or is given back. */
+export class Outcomes {
+  readonly #time: DatabaseTime;
+  readonly #bodies: Bodies;
+  readonly #waits: OpenWaits;
+  readonly #feed: EventFeed;
+
+  constructor(time: DatabaseTime, bodies: Bodies, waits: OpenWaits, feed: EventFeed) {
+    this.#time = time;
+    this.#bodies = bodies;
+    this.#waits = waits;
+    this.#feed = feed;
+  }
+
+  /** `held`: nothing may begin. */
+  choose(held: boolean): InstanceOutcome {
+    if (this.#bodies.running > 0) return { kind: "running" };
+    if (held) return { kind: "released" };
+    if (this.#bodies.ready > 0 || this.#waits.size === 0) return { kind: "running" };
+    const dueAt = this.#waits.earliest;
+    if (dueAt - this.#time.now() <= HOLD_MS) return { kind: "running" };
+    return { kind: "parked", dueAt, wakes: this.#waits.listening ? this.#feed.loadedWakes : this.#feed.knownWakes };
+  }
+
+  /** Owners that were lost are counted on, unless something was done since: `entries` are about to be written. */
+  giveBack({ interruptions, entries }: { interruptions: number; entries: number }): InstanceOutcome {
+    if (interruptions > 0 && entries === 0) return { kind: "released" };
+    return { kind: "parked", dueAt: this.#time.now(), wakes: this.#feed.loadedWakes };
+  }
+
+  /**
+   * Deadlines are written when we let go. Those that are far off are written before any body begins beside them, too: however
+   * often the process is lost meanwhile, they stay where they are.
+   */
+  deadlines({ kind }: InstanceOutcome): NewEntry[] {
+    if (kind === "completed" || kind === "errored") return [];
+    return this.#waits.record(kind === "running" ? this.#time.now() + HOLD_MS : Number.NEGATIVE_INFINITY);
+  }
+}
