@@ -18,9 +18,12 @@ export class ControlledClock implements Clock {
   #now: number;
   #monotonic = 0;
   readonly #timers = new Set<WaitingTimer>();
+  readonly #settle: () => Promise<void>;
 
-  constructor(start: number = Date.UTC(2031, 4, 6, 12)) {
+  /** `settleAll` waits for what a timer has set off. */
+  constructor(start: number = Date.UTC(2031, 4, 6, 12), settleAll: () => Promise<void> = settle) {
     this.#now = start;
+    this.#settle = settleAll;
   }
 
   now(): number {
@@ -63,10 +66,10 @@ export class ControlledClock implements Clock {
   /** The same, and after each timer lets what it set off come to rest, as far as it needs no other process. */
   async advanceAndSettle(milliseconds: number): Promise<void> {
     const end = this.#monotonic + milliseconds;
-    await settle();
-    while (this.#fireNext(end)) await settle();
+    await this.#settle();
+    while (this.#fireNext(end)) await this.#settle();
     this.#moveTo(end);
-    await settle();
+    await this.#settle();
   }
 
   /** Sets the time of day, as an administrator or a time server would. No timer fires. */

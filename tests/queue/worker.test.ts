@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Work, WorkClaim, WorkSource } from "../../src/queue/work.ts";
 import { Worker } from "../../src/queue/worker.ts";
-import { ControlledClock } from "../../src/testing/controlled-clock.ts";
+import { ControlledClock } from "../support/controlled-clock.ts";
 
 /** A piece of work that runs until it is told to end. */
 class GatedWork implements Work {
