@@ -16,7 +16,7 @@ interface Dbos {
   ): (order: Order) => Promise<{ getResult(): Promise<unknown> }>;
 }
 
-/** Its pool is 10 by default; more connections than 20 gain nothing on a small machine. */
+/** Its pool is 10 by default. */
 const TUNED = { systemDatabasePoolSize: 20 };
 const SILENT = { info() {}, debug() {}, warn() {}, error() {} };
 const COUNT_FINISHED = "select count(*) as count from dbos.workflow_status where status = 'SUCCESS'";
