@@ -57,6 +57,7 @@ export function createInstanceStatements(
         () => instances.expireLeases(namespaces, locks),
         () => book.expired(locks),
       ),
+    positions: (refs) => wire.call("positions", () => instances.positions(refs)),
     unknownNames: (scope) => wire.call("unknown names", () => instances.unknownNames(scope)),
     sendEvents: (events) =>
       wire.call(

@@ -100,6 +100,12 @@ export type {
   WorkflowStepContext,
 } from "./workflows/step.ts";
 export type {
+  SubscribeOptions,
+  WorkflowInstanceEvent,
+  WorkflowInstanceEventType,
+  WorkflowInstanceSubscription,
+} from "./workflows/views/instance-event.ts";
+export type {
   InstanceListOptions,
   InstancePage,
   TypedBindings,

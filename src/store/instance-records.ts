@@ -96,7 +96,7 @@ export interface NewEntry {
   readonly count: number;
   /** Of the attempt, counted from 1; 0 where there are none. */
   readonly attempt: number;
-  /** An encoded result or error. */
+  /** An encoded result or error; of a wait the type of the event, as JSON. */
   readonly value: string | null;
   readonly dueAt: number | null;
   /** The sequence of the event that was received. */
@@ -256,6 +256,14 @@ export interface HistoryEntry extends JournalEntry {
   /** Of the event that was received. */
   readonly eventType: string | null;
   readonly eventPayload: string | null;
+}
+
+/** How far an instance has come. */
+export interface InstancePosition {
+  readonly run: number;
+  readonly status: InstanceStatus;
+  /** Of the last entry of this run; 0 if there is none. */
+  readonly position: number;
 }
 
 /** How a run ended that was restarted. */

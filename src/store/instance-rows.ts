@@ -2,6 +2,7 @@ import type {
   ClaimedInstance,
   EntryKind,
   HistoryEntry,
+  InstancePosition,
   InstanceRecord,
   InstanceStatus,
   JournalEntry,
@@ -90,6 +91,10 @@ export function toInstanceRecord(row: Row): InstanceRecord {
     finishedAt: toNumberOrNull(row.finished_at),
     availableAt: toNumberOrNull(row.available_at),
   };
+}
+
+export function toInstancePosition(row: Row): InstancePosition {
+  return { run: toNumber(row.run), status: row.status as InstanceStatus, position: toNumber(row.position) };
 }
 
 export function toHistoryEntry(row: Row): HistoryEntry {

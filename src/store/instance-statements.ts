@@ -16,6 +16,7 @@ import type {
   InstanceInsertResult,
   InstanceLease,
   InstanceName,
+  InstancePosition,
   InstanceRecord,
   InstanceRun,
   LoadedEvents,
@@ -79,6 +80,9 @@ export interface InstanceStatements {
 
   /** In the order of the names; null where there is no such instance. */
   find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]>;
+
+  /** In the order of the refs; null where there is no such instance. */
+  positions(refs: readonly string[]): Promise<(InstancePosition | null)[]>;
 
   list(filter: InstanceFilter): Promise<InstanceRecord[]>;
 

@@ -5,6 +5,7 @@ import type { BindingOf, TypedBindings, WorkflowBinding } from "../workflows/wor
 import type { AnyWorkflow, Workflows } from "../workflows/workflow-types.ts";
 import { forever } from "./process-life.ts";
 import type { TestProcess } from "./test-process.ts";
+import { TestSubscription } from "./test-subscription.ts";
 import type { TestWorld } from "./test-world.ts";
 
 type Binding = WorkflowBinding<unknown, unknown, never>;
@@ -48,6 +49,11 @@ function createInstance(world: World, key: string, id: string, workflowName: str
     restart: () => ask((instance) => instance.restart()),
     delete: () => ask((instance) => instance.delete()),
     history: (options) => ask((instance) => instance.history(options)),
+    subscribe: (options) =>
+      TestSubscription.open(() => {
+        const process = world.here();
+        return { instance: process.instance(key, id), death: process.life.death };
+      }, options),
   };
 }
 

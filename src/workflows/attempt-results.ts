@@ -1,6 +1,6 @@
 import { NonRetryableError, PerdureError, StoreError } from "../errors.ts";
 import { requestedDelay } from "../queue/retry-policy.ts";
-import { decodeValue, encodeError, encodeValue } from "../values/index.ts";
+import { decodeValue, encodeError, encodeValue, markSensitive } from "../values/index.ts";
 import type { Attempt, AttemptResult } from "./attempt.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Commits } from "./commits.ts";
@@ -45,7 +45,8 @@ export class AttemptResults {
     try {
       const label = `The result of the step "${call.name}"`;
       const text = value === undefined ? null : encodeValue(value, { label, maxBytes });
-      this.#parts.arrive(() => this.#complete(call, value, text));
+      const stored = call.policy.sensitive ? markSensitive(text ?? encodeValue(undefined)) : text;
+      this.#parts.arrive(() => this.#complete(call, value, stored));
     } catch (error) {
       this.#parts.arrive(() => this.fail(call, error, null));
     }

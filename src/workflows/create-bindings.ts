@@ -5,8 +5,9 @@ import type { InstanceFilter, InstanceStatus } from "../store/instance-records.t
 import { timeOfDate } from "../values/index.ts";
 import type { CreateOptions } from "./create-options.ts";
 import type { WorkflowInstance } from "./instance.ts";
-import { InstanceHandle, notFound, toState } from "./instance-handle.ts";
+import { InstanceHandle, toState } from "./instance-handle.ts";
 import { checkId } from "./names.ts";
+import { notFound } from "./not-found.ts";
 import { alreadyExists, prepareInstance } from "./prepare-instance.ts";
 import { checkLimit } from "./read-history.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";

@@ -23,6 +23,8 @@ export interface ExecutionHost {
   readonly clock: Clock;
   readonly maxValueBytes: number;
   commit(commit: InstanceCommit): Promise<InstanceCommitResult>;
+  /** A commit of this instance was written: whoever follows it should know. */
+  committed(ref: string): void;
   load(run: InstanceRun): Promise<InstanceHistory | null>;
   loadEvents(request: EventsRequest): Promise<LoadedEvents | null>;
   /** Calls back after everything that is already under way in this turn of the event loop. */

@@ -372,6 +372,7 @@ export class Execution implements ParkedExecution {
   }
 
   #written({ entries, outcome }: InstanceCommit, answer: WrittenCommit): void {
+    this.#host.committed(this.instance.ref);
     if (entries.length > 0) this.#interruptions = 0;
     if (outcome.kind !== "running") {
       this.#finishWith(outcome, answer);

@@ -22,7 +22,9 @@ export interface HistoryItem {
   readonly count: number;
   /** Of a step with attempts. */
   readonly attempt?: number;
-  /** What a step gave. */
+  /** The type of the event that a step waits for, or waited for in vain. */
+  readonly awaits?: string;
+  /** What a step gave; `"[REDACTED]"` where its output is sensitive. */
   readonly output?: unknown;
   readonly error?: { readonly name: string; readonly message: string };
   /** The deadline of a wait, or the time of the next attempt. */

@@ -2,7 +2,7 @@ import { type Duration, parseDuration } from "../duration.ts";
 import {
   ConflictError,
   InvalidInputError,
-  NotFoundError,
+  type NotFoundError,
   PerdureError,
   WorkflowFailedError,
   WorkflowTerminatedError,
@@ -14,9 +14,12 @@ import { decodeValue, describeError, encodeValue } from "../values/index.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { InstanceState, SentEvent, WorkflowInstance } from "./instance.ts";
 import { checkId } from "./names.ts";
+import { notFound } from "./not-found.ts";
 import { readHistory } from "./read-history.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import { type FinishedRun, toFinishedRun } from "./result-waiters.ts";
+import type { SubscribeOptions, WorkflowInstanceSubscription } from "./views/instance-event.ts";
+import { parseSubscribeOptions, subscribe } from "./views/subscribe.ts";
 import type { EventPayloads } from "./workflow-event.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
@@ -104,6 +107,11 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     return readHistory(this.#runtime, ref, run, options);
   }
 
+  async subscribe(options: SubscribeOptions = {}): Promise<WorkflowInstanceSubscription> {
+    const parsed = parseSubscribeOptions(options);
+    return subscribe(this.#runtime, await this.#record(), parsed);
+  }
+
   async #record(): Promise<InstanceRecord> {
     const [record] = await this.#runtime.store.instances.statements.find([this.#name]);
     if (record === null || record === undefined) throw this.#notFound();
@@ -181,10 +189,6 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
       `The instance "${this.id}" of "${this.workflowName}" is finished: ${consequence}.`,
     );
   }
-}
-
-export function notFound(workflow: string, id: string): NotFoundError {
-  return new NotFoundError("instance.not_found", `The workflow "${workflow}" has no instance "${id}".`);
 }
 
 /** An instance that this process holds in memory while it waits is waiting, whoever owns its row. */

@@ -32,9 +32,10 @@ export class InstanceWork implements Work {
   }
 
   async execute(onEnd: () => void, isHeld: () => boolean): Promise<AttemptFailure | null> {
-    const { live } = this.#runtime;
+    const { live, watchers } = this.#runtime;
     const { ref } = this.instance;
     live.set(ref, this.execution);
+    watchers.touched(ref);
     try {
       return this.#settle(await this.#run(onEnd, isHeld));
     } finally {

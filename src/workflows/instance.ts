@@ -1,6 +1,7 @@
 import type { Duration } from "../duration.ts";
 import type { InstanceStatus } from "../store/instance-records.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
+import type { SubscribeOptions, WorkflowInstanceSubscription } from "./views/instance-event.ts";
 import type { EventPayloads } from "./workflow-event.ts";
 
 /** The state of an instance. */
@@ -53,4 +54,12 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   delete(): Promise<void>;
   /** One page of what happened at its steps, in all runs. */
   history(options?: HistoryOptions): Promise<HistoryPage>;
+  /**
+   * What happens to it, as it happens, and what has happened since its run began or since the cursor. Ends after the event that
+   * ends the run.
+   *
+   * @example
+   * for await (const event of await instance.subscribe({ filter: ["step_completed"] })) console.log(event.stepName);
+   */
+  subscribe(options?: SubscribeOptions): Promise<WorkflowInstanceSubscription>;
 }

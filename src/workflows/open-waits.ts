@@ -62,7 +62,12 @@ export class OpenWaits {
     if (match === null) return null;
     const { call, event } = match;
     this.#eventCalls.delete(call);
-    if (event === null) return { call, entry: call.entry("timedOut"), ending: { error: eventTimeout(call) } };
+    if (event === null)
+      return {
+        call,
+        entry: call.entry("timedOut", { value: JSON.stringify(call.eventType) }),
+        ending: { error: eventTimeout(call) },
+      };
     events.markReceived(event);
     return { call, entry: call.entry("received", { event: event.sequence }), ending: { value: toReceived(event) } };
   }
@@ -79,7 +84,8 @@ export class OpenWaits {
     for (const waits of [this.#sleeps, this.#eventCalls]) {
       for (const wait of waits) {
         if (wait.recorded || wait.dueAt <= after) continue;
-        entries.push(wait.entry("waiting", { dueAt: wait.dueAt }));
+        const value = wait instanceof EventCall ? JSON.stringify(wait.eventType) : null;
+        entries.push(wait.entry("waiting", { dueAt: wait.dueAt, value }));
         wait.recorded = true;
       }
     }

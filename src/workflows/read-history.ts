@@ -4,6 +4,7 @@ import { checkOptions } from "../options.ts";
 import type { HistoryEntry, PastRun } from "../store/instance-records.ts";
 import { decodeValue, describeError } from "../values/index.ts";
 import type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./history-page.ts";
+import { shownValue } from "./views/shown-value.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 const CURSOR = /^(\d{1,9})\.(\d{1,9})$/;
@@ -48,6 +49,7 @@ function parseCursor(cursor: string): { run: number; position: number } {
 function toItem(entry: HistoryEntry): HistoryItem {
   const { run, position, at, kind, type, name, count, attempt, value, dueAt, eventType, eventPayload } = entry;
   const failed = kind === "failed";
+  const waits = kind === "waiting" || kind === "timedOut";
   return {
     run,
     position,
@@ -57,7 +59,8 @@ function toItem(entry: HistoryEntry): HistoryItem {
     name,
     count,
     ...(attempt > 0 ? { attempt } : {}),
-    ...(value !== null && !failed ? { output: decodeValue(value) } : {}),
+    ...(value !== null && waits ? { awaits: String(decodeValue(value)) } : {}),
+    ...(value !== null && !failed && !waits ? { output: shownValue(value) } : {}),
     ...(value !== null && failed ? { error: describeError(decodeValue(value)) } : {}),
     ...(dueAt === null ? {} : { dueAt: new Date(dueAt) }),
     ...(eventType === null ? {} : { event: { type: eventType, payload: decodeValue(eventPayload as string) } }),

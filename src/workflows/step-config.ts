@@ -12,6 +12,8 @@ export interface StepPolicy {
   readonly backoff: Backoff;
   readonly timeoutMs: number;
   readonly aliases: readonly string[];
+  /** Whether people aren't shown what it gives. */
+  readonly sensitive: boolean;
 }
 
 export const DEFAULT_POLICY: StepPolicy = {
@@ -20,6 +22,7 @@ export const DEFAULT_POLICY: StepPolicy = {
   backoff: "exponential",
   timeoutMs: 600_000,
   aliases: [],
+  sensitive: false,
 };
 
 const BACKOFFS: readonly unknown[] = ["constant", "linear", "exponential"] satisfies Backoff[];
@@ -30,27 +33,38 @@ const LONGEST_MS = 365 * 86_400_000;
 
 export function parseStepConfig(config: WorkflowStepConfig | undefined): StepPolicy {
   if (config === undefined) return DEFAULT_POLICY;
-  checkOptions(config, { label: "A step", fields: ["retries", "timeout", "aliases"], code: "step.invalid" });
-  const { retries = {}, timeout, aliases = [] } = config;
+  checkOptions(config, {
+    label: "A step",
+    fields: ["retries", "timeout", "aliases", "sensitive"],
+    code: "step.invalid",
+  });
+  const { retries = {}, timeout, aliases = [], sensitive } = config;
   checkOptions(retries, { label: "retries", fields: ["limit", "delay", "backoff"], code: "step.invalid" });
   if (!Array.isArray(aliases) || aliases.length > MOST_ALIASES) {
     throw invalid(`aliases must be an array of at most ${MOST_ALIASES} names`);
   }
+  if (sensitive !== undefined && sensitive !== "output") throw invalid('sensitive must be "output"');
   return {
     limit: parseLimit(retries.limit),
     delay: parseDelay(retries.delay),
     backoff: parseBackoff(retries.backoff),
     timeoutMs: timeout === undefined ? DEFAULT_POLICY.timeoutMs : parseTimeout(timeout),
     aliases: aliases.map((alias) => checkStepName(alias, "An alias")),
+    sensitive: sensitive !== undefined,
   };
 }
 
 /** The config as a step's function sees it. */
-export function describePolicy({ limit, delay, backoff, timeoutMs }: StepPolicy): {
+export function describePolicy({ limit, delay, backoff, timeoutMs, sensitive }: StepPolicy): {
   readonly retries: StepRetries;
   readonly timeout: number;
+  readonly sensitive?: "output";
 } {
-  return { retries: { limit, delay, backoff }, timeout: timeoutMs };
+  return {
+    retries: { limit, delay, backoff },
+    timeout: timeoutMs,
+    ...(sensitive ? { sensitive: "output" as const } : {}),
+  };
 }
 
 /** How long to wait after the failed attempt of this number, counted from 1; not for computed delays. */

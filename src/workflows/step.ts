@@ -27,6 +27,8 @@ export interface WorkflowStepConfig {
   readonly timeout?: Duration;
   /** Names that the step had in older versions of the code: what is stored under one of them is its result. */
   readonly aliases?: readonly string[];
+  /** `output`: people aren't shown what the step gives, in its history as in its events. The workflow's own code is. */
+  readonly sensitive?: "output";
 }
 
 /** What a step's function is called with. A copy: changing it has no effect. */
@@ -35,7 +37,7 @@ export interface WorkflowStepContext {
   readonly step: { readonly name: string; readonly count: number };
   /** Counted from 1. */
   readonly attempt: number;
-  readonly config: { readonly retries: StepRetries; readonly timeout: Duration };
+  readonly config: { readonly retries: StepRetries; readonly timeout: Duration; readonly sensitive?: "output" };
   /** The same for all attempts at this step of this run, and for no other. Pass it on to services that know such keys. */
   readonly idempotencyKey: string;
   /** Aborted when the attempt has timed out, or when the instance was terminated, restarted, or taken over by another process. */

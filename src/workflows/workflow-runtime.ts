@@ -13,6 +13,7 @@ import type { ExecutionHost } from "./execution-host.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { type FinishedRun, ResultWaiters } from "./result-waiters.ts";
 import { TurnQueue } from "./turn-queue.ts";
+import { InstanceWatchers } from "./views/instance-watchers.ts";
 
 /** Tried so often, with growing pauses, to take a parked instance again when there is no room. */
 const MOST_REACQUISITIONS = 10;
@@ -25,6 +26,7 @@ export class WorkflowRuntime {
   readonly store: Store;
   readonly workflows: RegisteredWorkflows;
   readonly results: ResultWaiters;
+  readonly watchers: InstanceWatchers;
   /** What all executions share. */
   readonly host: ExecutionHost;
   /** What runs in this process, by ref. */
@@ -40,6 +42,7 @@ export class WorkflowRuntime {
     this.store = store;
     this.workflows = workflows;
     this.results = new ResultWaiters(store, workflows.namespace);
+    this.watchers = new InstanceWatchers(store, workflows.namespace);
     this.host = this.#createHost();
   }
 
@@ -72,6 +75,7 @@ export class WorkflowRuntime {
       this.#finished.delete(oldest as string);
     }
     this.results.finished(instance, run);
+    this.watchers.touched(instance.ref);
   }
 
   /** Whether an instance that was created here a moment ago can't be finished, unless another process has run it. */
@@ -92,6 +96,7 @@ export class WorkflowRuntime {
 
   /** What was done to an instance, for whoever runs it. */
   changed(instance: InstanceRecord, operation: "pause" | "resume" | "terminate" | "restart" | "delete"): void {
+    this.watchers.touched(instance.ref);
     const execution = this.live.get(instance.ref);
     if (operation === "pause") {
       execution?.pause();
@@ -129,6 +134,7 @@ export class WorkflowRuntime {
       clock,
       maxValueBytes: this.workflows.settings.maxValueBytes,
       commit: (commit) => instances.commit(commit),
+      committed: (ref) => this.watchers.touched(ref),
       load: (run) => instances.load(run),
       loadEvents: (request) => instances.loadEvents(request),
       defer: (callback) => turns.add(callback),

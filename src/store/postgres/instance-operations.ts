@@ -5,11 +5,13 @@ import type {
   InstanceChange,
   InstanceFilter,
   InstanceName,
+  InstancePosition,
   InstanceRecord,
   PastRun,
 } from "../instance-records.ts";
-import { toHistoryEntry, toInstanceRecord, toPastRun } from "../instance-rows.ts";
+import { toHistoryEntry, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
 import { toNumber } from "../rows.ts";
+import { textArray } from "./array-literals.ts";
 import { nameColumns } from "./instance-columns.ts";
 import { changeInstance, type InstanceChangeKind } from "./sql/change-instance.ts";
 import { deleteBelongings } from "./sql/delete-belongings.ts";
@@ -18,6 +20,7 @@ import { findInstances } from "./sql/find-instances.ts";
 import { listInstances } from "./sql/list-instances.ts";
 import { readHistory } from "./sql/read-history.ts";
 import { readPastRuns } from "./sql/read-past-runs.ts";
+import { readPositions } from "./sql/read-positions.ts";
 import { unknownNames } from "./sql/unknown-names.ts";
 import { PostgresStatements } from "./statements.ts";
 import { inTransaction } from "./transaction.ts";
@@ -57,6 +60,13 @@ export class PostgresInstanceOperations extends PostgresStatements {
     const { rows } = await this.run(findInstances, nameColumns(instances));
     const found = new Map(rows.map((row) => [toNumber(row.place), toInstanceRecord(row)]));
     return instances.map((_, index) => found.get(index + 1) ?? null);
+  }
+
+  async positions(refs: readonly string[]): Promise<(InstancePosition | null)[]> {
+    if (refs.length === 0) return [];
+    const { rows } = await this.run(readPositions, [textArray(refs)]);
+    const found = new Map(rows.map((row) => [toNumber(row.place), toInstancePosition(row)]));
+    return refs.map((_, index) => found.get(index + 1) ?? null);
   }
 
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {

@@ -4,10 +4,11 @@ import type {
   InstanceChange,
   InstanceFilter,
   InstanceName,
+  InstancePosition,
   InstanceRecord,
   PastRun,
 } from "../instance-records.ts";
-import { toHistoryEntry, toInstanceRecord, toPastRun } from "../instance-rows.ts";
+import { toHistoryEntry, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { DELETE_BELONGINGS } from "./sql/delete-belongings.ts";
@@ -18,6 +19,7 @@ import { listInstances } from "./sql/list-instances.ts";
 import { PAUSE_INSTANCE } from "./sql/pause-instance.ts";
 import { readHistory } from "./sql/read-history.ts";
 import { READ_PAST_RUNS } from "./sql/read-past-runs.ts";
+import { READ_POSITION } from "./sql/read-position.ts";
 import { RESTART_INSTANCE } from "./sql/restart-instance.ts";
 import { RESUME_INSTANCE } from "./sql/resume-instance.ts";
 import { TERMINATE_INSTANCE } from "./sql/terminate-instance.ts";
@@ -65,6 +67,11 @@ export class SqliteInstanceOperations {
   async find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]> {
     if (instances.length === 0) return [];
     return this.access.read(() => instances.map((instance) => this.#get(instance)));
+  }
+
+  async positions(refs: readonly string[]): Promise<(InstancePosition | null)[]> {
+    const rows = await this.access.read(() => refs.map((ref) => this.driver.all(READ_POSITION, [ref])[0]));
+    return rows.map((row) => (row === undefined ? null : toInstancePosition(row)));
   }
 
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {

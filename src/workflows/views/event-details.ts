@@ -1,0 +1,47 @@
+interface ErrorDescription {
+  readonly name: string;
+  readonly message: string;
+}
+
+/** Names a step. `count` is 1 for the first call of this name, 2 for the second, and so on. */
+interface StepDetails {
+  readonly stepName: string;
+  readonly count: number;
+}
+
+interface AttemptDetails extends StepDetails {
+  readonly attempt: number;
+}
+
+type WorkflowDetails =
+  | { readonly type: "workflow_queued" }
+  | { readonly type: "workflow_started"; readonly params?: unknown }
+  | { readonly type: "workflow_running" }
+  | { readonly type: "workflow_paused" }
+  | { readonly type: "workflow_waiting_for_pause" }
+  | { readonly type: "workflow_waiting" }
+  | { readonly type: "workflow_completed"; readonly output?: unknown }
+  | { readonly type: "workflow_errored"; readonly error: ErrorDescription }
+  | { readonly type: "workflow_terminated" };
+
+type BodyDetails =
+  | ({ readonly type: "step_started" } & StepDetails)
+  | ({ readonly type: "step_completed"; readonly output?: unknown } & StepDetails)
+  | ({ readonly type: "step_errored" } & StepDetails)
+  | ({ readonly type: "attempt_started" } & AttemptDetails)
+  | ({ readonly type: "attempt_completed" } & AttemptDetails)
+  | ({
+      readonly type: "attempt_errored";
+      readonly retryDelayMs?: number;
+      readonly error: ErrorDescription;
+    } & AttemptDetails);
+
+type WaitDetails =
+  | ({ readonly type: "sleep_started"; readonly durationMs: number } & StepDetails)
+  | ({ readonly type: "sleep_completed" } & StepDetails)
+  | ({ readonly type: "wait_started"; readonly eventType: string } & StepDetails)
+  | ({ readonly type: "wait_completed" } & StepDetails)
+  | ({ readonly type: "wait_timed_out" } & StepDetails);
+
+/** What an event tells, by its type. */
+export type EventDetails = WorkflowDetails | BodyDetails | WaitDetails;

@@ -1,0 +1,150 @@
+import type { Timer } from "../../clock.ts";
+import type { InstancePosition } from "../../store/instance-records.ts";
+import type { Store } from "../../store/store.ts";
+
+const MOST_AT_ONCE = 500;
+/** Looks come in growing intervals while nothing changes. */
+const FIRST_POLL_MS = 100;
+const LONGEST_POLL_MS = 2000;
+/** What is heard within this time is looked for together. */
+const GATHER_MS = 5;
+
+/** Somebody who wants to know when something happens to an instance. */
+export class InstanceWatcher {
+  readonly ref: string;
+  /** What it knows. */
+  seen: InstancePosition | null = null;
+  /** Whether something happened since it last looked. */
+  stale = false;
+  #wake: (() => void) | undefined;
+
+  constructor(ref: string) {
+    this.ref = ref;
+  }
+
+  get waiting(): boolean {
+    return this.#wake !== undefined;
+  }
+
+  /** Resolves when it should look again. */
+  wait(): Promise<void> {
+    if (this.stale) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  tell(): void {
+    this.stale = true;
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+}
+
+/**
+ * Those who follow instances. They are told at once of what this process does; of what others do they learn by one query for all
+ * who wait, asked when somebody announces something, and in growing intervals in any case.
+ */
+export class InstanceWatchers {
+  readonly #store: Store;
+  readonly #names: readonly string[];
+  readonly #watchers = new Map<string, Set<InstanceWatcher>>();
+  #timer: Timer | undefined;
+  #timerAt = 0;
+  #interval = FIRST_POLL_MS;
+  #polling = false;
+  #unlisten: (() => void) | undefined;
+
+  constructor(store: Store, namespace: string) {
+    this.#store = store;
+    this.#names = [namespace, `${namespace}~finished`];
+  }
+
+  join(watcher: InstanceWatcher): void {
+    const known = this.#watchers.get(watcher.ref);
+    if (known === undefined) this.#watchers.set(watcher.ref, new Set([watcher]));
+    else known.add(watcher);
+    this.#unlisten ??= this.#store.work.listen((names) => this.#heard(names));
+  }
+
+  leave(watcher: InstanceWatcher): void {
+    const known = this.#watchers.get(watcher.ref);
+    known?.delete(watcher);
+    if (known?.size === 0) this.#watchers.delete(watcher.ref);
+    if (this.#watchers.size > 0) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#unlisten?.();
+    this.#unlisten = undefined;
+  }
+
+  /** Waits until there may be something new. */
+  async wait(watcher: InstanceWatcher): Promise<void> {
+    const told = watcher.wait();
+    if (watcher.waiting && !this.#store.work.alone) this.#pollAfter(FIRST_POLL_MS);
+    await told;
+  }
+
+  /** This process has done something to it. */
+  touched(ref: string): void {
+    if (this.#watchers.size === 0) return;
+    for (const watcher of this.#watchers.get(ref) ?? []) watcher.tell();
+  }
+
+  #heard(names: readonly string[] | null): void {
+    if (names === null || names.some((name) => this.#names.includes(name))) this.#pollAfter(GATHER_MS);
+  }
+
+  #pollAfter(milliseconds: number): void {
+    const { clock } = this.#store;
+    const at = clock.monotonic() + milliseconds;
+    if (this.#timer !== undefined && this.#timerAt <= at) return;
+    this.#timer?.cancel();
+    this.#timerAt = at;
+    this.#timer = clock.setTimer(() => {
+      this.#timer = undefined;
+      void this.#poll();
+    }, milliseconds);
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#polling) return;
+    this.#polling = true;
+    let news = false;
+    try {
+      const refs = this.#waitingRefs();
+      for (let start = 0; start < refs.length; start += MOST_AT_ONCE) {
+        const some = refs.slice(start, start + MOST_AT_ONCE);
+        const positions = await this.#store.instances.statements.positions(some);
+        for (const [index, ref] of some.entries()) news = this.#compare(ref, positions[index] ?? null) || news;
+      }
+    } catch {
+      // the database is away: the next look asks again
+    } finally {
+      this.#polling = false;
+      this.#interval = news ? FIRST_POLL_MS : Math.min(this.#interval * 2, LONGEST_POLL_MS);
+      if (this.#waitingRefs().length > 0) this.#pollAfter(this.#interval);
+    }
+  }
+
+  #waitingRefs(): string[] {
+    const waiting = [...this.#watchers].filter(([, watchers]) => [...watchers].some((one) => one.waiting));
+    return waiting.map(([ref]) => ref);
+  }
+
+  #compare(ref: string, position: InstancePosition | null): boolean {
+    let news = false;
+    for (const watcher of this.#watchers.get(ref) ?? []) {
+      if (!watcher.waiting || isSame(watcher.seen, position)) continue;
+      news = true;
+      watcher.tell();
+    }
+    return news;
+  }
+}
+
+function isSame(left: InstancePosition | null, right: InstancePosition | null): boolean {
+  if (left === null || right === null) return left === right;
+  return left.run === right.run && left.status === right.status && left.position === right.position;
+}

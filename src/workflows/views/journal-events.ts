@@ -1,0 +1,87 @@
+import type { HistoryEntry } from "../../store/instance-records.ts";
+import { decodeValue, describeError } from "../../values/index.ts";
+import { pathOf } from "../step-path.ts";
+import type { EventDetails } from "./event-details.ts";
+import { shownValue } from "./shown-value.ts";
+
+/** What an entry tells, each thing in its slot. */
+export type SlottedEvent = EventDetails & { readonly slot: number };
+
+const BEGAN = 0;
+const ATTEMPT_BEGAN = 1;
+const ATTEMPT_ENDED = 2;
+const ENDED = 3;
+
+/**
+ * Tells a run's journal as events, entry by entry from its beginning. That a step or an attempt began is mostly not written: it
+ * is told with the first entry that shows it. Remembers no more than the steps that haven't ended.
+ */
+export class JournalEvents {
+  /** Steps that have begun, by path: the last attempt that was told of. */
+  readonly #begun = new Map<string, number>();
+
+  tell(entry: HistoryEntry): SlottedEvent[] {
+    if (entry.type === "sleep") return this.#tellSleep(entry);
+    return entry.type === "waitForEvent" ? this.#tellWait(entry) : this.#tellBody(entry);
+  }
+
+  #tellSleep(entry: HistoryEntry): SlottedEvent[] {
+    const step = stepOf(entry);
+    if (entry.kind !== "waiting") return [{ type: "sleep_completed", slot: ENDED, ...step }];
+    return [
+      { type: "sleep_started", slot: BEGAN, ...step, durationMs: Math.max((entry.dueAt as number) - entry.at, 0) },
+    ];
+  }
+
+  #tellWait(entry: HistoryEntry): SlottedEvent[] {
+    const path = pathOf(entry);
+    const step = stepOf(entry);
+    const events: SlottedEvent[] = [];
+    if (!this.#begun.has(path)) events.push({ type: "wait_started", slot: BEGAN, ...step, eventType: awaited(entry) });
+    this.#begun.set(path, 0);
+    if (entry.kind === "waiting") return events;
+    this.#begun.delete(path);
+    const type = entry.kind === "received" ? "wait_completed" : "wait_timed_out";
+    return [...events, { type, slot: ENDED, ...step }];
+  }
+
+  #tellBody(entry: HistoryEntry): SlottedEvent[] {
+    const path = pathOf(entry);
+    const step = stepOf(entry);
+    const { attempt } = entry;
+    const begun = this.#begun.get(path);
+    const events: SlottedEvent[] = [];
+    if (begun === undefined) events.push({ type: "step_started", slot: BEGAN, ...step });
+    if (begun !== attempt) events.push({ type: "attempt_started", slot: ATTEMPT_BEGAN, ...step, attempt });
+    this.#begun.set(path, attempt);
+    const ended = endOf(entry);
+    if (ended.some(({ slot }) => slot === ENDED)) this.#begun.delete(path);
+    return [...events, ...ended];
+  }
+}
+
+function endOf(entry: HistoryEntry): SlottedEvent[] {
+  const step = stepOf(entry);
+  const { attempt, kind, value, dueAt } = entry;
+  if (kind === "completed") {
+    const output = value === null ? {} : { output: shownValue(value) };
+    return [
+      { type: "attempt_completed", slot: ATTEMPT_ENDED, ...step, attempt },
+      { type: "step_completed", slot: ENDED, ...step, ...output },
+    ];
+  }
+  if (kind !== "failed") return [];
+  const error = describeError(decodeValue(value as string));
+  const retry = dueAt === null ? {} : { retryDelayMs: Math.max(dueAt - entry.at, 0) };
+  const errored: SlottedEvent = { type: "attempt_errored", slot: ATTEMPT_ENDED, ...step, attempt, error, ...retry };
+  return dueAt === null ? [errored, { type: "step_errored", slot: ENDED, ...step }] : [errored];
+}
+
+function stepOf({ name, count }: HistoryEntry): { stepName: string; count: number } {
+  return { stepName: name, count };
+}
+
+/** The type of the event that a step waits for, or got. */
+function awaited({ eventType, value }: HistoryEntry): string {
+  return eventType ?? (value === null ? "" : String(decodeValue(value)));
+}

@@ -1,0 +1,67 @@
+import { InvalidInputError } from "../../errors.ts";
+import { checkOptions } from "../../options.ts";
+import type { InstanceRecord } from "../../store/instance-records.ts";
+import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import { runOf } from "./event-id.ts";
+import type { SubscribeOptions, WorkflowInstanceEventType, WorkflowInstanceSubscription } from "./instance-event.ts";
+import { Subscription } from "./subscription.ts";
+
+const TYPES: Readonly<Record<WorkflowInstanceEventType, true>> = {
+  workflow_queued: true,
+  workflow_started: true,
+  workflow_running: true,
+  workflow_paused: true,
+  workflow_waiting_for_pause: true,
+  workflow_waiting: true,
+  workflow_completed: true,
+  workflow_errored: true,
+  workflow_terminated: true,
+  step_started: true,
+  step_completed: true,
+  step_errored: true,
+  attempt_started: true,
+  attempt_completed: true,
+  attempt_errored: true,
+  sleep_started: true,
+  sleep_completed: true,
+  wait_started: true,
+  wait_completed: true,
+  wait_timed_out: true,
+};
+
+export interface ParsedSubscription {
+  readonly cursor: number | null;
+  readonly filter: ReadonlySet<string> | null;
+}
+
+export function parseSubscribeOptions(options: SubscribeOptions): ParsedSubscription {
+  checkOptions(options, { label: "subscribe", fields: ["cursor", "filter"] });
+  const { cursor, filter } = options;
+  if (cursor !== undefined && !(Number.isSafeInteger(cursor) && cursor >= 0)) throw invalidCursor();
+  if (filter === undefined) return { cursor: cursor ?? null, filter: null };
+  const unknown: unknown = Array.isArray(filter) ? filter.find((type) => !isType(type)) : filter;
+  if (unknown !== undefined || filter.length === 0) {
+    const accepted = Object.keys(TYPES).join(", ");
+    throw new InvalidInputError("options.invalid", `filter must be an array of types of events: ${accepted}.`);
+  }
+  return { cursor: cursor ?? null, filter: new Set(filter) };
+}
+
+export function subscribe(
+  runtime: WorkflowRuntime,
+  record: InstanceRecord,
+  { cursor, filter }: ParsedSubscription,
+): WorkflowInstanceSubscription {
+  const run = cursor === null ? record.run : runOf(cursor);
+  if (run > record.run) throw invalidCursor();
+  const { namespace, name, id, ref } = record;
+  return new Subscription(runtime, { namespace, name, id, ref }, { run, cursor: cursor ?? 0, filter });
+}
+
+function isType(type: unknown): boolean {
+  return typeof type === "string" && Object.hasOwn(TYPES, type);
+}
+
+function invalidCursor(): InvalidInputError {
+  return new InvalidInputError("cursor.invalid", "The cursor isn't the id of an event that a subscription gave.");
+}

@@ -1,0 +1,166 @@
+import type { InstanceName, InstanceRecord, InstanceStatus } from "../../store/instance-records.ts";
+import { decodeValue } from "../../values/index.ts";
+import { notFound } from "../not-found.ts";
+import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import type { EventDetails } from "./event-details.ts";
+import { END, eventIdOf } from "./event-id.ts";
+import type { WorkflowInstanceEvent, WorkflowInstanceSubscription } from "./instance-event.ts";
+import { InstanceWatcher } from "./instance-watchers.ts";
+import { JournalEvents } from "./journal-events.ts";
+import { endOfRun, findRun, type RunView } from "./run-view.ts";
+
+type Result = IteratorResult<WorkflowInstanceEvent, void>;
+
+/** Entries that are read at once: so much is held in memory for a reader that is slow. */
+const PAGE = 50;
+
+/** Seen at the end of a journal, and not stored: in these slots of its last entry, each told at most once. */
+const STATUS_EVENTS: Partial<Record<InstanceStatus, { slot: number; type: EventDetails["type"] }>> = {
+  waiting: { slot: 10, type: "workflow_waiting" },
+  waitingForPause: { slot: 11, type: "workflow_waiting_for_pause" },
+  paused: { slot: 12, type: "workflow_paused" },
+  running: { slot: 13, type: "workflow_running" },
+};
+
+/**
+ * One reader of what happens to an instance. It reads the journal from the beginning of a run, page by page as it is asked, and
+ * leaves out what its cursor says was told; so what it tells, and the ids, follow from what is stored alone. At the end of the
+ * journal it waits for more. The instance's row is read before the journal: when it says that the run is over, so is the journal.
+ */
+export class Subscription implements WorkflowInstanceSubscription {
+  readonly #runtime: WorkflowRuntime;
+  readonly #name: InstanceName;
+  readonly #filter: ReadonlySet<string> | null;
+  readonly #watcher: InstanceWatcher;
+  /** Of the last event that was told, or that the reader has. */
+  #cursor: number;
+  #run: number;
+  #position = 0;
+  #events = new JournalEvents();
+  #buffer: WorkflowInstanceEvent[] = [];
+  #over = false;
+  #asked: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    runtime: WorkflowRuntime,
+    name: InstanceName & { readonly ref: string },
+    start: { readonly run: number; readonly cursor: number; readonly filter: ReadonlySet<string> | null },
+  ) {
+    this.#runtime = runtime;
+    this.#name = name;
+    this.#run = start.run;
+    this.#cursor = start.cursor;
+    this.#filter = start.filter;
+    this.#watcher = new InstanceWatcher(name.ref);
+    runtime.watchers.join(this.#watcher);
+  }
+
+  /** Calls that are made at once are answered one after the other. */
+  next(): Promise<Result> {
+    const answer = this.#asked.then(() => this.#next());
+    this.#asked = answer.catch(() => {});
+    return answer;
+  }
+
+  async return(): Promise<Result> {
+    this[Symbol.dispose]();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.dispose](): void {
+    this.#end();
+    this.#buffer = [];
+    this.#watcher.tell();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #next(): Promise<Result> {
+    while (this.#buffer.length === 0 && !this.#over) {
+      this.#watcher.stale = false;
+      try {
+        if (await this.#read()) continue;
+      } catch (error) {
+        this.#end();
+        throw error;
+      }
+      if (!this.#over) await this.#runtime.watchers.wait(this.#watcher);
+    }
+    const event = this.#buffer.shift();
+    return event === undefined ? { done: true, value: undefined } : { done: false, value: event };
+  }
+
+  /** Whether there may be more to read at once. */
+  async #read(): Promise<boolean> {
+    const { statements } = this.#runtime.store.instances;
+    const [record] = await statements.find([this.#name]);
+    if (record?.ref !== this.#watcher.ref) throw notFound(this.#name.name, this.#name.id);
+    const view = await findRun(statements, record, this.#run);
+    this.#tellBeginning(view);
+    const after = { run: this.#run, position: this.#position };
+    const { ref } = record;
+    const entries = await statements.history({ ref, run: this.#run, after, order: "oldest", limit: PAGE });
+    for (const entry of entries) {
+      this.#position = entry.position;
+      for (const event of this.#events.tell(entry)) this.#tell(entry.position, entry.at, event);
+    }
+    if (entries.length === PAGE) return true;
+    const end = endOfRun(view);
+    if (end !== null) this.#tellEnd(end, record.run);
+    else if (record.run > this.#run) this.#beginRun(this.#run + 1);
+    else return this.#settle(record, entries.length > 0);
+    return true;
+  }
+
+  #tellBeginning({ queuedAt, startedAt, params }: RunView): void {
+    this.#tell(0, queuedAt, { slot: 0, type: "workflow_queued" });
+    if (startedAt === null) return;
+    this.#tell(0, startedAt, { slot: 1, type: "workflow_started", params: decodeValue(params) });
+    this.#tell(0, startedAt, { slot: 2, type: "workflow_running" });
+  }
+
+  /** A reader that has the end of an earlier run already wants to know how it goes on. */
+  #tellEnd({ at, ...event }: EventDetails & { at: number }, presentRun: number): void {
+    const known = eventIdOf({ run: this.#run, position: END, slot: 0 }) <= this.#cursor;
+    if (known && presentRun > this.#run) {
+      this.#beginRun(this.#run + 1);
+      return;
+    }
+    this.#tell(END, at, { slot: 0, ...event });
+    this.#end();
+  }
+
+  /** Everything was read; unless that was news, tells how the instance stands. */
+  #settle({ run, status }: InstanceRecord, news: boolean): boolean {
+    this.#watcher.seen = { run, status, position: this.#position };
+    if (news) return true;
+    const event = STATUS_EVENTS[status];
+    const last = eventIdOf({ run, position: this.#position, slot: 0 });
+    // That it runs is worth telling only after something else was told.
+    if (event === undefined || (status === "running" && this.#cursor < last + 10)) return false;
+    this.#tell(this.#position, this.#runtime.store.clock.now(), event as EventDetails & { slot: number });
+    return this.#buffer.length > 0;
+  }
+
+  #beginRun(run: number): void {
+    this.#run = run;
+    this.#position = 0;
+    this.#events = new JournalEvents();
+  }
+
+  #tell(position: number, timestamp: number, { slot, ...details }: EventDetails & { slot: number }): void {
+    const eventId = eventIdOf({ run: this.#run, position, slot });
+    if (eventId <= this.#cursor) return;
+    this.#cursor = eventId;
+    if (this.#filter !== null && !this.#filter.has(details.type)) return;
+    const event = { instanceId: this.#name.id, eventId, timestamp, run: this.#run, ...details };
+    this.#buffer.push(event as WorkflowInstanceEvent);
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#runtime.watchers.leave(this.#watcher);
+  }
+}
