@@ -85,6 +85,7 @@ const STATEMENTS: [string, Use, string[]][] = [
     ["event_pkey", "instance_id", "instance_pkey"],
   ],
   ["find", (instances) => instances.find(names), FIND],
+  ["positions", (instances) => instances.positions(leases.map(({ ref }) => ref)), ["instance_pkey", "journal_pkey"]],
   ["pause", (instances) => instances.pause(one), CHANGE],
   ["resume", (instances) => instances.resume(one), CHANGE],
   ["terminate", (instances) => instances.terminate(one), CHANGE],

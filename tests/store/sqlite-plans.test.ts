@@ -35,6 +35,7 @@ import { REACQUIRE_INSTANCE } from "../../src/store/sqlite/sql/reacquire-instanc
 import { readHistory } from "../../src/store/sqlite/sql/read-history.ts";
 import { READ_JOURNAL } from "../../src/store/sqlite/sql/read-journal.ts";
 import { READ_PAST_RUNS } from "../../src/store/sqlite/sql/read-past-runs.ts";
+import { READ_POSITION } from "../../src/store/sqlite/sql/read-position.ts";
 import { REDRIVE_HOOK } from "../../src/store/sqlite/sql/redrive-hook.ts";
 import { RELEASE_INSTANCE } from "../../src/store/sqlite/sql/release-instance.ts";
 import { RENEW_HOOK } from "../../src/store/sqlite/sql/renew-hook.ts";
@@ -127,6 +128,7 @@ const INSTANCE_SEARCHES: [string, string, string[]][] = [
     ["PRIMARY KEY (ref=? AND run=? AND position<?)", EVENT_OF_ENTRY],
   ],
   ["read past runs", READ_PAST_RUNS, BY_REF],
+  ["read a position", READ_POSITION, [...BY_REF, "PRIMARY KEY (ref=? AND run=?)"]],
   [
     "find unknown names",
     UNKNOWN_NAMES,

@@ -81,7 +81,7 @@ export class Subscription implements WorkflowInstanceSubscription {
     while (this.#buffer.length === 0 && !this.#over) {
       this.#watcher.stale = false;
       try {
-        if (await this.#read()) continue;
+        if ((await this.#read()) || this.#buffer.length > 0) continue;
       } catch (error) {
         this.#end();
         throw error;
@@ -141,7 +141,7 @@ export class Subscription implements WorkflowInstanceSubscription {
     // That it runs is worth telling only after something else was told.
     if (event === undefined || (status === "running" && this.#cursor < last + 10)) return false;
     this.#tell(this.#position, this.#runtime.store.clock.now(), event as EventDetails & { slot: number });
-    return this.#buffer.length > 0;
+    return false;
   }
 
   #beginRun(run: number): void {
