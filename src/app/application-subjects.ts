@@ -44,6 +44,11 @@ export class ApplicationSubjects {
     return new SubjectDispatcher(this.#ledger(dispatcherId, settings));
   }
 
+  /** Of what was defined in this process. */
+  get dispatcherIds(): readonly string[] {
+    return [...this.#schedules.keys()];
+  }
+
   /** @internal */
   register(dispatcherId: string, definition: SubjectsDefinition): void {
     checkDefinition(dispatcherId, definition);

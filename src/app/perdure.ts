@@ -5,7 +5,7 @@ import {
 } from "../dispatchers/node.ts";
 import { createDurableHooksProcessor } from "../fragment/create-processor.ts";
 import { defineFragment, type RunUnitOfWork } from "../fragment/define-fragment.ts";
-import { Fragment } from "../fragment/fragment.ts";
+import { type AnyFragment, Fragment } from "../fragment/fragment.ts";
 import { buildParts } from "../fragment/instantiate.ts";
 import { migrate } from "../fragment/migrate.ts";
 import type { TriggerArguments } from "../fragment/unit-of-work.ts";
@@ -124,6 +124,8 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly within: RunWithin<Hooks>;
   /** Lists, redrives, discards and cancels hooks. */
   readonly durableHooks: DurableHooks;
+  /** @internal */
+  readonly parts: AnyFragment["parts"];
   readonly #store: Store;
   readonly #dispatcher: DurableHooksDispatcher | null;
   readonly #ownsDatabase: boolean;
@@ -136,6 +138,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     runsSubjects = false,
   ) {
     const { store, hooks, workflows } = fragment.parts;
+    this.parts = fragment.parts;
     this.workflows = (workflows === null ? {} : createBindings(workflows)) as unknown as TypedBindings<Registry>;
     this.unitOfWork = fragment.unitOfWork;
     this.within = fragment.within;

@@ -1,0 +1,52 @@
+import {
+  ConflictError,
+  InvalidInputError,
+  NotFoundError,
+  PerdureError,
+  RevisionConflictError,
+  StoreError,
+} from "../errors.ts";
+import { HttpError } from "./http-error.ts";
+
+const RETRY_AFTER_SECONDS = "1";
+
+/**
+ * What the caller is told of an error. Mistakes of the caller are told in full. Of ours only that there is one: `unexpected` says
+ * that somebody here should hear of it.
+ */
+export function toHttpError(error: unknown): { readonly answer: HttpError; readonly unexpected: boolean } {
+  if (error instanceof HttpError) return { answer: error, unexpected: false };
+  if (error instanceof InvalidInputError && error.code !== "value.corrupt")
+    return expected(invalidStatus(error), error);
+  if (error instanceof NotFoundError) return expected(404, error);
+  if (error instanceof RevisionConflictError) {
+    const { revision } = error.current as { readonly revision?: unknown };
+    return expected(409, error, { revision });
+  }
+  if (error instanceof ConflictError) return expected(409, error);
+  if (isUnavailable(error)) return { answer: unavailable(), unexpected: true };
+  return { answer: internal(), unexpected: true };
+}
+
+export function internal(): HttpError {
+  return new HttpError(500, "http.internal", "Something went wrong here. It was reported.");
+}
+
+function expected(status: number, { code, message }: PerdureError, details?: unknown) {
+  return { answer: new HttpError(status, code, message, { details }), unexpected: false };
+}
+
+function invalidStatus({ code }: InvalidInputError): number {
+  return code === "value.too_large" ? 413 : 400;
+}
+
+function isUnavailable(error: unknown): boolean {
+  if (error instanceof StoreError) return error.transient;
+  return error instanceof PerdureError && error.code === "store.closed";
+}
+
+function unavailable(): HttpError {
+  return new HttpError(503, "http.unavailable", "The database can't be used just now. Try again.", {
+    headers: { "retry-after": RETRY_AFTER_SECONDS },
+  });
+}

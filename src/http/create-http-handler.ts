@@ -1,0 +1,166 @@
+import { InvalidInputError, PerdureError } from "../errors.ts";
+import { Fragment } from "../fragment/fragment.ts";
+import { toHttpError } from "./answer-error.ts";
+import { authorizeRequest } from "./authorization.ts";
+import { addCorsHeaders, answerPreflight, isPreflight } from "./cors.ts";
+import { EventStreams } from "./event-stream.ts";
+import {
+  type HandlerSettings,
+  type HttpErrorContext,
+  type HttpHandlerOptions,
+  parseHandlerOptions,
+} from "./handler-options.ts";
+import { type HttpError, invalidRequest } from "./http-error.ts";
+import { HttpHost, type Servable } from "./http-host.ts";
+import { readIdempotencyKey } from "./idempotency.ts";
+import { checkContentType, parseJson, readBody } from "./read-body.ts";
+import { readQuery } from "./read-query.ts";
+import type { Answer, Call, Route } from "./route.ts";
+import { type Match, Router } from "./router.ts";
+import { createRoutes } from "./routes/index.ts";
+import { Ticker } from "./tick.ts";
+import { validate } from "./validate.ts";
+
+/** Answers requests. It never rejects. */
+export type HttpHandler = (request: Request) => Promise<Response>;
+
+/**
+ * Serves an application, or a fragment, over HTTP: for servers of whatever kind that speak the Web's `Request` and `Response`.
+ *
+ * @example
+ * const handler = createHttpHandler(app, { basePath: "/perdure", authorize: bearerToken(token) });
+ */
+export function createHttpHandler(app: Servable, options: HttpHandlerOptions): HttpHandler {
+  if (typeof app !== "object" || app?.parts?.store === undefined) {
+    throw new InvalidInputError(
+      "options.invalid",
+      "createHttpHandler takes an application of perdure(), or a fragment.",
+    );
+  }
+  const server = new HttpServer(app, parseHandlerOptions(options));
+  return (request) => server.answer(request);
+}
+
+class HttpServer {
+  readonly #settings: HandlerSettings;
+  readonly #host: HttpHost;
+  readonly #router: Router;
+
+  constructor(app: Servable, settings: HandlerSettings) {
+    const { clock } = app.parts.store;
+    const { tickDeadlineMs, redact, maxStreams, heartbeatMs, basePath } = settings;
+    this.#settings = settings;
+    const onError = (error: unknown) => this.#log(error, null);
+    this.#host = new HttpHost({
+      app,
+      redact,
+      streams: new EventStreams({ clock, maxStreams, heartbeatMs, onError }),
+      ticker: tickDeadlineMs === null ? null : new Ticker(new Fragment(app.parts), tickDeadlineMs),
+    });
+    this.#router = new Router(basePath, createRoutes({ basePath, tick: tickDeadlineMs !== null }));
+  }
+
+  async answer(request: Request): Promise<Response> {
+    const { cors } = this.#settings;
+    const response = await this.#answer(request);
+    const { headers } = response;
+    headers.set("cache-control", "no-store");
+    headers.set("x-content-type-options", "nosniff");
+    if (cors !== null) addCorsHeaders(cors, request, headers);
+    return response;
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    let match: Match | undefined;
+    try {
+      const { pathname, searchParams } = new URL(request.url);
+      if (this.#settings.cors !== null && isPreflight(request)) {
+        return answerPreflight(this.#settings.cors, this.#router.methods(pathname));
+      }
+      match = this.#router.match(request.method, pathname);
+      return toResponse(await this.#call(match, request, searchParams));
+    } catch (error) {
+      const { answer, unexpected } = toHttpError(error);
+      if (unexpected) this.#report(error, { request, ...describe(match?.route) });
+      return toErrorResponse(answer);
+    }
+  }
+
+  /** Who asks is known before anything of the request is looked into but its path. */
+  async #call({ route, params }: Match, request: Request, search: URLSearchParams): Promise<Answer> {
+    const resource = route.resource(params);
+    const { operation } = route;
+    const onError = (error: unknown) => this.#report(error, { request, ...describe(route) });
+    await authorizeRequest(this.#settings.authorize, { request, operation, resource }, onError);
+    const issues = Object.entries(route.params ?? {}).flatMap(([name, schema]) => validate(schema, params[name], name));
+    if (issues.length > 0) throw invalidRequest("The path has a name that can't be.", issues);
+    const query = readQuery(route.query ?? {}, search);
+    const idempotencyKey = readIdempotencyKey(route, request.headers);
+    const body = await this.#readBody(route, request);
+    const call: Call = {
+      host: this.#host,
+      request,
+      params,
+      query,
+      body,
+      idempotencyKey,
+      show: this.#host.show(resource),
+    };
+    return route.handle(call);
+  }
+
+  async #readBody(route: Route, request: Request): Promise<unknown> {
+    if (route.method === "GET") return {};
+    if (route.method === "POST") checkContentType(request);
+    if (request.bodyUsed) throw new Error("authorize has read the body of a request; it must read a clone instead.");
+    const { maxBodyBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#settings;
+    const text = await readBody(request, { maxBytes, timeoutMs, clock: this.#host.parts.store.clock });
+    const { body: schema = { type: "object", additionalProperties: false }, bodyOptional = route.body === undefined } =
+      route;
+    if (text === null && bodyOptional) return {};
+    if (text === null) throw invalidRequest("This route needs a body.");
+    const body = parseJson(text);
+    const issues = validate(schema, body, "body");
+    if (issues.length > 0) throw invalidRequest("The body isn't what this route takes.", issues);
+    return body;
+  }
+
+  #report(error: unknown, context: HttpErrorContext): void {
+    const { onError } = this.#settings;
+    if (onError === null) {
+      this.#log(error, context.route);
+      return;
+    }
+    try {
+      onError(error, context);
+    } catch (failure) {
+      this.#log(failure, context.route);
+    }
+  }
+
+  /** Messages may say what they were given, so they stay out. */
+  #log(error: unknown, route: string | null): void {
+    const logger = this.#settings.logger ?? this.#host.parts.store.logger;
+    const name = error instanceof Error ? error.name : typeof error;
+    const code = error instanceof PerdureError ? error.code : null;
+    logger.error("A request could not be answered.", { route, name, code });
+  }
+}
+
+function describe(route: Route | undefined): Omit<HttpErrorContext, "request"> {
+  return { route: route?.name ?? null, operation: route?.operation ?? null };
+}
+
+function toResponse(answer: Answer): Response {
+  if (answer instanceof Response) return answer;
+  const { status, body } = answer;
+  return body === undefined ? new Response(null, { status }) : json(status, body);
+}
+
+function toErrorResponse({ status, code, message, details, headers }: HttpError): Response {
+  return json(status, { code, message, ...(details === undefined ? {} : { details }) }, headers);
+}
+
+function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(JSON.stringify(body), { status, headers: { ...headers, "content-type": "application/json" } });
+}

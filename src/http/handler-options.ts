@@ -1,0 +1,99 @@
+import { InvalidInputError } from "../errors.ts";
+import { checkLogger, type Logger } from "../logger.ts";
+import { checkOptions } from "../options.ts";
+import { type Authorize, checkAuthorize, type HttpOperation } from "./authorization.ts";
+import { type CorsOptions, checkCors } from "./cors.ts";
+import { checkRedaction, type Redaction } from "./redaction.ts";
+
+export interface HttpHandlerOptions {
+  /** Where it is mounted, as clients see it: `/perdure`. Default: at the root. */
+  readonly basePath?: string;
+  /** Who may do what. Nothing of the application is answered without it. */
+  readonly authorize: Authorize;
+  /** Hides what users store: all of it, or what a function says. Default: it is shown to those who may read. */
+  readonly redact?: Redaction;
+  /** Pages of other origins that may ask. Default: none. */
+  readonly cors?: CorsOptions;
+  /** Whether `POST /_runner/tick` is there, and for how long one may run. Default: it isn't; 10 seconds. */
+  readonly tick?: boolean | { readonly deadlineMs?: number };
+  /** Of one request. Default: 2 MiB. */
+  readonly maxBodyBytes?: number;
+  /** How long a body may take to arrive. Default: 30 seconds. */
+  readonly bodyTimeoutMs?: number;
+  /** Open streams of events at a time. Default: 10,000. */
+  readonly maxStreams?: number;
+  /** How long a stream may be silent. Default: 15 seconds. */
+  readonly heartbeatMs?: number;
+  /** Told of what is answered with 500 or 503, with the error itself. Default: the logger is told its name and code, no more. */
+  readonly onError?: (error: unknown, context: HttpErrorContext) => void;
+  readonly logger?: Logger;
+}
+
+export interface HttpErrorContext {
+  readonly request: Request;
+  /** Of the route, as the OpenAPI document names it; null where none was found yet. */
+  readonly route: string | null;
+  readonly operation: HttpOperation | null;
+}
+
+export interface HandlerSettings {
+  readonly basePath: string;
+  readonly authorize: Authorize;
+  readonly redact: Redaction;
+  readonly cors: CorsOptions | null;
+  readonly tickDeadlineMs: number | null;
+  readonly maxBodyBytes: number;
+  readonly bodyTimeoutMs: number;
+  readonly maxStreams: number;
+  readonly heartbeatMs: number;
+  readonly onError: ((error: unknown, context: HttpErrorContext) => void) | null;
+  readonly logger: Logger | null;
+}
+
+const LIMITS = ["maxBodyBytes", "bodyTimeoutMs", "maxStreams", "heartbeatMs"];
+const FIELDS = ["basePath", "authorize", "redact", "cors", "tick", "onError", "logger", ...LIMITS];
+const BASE_PATH = /^(\/[A-Za-z0-9._~-]+)*$/;
+const MOST_BYTES = 256 * 1024 * 1024;
+const LONGEST_MS = 86_400_000;
+
+export function parseHandlerOptions(options: HttpHandlerOptions): HandlerSettings {
+  checkOptions(options, { label: "createHttpHandler", fields: FIELDS });
+  const { basePath = "", onError = null, logger, tick = false } = options;
+  const { maxBodyBytes = 2 * 1024 * 1024, bodyTimeoutMs = 30_000, maxStreams = 10_000, heartbeatMs = 15_000 } = options;
+  if (onError !== null && typeof onError !== "function") throw invalid("onError must be a function");
+  return {
+    basePath: checkBasePath(basePath),
+    authorize: checkAuthorize(options.authorize),
+    redact: checkRedaction(options.redact),
+    cors: checkCors(options.cors),
+    tickDeadlineMs: parseTick(tick),
+    maxBodyBytes: checkNumber("maxBodyBytes", maxBodyBytes, 1, MOST_BYTES),
+    bodyTimeoutMs: checkNumber("bodyTimeoutMs", bodyTimeoutMs, 1, LONGEST_MS),
+    maxStreams: checkNumber("maxStreams", maxStreams, 0, 1_000_000),
+    heartbeatMs: checkNumber("heartbeatMs", heartbeatMs, 1000, LONGEST_MS),
+    onError,
+    logger: logger === undefined ? null : checkLogger(logger),
+  };
+}
+
+function checkBasePath(basePath: unknown): string {
+  const path = typeof basePath === "string" ? basePath.replace(/\/$/, "") : undefined;
+  if (path !== undefined && BASE_PATH.test(path)) return path;
+  throw invalid('basePath must be a path such as "/perdure"');
+}
+
+function parseTick(tick: unknown): number | null {
+  if (typeof tick === "boolean") return tick ? 10_000 : null;
+  checkOptions(tick, { label: "tick", fields: ["deadlineMs"] });
+  const { deadlineMs = 10_000 } = tick as { readonly deadlineMs?: number };
+  return checkNumber("tick.deadlineMs", deadlineMs, 0, LONGEST_MS);
+}
+
+function checkNumber(name: string, value: unknown, least: number, most: number): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw invalid(`${name} must be a whole number from ${least} to ${most}`);
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("options.invalid", `${problem}.`);
+}

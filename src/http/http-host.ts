@@ -1,0 +1,93 @@
+import { NotFoundError } from "../errors.ts";
+import type { AnyFragment } from "../fragment/fragment.ts";
+import { checkDispatcherId, parseSettings } from "../subjects/dispatcher-settings.ts";
+import { SubjectLedger } from "../subjects/subject-ledger.ts";
+import { createBindings } from "../workflows/create-bindings.ts";
+import { InstanceHandle } from "../workflows/instance-handle.ts";
+import { checkId } from "../workflows/names.ts";
+import type { RegisteredWorkflow } from "../workflows/registered-workflows.ts";
+import type { BindingOf, WorkflowBindings } from "../workflows/workflow-binding.ts";
+import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import type { AnyWorkflow } from "../workflows/workflow-types.ts";
+import type { HttpResource } from "./authorization.ts";
+import type { EventStreams } from "./event-stream.ts";
+import { createShow, type Redaction, type ShowValue } from "./redaction.ts";
+import type { Ticker } from "./tick.ts";
+
+/** What can be served: an application, or a fragment. */
+export interface Servable {
+  /** @internal */
+  readonly parts: AnyFragment["parts"];
+  readonly subjects?: { readonly dispatcherIds: readonly string[] };
+}
+
+export interface HostParts {
+  readonly app: Servable;
+  readonly redact: Redaction;
+  readonly streams: EventStreams;
+  readonly ticker: Ticker | null;
+}
+
+/** What routes have to do with: the application behind a handler. */
+export class HttpHost {
+  readonly parts: AnyFragment["parts"];
+  readonly streams: EventStreams;
+  /** Null where nobody may have this process run what is due. */
+  readonly ticker: Ticker | null;
+  readonly #app: Servable;
+  readonly #redact: Redaction;
+  readonly #bindings: WorkflowBindings;
+
+  constructor({ app, redact, streams, ticker }: HostParts) {
+    this.parts = app.parts;
+    this.streams = streams;
+    this.ticker = ticker;
+    this.#app = app;
+    this.#redact = redact;
+    this.#bindings = app.parts.workflows === null ? {} : createBindings(app.parts.workflows);
+  }
+
+  get workflows(): readonly RegisteredWorkflow[] {
+    return this.parts.workflows?.workflows.all ?? [];
+  }
+
+  get dispatcherIds(): readonly string[] {
+    return this.#app.subjects?.dispatcherIds ?? [];
+  }
+
+  /** By its name, under which its instances are stored; keys are for code. */
+  workflow(name: string): {
+    runtime: WorkflowRuntime;
+    registered: RegisteredWorkflow;
+    binding: BindingOf<AnyWorkflow>;
+  } {
+    const runtime = this.parts.workflows;
+    const registered = runtime?.workflows.find(name);
+    if (runtime === null || registered === undefined) {
+      throw new NotFoundError("workflow.not_found", `There is no workflow "${name.slice(0, 100)}".`);
+    }
+    return { runtime, registered, binding: this.#bindings[registered.key] as BindingOf<AnyWorkflow> };
+  }
+
+  /** Whether there is such an instance is found out by what is done with it. */
+  instance({ workflowName, instanceId }: { workflowName: string; instanceId: string }): InstanceHandle {
+    const { runtime, registered } = this.workflow(workflowName);
+    return new InstanceHandle(runtime, registered, checkId(instanceId, "The id of an instance"));
+  }
+
+  subjects(dispatcherId: string): SubjectLedger {
+    const { store, namespace } = this.parts;
+    return new SubjectLedger({
+      profile: namespace,
+      dispatcherId: checkDispatcherId(dispatcherId),
+      store: async () => store,
+      owner: "http", // it claims nothing
+      settings: parseSettings({}),
+    });
+  }
+
+  /** How values of a resource are shown. */
+  show(resource: HttpResource): ShowValue {
+    return createShow(this.#redact, resource);
+  }
+}

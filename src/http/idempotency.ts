@@ -1,0 +1,25 @@
+import { invalidRequest } from "./http-error.ts";
+import type { Route } from "./route.ts";
+
+const HEADER = "idempotency-key";
+const LONGEST_KEY = 255;
+const KEY = /^[\x21-\x7e]+$/;
+
+/**
+ * The key of a request that its sender may repeat. Refused where it would promise nothing: who sends one with a restart must not
+ * think that it can be sent twice.
+ */
+export function readIdempotencyKey({ repeatable = false, method }: Route, headers: Headers): string | null {
+  const key = headers.get(HEADER);
+  if (key === null || method === "GET") return null;
+  if (!repeatable) throw invalidRequest("This route takes no Idempotency-Key: repeated, it would do the same again.");
+  if (key.length <= LONGEST_KEY && KEY.test(key)) return key;
+  throw invalidRequest(`An Idempotency-Key must be 1 to ${LONGEST_KEY} visible ASCII characters.`);
+}
+
+/** An id that follows from a key, for what is created or sent under it. Nobody gives such an id by accident. */
+export async function idOfKey(key: string, suffix: string = ""): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
+  const digits = Array.from(new Uint8Array(digest).slice(0, 20), (byte) => byte.toString(16).padStart(2, "0"));
+  return `key-${digits.join("")}${suffix}`;
+}

@@ -1,0 +1,88 @@
+import type { Clock } from "../clock.ts";
+import { HttpError } from "./http-error.ts";
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/**
+ * Only JSON, also where there is nothing to say: a page of another origin can't send that without asking first, so no cookie that
+ * an application's own policy looks at can be misused.
+ */
+export function checkContentType({ headers }: Request): void {
+  const [type = ""] = (headers.get("content-type") ?? "").split(";");
+  if (type.trim().toLowerCase() === "application/json") return;
+  throw new HttpError(
+    415,
+    "http.unsupported_media_type",
+    "Requests that change something need the header Content-Type: application/json, even without a body.",
+  );
+}
+
+/** Gives a body as a text, or null where it is empty. Never holds more of it than is allowed. */
+export async function readBody(request: Request, limits: BodyLimits): Promise<string | null> {
+  const { maxBytes } = limits;
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (request.body === null) return null;
+  const reader = request.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const deadline = createDeadline(limits);
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), deadline.passed]);
+      if (done) break;
+      length += value.byteLength;
+      if (length > maxBytes) throw tooLarge(maxBytes);
+      chunks.push(value);
+    }
+  } catch (error) {
+    void reader.cancel().catch(() => {}); // whoever sends it may be gone
+    throw error instanceof HttpError ? error : cutShort();
+  } finally {
+    deadline.cancel();
+  }
+  return length === 0 ? null : decode(chunks, length);
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new HttpError(400, "http.invalid_json", "The body isn't JSON."); // the parser's own message would repeat it
+  }
+}
+
+function createDeadline({ clock, timeoutMs }: BodyLimits): { passed: Promise<never>; cancel: () => void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => {}); // nobody may be waiting for it
+  const timer = clock.setTimer(
+    () => reject(new HttpError(408, "http.body_timeout", `The body took longer than ${timeoutMs} ms.`)),
+    timeoutMs,
+  );
+  return { passed: promise, cancel: () => timer.cancel() };
+}
+
+function decode(chunks: readonly Uint8Array[], length: number): string {
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new HttpError(400, "http.invalid_json", "The body isn't UTF-8.");
+  }
+}
+
+function tooLarge(maxBytes: number): HttpError {
+  return new HttpError(413, "http.body_too_large", `The body must not be larger than ${maxBytes} bytes.`);
+}
+
+function cutShort(): HttpError {
+  return new HttpError(400, "http.invalid_json", "The body was cut short.");
+}

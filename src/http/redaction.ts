@@ -1,0 +1,34 @@
+import { InvalidInputError } from "../errors.ts";
+import type { HttpResource } from "./authorization.ts";
+import { toWire } from "./wire-values.ts";
+
+/** What a value is of what is answered. `error` is a message: it may say what it was given. */
+export type ValueField = "output" | "payload" | "error" | "cursor" | "meta" | "progress" | "params";
+
+export interface RedactionContext {
+  readonly field: ValueField;
+  readonly resource: HttpResource;
+}
+
+/** `true` hides all values. A function gives what is shown instead of a value, or the value itself. */
+export type Redaction = boolean | ((value: unknown, context: RedactionContext) => unknown);
+
+export const REDACTED = "[redacted]";
+
+/** Shows a value of the application to whoever may read. */
+export type ShowValue = (value: unknown, field: ValueField) => unknown;
+
+export function checkRedaction(redact: unknown = false): Redaction {
+  if (typeof redact === "boolean" || typeof redact === "function") return redact as Redaction;
+  throw new InvalidInputError(
+    "options.invalid",
+    "redact must be true, false, or a function (value, { field, resource }).",
+  );
+}
+
+export function createShow(redact: Redaction, resource: HttpResource): ShowValue {
+  return (value, field) => {
+    if (redact === true) return REDACTED;
+    return toWire(redact === false ? value : redact(value, { field, resource }));
+  };
+}

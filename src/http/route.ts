@@ -1,0 +1,79 @@
+import type { HttpOperation, HttpResource } from "./authorization.ts";
+import type { HttpHost } from "./http-host.ts";
+import type { ShowValue } from "./redaction.ts";
+import type { FromSchema, Schema } from "./schema.ts";
+
+export type Method = "GET" | "POST" | "DELETE";
+
+/** One kind of answer. */
+export interface AnswerDefinition {
+  readonly description: string;
+  /** None where the answer has no body. */
+  readonly schema?: Schema;
+  /** Default: JSON. */
+  readonly contentType?: "text/event-stream";
+}
+
+/** What a request asks for, checked. */
+export interface Call<Params = unknown, Query = unknown, Body = unknown> {
+  readonly host: HttpHost;
+  readonly request: Request;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** Shows what users store, to whoever asks. */
+  readonly show: ShowValue;
+  /** Of a route that takes one, where it was given. */
+  readonly idempotencyKey: string | null;
+}
+
+/** An answer in JSON, or one that is ready to be sent. */
+export type Answer = { readonly status: number; readonly body?: unknown } | Response;
+
+type Fields = Readonly<Record<string, Schema>>;
+type ValuesOf<Accepted extends Fields> = { readonly [Name in keyof Accepted]: FromSchema<Accepted[Name]> };
+type SomeOf<Accepted extends Fields> = { readonly [Name in keyof Accepted]?: FromSchema<Accepted[Name]> };
+
+/** All that there is to know about a route. What is checked, answered and documented comes from here. */
+export interface RouteDefinition<Params extends Fields, Query extends Fields, Body extends Schema> {
+  readonly method: Method;
+  /** With a name in braces for each of `params`: `/hooks/{hookId}`. */
+  readonly path: string;
+  /** Names the route in the OpenAPI document. */
+  readonly name: string;
+  readonly summary: string;
+  readonly operation: HttpOperation;
+  readonly resource: (params: Readonly<Record<keyof Params, string>>) => HttpResource;
+  readonly params?: Params;
+  /** All of them may be left out. */
+  readonly query?: Query;
+  /** Headers that it looks at, for the document. */
+  readonly headers?: Fields;
+  /** Only requests that change something have one. */
+  readonly body?: Body;
+  /** Whether a request without a body is the same as one with an empty object. */
+  readonly bodyOptional?: boolean;
+  /** Whether an `Idempotency-Key` makes it repeatable. */
+  readonly repeatable?: boolean;
+  /** By status. */
+  readonly answers: Readonly<Record<number, AnswerDefinition>>;
+  /** False where it answers even if the database can't. */
+  readonly asksDatabase?: false;
+  /** The statuses of errors that this route has besides those that all have. */
+  readonly errors?: readonly number[];
+  handle(call: Call<ValuesOf<Params>, SomeOf<Query>, FromSchema<Body>>): Promise<Answer>;
+}
+
+/** A route, whatever it takes. */
+export type Route = Omit<RouteDefinition<Fields, Fields, Schema>, "handle" | "resource"> & {
+  readonly resource: (params: Readonly<Record<string, string>>) => HttpResource;
+  readonly handle: (call: Call) => Promise<Answer>;
+};
+
+export function defineRoute<
+  const Params extends Fields = Record<never, never>,
+  const Query extends Fields = Record<never, never>,
+  const Body extends Schema = Record<never, never>,
+>(definition: RouteDefinition<Params, Query, Body>): Route {
+  return definition as unknown as Route; // what it takes is checked before it is called
+}

@@ -1,0 +1,87 @@
+import { HttpError, invalidRequest } from "./http-error.ts";
+import type { Route } from "./route.ts";
+
+export interface Match {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+interface Template {
+  readonly route: Route;
+  /** A text, or the name of a parameter. */
+  readonly segments: readonly ({ readonly text: string } | { readonly parameter: string })[];
+}
+
+const LONGEST_PATH = 4096;
+const PARAMETER = /^\{(\w+)\}$/;
+
+/** Finds the route of a path below a base. Segments are taken apart before they are decoded: an encoded slash separates nothing. */
+export class Router {
+  readonly #base: string;
+  readonly #templates: readonly Template[];
+
+  constructor(base: string, routes: readonly Route[]) {
+    this.#base = base;
+    this.#templates = routes.map((route) => ({ route, segments: route.path.slice(1).split("/").map(toSegment) }));
+  }
+
+  /** Throws what a request without a route is refused with. */
+  match(method: string, pathname: string): Match {
+    const templates = this.#find(pathname);
+    const found = templates.find(({ route }) => route.method === method);
+    if (found === undefined) {
+      const allowed = methodsOf(templates);
+      throw new HttpError(405, "http.method_not_allowed", `This path takes ${allowed}.`, {
+        headers: { allow: allowed },
+      });
+    }
+    const segments = this.#segmentsOf(pathname);
+    const params: Record<string, string> = {};
+    for (const [index, segment] of found.segments.entries()) {
+      if ("parameter" in segment) params[segment.parameter] = decodeSegment(segments[index] as string);
+    }
+    return { route: found.route, params };
+  }
+
+  /** For those who may ask from another origin. */
+  methods(pathname: string): string {
+    return methodsOf(this.#find(pathname));
+  }
+
+  #find(pathname: string): Template[] {
+    if (pathname.length > LONGEST_PATH) throw new HttpError(414, "http.path_too_long", "The path is too long.");
+    const segments = this.#segmentsOf(pathname);
+    const templates = this.#templates.filter((template) => fits(template, segments));
+    if (templates.length > 0) return templates;
+    throw new HttpError(404, "http.not_found", "There is nothing at this path; /openapi.json says what there is.");
+  }
+
+  #segmentsOf(pathname: string): string[] {
+    return pathname.startsWith(`${this.#base}/`) ? pathname.slice(this.#base.length + 1).split("/") : [];
+  }
+}
+
+function toSegment(text: string): Template["segments"][number] {
+  const [, parameter] = PARAMETER.exec(text) ?? [];
+  return parameter === undefined ? { text } : { parameter };
+}
+
+function fits({ segments }: Template, actual: readonly string[]): boolean {
+  if (segments.length !== actual.length) return false;
+  return segments.every((segment, index) =>
+    "text" in segment ? segment.text === actual[index] : actual[index] !== "",
+  );
+}
+
+function methodsOf(templates: readonly Template[]): string {
+  return [...new Set(templates.map(({ route }) => route.method))].join(", ");
+}
+
+/** Once: what is encoded twice stays encoded once. */
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw invalidRequest("The path has an escape that isn't UTF-8.");
+  }
+}

@@ -1,0 +1,93 @@
+import { idOfKey } from "../idempotency.ts";
+import { defineRoute } from "../route.ts";
+import { arrayOf, component, type FromSchema, objectOf } from "../schema.ts";
+import { NAME, VALUE } from "../schemas.ts";
+import { fromWire } from "../wire-values.ts";
+import { createRepeatably } from "./create-repeatably.ts";
+import { workflowResource } from "./instance-schemas.ts";
+
+const NEW_INSTANCE = component(
+  "NewInstance",
+  objectOf(
+    {
+      id: {
+        ...NAME,
+        description: "At most 100 letters, digits and . : _ -, unique within the workflow. Default: one is made.",
+      },
+      params: VALUE,
+      onConflict: {
+        type: "string",
+        enum: ["error", "return"],
+        description: "What to do if there is an instance of this id: 409, or give that one. Default: error.",
+      },
+    },
+    [],
+  ),
+);
+
+const REFERENCE = component(
+  "InstanceReference",
+  objectOf({ id: { type: "string" }, workflowName: { type: "string" } }, ["id", "workflowName"]),
+);
+
+export type NewInstance = FromSchema<typeof NEW_INSTANCE>;
+
+export const createInstance = defineRoute({
+  method: "POST",
+  path: "/workflows/{workflowName}/instances",
+  name: "createInstance",
+  summary: "Creates an instance, which starts at once.",
+  operation: "create",
+  resource: workflowResource,
+  params: { workflowName: NAME },
+  body: NEW_INSTANCE,
+  bodyOptional: true,
+  repeatable: true,
+  answers: { 201: { description: "It is stored.", schema: REFERENCE } },
+  errors: [404, 409],
+  handle: async ({ host, params, body, idempotencyKey }) => {
+    const workflow = host.workflow(params.workflowName);
+    const options = withParams(body, "params");
+    const { id, workflowName } =
+      idempotencyKey === null
+        ? await workflow.binding.create(options)
+        : await createRepeatably(workflow, { id: await idOfKey(idempotencyKey), ...options });
+    return { status: 201, body: { id, workflowName } };
+  },
+});
+
+export const createBatch = defineRoute({
+  method: "POST",
+  path: "/workflows/{workflowName}/instances/batch",
+  name: "createBatch",
+  summary: "Creates at most 100 instances at once. Ids that exist are left out, unless they may be returned.",
+  operation: "create",
+  resource: workflowResource,
+  params: { workflowName: NAME },
+  body: objectOf({ instances: { type: "array", items: NEW_INSTANCE, minItems: 1, maxItems: 100 } }, ["instances"]),
+  repeatable: true,
+  answers: {
+    201: {
+      description: "The instances that are new.",
+      schema: objectOf({ instances: arrayOf(REFERENCE) }, ["instances"]),
+    },
+  },
+  errors: [404, 409],
+  handle: async ({ host, params, body, idempotencyKey }) => {
+    const workflow = host.workflow(params.workflowName);
+    const batch = body.instances.map((instance, index) => withParams(instance, `instances[${index}].params`));
+    const instances =
+      idempotencyKey === null
+        ? await workflow.binding.createBatch(batch)
+        : await Promise.all(
+            batch.map(async (options, index) =>
+              createRepeatably(workflow, { id: await idOfKey(idempotencyKey, `-${index}`), ...options }),
+            ),
+          );
+    return { status: 201, body: { instances: instances.map(({ id, workflowName }) => ({ id, workflowName })) } };
+  },
+});
+
+function withParams({ params, ...rest }: NewInstance, label: string) {
+  return params === undefined ? rest : { ...rest, params: fromWire(params, label) };
+}

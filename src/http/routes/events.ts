@@ -1,0 +1,37 @@
+import { idOfKey } from "../idempotency.ts";
+import { defineRoute } from "../route.ts";
+import { objectOf } from "../schema.ts";
+import { DONE, NAME, VALUE } from "../schemas.ts";
+import { fromWire } from "../wire-values.ts";
+import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
+
+export const sendEvent = defineRoute({
+  method: "POST",
+  path: `${INSTANCE_PATH}/events`,
+  name: "sendEvent",
+  summary: "Sends an event, whether or not a step waits for it yet.",
+  operation: "events",
+  resource: instanceResource,
+  params: INSTANCE_PARAMS,
+  body: objectOf(
+    {
+      type: NAME,
+      payload: VALUE,
+      id: { ...NAME, description: "An event with an id of your own is delivered once, however often it is sent." },
+    },
+    ["type"],
+  ),
+  repeatable: true,
+  answers: DONE,
+  errors: [404, 409],
+  handle: async ({ host, params, body, idempotencyKey }) => {
+    const { type, payload } = body;
+    const id = body.id ?? (idempotencyKey === null ? undefined : await idOfKey(idempotencyKey));
+    await host.instance(params).sendEvent({
+      type,
+      ...(id === undefined ? {} : { id }),
+      ...(payload === undefined ? {} : { payload: fromWire(payload, "payload") }),
+    });
+    return { status: 204 };
+  },
+});

@@ -1,0 +1,144 @@
+import { NotFoundError } from "../../errors.ts";
+import type { HookSummary } from "../../hooks/durable-hooks.ts";
+import { failure, maybeTime, time } from "../present.ts";
+import type { ShowValue } from "../redaction.ts";
+import { defineRoute } from "../route.ts";
+import { arrayOf, component, nullable, objectOf, type Schema } from "../schema.ts";
+import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NAME, NEXT_CURSOR, ORDER, TIME, VALUE } from "../schemas.ts";
+
+const STATUS = { type: "string", enum: ["pending", "processing", "failed", "completed"] } as const satisfies Schema;
+
+const HOOK = component(
+  "Hook",
+  objectOf(
+    {
+      id: { type: "string" },
+      name: { type: "string" },
+      key: nullable({ type: "string" }),
+      status: STATUS,
+      attempts: { type: "integer" },
+      payload: VALUE,
+      error: nullable(FAILURE),
+      createdAt: TIME,
+      lastAttemptAt: MAYBE_TIME,
+      availableAt: { ...MAYBE_TIME, description: "When it is due; while it is processing, when its lease ends." },
+      finishedAt: MAYBE_TIME,
+    },
+    ["id", "name", "key", "status", "attempts", "error", "createdAt", "lastAttemptAt", "availableAt", "finishedAt"],
+  ),
+);
+
+const IDS = objectOf({ ids: { type: "array", items: NAME, minItems: 1, maxItems: 1000 } }, ["ids"]);
+const CHANGED = objectOf(
+  { ids: { type: "array", items: { type: "string" }, description: "Those that were changed." } },
+  ["ids"],
+);
+
+export const listHooks = defineRoute({
+  method: "GET",
+  path: "/hooks",
+  name: "listHooks",
+  summary: "One page of hooks. Those with the status failed are dead letters.",
+  operation: "read",
+  resource: () => ({ kind: "hooks" }),
+  query: {
+    status: STATUS,
+    name: NAME,
+    order: { ...ORDER, description: "By the order of triggers. Default: newest." },
+    limit: { ...LIMIT, description: "Default: 50." },
+    cursor: CURSOR,
+  },
+  answers: {
+    200: {
+      description: "A page.",
+      schema: objectOf({ hooks: arrayOf(HOOK), cursor: NEXT_CURSOR }, ["hooks", "cursor"]),
+    },
+  },
+  handle: async ({ host, query, show }) => {
+    const { hooks, nextCursor } = await host.parts.durableHooks.list(query);
+    return { status: 200, body: { hooks: hooks.map((hook) => toHook(hook, show)), cursor: nextCursor } };
+  },
+});
+
+export const getHook = defineRoute({
+  method: "GET",
+  path: "/hooks/{hookId}",
+  name: "getHook",
+  summary: "A hook. Most are deleted when they are completed.",
+  operation: "read",
+  resource: ({ hookId }) => ({ kind: "hook", hookId }),
+  params: { hookId: NAME },
+  answers: { 200: { description: "As it is now.", schema: HOOK } },
+  errors: [404],
+  handle: async ({ host, params, show }) => {
+    const hook = await host.parts.durableHooks.get(params.hookId);
+    if (hook === null)
+      throw new NotFoundError("hook.not_found", "There is no hook of this id; it may have been completed.");
+    return { status: 200, body: toHook(hook, show) };
+  },
+});
+
+export const redriveHooks = defineRoute({
+  method: "POST",
+  path: "/hooks/redrive",
+  name: "redriveHooks",
+  summary: "Tries dead letters again, with fresh attempts. One whose key a newer hook holds is left as it is.",
+  operation: "operate",
+  resource: () => ({ kind: "hooks" }),
+  body: IDS,
+  answers: { 200: { description: "What was done.", schema: CHANGED } },
+  handle: async ({ host, body }) => ({ status: 200, body: { ids: await host.parts.durableHooks.redrive(body.ids) } }),
+});
+
+export const discardHooks = defineRoute({
+  method: "POST",
+  path: "/hooks/discard",
+  name: "discardHooks",
+  summary: "Deletes dead letters, or completed hooks that were kept.",
+  operation: "operate",
+  resource: () => ({ kind: "hooks" }),
+  body: IDS,
+  answers: { 200: { description: "What was done.", schema: CHANGED } },
+  handle: async ({ host, body }) => ({ status: 200, body: { ids: await host.parts.durableHooks.discard(body.ids) } }),
+});
+
+export const cancelHooks = defineRoute({
+  method: "POST",
+  path: "/hooks/cancel",
+  name: "cancelHooks",
+  summary:
+    "Calls off what has not begun, by its id or by its name and key. What runs goes on, but doesn't run once more.",
+  operation: "operate",
+  resource: () => ({ kind: "hooks" }),
+  body: { anyOf: [objectOf({ id: NAME }, ["id"]), objectOf({ name: NAME, key: NAME }, ["name", "key"])] },
+  answers: {
+    200: {
+      description: "What was done.",
+      schema: objectOf({ cancelled: arrayOf({ type: "string" }), running: arrayOf({ type: "string" }) }, [
+        "cancelled",
+        "running",
+      ]),
+    },
+  },
+  handle: async ({ host, body }) => {
+    const { cancelled, running } = await host.parts.durableHooks.cancel("id" in body ? body.id : body);
+    return { status: 200, body: { cancelled, running } };
+  },
+});
+
+function toHook(hook: HookSummary, show: ShowValue): unknown {
+  const { id, name, key, status, attempts, payload, error } = hook;
+  return {
+    id,
+    name,
+    key,
+    status,
+    attempts,
+    ...(payload === undefined ? {} : { payload: show(payload, "payload") }),
+    error: error === null ? null : failure(error, show),
+    createdAt: time(hook.createdAt),
+    lastAttemptAt: maybeTime(hook.lastAttemptAt),
+    availableAt: maybeTime(hook.availableAt),
+    finishedAt: maybeTime(hook.finishedAt),
+  };
+}

@@ -1,0 +1,65 @@
+import { createDocument } from "../openapi.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { createBatch, createInstance } from "./create-instances.ts";
+import { sendEvent } from "./events.ts";
+import { readHistory } from "./history.ts";
+import { cancelHooks, discardHooks, getHook, listHooks, redriveHooks } from "./hooks.ts";
+import {
+  deleteInstance,
+  getInstance,
+  pauseInstance,
+  restartInstance,
+  resumeInstance,
+  terminateInstance,
+} from "./instances.ts";
+import { listInstances } from "./list-instances.ts";
+import { readStatistics } from "./statistics.ts";
+import { getSubject, listDispatchers, listSubjects, makeSubjectDue, releaseSubject } from "./subjects.ts";
+import { tick } from "./tick.ts";
+import { listWorkflows } from "./workflows.ts";
+
+/** What every handler serves. */
+const ROUTES: readonly Route[] = [
+  listWorkflows,
+  listInstances,
+  createInstance,
+  createBatch,
+  getInstance,
+  deleteInstance,
+  pauseInstance,
+  resumeInstance,
+  terminateInstance,
+  restartInstance,
+  sendEvent,
+  readHistory,
+  listHooks,
+  getHook,
+  redriveHooks,
+  discardHooks,
+  cancelHooks,
+  listDispatchers,
+  listSubjects,
+  getSubject,
+  releaseSubject,
+  makeSubjectDue,
+  readStatistics,
+];
+
+/** The routes of one handler, with the document that describes them. */
+export function createRoutes(options: { readonly basePath: string; readonly tick: boolean }): readonly Route[] {
+  const routes = [...ROUTES, ...(options.tick ? [tick] : [])];
+  const readDocument = defineRoute({
+    method: "GET",
+    path: "/openapi.json",
+    name: "readDocument",
+    summary: "This document.",
+    operation: "read",
+    resource: () => ({ kind: "application" }),
+    asksDatabase: false,
+    answers: { 200: { description: "OpenAPI 3.1.", schema: { type: "object" } } },
+    handle: async () => ({ status: 200, body: document }),
+  });
+  const all = [...routes, readDocument];
+  const document = createDocument(all, options.basePath);
+  return all;
+}

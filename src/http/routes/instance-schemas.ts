@@ -1,0 +1,56 @@
+import type { InstanceState, InstanceSummary } from "../../workflows/instance.ts";
+import type { HttpResource } from "../authorization.ts";
+import { failure, maybeTime, time } from "../present.ts";
+import type { ShowValue } from "../redaction.ts";
+import { component, type Schema } from "../schema.ts";
+import { FAILURE, MAYBE_TIME, NAME, TIME, VALUE } from "../schemas.ts";
+
+export const STATUS = {
+  type: "string",
+  enum: ["queued", "running", "waiting", "waitingForPause", "paused", "complete", "errored", "terminated"],
+} as const satisfies Schema;
+
+export const INSTANCE = component("Instance", {
+  type: "object",
+  properties: {
+    id: { type: "string" },
+    workflowName: { type: "string" },
+    status: STATUS,
+    output: VALUE,
+    error: FAILURE,
+    run: { type: "integer", description: "Counted from 1; a restart begins the next." },
+    createdAt: TIME,
+    startedAt: MAYBE_TIME,
+    finishedAt: MAYBE_TIME,
+  },
+  required: ["id", "workflowName", "status", "run", "createdAt", "startedAt", "finishedAt"],
+  additionalProperties: false,
+});
+
+export const INSTANCE_PARAMS = { workflowName: NAME, instanceId: NAME } as const;
+export const INSTANCE_PATH = "/workflows/{workflowName}/instances/{instanceId}";
+
+export function instanceResource(params: { readonly workflowName: string; readonly instanceId: string }): HttpResource {
+  return { kind: "instance", workflowName: params.workflowName, instanceId: params.instanceId };
+}
+
+export function workflowResource({ workflowName }: { readonly workflowName: string }): HttpResource {
+  return { kind: "workflow", workflowName };
+}
+
+export function toInstance(summary: InstanceSummary, show: ShowValue): unknown {
+  return { id: summary.id, workflowName: summary.workflowName, ...toState(summary, show) };
+}
+
+function toState(state: InstanceState, show: ShowValue): object {
+  const { status, output, error, run, createdAt, startedAt, finishedAt } = state;
+  return {
+    status,
+    ...(output === undefined ? {} : { output: show(output, "output") }),
+    ...(error === undefined ? {} : { error: failure(error, show) }),
+    run,
+    createdAt: time(createdAt),
+    startedAt: maybeTime(startedAt),
+    finishedAt: maybeTime(finishedAt),
+  };
+}

@@ -1,0 +1,33 @@
+import { defineRoute } from "../route.ts";
+import { component, nullable, objectOf } from "../schema.ts";
+
+const COUNT = { type: "integer" } as const;
+
+const HOOK_STATISTICS = component(
+  "HookStatistics",
+  objectOf(
+    {
+      pending: COUNT,
+      due: { ...COUNT, description: "Pending and due by now." },
+      processing: COUNT,
+      failed: COUNT,
+      completed: COUNT,
+      oldestDueMs: { ...nullable({ type: "number" }), description: "How long the oldest due hook has been waiting." },
+    },
+    ["pending", "due", "processing", "failed", "completed", "oldestDueMs"],
+  ),
+);
+
+export const readStatistics = defineRoute({
+  method: "GET",
+  path: "/stats",
+  name: "readStatistics",
+  summary: "How much there is of everything.",
+  operation: "read",
+  resource: () => ({ kind: "application" }),
+  answers: { 200: { description: "Counts.", schema: objectOf({ hooks: HOOK_STATISTICS }, ["hooks"]) } },
+  handle: async ({ host }) => {
+    const { pending, due, processing, failed, completed, oldestDueMs } = await host.parts.durableHooks.statistics();
+    return { status: 200, body: { hooks: { pending, due, processing, failed, completed, oldestDueMs } } };
+  },
+});

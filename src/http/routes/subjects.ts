@@ -1,0 +1,178 @@
+import { ConflictError, NotFoundError } from "../../errors.ts";
+import { SubjectDispatcher } from "../../subjects/subject-dispatcher.ts";
+import type { SubjectState } from "../../subjects/subject-state.ts";
+import type { HttpHost } from "../http-host.ts";
+import { failure, maybeTime, time } from "../present.ts";
+import type { ShowValue } from "../redaction.ts";
+import { defineRoute } from "../route.ts";
+import { arrayOf, component, nullable, objectOf, type Schema } from "../schema.ts";
+import { CURSOR, DONE, FAILURE, LIMIT, MAYBE_TIME, NAME, NEXT_CURSOR, TIME, VALUE } from "../schemas.ts";
+
+const STATUS = { type: "string", enum: ["idle", "failed", "leased", "running", "retired"] } as const satisfies Schema;
+const PARAMS = { dispatcherId: NAME, subjectKey: NAME } as const;
+const PATH = "/subjects/{dispatcherId}/{subjectKey}";
+
+const SUBJECT = component(
+  "Subject",
+  objectOf(
+    {
+      dispatcherId: { type: "string" },
+      subjectKey: { type: "string" },
+      group: nullable({ type: "string" }),
+      status: STATUS,
+      revision: { type: "integer" },
+      cursor: VALUE,
+      meta: VALUE,
+      nextDueAt: MAYBE_TIME,
+      leaseOwner: nullable({ type: "string" }),
+      leaseExpiresAt: MAYBE_TIME,
+      attempts: { type: "integer" },
+      consecutiveFailures: { type: "integer" },
+      lastError: nullable(FAILURE),
+      lastSuccessAt: MAYBE_TIME,
+      lastFailureAt: MAYBE_TIME,
+      createdAt: TIME,
+      updatedAt: TIME,
+    },
+    ["dispatcherId", "subjectKey", "group", "status", "revision", "cursor", "meta", "nextDueAt", "leaseOwner"],
+  ),
+);
+
+export const listDispatchers = defineRoute({
+  method: "GET",
+  path: "/subjects",
+  name: "listSubjectDispatchers",
+  summary: "The dispatchers of subjects that this process has defined.",
+  operation: "read",
+  resource: () => ({ kind: "application" }),
+  asksDatabase: false,
+  answers: {
+    200: { description: "Their ids.", schema: objectOf({ dispatchers: arrayOf({ type: "string" }) }, ["dispatchers"]) },
+  },
+  handle: async ({ host }) => ({ status: 200, body: { dispatchers: host.dispatcherIds } }),
+});
+
+export const listSubjects = defineRoute({
+  method: "GET",
+  path: "/subjects/{dispatcherId}",
+  name: "listSubjects",
+  summary: "One page of a dispatcher's subjects, in the order of their keys.",
+  operation: "read",
+  resource: ({ dispatcherId }) => ({ kind: "subjects", dispatcherId }),
+  params: { dispatcherId: NAME },
+  query: { status: STATUS, group: NAME, limit: { ...LIMIT, description: "Default: 50." }, cursor: CURSOR },
+  answers: {
+    200: {
+      description: "A page.",
+      schema: objectOf({ subjects: arrayOf(SUBJECT), cursor: NEXT_CURSOR }, ["subjects", "cursor"]),
+    },
+  },
+  handle: async ({ host, params, query, show }) => {
+    const { subjects, nextCursor } = await dispatcherOf(host, params).listSubjects(query);
+    return { status: 200, body: { subjects: subjects.map((subject) => toSubject(subject, show)), cursor: nextCursor } };
+  },
+});
+
+export const getSubject = defineRoute({
+  method: "GET",
+  path: PATH,
+  name: "getSubject",
+  summary: "A subject.",
+  operation: "read",
+  resource: ({ dispatcherId, subjectKey }) => ({ kind: "subject", dispatcherId, subjectKey }),
+  params: PARAMS,
+  answers: { 200: { description: "As it is now.", schema: SUBJECT } },
+  errors: [404],
+  handle: async ({ host, params, show }) => {
+    const subject = await dispatcherOf(host, params).getSubject(params.subjectKey);
+    if (subject === null) throw missing();
+    return { status: 200, body: toSubject(subject, show) };
+  },
+});
+
+export const releaseSubject = defineRoute({
+  method: "POST",
+  path: `${PATH}/release`,
+  name: "releaseSubject",
+  summary: "Takes a subject from whoever has claimed it: neither a success nor a failure, and due as it was.",
+  operation: "operate",
+  resource: ({ dispatcherId, subjectKey }) => ({ kind: "subject", dispatcherId, subjectKey }),
+  params: PARAMS,
+  body: objectOf(
+    {
+      revision: {
+        type: "integer",
+        minimum: 1,
+        description: "As it was when you looked: if it has moved on, nothing is done.",
+      },
+    },
+    ["revision"],
+  ),
+  answers: { 200: { description: "As it is now.", schema: SUBJECT } },
+  errors: [404, 409],
+  handle: async ({ host, params, body, show }) => {
+    const { subjectKey } = params;
+    const released = await dispatcherOf(host, params).releaseSubject({ subjectKey, revision: body.revision });
+    return { status: 200, body: toSubject(released, show) };
+  },
+});
+
+export const makeSubjectDue = defineRoute({
+  method: "POST",
+  path: `${PATH}/due`,
+  name: "makeSubjectDue",
+  summary: "Makes a subject due now that nobody has claimed.",
+  operation: "operate",
+  resource: ({ dispatcherId, subjectKey }) => ({ kind: "subject", dispatcherId, subjectKey }),
+  params: PARAMS,
+  answers: DONE,
+  errors: [404, 409],
+  handle: async ({ host, params }) => {
+    const { subjectKey } = params;
+    const dispatcher = dispatcherOf(host, params);
+    const subject = await dispatcher.getSubject(subjectKey);
+    if (subject === null) throw missing();
+    if (subject.status === "retired") {
+      throw new ConflictError(
+        "subject.retired",
+        "The subject is retired: it isn't there any more for whoever discovers them.",
+      );
+    }
+    const dueAt = await host.subjects(params.dispatcherId).time();
+    const { refreshed } = await dispatcher.syncSubjects({ subjects: [{ subjectKey, nextDueAt: dueAt }] });
+    if (refreshed === 0)
+      throw new ConflictError("subject.leased", "Somebody has claimed the subject: it is being worked on.");
+    return { status: 204 };
+  },
+});
+
+function dispatcherOf(host: HttpHost, { dispatcherId }: { readonly dispatcherId: string }): SubjectDispatcher {
+  return new SubjectDispatcher(host.subjects(dispatcherId));
+}
+
+function missing(): NotFoundError {
+  return new NotFoundError("subject.not_found", "There is no subject of this key.");
+}
+
+function toSubject(subject: SubjectState, show: ShowValue): unknown {
+  const { dispatcherId, subjectKey, group, status, revision, cursor, meta, leaseOwner, attempts } = subject;
+  return {
+    dispatcherId,
+    subjectKey,
+    group,
+    status,
+    revision,
+    cursor: show(cursor, "cursor"),
+    meta: show(meta, "meta"),
+    nextDueAt: maybeTime(subject.nextDueAt),
+    leaseOwner,
+    leaseExpiresAt: maybeTime(subject.leaseExpiresAt),
+    attempts,
+    consecutiveFailures: subject.consecutiveFailures,
+    lastError: subject.lastError === null ? null : failure(subject.lastError, show),
+    lastSuccessAt: maybeTime(subject.lastSuccessAt),
+    lastFailureAt: maybeTime(subject.lastFailureAt),
+    createdAt: time(subject.createdAt),
+    updatedAt: time(subject.updatedAt),
+  };
+}

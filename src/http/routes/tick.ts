@@ -1,0 +1,23 @@
+import { maybeTime } from "../present.ts";
+import { defineRoute } from "../route.ts";
+import { objectOf } from "../schema.ts";
+import { MAYBE_TIME } from "../schemas.ts";
+
+export const tick = defineRoute({
+  method: "POST",
+  path: "/_runner/tick",
+  name: "tick",
+  summary: "Runs what is due, until nothing is or for as long as a request may take.",
+  operation: "tick",
+  resource: () => ({ kind: "application" }),
+  answers: {
+    200: {
+      description: "It has run.",
+      schema: objectOf({ nextWakeAt: { ...MAYBE_TIME, description: "When something is due next." } }, ["nextWakeAt"]),
+    },
+  },
+  handle: async ({ host }) => ({
+    status: 200,
+    body: { nextWakeAt: maybeTime((await host.ticker?.tick()) ?? null) },
+  }),
+});

@@ -1,0 +1,21 @@
+import { defineRoute } from "../route.ts";
+import { arrayOf, component, objectOf } from "../schema.ts";
+
+const WORKFLOW = component(
+  "Workflow",
+  objectOf({ name: { type: "string", description: "Under which its instances are stored." } }, ["name"]),
+);
+
+export const listWorkflows = defineRoute({
+  method: "GET",
+  path: "/workflows",
+  name: "listWorkflows",
+  summary: "The workflows that this process knows.",
+  operation: "read",
+  resource: () => ({ kind: "application" }),
+  asksDatabase: false,
+  answers: {
+    200: { description: "All of them.", schema: objectOf({ workflows: arrayOf(WORKFLOW) }, ["workflows"]) },
+  },
+  handle: async ({ host }) => ({ status: 200, body: { workflows: host.workflows.map(({ name }) => ({ name })) } }),
+});

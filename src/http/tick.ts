@@ -1,0 +1,71 @@
+import { createDurableHooksProcessor, type DurableHooksProcessor } from "../fragment/create-processor.ts";
+import type { AnyFragment } from "../fragment/fragment.ts";
+import { DispatchLoop } from "../queue/dispatch-loop.ts";
+import { describeError } from "../values/index.ts";
+
+const CONCURRENCY = 100;
+const LEASE_MS = 30_000;
+const POLL_INTERVAL_MS = 2000;
+
+/**
+ * Runs what is due, for applications that have no process of their own that lasts: something outside calls every now and then.
+ * Any number may call at once, here and in other processes: claims keep them apart.
+ */
+export class Ticker {
+  readonly #processor: DurableHooksProcessor | null;
+  readonly #fragment: AnyFragment;
+  readonly #deadlineMs: number;
+  #ticks = 0;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  constructor(fragment: AnyFragment, deadlineMs: number) {
+    this.#fragment = fragment;
+    this.#deadlineMs = deadlineMs;
+    this.#processor = createDurableHooksProcessor(fragment);
+  }
+
+  /** Resolves when nothing is due, or after the deadline; gives when something is due next. */
+  async tick(): Promise<Date | null> {
+    if (this.#processor === null) return null;
+    await this.#run();
+    return this.#processor.getNextWakeAt();
+  }
+
+  /** Who asks while one is under way shares the next: the one under way may have looked before they had something for it. */
+  #run(): Promise<void> {
+    if (this.#running === undefined) {
+      this.#running = this.#drain().finally(() => {
+        this.#running = undefined;
+      });
+      return this.#running;
+    }
+    const before = this.#running;
+    this.#next ??= before
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined;
+        return this.#run();
+      });
+    return this.#next;
+  }
+
+  #drain(): Promise<void> {
+    const { logger, createId } = this.#fragment.parts.store;
+    const name = `tick~${createId()}~${++this.#ticks}`;
+    const loop = new DispatchLoop({
+      processor: this.#processor as DurableHooksProcessor,
+      owner: { name, isGone: () => false },
+      concurrency: CONCURRENCY,
+      leaseMs: LEASE_MS,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      logger,
+      onError: (error, { attempt }) => {
+        const what =
+          attempt === null ? "The database could not be used." : `An attempt at the ${attempt.description} failed.`;
+        logger.warn(what, describeError(error));
+      },
+    });
+    return loop.drain(this.#deadlineMs);
+  }
+}

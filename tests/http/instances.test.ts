@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import { ENGINES } from "../support/engines.ts";
+import { hooks, workflows } from "./support/sample-app.ts";
+import { useHttp } from "./support/use-http.ts";
+
+describe.each(ENGINES)("instances over HTTP on $name", (engine) => {
+  const subject = useHttp(engine);
+
+  async function setUp() {
+    const app = await subject.start({ workflows, hooks });
+    return { app, client: subject.serve(app) };
+  }
+
+  test("are created, run, and seen", async () => {
+    const { client } = await setUp();
+    const created = await client.post("/workflows/echo/instances", { id: "one", params: { total: 12 } });
+    expect([created.status, created.body]).toEqual([201, { id: "one", workflowName: "echo" }]);
+
+    const state = await client.becomes("/workflows/echo/instances/one", "complete");
+
+    expect(state).toMatchObject({ id: "one", workflowName: "echo", output: { total: 12 }, run: 1 });
+    expect(state["createdAt"]).toMatch(/^\d{4}-\d{2}-\d{2}T.*Z$/);
+    expect(state["finishedAt"]).toMatch(/^\d{4}-/);
+  });
+
+  test("get an id if none is given, and need no body where they need no params", async () => {
+    const { client } = await setUp();
+
+    const { status, body } = await client.post<{ id: string }>("/workflows/sleeper/instances");
+
+    expect(status).toBe(201);
+    await client.becomes(`/workflows/sleeper/instances/${body.id}`, "waiting");
+  });
+
+  test("are listed by status, in pages", async () => {
+    const { client } = await setUp();
+    for (const id of ["a", "b", "c"]) await client.post("/workflows/sleeper/instances", { id });
+    for (const id of ["a", "b", "c"]) await client.becomes(`/workflows/sleeper/instances/${id}`, "waiting");
+    await client.post("/workflows/sleeper/instances/b/terminate");
+
+    const ids = (body: unknown) => (body as { instances: { id: string }[] }).instances.map(({ id }) => id);
+    const path = "/workflows/sleeper/instances";
+    const first = await client.get<{ cursor: string }>(`${path}?limit=2&order=oldest`);
+    const second = await client.get<{ cursor: string }>(`${path}?limit=2&order=oldest&cursor=${first.body.cursor}`);
+
+    expect([ids(first.body), ids(second.body), second.body.cursor]).toEqual([["a", "b"], ["c"], null]);
+    expect(ids((await client.get(`${path}?status=terminated`)).body)).toEqual(["b"]);
+    expect(ids((await client.get(`${path}?createdBefore=2020-01-01T00:00:00Z`)).body)).toEqual([]);
+    expect(ids((await client.get(`${path}?createdFrom=2020-01-01T00:00:00Z`)).body)).toEqual(["c", "b", "a"]);
+  });
+
+  test("are created in batches, without those that are there", async () => {
+    const { client } = await setUp();
+    await client.post("/workflows/sleeper/instances", { id: "b" });
+
+    const { status, body } = await client.post<{ instances: unknown[] }>("/workflows/sleeper/instances/batch", {
+      instances: [{ id: "a" }, { id: "b" }, { id: "c", params: null }],
+    });
+
+    expect(status).toBe(201);
+    expect(body.instances).toEqual(["a", "c"].map((id) => ({ id, workflowName: "sleeper" })));
+  });
+
+  test("are paused, resumed, restarted, terminated and deleted", async () => {
+    const { client } = await setUp();
+    const path = "/workflows/sleeper/instances/one";
+    await client.post("/workflows/sleeper/instances", { id: "one" });
+    await client.becomes(path, "waiting");
+
+    expect((await client.post(`${path}/pause`)).status).toBe(204);
+    await client.becomes(path, "paused");
+    expect((await client.post(`${path}/resume`)).status).toBe(204);
+    await client.becomes(path, "waiting");
+    expect((await client.post(`${path}/restart`)).status).toBe(204);
+    expect((await client.becomes(path, "waiting"))["run"]).toBe(2);
+    expect((await client.post(`${path}/terminate`)).status).toBe(204);
+    const again = await client.post(`${path}/terminate`);
+    expect([again.status, again.body["code"]]).toEqual([409, "instance.finished"]);
+    expect((await client.delete(path)).status).toBe(204);
+    const gone = await client.get(path);
+    expect([gone.status, gone.body["code"]]).toEqual([404, "instance.not_found"]);
+  });
+
+  test("get events, and have a history in pages", async () => {
+    const { client } = await setUp();
+    const path = "/workflows/approval/instances/one";
+    await client.post("/workflows/approval/instances", { id: "one" });
+
+    const sent = await client.post(`${path}/events`, { type: "approved", payload: { by: "Ada" } });
+    expect([sent.status, sent.body]).toEqual([204, undefined]);
+    expect((await client.becomes(path, "complete"))["output"]).toEqual({ by: "Ada" });
+
+    type Page = { run: number; entries: { name: string; output?: unknown; event?: unknown }[]; cursor: string | null };
+    const whole = await client.get<Page>(`${path}/history`);
+    expect(whole.body.entries.find(({ name }) => name === "ask")?.output).toBe("asked");
+    expect(whole.body.entries.map(({ event }) => event)).toContainEqual({ type: "approved", payload: { by: "Ada" } });
+    const first = await client.get<Page>(`${path}/history?limit=1`);
+    const second = await client.get<Page>(`${path}/history?cursor=${first.body.cursor}`);
+    expect([...first.body.entries, ...second.body.entries]).toEqual(whole.body.entries);
+
+    const late = await client.post(`${path}/events`, { type: "approved" });
+    expect([late.status, late.body["code"]]).toEqual([409, "instance.finished"]);
+  });
+
+  test("that fail say why, without a stack", async () => {
+    const { client } = await setUp();
+    await client.post("/workflows/failing/instances", { id: "one", params: "that" });
+
+    const { error } = await client.becomes("/workflows/failing/instances/one", "errored");
+
+    expect(error).toEqual({ name: "TypeError", message: 'can\'t do "that"' });
+  });
+
+  test("of unknown workflows and ids are not found", async () => {
+    const { client } = await setUp();
+    const asked = [
+      await client.get("/workflows/other/instances"),
+      await client.post("/workflows/other/instances", {}),
+      await client.get("/workflows/__proto__/instances/one"),
+      await client.get("/workflows/echo/instances/none"),
+      await client.get("/workflows/echo/instances/none/history"),
+      await client.post("/workflows/echo/instances/none/pause"),
+      await client.post("/workflows/echo/instances/none/events", { type: "x" }),
+    ];
+
+    expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 404));
+    const codes = asked.map(({ body }) => body["code"]);
+    expect(codes).toEqual([...Array(3).fill("workflow.not_found"), ...Array(4).fill("instance.not_found")]);
+  });
+
+  test("that exist are not created again, unless they may be returned", async () => {
+    const { client } = await setUp();
+    await client.post("/workflows/sleeper/instances", { id: "one" });
+
+    const refused = await client.post("/workflows/sleeper/instances", { id: "one" });
+    const returned = await client.post("/workflows/sleeper/instances", { id: "one", onConflict: "return" });
+
+    expect([refused.status, refused.body["code"]]).toEqual([409, "instance.already_exists"]);
+    expect([returned.status, returned.body]).toEqual([201, { id: "one", workflowName: "sleeper" }]);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { defineWorkflow } from "../../src/workflows/define-workflow.ts";
+import { ENGINES } from "../support/engines.ts";
+import { workflows } from "./support/sample-app.ts";
+import { useHttp } from "./support/use-http.ts";
+
+/** What its schema makes of the same params is never the same. */
+const stamped = defineWorkflow(
+  { name: "stamped", input: z.object({ nonce: z.string().default(() => crypto.randomUUID()) }) },
+  async () => {},
+);
+
+/** Gives the payloads of two events. */
+const pair = defineWorkflow({ name: "pair" }, async (_event, step) => {
+  const first = await step.waitForEvent<number>("first", { type: "word" });
+  const second = await step.waitForEvent<number>("second", { type: "word" });
+  return [first.payload, second.payload];
+});
+
+describe.each(ENGINES)("requests with an Idempotency-Key on $name", (engine) => {
+  const subject = useHttp(engine);
+  const INSTANCES = "/workflows/echo/instances";
+  const withKey = (key: string) => ({ headers: { "idempotency-key": key } });
+
+  async function setUp() {
+    const app = await subject.start({ workflows: { ...workflows, stamped, pair } });
+    const client = subject.serve(app);
+    const count = async (workflow: string) =>
+      (await client.get<{ instances: unknown[] }>(`/workflows/${workflow}/instances`)).body.instances.length;
+    return { client, count };
+  }
+
+  test("create one instance, however often and however many at once they are sent", async () => {
+    const { client, count } = await setUp();
+    const create = () => client.post(INSTANCES, { params: { n: 1 } }, withKey("order-1"));
+
+    const replies = [...(await Promise.all([create(), create(), create()])), await create()];
+
+    expect(new Set(replies.map(({ status, body }) => `${status} ${body["id"]}`)).size).toBe(1);
+    expect(replies[0]?.status).toBe(201);
+    expect(await count("echo")).toBe(1);
+    await client.becomes(`${INSTANCES}/${replies[0]?.body["id"]}`, "complete");
+    expect((await create()).status).toBe(201);
+    expect(await count("echo")).toBe(1);
+  });
+
+  test("are refused with other params under the same key or id, and nothing changes", async () => {
+    const { client, count } = await setUp();
+    await client.post(INSTANCES, { params: 1 }, withKey("a"));
+    await client.post(INSTANCES, { id: "own", params: 1 }, withKey("b"));
+
+    const sameKey = await client.post(INSTANCES, { params: 2 }, withKey("a"));
+    const sameId = await client.post(INSTANCES, { id: "own", params: 2 }, withKey("b"));
+    const repeated = await client.post(INSTANCES, { id: "own", params: 1 }, withKey("b"));
+
+    for (const { status, body } of [sameKey, sameId]) {
+      expect([status, body["code"]]).toEqual([409, "http.idempotency_conflict"]);
+    }
+    expect([repeated.status, repeated.body["id"]]).toEqual([201, "own"]);
+    expect(await count("echo")).toBe(2);
+  });
+
+  test("with another key create another instance", async () => {
+    const { client, count } = await setUp();
+    for (const key of ["a", "b"]) await client.post(INSTANCES, { params: 1 }, withKey(key));
+    expect(await count("echo")).toBe(2);
+  });
+
+  test("may be repeated where a schema makes something else of the params each time", async () => {
+    const { client, count } = await setUp();
+    const create = () => client.post("/workflows/stamped/instances", { params: {} }, withKey("a"));
+
+    expect([(await create()).status, (await create()).status]).toEqual([201, 201]);
+    expect(await count("stamped")).toBe(1);
+  });
+
+  test("create a batch once, and give all of it each time", async () => {
+    const { client, count } = await setUp();
+    const batch = { instances: [{ params: 1 }, { params: 1 }, { id: "own" }] };
+    const create = () => client.post(`${INSTANCES}/batch`, batch, withKey("a"));
+
+    const [first, second] = [await create(), await create()];
+
+    expect(first.status).toBe(201);
+    expect(second.body).toEqual(first.body);
+    expect(await count("echo")).toBe(3);
+  });
+
+  test("send an event once", async () => {
+    const { client } = await setUp();
+    const path = "/workflows/pair/instances/one";
+    await client.post("/workflows/pair/instances", { id: "one" });
+    const send = (payload: number, key: string) =>
+      client.post(`${path}/events`, { type: "word", payload }, withKey(key));
+
+    expect([(await send(1, "a")).status, (await send(1, "a")).status]).toEqual([204, 204]);
+    await send(2, "b");
+
+    expect((await client.becomes(path, "complete"))["output"]).toEqual([1, 2]);
+    expect((await send(2, "b")).status).toBe(204); // it was accepted, whatever has become of the instance
+  });
+
+  test("are refused where a key would promise nothing, or can't be one", async () => {
+    const { client } = await setUp();
+    await client.post("/workflows/sleeper/instances", { id: "one" });
+
+    const restarted = await client.post("/workflows/sleeper/instances/one/restart", {}, withKey("a"));
+    const long = await client.post(INSTANCES, {}, withKey("k".repeat(256)));
+    const spaced = await client.post(INSTANCES, {}, withKey("a b"));
+
+    for (const { status, body } of [restarted, long, spaced]) {
+      expect([status, body["code"]]).toEqual([400, "http.invalid_request"]);
+    }
+    expect((await client.get("/workflows/sleeper/instances/one")).body["run"]).toBe(1);
+  });
+});
