@@ -57,6 +57,20 @@ export default {
       to: { path: engines, pathNot: "^src/store/$1/" },
     },
     {
+      name: "http-runs-everywhere",
+      comment: "A Worker has no Node and no driver; what is Node's own is in src/http/node.ts.",
+      severity: "error",
+      from: { path: "^src/http/", pathNot: [tests, "^src/http/node\\.ts$"] },
+      to: { pathNot: ["^src/", "^(node_modules/)?@standard-schema/spec"] },
+    },
+    {
+      name: "http-knows-no-other-edge",
+      comment: "It serves what it is given, and must not bring in engines or other edges.",
+      severity: "error",
+      from: { path: "^src/http/", pathNot: tests },
+      to: { path: [engines, edges], pathNot: "^src/http/" },
+    },
+    {
       name: "published-code-stands-alone",
       comment: "The package has only src: no tests, examples or benchmarks.",
       severity: "error",

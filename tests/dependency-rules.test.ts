@@ -133,6 +133,26 @@ test("an engine may not reach an edge, a concept or the other engine", async () 
   ]);
 });
 
+test("what serves HTTP may not reach a runtime, a driver, an engine or another edge", async () => {
+  const found = await violations({
+    ...surroundings,
+    "src/http/node.ts": `import "node:http"; import "../app/start.ts";`,
+    "src/http/handler.ts": `
+      import "node:http";
+      import "pg";
+      import "../store/sqlite/index.ts";
+      import type { Hook } from "../hooks/define.ts";
+      export type Handler = Hook;`,
+  });
+
+  expect(found).toEqual([
+    "http-knows-no-other-edge: src/http/handler.ts → src/store/sqlite/index.ts",
+    "http-knows-no-other-edge: src/http/node.ts → src/app/start.ts",
+    "http-runs-everywhere: src/http/handler.ts → http",
+    "http-runs-everywhere: src/http/handler.ts → node_modules/pg/index.js",
+  ]);
+});
+
 test("published code may not need what isn't published with it", async () => {
   const found = await violations({
     ...surroundings,

@@ -60,7 +60,7 @@ function toHeaders({ rawHeaders }: IncomingMessage): Headers {
 }
 
 /** Read chunk by chunk, when somebody wants the next. */
-function toBody(incoming: FrameworkRequest): BodyInit | null {
+function toBody(incoming: FrameworkRequest): string | ReadableStream<Uint8Array> {
   if (incoming.readableEnded && incoming.body !== undefined) return JSON.stringify(incoming.body); // a parser was here before
   const chunks = incoming.iterator({ destroyOnReturn: false });
   return new ReadableStream<Uint8Array>(

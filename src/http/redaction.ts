@@ -13,7 +13,7 @@ export interface RedactionContext {
 /** `true` hides all values. A function gives what is shown instead of a value, or the value itself. */
 export type Redaction = boolean | ((value: unknown, context: RedactionContext) => unknown);
 
-export const REDACTED = "[redacted]";
+const REDACTED = "[redacted]";
 
 /** Shows a value of the application to whoever may read. */
 export type ShowValue = (value: unknown, field: ValueField) => unknown;

@@ -58,7 +58,7 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
   /** By status. */
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
   /** False where it answers even if the database can't. */
-  readonly asksDatabase?: false;
+  readonly asksDatabase?: boolean;
   /** The statuses of errors that this route has besides those that all have. */
   readonly errors?: readonly number[];
   handle(call: Call<ValuesOf<Params>, SomeOf<Query>, FromSchema<Body>>): Promise<Answer>;

@@ -83,7 +83,7 @@ describe("authorization", () => {
   });
 
   test("may have a policy for each operation; what has none is denied", async () => {
-    const reader = client({ authorize: { read: () => true, create: async () => "unauthenticated" } });
+    const reader = client({ authorize: { read: () => true, create: () => "unauthenticated" } });
 
     expect((await reader.get("/workflows")).status).toBe(200);
     const create = await reader.post("/workflows/echo/instances", {});

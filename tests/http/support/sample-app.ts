@@ -3,23 +3,23 @@ import { defineWorkflow } from "../../../src/workflows/define-workflow.ts";
 import type { WorkflowEvent } from "../../../src/workflows/workflow-event.ts";
 
 /** Gives its params back. */
-export const echo = defineWorkflow({ name: "echo" }, async (event: WorkflowEvent<unknown>, step) =>
+const echo = defineWorkflow({ name: "echo" }, async (event: WorkflowEvent<unknown>, step) =>
   step.do("echo", async () => event.payload),
 );
 
 /** Waits for an approval, and gives what it said. */
-export const approval = defineWorkflow({ name: "approval" }, async (_event: WorkflowEvent<unknown>, step) => {
+const approval = defineWorkflow({ name: "approval" }, async (_event: WorkflowEvent<unknown>, step) => {
   await step.do("ask", async () => "asked");
   const { payload } = await step.waitForEvent<unknown>("answer", { type: "approved" });
   return payload;
 });
 
 /** Sleeps for long. */
-export const sleeper = defineWorkflow({ name: "sleeper" }, async (_event: WorkflowEvent<unknown>, step) => {
+const sleeper = defineWorkflow({ name: "sleeper" }, async (_event: WorkflowEvent<unknown>, step) => {
   await step.sleep("night", "8 hours");
 });
 
-export const failing = defineWorkflow({ name: "failing" }, async (event: WorkflowEvent<unknown>) => {
+const failing = defineWorkflow({ name: "failing" }, async (event: WorkflowEvent<unknown>) => {
   throw new TypeError(`can't do ${JSON.stringify(event.payload)}`);
 });
 
@@ -29,7 +29,7 @@ export const breaks = defineHook({ retries: { limit: 0 } }, async (payload: { te
 });
 
 /** Runs an hour later, at the earliest. */
-export const later = defineHook({}, async (_payload: { text: string }) => {});
+const later = defineHook({}, async (_payload: { text: string }) => {});
 
 export const workflows = { echo, approval, sleeper, failing };
 export const hooks = { breaks, later };

@@ -19,7 +19,7 @@ export interface RequestOptions {
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as it is. */
-  readonly body?: BodyInit;
+  readonly body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 }
 
 /** A database for the tests of one `describe`, and an application of its own for each of them. */
@@ -100,7 +100,7 @@ export class Client {
   ): Promise<Reply<Body>> {
     const { headers = {}, json } = options;
     const body = options.body ?? (json === undefined ? null : JSON.stringify(json));
-    const init = { method, headers, body, duplex: "half" };
+    const init = { method, headers, body, duplex: "half" as const };
     const response = await this.handler(new Request(`http://localhost${path}`, init));
     const text = await response.text();
     const parsed = (text === "" ? undefined : JSON.parse(text)) as Body;

@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createRoutes } from "../../src/http/routes/index.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const execute = promisify(execFile);
+
+const ENTRIES = {
+  perdure: join(root, "src/index.ts"),
+  "perdure/http": join(root, "src/http/index.ts"),
+  "perdure/http/node": join(root, "src/http/node.ts"),
+};
+
+/** What the samples take for granted. */
+const GIVEN = `
+import * as library from "perdure";
+export const token = "a-token-that-nobody-guesses";
+export const userOf = async (_request: Request) => null as { tenant: string; isAdmin: boolean } | null;
+export const checkout = library.defineWorkflow({ name: "checkout" }, async () => {});
+export declare const app: library.Application<{ }>;
+export const perdure = library.perdure;
+`;
+
+let directory: string;
+let text: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(root, "tests/docs/samples-"));
+  text = await readFile(join(root, "docs/http.md"), "utf8");
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+function toModule(sample: string): string {
+  const imports = sample.match(/^import .*$/gm) ?? [];
+  const body = sample.replaceAll(/^import .*$/gm, "");
+  const app = body.includes("using app") ? "" : "app, ";
+  return [
+    ...imports,
+    `import { ${app}checkout, perdure, token, userOf } from "./given.ts";`,
+    "export async function sample() {",
+    body,
+    "}",
+  ].join("\n");
+}
+
+test("every sample in docs/http.md is accepted by the compiler", { timeout: 60_000 }, async () => {
+  const samples = Array.from(text.matchAll(/```ts\n([\s\S]*?)```/g), ([, sample]) => sample as string);
+  expect(samples.length).toBeGreaterThan(1);
+  await writeFile(join(directory, "given.ts"), GIVEN);
+  for (const [index, sample] of samples.entries()) {
+    await writeFile(join(directory, `sample-${index + 1}.ts`), toModule(sample));
+  }
+  const configuration = {
+    extends: join(root, "tsconfig.json"),
+    compilerOptions: {
+      noUnusedLocals: false,
+      noUnusedParameters: false,
+      paths: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, [path]])),
+    },
+    include: ["*.ts"],
+  };
+  await writeFile(join(directory, "tsconfig.json"), JSON.stringify(configuration));
+  const { stdout } = await execute(join(root, "node_modules/.bin/tsc"), ["-p", directory]).catch(
+    (error: { stdout: string }) => error,
+  );
+  expect(stdout).toBe("");
+});
+
+test("every route is in the table of docs/http.md, with its permission, and no other is", () => {
+  const lines = text.split("\n").filter((line) => /^\| `(GET|POST|DELETE) /.test(line));
+  const documented = lines.flatMap((line) => {
+    const [, routes = "", permission = "", description = ""] = line.split("|").map((cell) => cell.trim());
+    const listed = Array.from(routes.matchAll(/`(\w+) ([^`]+)`/g), ([, method, path]) => `${method} ${path}`);
+    const [first = ""] = listed;
+    const siblings = description.startsWith("and ")
+      ? Array.from(description.matchAll(/`(\/\w+)`/g), ([, verb]) => verb)
+      : [];
+    const others = siblings.map((verb) => first.replace(/\/\w+$/, verb as string));
+    return [...listed, ...others].map((route) => `${route.replaceAll(/\{\w+\}/g, "{}")} ${permission}`);
+  });
+  const served = createRoutes({ basePath: "", tick: true }).map(
+    ({ method, path, operation }) => `${method} ${path.replaceAll(/\{\w+\}/g, "{}")} ${operation}`,
+  );
+
+  expect(documented.toSorted()).toEqual(served.toSorted());
+});
