@@ -15,10 +15,10 @@ export default {
     {
       name: "core-runs-everywhere",
       comment:
-        "The core uses Web Standards only: no node:*, no cloudflare:*, no driver, no package but the schema types.",
+        "The core uses Web Standards only: no node:*, no cloudflare:*, no driver, no package but the schema types and the cron parser.",
       severity: "error",
       from: { path: "^src/", pathNot: [engines, edges, tests] },
-      to: { pathNot: ["^src/", "^(node_modules/)?@standard-schema/spec", outside] },
+      to: { pathNot: ["^src/", "^(node_modules/)?(@standard-schema/spec|croner)/?", outside] },
     },
     {
       name: "core-knows-no-engine",

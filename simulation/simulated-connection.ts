@@ -6,6 +6,7 @@ import type { HookInsert } from "../src/store/hook-records.ts";
 import type { InstanceStatements } from "../src/store/instance-statements.ts";
 import type { AppliedMigration } from "../src/store/migration.ts";
 import { toRelay } from "../src/store/relay.ts";
+import type { ScheduleStatements } from "../src/store/schedule-statements.ts";
 import { schemaMigrations } from "../src/store/sqlite/schema/index.ts";
 import type { SubjectStatements } from "../src/store/subject-statements.ts";
 import type { HookBook } from "./hook-book.ts";
@@ -33,6 +34,7 @@ export class SimulatedConnection implements Engine {
   readonly clock: SimulatedClock;
   readonly hooks: HookStatements;
   readonly instances: InstanceStatements;
+  readonly schedules: ScheduleStatements;
   readonly subjects: SubjectStatements;
   readonly wakeups: SimulatedWakeups;
   readonly schemaMigrations = schemaMigrations;
@@ -52,6 +54,7 @@ export class SimulatedConnection implements Engine {
     const stored = wrapEngine?.(engine.instances, (text) => options.database.read(text)) ?? engine.instances;
     const instances = createInstanceStatements(this.wire, stored, options.instances);
     this.instances = wrapInstances?.(instances) ?? instances;
+    this.schedules = engine.schedules;
     this.subjects = createSubjectStatements(this.wire, engine.subjects);
     this.hooks = createStatements(this.wire, options.world, options.database, options.book);
   }

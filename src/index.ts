@@ -92,6 +92,7 @@ export { defineWorkflow, type WorkflowContext } from "./workflows/define-workflo
 export { WorkflowEntrypoint } from "./workflows/entrypoint.ts";
 export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/history-page.ts";
 export type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./workflows/instance.ts";
+export type { WorkflowCronSchedule } from "./workflows/scheduled-event.ts";
 export type {
   RetryDelay,
   StepRetries,
@@ -113,5 +114,7 @@ export type {
   WorkflowBindings,
 } from "./workflows/workflow-binding.ts";
 export type { ReceivedEvent, WorkflowEvent } from "./workflows/workflow-event.ts";
+export type { ScheduleOption } from "./workflows/workflow-schedule.ts";
+export type { ScheduleSelection, ScheduleSummary, WorkflowSchedules } from "./workflows/workflow-schedules.ts";
 export type { WorkflowLimits } from "./workflows/workflow-settings.ts";
 export type { AnyWorkflow, WorkflowDefinition, Workflows } from "./workflows/workflow-types.ts";

@@ -24,6 +24,7 @@ import { createBindings } from "../workflows/create-bindings.ts";
 import { type EnvOption, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
 import type { TypedBindings } from "../workflows/workflow-binding.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import { WorkflowSchedules } from "../workflows/workflow-schedules.ts";
 import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/workflow-settings.ts";
 import type { Workflows } from "../workflows/workflow-types.ts";
 import { ApplicationSubjects, checkDefinition } from "./application-subjects.ts";
@@ -111,6 +112,8 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly hooks: HookHandles<Hooks>;
   /** Each workflow by its key. */
   readonly workflows: TypedBindings<Registry>;
+  /** Lists, pauses and resumes the schedules of workflows, and runs them now. */
+  readonly schedules: WorkflowSchedules;
   /** Defines subjects, and gives their dispatchers. */
   readonly subjects: ApplicationSubjects;
   /** Runs a function in a transaction that can trigger hooks. */
@@ -137,9 +140,11 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     ownsDatabase: boolean,
     runsSubjects = false,
   ) {
-    const { store, hooks, workflows } = fragment.parts;
+    const { store, hooks } = fragment.parts;
     this.parts = fragment.parts;
-    this.workflows = (workflows === null ? {} : createBindings(workflows)) as unknown as TypedBindings<Registry>;
+    const workflows = fragment.parts.workflows ?? noWorkflows(store, fragment.namespace);
+    this.workflows = createBindings(workflows) as unknown as TypedBindings<Registry>;
+    this.schedules = new WorkflowSchedules(workflows);
     this.unitOfWork = fragment.unitOfWork;
     this.within = fragment.within;
     this.durableHooks = fragment.durableHooks;
@@ -183,6 +188,10 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     await Promise.all([this.#dispatcher?.stopPolling(options), this.subjects.stop(options.deadlineMs)]);
     if (this.#ownsDatabase) await this.#store.close();
   }
+}
+
+function noWorkflows(store: Store, namespace: string): WorkflowRuntime {
+  return new WorkflowRuntime(store, new RegisteredWorkflows(namespace, {}, parseWorkflowLimits(), undefined));
 }
 
 function startWorker(

@@ -4,6 +4,7 @@ import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { Processor } from "../queue/processor.ts";
 import type { Store } from "../store/store.ts";
 import { InstanceSource } from "../workflows/instance-source.ts";
+import { ScheduleSource } from "../workflows/schedule-source.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { type AnyFragment, Fragment } from "./fragment.ts";
 
@@ -36,6 +37,7 @@ export function createDurableHooksProcessor(
   const sources = [
     ...Array.from(hooksOf, ([store, hooks]) => new HookSource(store, hooks)),
     ...Array.from(workflowsOf, ([store, workflows]) => new InstanceSource(store, workflows)),
+    ...Array.from(workflowsOf, ([store, workflows]) => new ScheduleSource(store, workflows)),
   ];
   return sources.length === 0 ? null : new Processor(sources);
 }

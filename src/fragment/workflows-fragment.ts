@@ -4,6 +4,7 @@ import { createBindings } from "../workflows/create-bindings.ts";
 import { type EnvOption, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
 import type { TypedBindings } from "../workflows/workflow-binding.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import { WorkflowSchedules } from "../workflows/workflow-schedules.ts";
 import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/workflow-settings.ts";
 import type { Workflows } from "../workflows/workflow-types.ts";
 import { defineFragment } from "./define-fragment.ts";
@@ -26,10 +27,13 @@ type NoHooks = Record<never, never>;
 export class WorkflowsFragment<Registry extends Workflows> extends Fragment<NoHooks, NoHooks> {
   /** Each workflow by its key. */
   readonly workflows: TypedBindings<Registry>;
+  /** Lists, pauses and resumes schedules, and runs them now. */
+  readonly schedules: WorkflowSchedules;
 
   constructor(parts: FragmentParts<NoHooks, NoHooks>, runtime: WorkflowRuntime) {
     super({ ...parts, workflows: runtime });
     this.workflows = createBindings(runtime) as unknown as TypedBindings<Registry>;
+    this.schedules = new WorkflowSchedules(runtime);
   }
 }
 

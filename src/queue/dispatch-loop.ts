@@ -52,6 +52,8 @@ export class DispatchLoop implements WorkTaker {
   #claimAt = 0;
   /** When to ask for the next wake, by the monotonic clock. */
   #askAt = 0;
+  /** When to see to what takes no place, by the monotonic clock. */
+  #tendAt = 0;
   #purgeAt = 0;
   /** Whether the last claim got all that it asked for. */
   #backlog = false;
@@ -90,6 +92,7 @@ export class DispatchLoop implements WorkTaker {
   wake(): void {
     this.#claimAt = this.#clock.monotonic();
     this.#askAt = this.#claimAt;
+    this.#tendAt = this.#claimAt;
     this.#noticed = true;
     this.#nudge();
   }
@@ -112,6 +115,7 @@ export class DispatchLoop implements WorkTaker {
         // Asked before: what ends while we look may make something due that we don't see.
         const idle = this.#worker.held === 0 && this.#worker.takesOver;
         this.#noticed = false;
+        await this.#options.processor.tend();
         const { claimed } = await this.#worker.fill();
         if (claimed > 0 || this.#noticed) continue;
         if (idle) break;
@@ -130,6 +134,7 @@ export class DispatchLoop implements WorkTaker {
     if (namespace !== null && !this.#options.processor.namespaces.includes(namespace)) return false;
     if (remote) this.#options.processor.heard(namespace);
     this.#claimAt = Math.min(this.#claimAt, this.#clock.monotonic() + delayMs);
+    if (delayMs === 0) this.#tendAt = this.#clock.monotonic();
     this.#noticed = true;
     this.#nudge();
     const stays = this.#loop !== undefined || delayMs === 0; // a drain is gone when later work is due
@@ -168,6 +173,7 @@ export class DispatchLoop implements WorkTaker {
   async #turn(): Promise<void> {
     const now = this.#clock.monotonic();
     if (now >= this.#purgeAt) await this.#purge();
+    if (now >= this.#tendAt) await this.#tend();
     if (this.#worker.wanted > 0 && (this.#backlog || now >= this.#claimAt)) await this.#claim();
     else if (now >= this.#askAt) await this.#askForNextWake();
   }
@@ -193,6 +199,15 @@ export class DispatchLoop implements WorkTaker {
     if (remaining !== null) this.#claimAt = Math.min(this.#claimAt, askedAt + remaining);
     const interval = processor.connected ? Math.max(SAFETY_POLL_MS, pollIntervalMs) : pollIntervalMs;
     this.#askAt = askedAt + interval + this.#jitter(interval / 5);
+  }
+
+  /** Nobody waits for a place here: however much runs, what is due happens. */
+  async #tend(): Promise<void> {
+    this.#tendAt = Number.POSITIVE_INFINITY; // notices that come in meanwhile set it anew
+    const remaining = await this.#options.processor.tend();
+    if (remaining === null) return;
+    const delay = remaining > 0 ? remaining : FIRST_BACKOFF_MS; // due, yet not to be had: somebody else is just doing it
+    this.#tendAt = Math.min(this.#tendAt, this.#clock.monotonic() + delay);
   }
 
   async #purge(): Promise<void> {
@@ -222,13 +237,14 @@ export class DispatchLoop implements WorkTaker {
       this.#backlog = false;
       this.#claimAt = this.#clock.monotonic() + this.#nextBackoff();
       this.#askAt = this.#claimAt;
+      this.#tendAt = this.#claimAt;
     }
   }
 
   #nextTime(): number {
     const claims = this.#worker.wanted > 0;
     if (claims && this.#backlog) return 0;
-    return Math.min(claims ? this.#claimAt : Number.POSITIVE_INFINITY, this.#askAt, this.#purgeAt);
+    return Math.min(claims ? this.#claimAt : Number.POSITIVE_INFINITY, this.#askAt, this.#tendAt, this.#purgeAt);
   }
 
   /** Until that monotonic time, or until something happens. What happens together is answered together. */

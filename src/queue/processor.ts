@@ -15,6 +15,8 @@ export interface ProcessorSource extends WorkSource {
   toWork(claimed: ClaimedWork[WorkKind]): Work;
   /** Another process says that something has happened in one of the namespaces. */
   heard?(): void;
+  /** Does what is due and takes no place. Gives milliseconds until it wants to be called again; null if there is no need to. */
+  tend?(): Promise<number | null>;
   /** The dispatcher begins, and from time to time again. */
   survey?(): Promise<void>;
 }
@@ -57,6 +59,13 @@ export class Processor {
   async nextWake(options: { takeOver: boolean }): Promise<number | null> {
     const wakes = await Promise.all(this.sources.map((source) => source.nextWake(options)));
     const known = wakes.filter((wake) => wake !== null);
+    return known.length === 0 ? null : Math.min(...known);
+  }
+
+  /** Does what is due and takes no place. Gives milliseconds until the next time. */
+  async tend(): Promise<number | null> {
+    const asked = await Promise.all(this.sources.map((source) => source.tend?.() ?? null));
+    const known = asked.filter((remaining) => remaining !== null);
     return known.length === 0 ? null : Math.min(...known);
   }
 

@@ -17,6 +17,7 @@ import type {
 } from "./hook-records.ts";
 import type { InstanceStatements } from "./instance-statements.ts";
 import type { AppliedMigration, Migration } from "./migration.ts";
+import type { ScheduleStatements } from "./schedule-statements.ts";
 import type { SqlRow, SqlValue } from "./sql-value.ts";
 import type { SubjectStatements } from "./subject-statements.ts";
 
@@ -31,6 +32,7 @@ export interface Engine {
   readonly clock: Clock;
   readonly hooks: HookStatements;
   readonly instances: InstanceStatements;
+  readonly schedules: ScheduleStatements;
   readonly subjects: SubjectStatements;
   readonly wakeups: Wakeups;
   /** The migrations of Perdure's own tables, in order. */

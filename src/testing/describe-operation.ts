@@ -7,6 +7,7 @@ import type {
   InstanceOutcome,
   NewEntry,
 } from "../store/instance-records.ts";
+import type { ScheduleFiring } from "../store/schedule-records.ts";
 
 export interface OperationName {
   /** Of the engine. */
@@ -17,11 +18,17 @@ export interface OperationName {
 /** What is asked of the database, in words. */
 export function describeOperation({ part, method }: OperationName, parameter: unknown): string {
   if (part === "instances") return describeInstances(method, parameter);
+  if (part === "schedules") return describeSchedules(method, parameter);
   if (method === "insert") return `trigger ${unique((parameter as HookInsert[]).map(({ name }) => name))}`;
   if (method === "settle") {
     return `settle ${unique((parameter as HookSettlement[]).map(({ outcome }) => outcome.kind))}`;
   }
   return method;
+}
+
+function describeSchedules(method: string, parameter: unknown): string {
+  if (method === "fire") return `fire schedule ${(parameter as ScheduleFiring).name}`;
+  return method === "insert" ? "store schedules" : `${method} schedules`;
 }
 
 function describeInstances(method: string, parameter: unknown): string {

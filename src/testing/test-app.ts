@@ -6,6 +6,7 @@ import type { RunWithin } from "../fragment/within.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import type { TypedBindings } from "../workflows/workflow-binding.ts";
+import type { WorkflowSchedules } from "../workflows/workflow-schedules.ts";
 import type { Workflows } from "../workflows/workflow-types.ts";
 import { createTestBindings } from "./test-bindings.ts";
 import type { TestAppError, TestWorld } from "./test-world.ts";
@@ -44,6 +45,11 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
       life.refuseDead();
       return application.within(transaction);
     }) as RunWithin<Hooks>;
+  }
+
+  /** Lists, pauses and resumes the schedules of workflows, and runs them now. */
+  get schedules(): WorkflowSchedules {
+    return this.#world.here().application.schedules;
   }
 
   /** Lists, redrives, discards and cancels hooks. */

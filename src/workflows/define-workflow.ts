@@ -6,6 +6,7 @@ import { checkWorkflowName } from "./names.ts";
 import type { WorkflowStep } from "./step.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
 import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
+import { parseSchedules, type ScheduleOption } from "./workflow-schedule.ts";
 import type { AnyWorkflowDefinition, WorkflowDefinition, WorkflowFunction } from "./workflow-types.ts";
 
 /** What else a workflow's function is given. */
@@ -21,8 +22,10 @@ type PayloadsOf<Schemas extends EventSchemas | undefined> = Schemas extends Even
   ? { readonly [Type in keyof Schemas & string]: StandardSchemaV1.InferOutput<Schemas[Type]> }
   : EventPayloads;
 
-interface WorkflowOptions {
+interface WorkflowOptions<Params> {
   readonly name: string;
+  /** When instances are created by themselves: cron expressions, in UTC, or `{ cron, timezone, params, name }`. */
+  readonly schedules?: readonly ScheduleOption<Params>[];
 }
 
 /**
@@ -42,7 +45,11 @@ export function defineWorkflow<
   Output extends StandardSchemaV1 | undefined = undefined,
   Result = unknown,
 >(
-  options: WorkflowOptions & { readonly input: Input; readonly output?: Output; readonly events?: Events },
+  options: WorkflowOptions<StandardSchemaV1.InferInput<Input>> & {
+    readonly input: Input;
+    readonly output?: Output;
+    readonly events?: Events;
+  },
   run: (
     event: WorkflowEvent<StandardSchemaV1.InferOutput<Input>>,
     step: WorkflowStep<PayloadsOf<Events>>,
@@ -59,7 +66,11 @@ export function defineWorkflow<
   Output extends StandardSchemaV1 | undefined = undefined,
   Result = unknown,
 >(
-  options: WorkflowOptions & { readonly input?: undefined; readonly output?: Output; readonly events?: Events },
+  options: WorkflowOptions<unknown> & {
+    readonly input?: undefined;
+    readonly output?: Output;
+    readonly events?: Events;
+  },
   run: (
     event: WorkflowEvent<Params>,
     step: WorkflowStep<PayloadsOf<Events>>,
@@ -76,16 +87,18 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
   }
   checkOptions(options, {
     label: "A workflow",
-    fields: ["name", "input", "output", "events"],
+    fields: ["name", "input", "output", "events", "schedules"],
     code: "workflow.invalid",
   });
-  const { name, input, output, events } = options as Record<string, unknown>;
+  const { name, input: given, output, events, schedules } = options as Record<string, unknown>;
+  const input = checkSchema(given, "input");
   return {
     kind: "workflow",
     name: checkWorkflowName(name),
-    input: checkSchema(input, "input"),
+    input,
     output: checkSchema(output, "output"),
     events: checkEvents(events),
+    schedules: parseSchedules(schedules, input),
     run: run as WorkflowFunction,
   };
 }

@@ -2,6 +2,7 @@ import { InvalidInputError, NotFoundError } from "../errors.ts";
 import { isWorkflowDefinition } from "./define-workflow.ts";
 import { checkWorkflowName } from "./names.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
+import { parseSchedules, type WorkflowSchedule } from "./workflow-schedule.ts";
 import type { WorkflowSettings } from "./workflow-settings.ts";
 import type { AnyWorkflow, AnyWorkflowDefinition, WorkflowEntrypointClass, Workflows } from "./workflow-types.ts";
 
@@ -13,6 +14,7 @@ export interface RegisteredWorkflow {
   readonly name: string;
   readonly definition: AnyWorkflowDefinition | null;
   readonly entrypoint: WorkflowEntrypointClass | null;
+  readonly schedules: readonly WorkflowSchedule[];
   /** As it was registered: the object that other workflows know it by. */
   readonly source: AnyWorkflow;
 }
@@ -66,14 +68,22 @@ export class RegisteredWorkflows {
 }
 
 function register(key: string, source: AnyWorkflow): RegisteredWorkflow {
-  if (isWorkflowDefinition(source)) return { key, name: source.name, definition: source, entrypoint: null, source };
-  if (isEntrypoint(source)) return { key, name: checkWorkflowName(key), definition: null, entrypoint: source, source };
-  const { name, workflow } = (source ?? {}) as { name?: unknown; workflow?: unknown };
+  if (isWorkflowDefinition(source)) {
+    const { name, schedules } = source;
+    return { key, name, definition: source, entrypoint: null, schedules, source };
+  }
+  if (isEntrypoint(source)) {
+    return { key, name: checkWorkflowName(key), definition: null, entrypoint: source, schedules: [], source };
+  }
+  const { name, workflow, schedules } = (source ?? {}) as Record<"name" | "workflow" | "schedules", unknown>;
   if (isWorkflowDefinition(workflow)) {
-    return { key, name: checkWorkflowName(name ?? workflow.name), definition: workflow, entrypoint: null, source };
+    const own = schedules === undefined ? workflow.schedules : parseSchedules(schedules, workflow.input);
+    const common = { key, definition: workflow, entrypoint: null, schedules: own, source };
+    return { ...common, name: checkWorkflowName(name ?? workflow.name) };
   }
   if (isEntrypoint(workflow)) {
-    return { key, name: checkWorkflowName(name), definition: null, entrypoint: workflow, source };
+    const common = { key, definition: null, entrypoint: workflow, schedules: parseSchedules(schedules, null), source };
+    return { ...common, name: checkWorkflowName(name) };
   }
   throw invalid(
     `The workflow "${key}" must be made by defineWorkflow, or be a class that extends WorkflowEntrypoint, or { name, workflow }`,

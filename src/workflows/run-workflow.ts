@@ -5,6 +5,7 @@ import type { WorkflowContext } from "./define-workflow.ts";
 import type { ExecutionContext } from "./entrypoint.ts";
 import type { Execution } from "./execution.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
+import { fromTrait } from "./scheduled-event.ts";
 import { Steps } from "./steps.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
 import type { WorkflowEvent } from "./workflow-event.ts";
@@ -13,7 +14,7 @@ import type { WorkflowEntrypointClass } from "./workflow-types.ts";
 
 /** Calls the user's function, from its beginning. */
 export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution): Promise<unknown> {
-  const { name, id, params, createdAt } = execution.instance;
+  const { name, id, params, createdAt, schedule: trait } = execution.instance;
   const workflow = runtime.workflows.get(name);
   const steps = new Steps(runtime, execution);
   let bindings: WorkflowBindings | undefined;
@@ -23,11 +24,13 @@ export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution
       return bindings;
     },
   };
+  const schedule = fromTrait(trait);
   const event: WorkflowEvent<unknown> = {
     payload: decodeValue(params) as Readonly<unknown>,
     timestamp: new Date(createdAt),
     instanceId: id,
     workflowName: name,
+    ...(schedule === undefined ? {} : { schedule }),
   };
   const result = await call(workflow, event, steps, context, runtime.workflows.env);
   const schema = workflow.definition?.output ?? null;

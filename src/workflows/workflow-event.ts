@@ -1,3 +1,5 @@
+import type { WorkflowCronSchedule } from "./scheduled-event.ts";
+
 /** What a workflow is run with. */
 export interface WorkflowEvent<Params> {
   readonly payload: Readonly<Params>;
@@ -5,6 +7,8 @@ export interface WorkflowEvent<Params> {
   readonly timestamp: Date;
   readonly instanceId: string;
   readonly workflowName: string;
+  /** The schedule that created the instance; not there if none did. */
+  readonly schedule?: WorkflowCronSchedule;
 }
 
 /** An event that was sent to an instance. */

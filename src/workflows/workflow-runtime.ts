@@ -37,6 +37,7 @@ export class WorkflowRuntime {
   readonly #finished = new Set<string>();
   readonly #reacquiring = new WeakSet<Execution>();
   #reacquisitions = 0;
+  #scheduleChanges = 0;
 
   constructor(store: Store, workflows: RegisteredWorkflows) {
     this.store = store;
@@ -110,6 +111,18 @@ export class WorkflowRuntime {
       this.store.work.post({ namespace: this.namespace, delayMs: 0 });
       this.store.work.announce(this.namespace);
     }
+  }
+
+  /** How often people have changed schedules in this process. */
+  get scheduleChanges(): number {
+    return this.#scheduleChanges;
+  }
+
+  /** Somebody has paused or resumed schedules: whoever fires them should look. */
+  schedulesChanged(): void {
+    this.#scheduleChanges++;
+    this.store.work.post({ namespace: this.namespace, delayMs: 0 });
+    this.store.work.announce(this.namespace);
   }
 
   /** A step was called after its instance had been parked. */

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
+import type { ScheduleOption, WorkflowSchedule } from "./workflow-schedule.ts";
 
 export type WorkflowFunction = (event: never, step: never, context: never) => unknown;
 
@@ -10,6 +11,7 @@ export interface WorkflowDefinition<Params, Output, Events extends EventPayloads
   readonly input: StandardSchemaV1 | null;
   readonly output: StandardSchemaV1 | null;
   readonly events: ReadonlyMap<string, StandardSchemaV1> | null;
+  readonly schedules: readonly WorkflowSchedule[];
   readonly run: WorkflowFunction;
   /** Never there: they carry types. */
   readonly types?: { readonly params: (params: Params) => void; readonly output: Output; readonly events: Events };
@@ -22,7 +24,12 @@ export type AnyWorkflowDefinition = WorkflowDefinition<any, unknown, any>;
 export type AnyWorkflow =
   | AnyWorkflowDefinition
   | WorkflowEntrypointClass
-  | { readonly name: string; readonly workflow: WorkflowEntrypointClass | AnyWorkflowDefinition };
+  | {
+      readonly name: string;
+      readonly workflow: WorkflowEntrypointClass | AnyWorkflowDefinition;
+      /** Instead of the definition's own. */
+      readonly schedules?: readonly ScheduleOption[];
+    };
 
 export type Workflows = Readonly<Record<string, AnyWorkflow>>;
 

@@ -12,6 +12,7 @@ import type { PostgresClient, PostgresPool } from "./driver.ts";
 import { PostgresHookStatements } from "./hook-statements.ts";
 import { PostgresInstanceStatements } from "./instance-statements.ts";
 import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
+import { PostgresScheduleStatements } from "./schedule-statements.ts";
 import { schemaMigrations } from "./schema/index.ts";
 import { foreignInsertHook } from "./sql/foreign-insert-hook.ts";
 import { PostgresSubjectStatements } from "./subject-statements.ts";
@@ -33,6 +34,7 @@ export class PostgresEngine implements Engine {
   readonly clock: Clock;
   readonly hooks: PostgresHookStatements;
   readonly instances: PostgresInstanceStatements;
+  readonly schedules: PostgresScheduleStatements;
   readonly subjects: PostgresSubjectStatements;
   readonly wakeups: PostgresWakeups;
   readonly schemaMigrations: ReturnType<typeof schemaMigrations>;
@@ -62,6 +64,7 @@ export class PostgresEngine implements Engine {
     );
     this.hooks = new PostgresHookStatements(this.#connection, clock, prefix, this.wakeups);
     this.instances = new PostgresInstanceStatements(this.#connection, clock, prefix, this.wakeups);
+    this.schedules = new PostgresScheduleStatements(this.#connection, clock, prefix);
     this.subjects = new PostgresSubjectStatements(this.#connection, clock, prefix, this.wakeups);
     this.schemaMigrations = schemaMigrations(prefix);
   }

@@ -37,8 +37,19 @@ export function instanceColumns(instances: readonly InstanceInsert[]): unknown[]
   ];
 }
 
+/** What `insertInstances` takes after the time. */
+export function insertColumns(instances: readonly InstanceInsert[]): unknown[] {
+  return [
+    ...instanceColumns(instances),
+    textArray(instances.map(({ parent }) => parent)),
+    textArray(instances.map(({ lease }) => lease?.lock ?? null)),
+    integerArray(instances.map(({ lease }) => lease?.leaseMs ?? null)),
+    textArray(instances.map(({ traits }) => traits && traitsToJson(traits))),
+  ];
+}
+
 /** As one JSON object, in which what is JSON already is a part of it. */
-export function traitsToJson({ labels, schedule, ...rest }: InstanceTraits): string {
+function traitsToJson({ labels, schedule, ...rest }: InstanceTraits): string {
   return `${JSON.stringify(rest).slice(0, -1)},"labels":${labels},"schedule":${schedule}}`;
 }
 

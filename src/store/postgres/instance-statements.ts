@@ -22,7 +22,7 @@ import { toClaimedInstance, toRenewedInstance } from "../instance-rows.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
 import { compareText } from "../text-order.ts";
-import { integerArray, textArray } from "./array-literals.ts";
+import { integerArray } from "./array-literals.ts";
 import { claimLanes } from "./claim-lanes.ts";
 import { ClaimProgress } from "./claim-progress.ts";
 import type { Connection } from "./connection.ts";
@@ -32,12 +32,12 @@ import { laneColumns } from "./hook-columns.ts";
 import {
   commitColumns,
   eventColumns,
+  insertColumns,
   instanceColumns,
   instanceLeaseColumns,
   nameColumns,
   runColumns,
   shapeOf,
-  traitsToJson,
 } from "./instance-columns.ts";
 import { PostgresInstanceOperations } from "./instance-operations.ts";
 import { toHistories, toLoadedEvents } from "./loaded-rows.ts";
@@ -166,14 +166,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   }
 
   async #insertAny(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
-    const { rows } = await this.run(insertInstances, [
-      this.now(),
-      ...instanceColumns(instances),
-      textArray(instances.map(({ parent }) => parent)),
-      textArray(instances.map(({ lease }) => lease?.lock ?? null)),
-      integerArray(instances.map(({ lease }) => lease?.leaseMs ?? null)),
-      textArray(instances.map(({ traits }) => traits && traitsToJson(traits))),
-    ]);
+    const { rows } = await this.run(insertInstances, [this.now(), ...insertColumns(instances)]);
     const created = new Map(rows.map((row) => [row.ref, row]));
     const found = created.size < instances.length ? await this.#findCreated(instances) : new Map();
     return instances.map(({ ref, parent }, index) => {

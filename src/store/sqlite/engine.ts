@@ -12,6 +12,7 @@ import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { SqliteHookStatements } from "./hook-statements.ts";
 import { SqliteInstanceStatements } from "./instance-statements.ts";
+import { SqliteScheduleStatements } from "./schedule-statements.ts";
 import { schemaMigrations } from "./schema/index.ts";
 import { MIGRATIONS_TABLE } from "./schema/migrations.ts";
 import { SqliteSubjectStatements } from "./subject-statements.ts";
@@ -45,6 +46,7 @@ export class SqliteEngine implements Engine {
   readonly clock: Clock;
   readonly hooks: SqliteHookStatements;
   readonly instances: SqliteInstanceStatements;
+  readonly schedules: SqliteScheduleStatements;
   readonly subjects: SqliteSubjectStatements;
   readonly wakeups: SqliteEngineOptions["wakeups"];
   readonly schemaMigrations = schemaMigrations;
@@ -70,6 +72,7 @@ export class SqliteEngine implements Engine {
     };
     this.hooks = new SqliteHookStatements(access);
     this.instances = new SqliteInstanceStatements(access);
+    this.schedules = new SqliteScheduleStatements(access, this.instances);
     this.subjects = new SqliteSubjectStatements(access);
   }
 

@@ -53,10 +53,13 @@ const EXPIRE_LEASES = expireLeases("perdure_instance");
 export class SqliteInstanceStatements extends SqliteInstanceOperations implements InstanceStatements {
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
     if (instances.length === 0) return [];
-    return this.access.write(() => {
-      const now = this.access.now();
-      return instances.map((instance) => this.#insertOne(instance, now));
-    });
+    return this.access.write(() => this.insertNow(instances));
+  }
+
+  /** Inside of a transaction that is open already. */
+  insertNow(instances: readonly InstanceInsert[]): InstanceInsertResult[] {
+    const now = this.access.now();
+    return instances.map((instance) => this.#insertOne(instance, now));
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedInstance[]> {

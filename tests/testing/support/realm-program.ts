@@ -16,10 +16,15 @@ const context = createContext({
 const modules = new Map<string, Promise<Module>>();
 
 function load(specifier: string, from: string): Promise<Module> {
-  const identifier = isBuiltin(specifier) ? specifier : new URL(specifier, from).href;
+  const identifier = isBuiltin(specifier) ? specifier : resolve(specifier, from);
   const known = modules.get(identifier) ?? create(identifier);
   modules.set(identifier, known);
   return known;
+}
+
+/** What isn't a path is a package. */
+function resolve(specifier: string, from: string): string {
+  return /^(\.|file:)/.test(specifier) ? new URL(specifier, from).href : import.meta.resolve(specifier);
 }
 
 async function create(identifier: string): Promise<Module> {
@@ -40,7 +45,8 @@ async function createBuiltin(identifier: string): Promise<Module> {
 }
 
 function createSource(identifier: string): Module {
-  const text = stripTypeScriptTypes(readFileSync(new URL(identifier), "utf8"));
+  const source = readFileSync(new URL(identifier), "utf8");
+  const text = identifier.endsWith(".ts") ? stripTypeScriptTypes(source) : source;
   return new SourceTextModule(text, {
     context,
     identifier,

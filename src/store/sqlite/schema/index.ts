@@ -1,6 +1,7 @@
 import type { Migration } from "../../migration.ts";
 import { HOOKS } from "./hooks.ts";
 import { INSTANCE_TRAITS } from "./instance-traits.ts";
+import { SCHEDULES } from "./schedules.ts";
 import { SUBJECTS } from "./subjects.ts";
 import { WORKFLOWS } from "./workflows.ts";
 
@@ -10,4 +11,5 @@ export const schemaMigrations: readonly Migration[] = [
   { owner: "perdure", number: 2, name: "workflows", breaking: false, sql: WORKFLOWS },
   { owner: "perdure", number: 3, name: "subjects", breaking: false, sql: SUBJECTS },
   { owner: "perdure", number: 4, name: "instance traits", breaking: false, sql: INSTANCE_TRAITS },
+  { owner: "perdure", number: 7, name: "schedules", breaking: false, sql: SCHEDULES },
 ];

@@ -1,0 +1,82 @@
+import { toNumber } from "../rows.ts";
+import type {
+  KnownSchedules,
+  ScheduleFiring,
+  ScheduleKey,
+  ScheduleScope,
+  ScheduleTiming,
+} from "../schedule-records.ts";
+import { toScheduleRecord } from "../schedule-rows.ts";
+import type { ScheduleStatements } from "../schedule-statements.ts";
+import { integerArray, textArray } from "./array-literals.ts";
+import { insertColumns } from "./instance-columns.ts";
+import { confirmSchedules } from "./sql/confirm-schedules.ts";
+import { fireSchedule } from "./sql/fire-schedule.ts";
+import { insertInstances } from "./sql/insert-instances.ts";
+import { insertSchedules } from "./sql/insert-schedules.ts";
+import { listSchedules } from "./sql/list-schedules.ts";
+import { pauseSchedules } from "./sql/pause-schedules.ts";
+import { resumeSchedules } from "./sql/resume-schedules.ts";
+import { retireSchedules } from "./sql/retire-schedules.ts";
+import { PostgresStatements } from "./statements.ts";
+import { inTransaction } from "./transaction.ts";
+
+export class PostgresScheduleStatements extends PostgresStatements implements ScheduleStatements {
+  async list(namespaces: readonly string[]): Promise<KnownSchedules> {
+    const { rows } = await this.run(listSchedules, [this.now(), namespaces]);
+    const schedules = rows.filter((row) => row.namespace !== null).map(toScheduleRecord);
+    return { at: toNumber(rows[0]?.now), schedules };
+  }
+
+  async insert(schedules: readonly ScheduleTiming[]): Promise<void> {
+    if (schedules.length === 0) return;
+    await this.run(insertSchedules, [this.now(), ...timingColumns(schedules)]);
+  }
+
+  async confirm(schedules: readonly ScheduleKey[]): Promise<void> {
+    if (schedules.length === 0) return;
+    await this.run(confirmSchedules, [this.now(), ...keyColumns(schedules)]);
+  }
+
+  async retire(schedules: readonly ScheduleKey[], confirmedBefore: number): Promise<number> {
+    if (schedules.length === 0) return 0;
+    const { rowCount } = await this.run(retireSchedules, [confirmedBefore, ...keyColumns(schedules)]);
+    return rowCount ?? 0;
+  }
+
+  async fire(firing: ScheduleFiring): Promise<boolean> {
+    const { namespace, workflow, name, cron, timezone, dueAt, nextAt, lastAt, instance } = firing;
+    const client = await this.connection.checkOut();
+    return inTransaction(client, async () => {
+      const values = [this.now(), namespace, workflow, name, cron, timezone, dueAt, nextAt, lastAt];
+      const { rowCount } = await this.run(fireSchedule, values, client);
+      if (rowCount !== 1) return false;
+      if (instance !== null) await this.run(insertInstances, [this.now(), ...insertColumns([instance])], client);
+      return true;
+    });
+  }
+
+  async pause({ namespace, workflow, name }: ScheduleScope): Promise<number> {
+    const { rowCount } = await this.run(pauseSchedules, [namespace, workflow, name]);
+    return rowCount ?? 0;
+  }
+
+  async resume(schedules: readonly ScheduleTiming[]): Promise<void> {
+    if (schedules.length === 0) return;
+    await this.run(resumeSchedules, timingColumns(schedules));
+  }
+}
+
+function keyColumns(schedules: readonly ScheduleKey[]): unknown[] {
+  return [
+    textArray(schedules.map(({ namespace }) => namespace)),
+    textArray(schedules.map(({ workflow }) => workflow)),
+    textArray(schedules.map(({ name }) => name)),
+    textArray(schedules.map(({ cron }) => cron)),
+    textArray(schedules.map(({ timezone }) => timezone)),
+  ];
+}
+
+function timingColumns(schedules: readonly ScheduleTiming[]): unknown[] {
+  return [...keyColumns(schedules), integerArray(schedules.map(({ dueAt }) => dueAt))];
+}

@@ -1,0 +1,26 @@
+import type { InstanceTraits } from "../store/instance-records.ts";
+
+/** The schedule that created an instance, and for which of its times. */
+export interface WorkflowCronSchedule {
+  readonly cron: string;
+  /** In milliseconds since the epoch. */
+  readonly scheduledTime: number;
+}
+
+const NO_TRAITS: InstanceTraits = {
+  labels: null,
+  priority: 0,
+  successRetention: null,
+  errorRetention: null,
+  schedule: null,
+  slotKey: null,
+  rateKey: null,
+};
+
+export function toTrait(traits: InstanceTraits | null, schedule: WorkflowCronSchedule): InstanceTraits {
+  return { ...(traits ?? NO_TRAITS), schedule: JSON.stringify(schedule) };
+}
+
+export function fromTrait(schedule: string | null): WorkflowCronSchedule | undefined {
+  return schedule === null ? undefined : (JSON.parse(schedule) as WorkflowCronSchedule);
+}
