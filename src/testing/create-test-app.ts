@@ -2,7 +2,7 @@ import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { Workflows } from "../workflows/workflow-types.ts";
 import { TestApp } from "./test-app.ts";
 import { parseTestAppOptions, type TestAppOptions } from "./test-app-options.ts";
-import { TestWorld } from "./test-world.ts";
+import { type TestRehearsal, TestWorld } from "./test-world.ts";
 
 /**
  * Starts an application for a test, on a database in memory, with a time of its own. Nothing runs until the test says so, and
@@ -24,8 +24,9 @@ export async function createTestApp<
 /** The same for those who need more power than a test. */
 export async function createTestWorld<Hooks extends HookDefinitions, Registry extends Workflows>(
   options: TestAppOptions<Hooks, Registry>,
+  rehearsal?: TestRehearsal<Hooks, Registry>,
 ): Promise<TestWorld<Hooks, Registry>> {
-  const world = new TestWorld<Hooks, Registry>(parseTestAppOptions(options));
+  const world = new TestWorld<Hooks, Registry>(parseTestAppOptions(options), rehearsal);
   try {
     await world.migrate();
     return world;

@@ -3,6 +3,14 @@ export { ControlledClock } from "./controlled-clock.ts";
 export type { CrashApp, CrashPoint, CrashReport, CrashScenario, CrashWorld, ExploreOptions } from "./crash-scenario.ts";
 export { createTestApp } from "./create-test-app.ts";
 export { exploreCrashes } from "./explore-crashes.ts";
+export {
+  introspectWorkflow,
+  introspectWorkflowInstance,
+  type WorkflowInstanceIntrospector,
+  type WorkflowIntrospector,
+} from "./introspection/introspect.ts";
+export type { StepTarget, WorkflowInstanceModifier } from "./introspection/modifier.ts";
+export { type RecordedHistory, type ReplayOptions, type ReplayReport, replay } from "./replay/replay.ts";
 export { seededRandomness } from "./seeded-randomness.ts";
 export type { TestApp } from "./test-app.ts";
 export type { TestAppOptions } from "./test-app-options.ts";

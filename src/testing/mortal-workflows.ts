@@ -4,21 +4,32 @@ import type { AnyWorkflowDefinition, WorkflowEntrypointClass } from "../workflow
 import type { ProcessLife } from "./process-life.ts";
 
 type Run = (event: never, step: never, context: never) => unknown;
+type Begun = { readonly instanceId: string };
 type Body = (ctx: never) => unknown;
 
 /** Calls code so that it knows which process it belongs to. */
 type Enter = <Result>(code: () => Result) => Result;
 
+/** Changes what the steps of an instance do. */
+export type Rehearse = (key: string, id: string, step: WorkflowStep) => WorkflowStep;
+
 /** Workflows whose code stops where it stands when its process dies: what a step gives then doesn't reach it any more. */
 export class MortalWorkflows extends RegisteredWorkflows {
   readonly #life: ProcessLife;
   readonly #enter: Enter;
+  readonly #rehearse: Rehearse;
   readonly #mortal = new Map<string, RegisteredWorkflow>();
 
-  constructor(workflows: ConstructorParameters<typeof RegisteredWorkflows>, life: ProcessLife, enter: Enter) {
+  constructor(
+    workflows: ConstructorParameters<typeof RegisteredWorkflows>,
+    life: ProcessLife,
+    enter: Enter,
+    rehearse: Rehearse,
+  ) {
     super(...workflows);
     this.#life = life;
     this.#enter = enter;
+    this.#rehearse = rehearse;
   }
 
   override get(workflow: unknown): RegisteredWorkflow {
@@ -28,32 +39,37 @@ export class MortalWorkflows extends RegisteredWorkflows {
     const mortal = {
       ...rest,
       key,
-      definition: definition === null ? null : this.#watchDefinition(definition),
-      entrypoint: entrypoint === null ? null : this.#watchEntrypoint(entrypoint),
+      definition: definition === null ? null : this.#watchDefinition(key, definition),
+      entrypoint: entrypoint === null ? null : this.#watchEntrypoint(key, entrypoint),
     };
     this.#mortal.set(key, mortal);
     return mortal;
   }
 
-  #watchDefinition(definition: AnyWorkflowDefinition): AnyWorkflowDefinition {
+  #watchDefinition(key: string, definition: AnyWorkflowDefinition): AnyWorkflowDefinition {
     const run = definition.run as Run;
     return {
       ...definition,
-      run: (event, step, context) => this.#enter(() => run(event, this.#watchSteps(step) as never, context)),
+      run: (event, step, context) =>
+        this.#enter(() => run(event, this.#watchSteps(key, event, step) as never, context)),
     };
   }
 
-  #watchEntrypoint(entrypoint: WorkflowEntrypointClass): WorkflowEntrypointClass {
+  #watchEntrypoint(key: string, entrypoint: WorkflowEntrypointClass): WorkflowEntrypointClass {
     const enter = this.#enter;
-    const watchSteps = (step: WorkflowStep) => this.#watchSteps(step);
+    const watchSteps = (event: Begun, step: WorkflowStep) => this.#watchSteps(key, event, step);
     return class extends entrypoint {
       override run(event: never, step: never): Promise<unknown> {
-        return enter(() => super.run(event, watchSteps(step) as never));
+        return enter(() => super.run(event, watchSteps(event, step) as never));
       }
     };
   }
 
-  #watchSteps(step: WorkflowStep): WorkflowStep {
+  #watchSteps(key: string, { instanceId }: Begun, step: WorkflowStep): WorkflowStep {
+    return this.#rehearse(key, instanceId, this.#mortalSteps(step));
+  }
+
+  #mortalSteps(step: WorkflowStep): WorkflowStep {
     const watch = (body: unknown) => (typeof body === "function" ? this.#watchBody(body as Body) : body) as never;
     return {
       do: (name: string, ...[first, second]: unknown[]) =>

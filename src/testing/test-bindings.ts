@@ -3,6 +3,7 @@ import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { WorkflowInstance } from "../workflows/instance.ts";
 import type { BindingOf, TypedBindings, WorkflowBinding } from "../workflows/workflow-binding.ts";
 import type { AnyWorkflow, Workflows } from "../workflows/workflow-types.ts";
+import { makeIntrospectable } from "./introspection/introspect.ts";
 import { forever } from "./process-life.ts";
 import type { TestProcess } from "./test-process.ts";
 import { TestSubscription } from "./test-subscription.ts";
@@ -26,12 +27,18 @@ function createBinding(world: World, key: string): Binding {
   const ask = <Result>(call: (binding: BindingOf<AnyWorkflow>) => Promise<Result>) =>
     world.ask((process) => call(process.application.workflows[key] as BindingOf<AnyWorkflow>));
   const toInstance = ({ id, workflowName }: WorkflowInstance) => createInstance(world, key, id, workflowName);
-  return {
-    create: async (options) => toInstance(await ask((binding) => binding.create(options))),
-    createBatch: async (batch) => (await ask((binding) => binding.createBatch(batch))).map(toInstance),
+  const toCreated = (instance: WorkflowInstance) => {
+    world.rehearsals.created(key, instance.id);
+    return toInstance(instance);
+  };
+  const binding = {
+    create: async (options) => toCreated(await ask((binding) => binding.create(options))),
+    createBatch: async (batch) => (await ask((binding) => binding.createBatch(batch))).map(toCreated),
     get: async (id) => toInstance(await ask((binding) => binding.get(id))),
     list: (options) => ask((binding) => binding.list(options)),
   } as Binding;
+  makeIntrospectable(binding, world, key);
+  return binding;
 }
 
 function createInstance(world: World, key: string, id: string, workflowName: string): WorkflowInstance {

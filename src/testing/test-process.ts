@@ -12,6 +12,7 @@ import type { Logger } from "../logger.ts";
 import { DispatchLoop, type DispatchOptions } from "../queue/dispatch-loop.ts";
 import type { Processor } from "../queue/processor.ts";
 import type { Randomness } from "../randomness.ts";
+import type { InstanceStatements } from "../store/instance-statements.ts";
 import { sqlite } from "../store/sqlite/index.ts";
 import { Store } from "../store/store.ts";
 import type { WorkflowInstance } from "../workflows/instance.ts";
@@ -22,7 +23,7 @@ import type { WorkflowSettings } from "../workflows/workflow-settings.ts";
 import type { Workflows } from "../workflows/workflow-types.ts";
 import { DrivenProcessor } from "./driven-processor.ts";
 import { HandlerWatch, type OtherWork } from "./handler-watch.ts";
-import { MortalWorkflows } from "./mortal-workflows.ts";
+import { MortalWorkflows, type Rehearse } from "./mortal-workflows.ts";
 import { ProcessClock } from "./process-clock.ts";
 import { createProcessConnection } from "./process-connection.ts";
 import { mortalEngine } from "./process-engine.ts";
@@ -46,6 +47,7 @@ export interface TestProcessOptions<Hooks extends HookDefinitions, Registry exte
   readonly randomness: Randomness;
   readonly logger: Logger;
   readonly onError: DispatchOptions["onError"];
+  readonly rehearse: Rehearse;
   /** Performs a commit, or lets the process crash there. */
   readonly commit: (perform: () => void, life: ProcessLife) => void;
   /** The code that runs in this process knows it by this. */
@@ -90,8 +92,11 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
       .build();
     const parts = buildParts(definition, undefined, { databaseAdapter: { store }, durableHooks });
     const { workflows, workflowSettings, env } = options;
-    const registered = new MortalWorkflows([namespace, workflows, workflowSettings, env], this.life, (code) =>
-      this.#workflowCode.run(true, () => enter(code)),
+    const registered = new MortalWorkflows(
+      [namespace, workflows, workflowSettings, env],
+      this.life,
+      (code) => this.#workflowCode.run(true, () => enter(code)),
+      options.rehearse,
     );
     this.#workflows = new WorkflowRuntime(store, registered);
     this.#fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: this.#workflows });
@@ -108,6 +113,15 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
   /** An instance, whether or not there is one. */
   instance(key: string, id: string): WorkflowInstance {
     return new InstanceHandle(this.#workflows, this.#workflows.workflows.get(key), id);
+  }
+
+  /** Under which the instances of a workflow are stored. */
+  nameOf(workflow: unknown): string {
+    return this.#workflows.workflows.get(workflow).name;
+  }
+
+  get statements(): InstanceStatements {
+    return this.#workflows.store.instances.statements;
   }
 
   /**

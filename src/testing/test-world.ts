@@ -2,15 +2,22 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { PerdureError } from "../errors.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { Randomness } from "../randomness.ts";
+import type { WorkflowStep } from "../workflows/step.ts";
 import type { Workflows } from "../workflows/workflow-types.ts";
 import { type CommitObserver, commitObserved } from "./commit-points.ts";
 import { ControlledClock, settle } from "./controlled-clock.ts";
+import { Rehearsals } from "./introspection/rehearsals.ts";
+import { rehearseSteps } from "./introspection/rehearsed-steps.ts";
+import type { Rehearse } from "./mortal-workflows.ts";
 import { currentOperation } from "./process-engine.ts";
 import { forever, type ProcessLife } from "./process-life.ts";
 import { seededRandomness } from "./seeded-randomness.ts";
 import type { TestAppSettings } from "./test-app-options.ts";
 import { TestDatabase } from "./test-database.ts";
 import { TestProcess } from "./test-process.ts";
+
+/** So often time moves on while something is waited for. */
+const MOST_MOMENTS = 10_000;
 
 /** What a handler or a workflow threw, or what went wrong with the database. */
 export interface TestAppError {
@@ -21,12 +28,19 @@ export interface TestAppError {
   readonly attempt: number | null;
 }
 
+export type TestRehearsal<Hooks extends HookDefinitions, Registry extends Workflows> = (
+  here: () => TestProcess<Hooks, Registry>,
+) => Rehearse;
+
 /** The database, the time and the chance of one test, and the processes that come and go in it, one at a time. */
 export class TestWorld<Hooks extends HookDefinitions, Registry extends Workflows> {
   readonly database: TestDatabase = new TestDatabase();
   readonly clock: ControlledClock;
   readonly errors: TestAppError[] = [];
+  /** What introspectors have changed. */
+  readonly rehearsals: Rehearsals = new Rehearsals();
   readonly #settings: TestAppSettings<Hooks, Registry>;
+  readonly #rehearsal: Rehearse;
   readonly #randomness: Randomness;
   /** Which process the running code belongs to. */
   readonly #context = new AsyncLocalStorage<TestProcess<Hooks, Registry>>();
@@ -37,8 +51,10 @@ export class TestWorld<Hooks extends HookDefinitions, Registry extends Workflows
   #changes = 0;
   #stopped = false;
 
-  constructor(settings: TestAppSettings<Hooks, Registry>) {
+  /** `rehearsal` is for who needs more than modifications. */
+  constructor(settings: TestAppSettings<Hooks, Registry>, rehearsal?: TestRehearsal<Hooks, Registry>) {
     this.#settings = settings;
+    this.#rehearsal = rehearsal?.(() => this.here()) ?? ((key, id, step) => this.#rehearse(key, id, step));
     this.clock = new ControlledClock(settings.startAt);
     this.#randomness = seededRandomness(settings.seed);
     this.database.observe((perform) => this.#commit(perform, this.here().life));
@@ -93,6 +109,27 @@ export class TestWorld<Hooks extends HookDefinitions, Registry extends Workflows
     await this.#process.life.orAtDeath(this.#process.purge());
   }
 
+  /** Runs what is due, and lets time pass, until there is something to give. */
+  async runUntil<Value>(wanted: string, look: () => Promise<{ readonly value: Value } | null>): Promise<Value> {
+    for (let moment = 0; moment < MOST_MOMENTS; moment++) {
+      const found = await look();
+      if (found !== null) return found.value;
+      await this.#runDue();
+      const seen = await look();
+      if (seen !== null) return seen.value;
+      const wake = (await this.#process.life.orAtDeath(this.#process.nextWake())) ?? Number.POSITIVE_INFINITY;
+      const next = Math.min(wake, this.clock.nextTimer ?? Number.POSITIVE_INFINITY);
+      if (next === Number.POSITIVE_INFINITY) {
+        throw new PerdureError(
+          "testing.not_reached",
+          `Nothing is left to do, before ${wanted}. Does it wait for an event?`,
+        );
+      }
+      await this.advanceTo(this.clock.now() + Math.max(Math.ceil(next), 1));
+    }
+    throw new PerdureError("testing.not_reached", `Much has happened, and still it isn't so that ${wanted}.`);
+  }
+
   /** Called by code of a process, it kills that one, if it lives, and doesn't return. */
   async crash(): Promise<void> {
     const caller = this.#context.getStore();
@@ -125,6 +162,15 @@ export class TestWorld<Hooks extends HookDefinitions, Registry extends Workflows
     commitObserved(moment, { perform, crash: () => this.#crash(), refuseDead: () => life.refuseDead() });
   }
 
+  #rehearse(key: string, id: string, step: WorkflowStep): WorkflowStep {
+    const process = this.here();
+    this.rehearsals.created(key, id);
+    return rehearseSteps(step, {
+      modifications: () => this.rehearsals.of(key, id),
+      send: (event) => process.instance(key, id).sendEvent(event as never),
+    });
+  }
+
   #crash(): void {
     this.#process.kill();
     this.#process = this.#startProcess();
@@ -138,6 +184,7 @@ export class TestWorld<Hooks extends HookDefinitions, Registry extends Workflows
       clock: this.clock,
       randomness: this.#randomness,
       context: this.#context,
+      rehearse: this.#rehearsal,
       commit: (perform, life) => this.#commit(perform, life),
       onError: (error, { attempt }) => {
         const { description = null, attempt: number = null } = attempt ?? {};

@@ -20,6 +20,8 @@ export interface HistoryItem {
   readonly type: StepType;
   readonly name: string;
   readonly count: number;
+  /** The step that it was called inside of. */
+  readonly inside?: string;
   /** Of a step with attempts. */
   readonly attempt?: number;
   /** The type of the event that a step waits for, or waited for in vain. */

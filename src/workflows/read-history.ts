@@ -47,7 +47,7 @@ function parseCursor(cursor: string): { run: number; position: number } {
 }
 
 function toItem(entry: HistoryEntry): HistoryItem {
-  const { run, position, at, kind, type, name, count, attempt, value, dueAt, eventType, eventPayload } = entry;
+  const { run, position, at, kind, type, name, count, attempt, value, dueAt, eventType, eventPayload, parent } = entry;
   const failed = kind === "failed";
   const waits = kind === "waiting" || kind === "timedOut";
   return {
@@ -58,6 +58,7 @@ function toItem(entry: HistoryEntry): HistoryItem {
     type,
     name,
     count,
+    ...(parent === null ? {} : { inside: parent }),
     ...(attempt > 0 ? { attempt } : {}),
     ...(value !== null && waits ? { awaits: String(decodeValue(value)) } : {}),
     ...(value !== null && !failed && !waits ? { output: shownValue(value) } : {}),

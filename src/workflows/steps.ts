@@ -20,7 +20,6 @@ import type { WorkflowRuntime } from "./workflow-runtime.ts";
 type Body = (ctx: never) => unknown;
 
 const DEFAULT_EVENT_TIMEOUT_MS = 24 * 3_600_000;
-const SHORTEST_EVENT_TIMEOUT_MS = 1000;
 /** The end of the year 9999: later dates are mistakes, most often microseconds. */
 const LATEST_TIME = 253_402_300_799_999;
 
@@ -71,7 +70,7 @@ export class Steps implements WorkflowStep {
     checkStepName(name);
     checkOptions(options, { label: "waitForEvent", fields: ["type", "timeout"], code: "step.invalid" });
     const type = checkId(options.type, "The type of an event");
-    const timeoutMs = parseEventTimeout(options.timeout);
+    const timeoutMs = parseEventTimeout(options.timeout, this.#runtime.workflows.settings.minEventTimeoutMs);
     this.#countStep();
     return this.#enter(this.#identify("waitForEvent", name), (step, record) => {
       const call = new EventCall(step, record, type);
@@ -137,9 +136,9 @@ export class Steps implements WorkflowStep {
   }
 }
 
-function parseEventTimeout(timeout: Duration | undefined): number {
+export function parseEventTimeout(timeout: Duration | undefined, least: number): number {
   if (timeout === undefined) return DEFAULT_EVENT_TIMEOUT_MS;
   const milliseconds = parseWait(timeout, "The timeout of a wait");
-  if (milliseconds >= SHORTEST_EVENT_TIMEOUT_MS) return milliseconds;
+  if (milliseconds >= least) return milliseconds;
   throw new InvalidInputError("duration.invalid", "The timeout of a wait must be from 1 second to 365 days.");
 }

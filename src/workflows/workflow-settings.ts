@@ -12,6 +12,8 @@ export interface WorkflowLimits {
 export interface WorkflowSettings {
   readonly maxSteps: number;
   readonly maxValueBytes: number;
+  /** The shortest time to wait for an event. */
+  readonly minEventTimeoutMs: number;
 }
 
 const MOST_STEPS = 1_000_000;
@@ -23,6 +25,7 @@ export function parseWorkflowLimits(limits: WorkflowLimits = {}): WorkflowSettin
   return {
     maxSteps: checkNumber("steps", steps, MOST_STEPS),
     maxValueBytes: checkNumber("valueBytes", valueBytes, MOST_BYTES),
+    minEventTimeoutMs: 1000,
   };
 }
 

@@ -1,0 +1,184 @@
+import { InvalidInputError, PerdureError } from "../../errors.ts";
+import type { HookDefinitions } from "../../hooks/define-hook.ts";
+import type { InstanceStatus } from "../../store/instance-records.ts";
+import type { WorkflowInstance } from "../../workflows/instance.ts";
+import type { Workflows } from "../../workflows/workflow-types.ts";
+import type { TestWorld } from "../test-world.ts";
+import type { Modifications } from "./modifications.ts";
+import type { StepTarget, WorkflowInstanceModifier } from "./modifier.ts";
+import { findStepEnding } from "./step-ending.ts";
+
+type World = TestWorld<HookDefinitions, Workflows>;
+
+/** A workflow of a test application. */
+interface Introspectable {
+  readonly world: World;
+  readonly key: string;
+}
+
+const FINAL: readonly string[] = ["complete", "errored", "terminated"] satisfies InstanceStatus[];
+
+const introspectables = new WeakMap<object, Introspectable>();
+
+/** Bindings of a test application can be introspected. */
+export function makeIntrospectable(binding: object, world: World, key: string): void {
+  introspectables.set(binding, { world, key });
+}
+
+/**
+ * Changes how one instance runs, and waits for what becomes of it; it need not exist yet.
+ *
+ * @example
+ * await using instance = await introspectWorkflowInstance(app.workflows.checkout, "order-1");
+ * await instance.modify(async (m) => m.mockStepResult({ name: "charge" }, { id: "charge-1" }));
+ * await app.workflows.checkout.create({ id: "order-1", params: order });
+ * await instance.waitForStatus("complete");
+ */
+export async function introspectWorkflowInstance(
+  workflow: object,
+  instanceId: string,
+): Promise<WorkflowInstanceIntrospector> {
+  const { world, key } = find(workflow);
+  const { modifications, drop } = world.rehearsals.add(key, instanceId);
+  return new WorkflowInstanceIntrospector(world, key, instanceId, modifications, drop);
+}
+
+/** The same for all instances of a workflow that begin from now on, whose ids aren't known yet. */
+export async function introspectWorkflow(workflow: object): Promise<WorkflowIntrospector> {
+  const { world, key } = find(workflow);
+  return new WorkflowIntrospector(world, key);
+}
+
+export class WorkflowInstanceIntrospector implements AsyncDisposable {
+  readonly id: string;
+  readonly #world: World;
+  readonly #key: string;
+  readonly #modifications: Modifications;
+  readonly #drop: () => void;
+
+  /** @internal */
+  constructor(world: World, key: string, id: string, modifications: Modifications, drop: () => void) {
+    this.id = id;
+    this.#world = world;
+    this.#key = key;
+    this.#modifications = modifications;
+    this.#drop = drop;
+  }
+
+  async modify(change: (modifier: WorkflowInstanceModifier) => Promise<void> | void): Promise<this> {
+    await change(this.#modifications);
+    return this;
+  }
+
+  /** Runs the application, and lets time pass, until the step has ended. Gives its result, or throws what it failed with. */
+  waitForStepResult(step: StepTarget): Promise<unknown> {
+    return this.#world.runUntil(`the step "${step.name}" has ended`, async () => {
+      const ending = await findStepEnding(this.#instance(), step);
+      if (ending !== null && "error" in ending) throw ending.error;
+      if (ending === null) await this.#refuseOther(`the step "${step.name}" has ended`);
+      return ending;
+    });
+  }
+
+  /** Runs the application, and lets time pass, until the instance has this status. */
+  async waitForStatus(status: InstanceStatus): Promise<void> {
+    await this.#world.runUntil(`the instance "${this.id}" is ${status}`, async () => {
+      const present = await this.#status();
+      if (present === status) return { value: undefined };
+      await this.#refuseOther(`it is ${status}`);
+      return null;
+    });
+  }
+
+  /** What a complete instance gave. */
+  async getOutput(): Promise<unknown> {
+    const { status, output } = await this.#instance().status();
+    if (status === "complete") return output;
+    throw new PerdureError("testing.no_outcome", `The instance "${this.id}" is ${status}: it has no output.`);
+  }
+
+  /** What an errored instance failed with. */
+  async getError(): Promise<{ readonly name: string; readonly message: string }> {
+    const { status, error } = await this.#instance().status();
+    if (error !== undefined) return error;
+    throw new PerdureError("testing.no_outcome", `The instance "${this.id}" is ${status}: it has no error.`);
+  }
+
+  /** The instance runs as it is written again. */
+  async dispose(): Promise<void> {
+    this.#drop();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  #instance(): WorkflowInstance {
+    return this.#world.here().instance(this.#key, this.id);
+  }
+
+  /** Null while it doesn't exist. */
+  async #status(): Promise<InstanceStatus | null> {
+    try {
+      return (await this.#instance().status()).status;
+    } catch (error) {
+      if (error instanceof PerdureError && error.code === "instance.not_found") return null;
+      throw error;
+    }
+  }
+
+  /** What is finished doesn't come to anything else. */
+  async #refuseOther(wanted: string): Promise<void> {
+    const status = await this.#status();
+    if (status === null || !FINAL.includes(status)) return;
+    throw new PerdureError("testing.not_reached", `The instance "${this.id}" is ${status}, before ${wanted}.`);
+  }
+}
+
+export class WorkflowIntrospector implements AsyncDisposable {
+  readonly #world: World;
+  readonly #key: string;
+  readonly #modifications: Modifications;
+  readonly #collected: { readonly ids: ReadonlySet<string>; stop(): void };
+  readonly #drop: () => void;
+
+  /** @internal */
+  constructor(world: World, key: string) {
+    const { modifications, drop } = world.rehearsals.add(key, null);
+    this.#world = world;
+    this.#key = key;
+    this.#modifications = modifications;
+    this.#drop = drop;
+    this.#collected = world.rehearsals.collect(key);
+  }
+
+  async modifyAll(change: (modifier: WorkflowInstanceModifier) => Promise<void> | void): Promise<void> {
+    await change(this.#modifications);
+  }
+
+  /** One for each instance that was created since, in that order. */
+  async get(): Promise<WorkflowInstanceIntrospector[]> {
+    return Array.from(this.#collected.ids, (id) => {
+      const { modifications, drop } = this.#world.rehearsals.add(this.#key, id);
+      return new WorkflowInstanceIntrospector(this.#world, this.#key, id, modifications, drop);
+    });
+  }
+
+  async dispose(): Promise<void> {
+    this.#collected.stop();
+    this.#drop();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+}
+
+function find(workflow: object): Introspectable {
+  const found = typeof workflow === "object" && workflow !== null ? introspectables.get(workflow) : undefined;
+  if (found !== undefined) return found;
+  throw new InvalidInputError(
+    "options.invalid",
+    "Only a workflow of a test application can be introspected: app.workflows.KEY, of createTestApp.",
+  );
+}

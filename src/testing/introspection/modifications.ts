@@ -1,0 +1,98 @@
+import { AttemptAbortedError, InvalidInputError } from "../../errors.ts";
+import type { StepTarget, WorkflowInstanceModifier } from "./modifier.ts";
+
+/** What a mocked attempt comes to: a result, or what it throws. Null where the step's own function is called. */
+export type MockedAttempt = { readonly value: unknown } | { readonly error: unknown } | null;
+
+export interface MockedEvent {
+  readonly type: string;
+  readonly payload: unknown;
+}
+
+type Mock = (attempt: number) => MockedAttempt;
+
+const ALL = Symbol("all");
+const ALWAYS = Number.POSITIVE_INFINITY;
+
+/** What a test has changed about an instance, or about all instances of a workflow. */
+export class Modifications implements WorkflowInstanceModifier {
+  readonly #sleeps = new Set<string | typeof ALL>();
+  readonly #delays = new Set<string | typeof ALL>();
+  readonly #mocks = new Map<string, Mock>();
+  readonly #timeouts = new Set<string>();
+  readonly #events: MockedEvent[] = [];
+
+  async disableSleeps(steps?: readonly StepTarget[]): Promise<void> {
+    add(this.#sleeps, steps);
+  }
+
+  async disableRetryDelays(steps?: readonly StepTarget[]): Promise<void> {
+    add(this.#delays, steps);
+  }
+
+  async mockStepResult(step: StepTarget, value: unknown): Promise<void> {
+    this.#mocks.set(keyOf(step), () => ({ value }));
+  }
+
+  async mockStepError(step: StepTarget, error: Error, times: number = ALWAYS): Promise<void> {
+    this.#fail(step, times, () => error);
+  }
+
+  async forceStepTimeout(step: StepTarget, times: number = ALWAYS): Promise<void> {
+    this.#fail(
+      step,
+      times,
+      () => new AttemptAbortedError("step.timeout", "The step didn't end in time: a test says so."),
+    );
+  }
+
+  async mockEvent({ type, payload }: { readonly type: string; readonly payload?: unknown }): Promise<void> {
+    this.#events.push({ type, payload });
+  }
+
+  async forceEventTimeout(step: StepTarget): Promise<void> {
+    this.#timeouts.add(keyOf(step));
+  }
+
+  skipsSleep(step: StepTarget): boolean {
+    return this.#sleeps.has(ALL) || this.#sleeps.has(keyOf(step));
+  }
+
+  skipsDelay(step: StepTarget): boolean {
+    return this.#delays.has(ALL) || this.#delays.has(keyOf(step));
+  }
+
+  timesOut(step: StepTarget): boolean {
+    return this.#timeouts.has(keyOf(step));
+  }
+
+  attempt(step: StepTarget, attempt: number): MockedAttempt {
+    return this.#mocks.get(keyOf(step))?.(attempt) ?? null;
+  }
+
+  /** What is sent to the n-th wait for this type, counted from 0. */
+  event(type: string, index: number): MockedEvent | null {
+    return this.#events.filter((event) => event.type === type)[index] ?? null;
+  }
+
+  #fail(step: StepTarget, times: number, createError: () => unknown): void {
+    if (times !== ALWAYS && !(Number.isInteger(times) && times >= 1)) {
+      throw new InvalidInputError("options.invalid", "times must be a whole number above zero.");
+    }
+    this.#mocks.set(keyOf(step), (attempt) => (attempt <= times ? { error: createError() } : null));
+  }
+}
+
+function add(targets: Set<string | typeof ALL>, steps: readonly StepTarget[] | undefined): void {
+  if (steps === undefined) targets.add(ALL);
+  else for (const step of steps) targets.add(keyOf(step));
+}
+
+function keyOf(step: StepTarget): string {
+  const { name, index = 1 } = step ?? {};
+  if (typeof name === "string" && Number.isInteger(index) && index >= 1) return `${name}#${index}`;
+  throw new InvalidInputError(
+    "options.invalid",
+    "A step is named by { name, index }, where index is 1 for the first call of the name.",
+  );
+}

@@ -1,0 +1,82 @@
+import type { WorkflowStep, WorkflowStepConfig, WorkflowStepContext } from "../../workflows/step.ts";
+import { parseEventTimeout } from "../../workflows/steps.ts";
+import type { MockedEvent, Modifications } from "./modifications.ts";
+
+/** Outside of tests. */
+const SHORTEST_WAIT_MS = 1000;
+
+type Body = (ctx: WorkflowStepContext) => unknown;
+
+export interface Rehearsal {
+  /** Those of the instance come before those of all instances of its workflow. */
+  modifications(): readonly Modifications[];
+  send(event: MockedEvent & { readonly id: string }): Promise<void>;
+}
+
+/** The `step` of an instance that a test may have changed something about. */
+export function rehearseSteps(step: WorkflowStep, { modifications: find, send }: Rehearsal): WorkflowStep {
+  const counts = new Map<string, number>();
+  const count = (kind: string, name: string) => {
+    const index = (counts.get(`${kind}:${name}`) ?? 0) + 1;
+    counts.set(`${kind}:${name}`, index);
+    return { name, index };
+  };
+  const sleep = (name: string, fall: () => Promise<void>) => {
+    const target = count("sleep", name);
+    return find().some((one) => one.skipsSleep(target)) ? step.sleep(name, 0) : fall();
+  };
+  const rehearsed = {
+    do: (name: string, ...parameters: unknown[]) => {
+      const target = count("do", name);
+      const config = typeof parameters[0] === "function" ? undefined : (parameters.shift() as WorkflowStepConfig);
+      const [body, ...rest] = parameters;
+      const quick = find().some((one) => one.skipsDelay(target));
+      const perform = step.do as (...all: unknown[]) => Promise<unknown>;
+      return perform(name, quick ? withoutDelay(config) : (config ?? {}), mockable(body, find), ...rest);
+    },
+    sleep: (name: string, duration: never) => sleep(name, () => step.sleep(name, duration)),
+    sleepUntil: (name: string, time: never) => sleep(name, () => step.sleepUntil(name, time)),
+    waitForEvent: async (name: string, options: { readonly type: string; readonly timeout?: never }) => {
+      const target = count("waitForEvent", name);
+      if (find().some((one) => one.timesOut(target))) {
+        // Nobody sends events of this type: one that was sent must not end the wait.
+        return step.waitForEvent(name, { ...options, type: "perdure.forced-timeout", timeout: 0 });
+      }
+      parseEventTimeout(options?.timeout, SHORTEST_WAIT_MS);
+      const waiting = step.waitForEvent(name, options);
+      const { index } = count("event", String(options?.type));
+      const event = findEvent(find(), String(options?.type), index - 1);
+      if (event !== null) await Promise.race([waiting, send({ ...event, id: `mock.${index}` })]);
+      return waiting;
+    },
+    create: (workflow: never, options: never) => step.create(workflow, options),
+  };
+  return rehearsed as unknown as WorkflowStep;
+}
+
+function findEvent(modifications: readonly Modifications[], type: string, index: number): MockedEvent | null {
+  for (const one of modifications) {
+    const event = one.event(type, index);
+    if (event !== null) return event;
+  }
+  return null;
+}
+
+/** What isn't a function is left for the step itself to refuse. */
+function mockable(body: unknown, find: () => readonly Modifications[]): unknown {
+  if (typeof body !== "function") return body;
+  return (ctx: WorkflowStepContext) => {
+    const target = { name: ctx.step.name, index: ctx.step.count };
+    for (const one of find()) {
+      const mocked = one.attempt(target, ctx.attempt);
+      if (mocked === null) continue;
+      if ("error" in mocked) throw mocked.error;
+      return mocked.value;
+    }
+    return (body as Body)(ctx);
+  };
+}
+
+function withoutDelay(config: WorkflowStepConfig = {}): WorkflowStepConfig {
+  return { ...config, retries: { ...config.retries, delay: 0 } };
+}

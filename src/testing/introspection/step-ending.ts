@@ -1,0 +1,42 @@
+import type { HistoryItem } from "../../workflows/history-page.ts";
+import type { WorkflowInstance } from "../../workflows/instance.ts";
+import type { StepTarget } from "./modifier.ts";
+
+export type FoundEnding = { readonly value: unknown } | { readonly error: Error };
+
+const PAGE = 1000;
+
+/** How a step of the present run has ended; null if it hasn't. */
+export async function findStepEnding(
+  instance: WorkflowInstance,
+  { name, index = 1 }: StepTarget,
+): Promise<FoundEnding | null> {
+  for await (const entry of entriesOf(instance)) {
+    if (entry.name !== name || entry.count !== index) continue;
+    const ending = toEnding(entry);
+    if (ending !== null) return ending;
+  }
+  return null;
+}
+
+async function* entriesOf(instance: WorkflowInstance): AsyncGenerator<HistoryItem> {
+  const { run } = await instance.history({ limit: 1 });
+  let cursor: string | null | undefined;
+  do {
+    const page = await instance.history({ run, limit: PAGE, ...(cursor ? { cursor } : {}) });
+    yield* page.entries;
+    cursor = page.cursor;
+  } while (cursor !== null);
+}
+
+function toEnding({ kind, output, error, dueAt, event }: HistoryItem): FoundEnding | null {
+  if (kind === "completed") return { value: output };
+  if (kind === "received") return { value: event?.payload };
+  if (kind === "timedOut") return { error: namedError("EventTimeoutError", "No event came in time.") };
+  if (kind !== "failed" || dueAt !== undefined) return null;
+  return { error: namedError(error?.name ?? "Error", error?.message ?? "") };
+}
+
+function namedError(name: string, message: string): Error {
+  return Object.assign(new Error(message), { name });
+}

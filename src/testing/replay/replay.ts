@@ -1,0 +1,89 @@
+import { InvalidInputError } from "../../errors.ts";
+import { checkOptions } from "../../options.ts";
+import { encodeValue } from "../../values/index.ts";
+import type { HistoryItem } from "../../workflows/history-page.ts";
+import type { EnvOption } from "../../workflows/registered-workflows.ts";
+import { describeStep } from "../../workflows/step-path.ts";
+import type { AnyWorkflow, Workflows } from "../../workflows/workflow-types.ts";
+import { createTestWorld } from "../create-test-app.ts";
+import { CallWatch } from "./call-watch.ts";
+import { storeHistory } from "./store-history.ts";
+
+/** What `instance.history()` gave: its pages, or their entries. */
+export type RecordedHistory = readonly HistoryItem[] | { readonly entries: readonly HistoryItem[] };
+
+export interface ReplayOptions {
+  /** With which the instance was created. */
+  readonly params?: unknown;
+  readonly instanceId?: string;
+  readonly env?: EnvOption;
+  /** Other workflows that it knows: those that it creates children of. */
+  readonly workflows?: Workflows;
+  /** What time it is. Default: when the last entry was written. */
+  readonly at?: Date | number;
+}
+
+/** What code makes of a stored history, before anything runs. Steps are named as in `do:charge#2`. */
+export interface ReplayReport {
+  /** `continues`: it has something left to do, or to wait for. */
+  readonly outcome: "complete" | "errored" | "continues";
+  readonly output?: unknown;
+  readonly error?: { readonly name: string; readonly message: string };
+  /** What the code does next: steps that would run, and what it would wait for. */
+  readonly next: readonly string[];
+  /** Stored steps that the code doesn't call. Their results are lost to it; if one was renamed, give it an alias. */
+  readonly unreached: readonly string[];
+}
+
+/**
+ * Runs code against a stored history, and tells what it would do with it. No step's function is called, and nothing is changed.
+ *
+ * @example
+ * const { entries } = await app.workflows.checkout.get("order-1").then((instance) => instance.history({ limit: 1000 }));
+ * const report = await replay(entries, checkout, { params: order });
+ * assert.deepEqual(report.unreached, []);
+ */
+export async function replay(
+  history: RecordedHistory,
+  workflow: AnyWorkflow,
+  options: ReplayOptions = {},
+): Promise<ReplayReport> {
+  checkOptions(options, { label: "replay", fields: ["params", "instanceId", "env", "workflows", "at"] });
+  const { params, instanceId = "replayed", env, workflows = {}, at } = options;
+  const entries = ofLastRun(history);
+  const watch = new CallWatch(entries);
+  const registry = { ...workflows, replayed: workflow };
+  const startAt = at ?? entries.at(-1)?.at;
+  const world = await createTestWorld(
+    { workflows: registry, env, ...(startAt === undefined ? {} : { startAt }) },
+    (process) => (key, _id, step) => watch.watchSteps(step, key === "replayed", (child) => process().nameOf(child)),
+  );
+  try {
+    const process = world.here();
+    const name = process.nameOf("replayed");
+    await storeHistory(process.statements, { namespace: "app", name, id: instanceId }, encodeValue(params), entries);
+    await process.runDue({ untilStalled: true });
+    const { status, output, error } = await process.instance("replayed", instanceId).status();
+    const outcome = status === "complete" || status === "errored" ? status : "continues";
+    return {
+      outcome,
+      ...(outcome === "complete" ? { output } : {}),
+      ...(error === undefined ? {} : { error }),
+      next: outcome === "continues" ? watch.open.map(describeStep) : [],
+      unreached: watch.unreached.map(describeStep),
+    };
+  } finally {
+    world.stop();
+  }
+}
+
+function ofLastRun(history: RecordedHistory): HistoryItem[] {
+  const entries = Array.isArray(history) ? history : (history as { readonly entries?: unknown } | null)?.entries;
+  if (!Array.isArray(entries)) {
+    throw new InvalidInputError("options.invalid", "replay takes what instance.history() gave, or its entries.");
+  }
+  const run = Math.max(...entries.map((entry: HistoryItem) => entry.run));
+  return entries
+    .filter((entry: HistoryItem) => entry.run === run)
+    .sort((left: HistoryItem, right: HistoryItem) => left.position - right.position);
+}

@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest";
+import { defineWorkflow, NonRetryableError, type WorkflowStep } from "../../src/index.ts";
+import { createTestApp, replay } from "../../src/testing/index.ts";
+
+type Code = (step: WorkflowStep, params: unknown) => Promise<unknown>;
+
+const toWorkflow = (code: Code) => defineWorkflow({ name: "changed" }, (event, step) => code(step, event.payload));
+
+/** What is stored of code that has run for a while. */
+async function record(code: Code, { events = [] as string[], hours = 0, params = undefined as unknown } = {}) {
+  await using app = await createTestApp({ workflows: { changed: toWorkflow(code) } });
+  const instance = await app.workflows.changed.create({ id: "one", params: params as never });
+  for (const payload of events) await instance.sendEvent({ type: "word", payload });
+  await app.runUntilIdle();
+  if (hours > 0) await app.advance(`${hours} hours`);
+  return (await instance.history({ limit: 1000 })).entries;
+}
+
+const never = () => {
+  throw new Error("A replay calls no function of a step.");
+};
+
+const before: Code = async (step) => {
+  const first = await step.do("first", () => ({ at: new Date(5) }));
+  await step.sleep("rest", "1 hour");
+  await step.do("second", () => 2);
+  await step.sleep("long", "300 days");
+  return first;
+};
+
+describe("a replay", () => {
+  test("of the same code goes on where the history ends, and calls nothing", async () => {
+    const entries = await record(before, { hours: 2 });
+    let seen: unknown;
+    const report = await replay(
+      entries,
+      toWorkflow(async (step) => {
+        seen = await step.do("first", never);
+        await step.sleep("rest", "1 hour");
+        await step.do("second", never);
+        await step.sleep("long", "300 days");
+      }),
+    );
+
+    expect(report).toEqual({ outcome: "continues", next: ["sleep:long"], unreached: [] });
+    expect(seen).toEqual({ at: new Date(5) });
+  });
+
+  test("tells of a renamed step, and that an alias mends it", async () => {
+    const entries = await record(before, { hours: 2 });
+    const renamed =
+      (config: object): Code =>
+      async (step) => {
+        await step.do("one", config, never);
+        await step.sleep("rest", "1 hour");
+        await step.do("second", never);
+        await step.sleep("long", "300 days");
+      };
+
+    expect(await replay(entries, toWorkflow(renamed({})))).toEqual({
+      outcome: "continues",
+      next: ["do:one"],
+      unreached: ["do:first", "sleep:rest", "do:second", "sleep:long"],
+    });
+    expect(await replay(entries, toWorkflow(renamed({ aliases: ["first"] })))).toEqual({
+      outcome: "continues",
+      next: ["sleep:long"],
+      unreached: [],
+    });
+  });
+
+  test("tells of a new step in the middle, which would run", async () => {
+    const entries = await record(before, { hours: 2 });
+    const report = await replay(
+      entries,
+      toWorkflow(async (step) => {
+        await step.do("first", never);
+        await Promise.all([step.do("new", never), step.sleep("rest", "1 hour").then(() => step.do("second", never))]);
+        await step.sleep("long", "300 days");
+      }),
+    );
+
+    expect(report).toEqual({ outcome: "continues", next: ["do:new"], unreached: ["sleep:long"] });
+  });
+
+  test("tells of a step that is gone, and how the code would end", async () => {
+    const entries = await record(before, { hours: 2 });
+    const report = await replay(
+      entries,
+      toWorkflow(async (step) => {
+        const { at } = await step.do("first", never);
+        return at;
+      }),
+    );
+
+    expect(report).toEqual({
+      outcome: "complete",
+      output: new Date(5),
+      next: [],
+      unreached: ["sleep:rest", "do:second", "sleep:long"],
+    });
+  });
+
+  test("gives back events, failures and params", async () => {
+    const code: Code = async (step, params) => {
+      const words = [];
+      for (let round = 0; round < 2; round++) words.push((await step.waitForEvent("word", { type: "word" })).payload);
+      const failure = await step
+        .do("bad", () => {
+          throw new NonRetryableError("no", "Refused");
+        })
+        .catch((error: Error) => `${error.name}: ${error.message}`);
+      await step.sleep("long", "300 days");
+      return { params, words, failure };
+    };
+    const entries = await record(code, { events: ["a", "b"], params: { order: 1 } });
+    const [last] = entries.slice(-1);
+    const report = await replay({ entries }, toWorkflow(code), {
+      params: { order: 1 },
+      at: new Date((last?.dueAt?.getTime() ?? 0) + 1),
+    });
+
+    expect(report).toEqual({
+      outcome: "complete",
+      output: { params: { order: 1 }, words: ["a", "b"], failure: "Refused: no" },
+      next: [],
+      unreached: [],
+    });
+  });
+
+  test("knows steps inside of steps, and children", async () => {
+    const child = defineWorkflow({ name: "child" }, async () => "grown");
+    const parent = defineWorkflow({ name: "parent" }, async (_event, step) => {
+      await step.do("outer", async () => step.do("inner", () => 1));
+      const first = await step.create(child, { id: "mine" });
+      await step.sleep("rest", "1 hour");
+      await step.create(child);
+      return first.id;
+    });
+    await using app = await createTestApp({ workflows: { parent, child } });
+    const instance = await app.workflows.parent.create({ id: "one" });
+    await app.runUntilIdle();
+    const history = await instance.history();
+
+    expect(await replay(history, parent, { workflows: { child } })).toEqual({
+      outcome: "continues",
+      next: ["sleep:rest"],
+      unreached: [],
+    });
+    const later = new Date(app.now() + 2 * 3_600_000);
+    expect(await replay(history, parent, { workflows: { child }, at: later })).toMatchObject({
+      next: ["create:child#2"],
+    });
+  });
+
+  test("tells what new code would throw", async () => {
+    const report = await replay(
+      await record(before),
+      toWorkflow(async () => Promise.reject(new TypeError("new bug"))),
+    );
+
+    expect(report).toMatchObject({ outcome: "errored", error: { name: "TypeError", message: "new bug" } });
+  });
+
+  test("takes a history, and nothing else", async () => {
+    for (const history of [null, {}, "history", 5]) {
+      await expect(replay(history as never, toWorkflow(before))).rejects.toMatchObject({ code: "options.invalid" });
+    }
+    await expect(replay([], toWorkflow(before), { hurry: true } as never)).rejects.toMatchObject({
+      code: "options.invalid",
+    });
+    expect(await replay([], toWorkflow(before))).toMatchObject({ outcome: "continues", next: ["do:first"] });
+  });
+});
