@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test("the examples pass in node:test, where there is no other test runner", async () => {
+test("the examples pass in node:test, where there is no other test runner", { timeout: 180_000 }, async () => {
   const resolver = join(directory, "resolve.mjs");
   const urls = Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, `file://${path}`]));
   await writeFile(
@@ -48,7 +48,7 @@ test("the examples pass in node:test, where there is no other test runner", asyn
     const urls = ${JSON.stringify(urls)};
     registerHooks({ resolve: (name, context, next) => next(urls[name] ?? name, context) });`,
   );
-  const flags = ["--test", "--test-reporter=tap", "--import", resolver];
+  const flags = ["--test", "--test-isolation=none", "--test-reporter=tap", "--import", resolver];
   const { NODE_OPTIONS: _options, NODE_TEST_CONTEXT: _context, ...env } = process.env;
   const report = await run([...flags, ...examples], { env });
   expect(examples.length).toBeGreaterThan(3);

@@ -75,4 +75,81 @@ describe.each(ENGINES)("changed code on $name", (engine) => {
     expect(result).toBe(2);
     expect(warnings).toEqual([]);
   });
+
+  test("may put a step in front of others, between them and after them: only that runs", async () => {
+    const ran: string[] = [];
+    const note = (name: string) => () => {
+      ran.push(name);
+      return name;
+    };
+    const { result, warnings } = await change(
+      async (step) => [await step.do("a", () => "old a"), await step.do("b", () => "old b")],
+      async (step) => [
+        await step.do("front", note("front")),
+        await step.do("a", note("a")),
+        await step.do("between", note("between")),
+        await step.do("b", note("b")),
+        await step.do("after", note("after")),
+      ],
+    );
+
+    expect(result).toEqual(["front", "old a", "between", "old b", "after"]);
+    expect(ran).toEqual(["front", "between", "after"]);
+    expect(warnings).toEqual([]);
+  });
+
+  test("may call its steps in another order, or all at once", async () => {
+    let runs = 0;
+    const { result, warnings } = await change(
+      async (step) => [await step.do("a", () => 1), await step.do("b", () => 2), await step.do("c", () => 3)],
+      async (step) => {
+        const c = await step.do("c", () => ++runs);
+        return [c, ...(await Promise.all([step.do("b", () => ++runs), step.do("a", () => ++runs)]))];
+      },
+    );
+
+    expect(result).toEqual([3, 2, 1]);
+    expect(runs).toBe(0);
+    expect(warnings).toEqual([]);
+  });
+
+  test("that calls one name more often gives the first calls what is stored, wherever they are now", async () => {
+    const { result } = await change(
+      async (step) => [await step.do("send", () => "to Ada"), await step.do("send", () => "to Bob")],
+      async (step) => [
+        await step.do("send", () => "to Cid"),
+        await step.do("send", () => "to Ada"),
+        await step.do("send", () => "to Bob"),
+      ],
+    );
+
+    expect(result).toEqual(["to Ada", "to Bob", "to Bob"]);
+  });
+
+  test("that makes another kind of step of it runs it anew", async () => {
+    const { result, warnings } = await change(
+      async (step) => step.do("pause", () => "done"),
+      async (step) => {
+        await step.sleep("pause", "1 second");
+        return step.do("after", () => "slept");
+      },
+    );
+
+    expect(result).toBe("slept");
+    expect(warnings).toEqual([{ workflow: "changed", instance: "one", steps: ["do:pause"] }]);
+  });
+
+  test("doesn't move a deadline that is stored", async () => {
+    const sleeper = (duration: string) =>
+      defineWorkflow({ name: "sleeper" }, (_event, step) => step.sleep("rest", duration as "1 hour"));
+    const first = subject.start({ sleeper: sleeper("1 hour") });
+    const created = await first.workflows.sleeper.create({ id: "one" });
+    await untilParked(created);
+    const second = await replaceProcess(subject, first, { sleeper: sleeper("300 days") });
+    const before = subject.clock.now();
+    const instance = await second.workflows.sleeper.get("one");
+    await afterLong(subject, instance, "complete");
+
+    expect(subject.clock.now() - before).toBeLessThan(2 * 3_600_000);
+  });
 });
