@@ -50,7 +50,9 @@ class HttpServer {
     const { clock } = app.parts.store;
     const { tickDeadlineMs, redact, maxStreams, heartbeatMs, basePath } = settings;
     this.#settings = settings;
-    const onError = (error: unknown) => this.#log(error, null);
+    const onError = (error: unknown) => {
+      if (toHttpError(error).unexpected) this.#log(error, "subscribe");
+    };
     this.#host = new HttpHost({
       app,
       redact,

@@ -41,8 +41,8 @@ export class EventStreams {
     return this.#open;
   }
 
-  /** Answers with a stream. `subscribe` isn't called where there are too many already. */
-  async answer(request: Request, subscribe: () => Promise<EventSubscription>): Promise<Response> {
+  /** Answers with a stream, or with nothing where the reader has seen all. Not asked where there are too many already. */
+  async answer(request: Request, subscribe: () => Promise<EventSubscription | null>): Promise<Response> {
     const { maxStreams } = this.#settings;
     if (this.#open >= maxStreams) {
       throw new HttpError(503, "http.too_many_streams", `There are ${maxStreams} open streams already. Try again.`, {
@@ -50,16 +50,17 @@ export class EventStreams {
       });
     }
     this.#open += 1;
-    let subscription: EventSubscription;
-    try {
-      subscription = await subscribe();
-    } catch (error) {
-      this.#open -= 1;
-      throw error;
-    }
     const release = () => {
       this.#open -= 1;
     };
+    const subscription = await subscribe().catch((error: unknown) => {
+      release();
+      throw error;
+    });
+    if (subscription === null) {
+      release();
+      return new Response(null, { status: 204 });
+    }
     const body = new OpenStream(subscription, request.signal, this.#settings, release).stream;
     const headers = { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" };
     return new Response(body, { headers });

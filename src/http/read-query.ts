@@ -2,7 +2,7 @@ import { invalidRequest } from "./http-error.ts";
 import type { Schema } from "./schema.ts";
 import { validate } from "./validate.ts";
 
-const WHOLE_NUMBER = /^-?\d{1,15}$/;
+const WHOLE_NUMBER = /^-?\d{1,16}$/;
 
 /** The values of a query by name, as its schemas want them. What they don't name, and what is there twice, is refused. */
 export function readQuery(

@@ -1,4 +1,5 @@
 import { InvalidInputError } from "../errors.ts";
+import { REDACTED } from "../values/index.ts";
 import type { HttpResource } from "./authorization.ts";
 import { toWire } from "./wire-values.ts";
 
@@ -12,8 +13,6 @@ export interface RedactionContext {
 
 /** `true` hides all values. A function gives what is shown instead of a value, or the value itself. */
 export type Redaction = boolean | ((value: unknown, context: RedactionContext) => unknown);
-
-const REDACTED = "[redacted]";
 
 /** Shows a value of the application to whoever may read. */
 export type ShowValue = (value: unknown, field: ValueField) => unknown;

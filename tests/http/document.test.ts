@@ -147,6 +147,8 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.becomes("/workflows/approval/instances/one", "complete");
   await client.post("/workflows/approval/instances/one/restart");
   await client.get("/workflows/approval/instances/one/history");
+  await client.get("/workflows/approval/instances/one/subscribe");
+  await client.get(`/workflows/echo/instances/one/subscribe?cursor=${2 ** 34}`); // after the end of the first run
   await client.becomes("/workflows/approval/instances/one", "waiting");
   await client.post("/workflows/approval/instances/one/terminate");
   await client.delete("/workflows/approval/instances/one");
@@ -179,7 +181,7 @@ async function useEverything(client: Client, app: App): Promise<void> {
 
 /** What isn't there. */
 async function askForNothing(client: Client): Promise<void> {
-  for (const rest of ["", "/history"]) await client.get(`/workflows/echo/instances/none${rest}`);
+  for (const rest of ["", "/history", "/subscribe"]) await client.get(`/workflows/echo/instances/none${rest}`);
   for (const verb of ["pause", "resume", "terminate", "restart"]) {
     await client.post(`/workflows/echo/instances/none/${verb}`);
   }

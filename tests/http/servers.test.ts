@@ -12,6 +12,7 @@ import type { Servable } from "../../src/http/index.ts";
 import { toNodeHandler } from "../../src/http/node.ts";
 import { ENGINES, type TestEngine } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
+import { readEvents } from "./support/read-events.ts";
 import { hooks, workflows } from "./support/sample-app.ts";
 import { useHttp } from "./support/use-http.ts";
 
@@ -82,6 +83,26 @@ describe.each(SERVERS)("mounted in $name", ({ create }) => {
     expect(query.body["instances"]).toHaveLength(1);
     expect((await send("DELETE", "/workflows/approval/instances/one")).status).toBe(204);
     expect((await send("GET", "/workflows/approval/instances/one")).status).toBe(404);
+  });
+
+  test("events are streamed as they happen, and a reader may leave", async () => {
+    const { origin, send } = await setUp();
+    await send("POST", "/workflows/approval/instances", { id: "one" });
+    const open = () =>
+      fetch(`${origin}/perdure/workflows/approval/instances/one/subscribe`, {
+        headers: { authorization: `Bearer ${TOKEN}` },
+      });
+    for await (const event of readEvents(await open())) if (event.type === "step_completed") break;
+    const types: string[] = [];
+
+    for await (const event of readEvents(await open())) {
+      types.push(event.type);
+      if (event.type === "step_completed") {
+        await send("POST", "/workflows/approval/instances/one/events", { type: "approved" });
+      }
+    }
+
+    expect(types.at(-1)).toBe("workflow_completed");
   });
 
   test("who has no token is refused, and other paths are the application's own", async () => {

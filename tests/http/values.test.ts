@@ -98,11 +98,11 @@ describe.each(ENGINES)("values over HTTP on $name", (engine) => {
       return body.hooks.length > 0 ? body : null;
     });
 
-    expect(complete["output"]).toBe("[redacted]");
-    expect(errored["error"]).toEqual({ name: "TypeError", message: "[redacted]" });
+    expect(complete["output"]).toBe("[REDACTED]");
+    expect(errored["error"]).toEqual({ name: "TypeError", message: "[REDACTED]" });
     const all = JSON.stringify([complete, errored, history.body, list.body, hooks]);
     expect(all).not.toContain("secret");
-    expect(all).toContain('"payload":"[redacted]"');
+    expect(all).toContain('"payload":"[REDACTED]"');
   });
 
   test("are shown as a function says, which knows what they are of", async () => {

@@ -15,6 +15,7 @@ import {
 import { listInstances } from "./list-instances.ts";
 import { readStatistics } from "./statistics.ts";
 import { getSubject, listDispatchers, listSubjects, makeSubjectDue, releaseSubject } from "./subjects.ts";
+import { subscribe } from "./subscribe.ts";
 import { tick } from "./tick.ts";
 import { listWorkflows } from "./workflows.ts";
 
@@ -32,6 +33,7 @@ const ROUTES: readonly Route[] = [
   restartInstance,
   sendEvent,
   readHistory,
+  subscribe,
   listHooks,
   getHook,
   redriveHooks,

@@ -29,6 +29,8 @@ const TYPES: Readonly<Record<WorkflowInstanceEventType, true>> = {
   wait_timed_out: true,
 };
 
+export const EVENT_TYPES: readonly WorkflowInstanceEventType[] = Object.keys(TYPES) as WorkflowInstanceEventType[];
+
 export interface ParsedSubscription {
   readonly cursor: number | null;
   readonly filter: ReadonlySet<string> | null;

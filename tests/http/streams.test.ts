@@ -1,0 +1,188 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { perdure } from "../../src/app/perdure.ts";
+import { EventStreams, type EventSubscription } from "../../src/http/event-stream.ts";
+import { ControlledClock } from "../support/controlled-clock.ts";
+import { ENGINES } from "../support/engines.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import type { Document } from "./support/document.ts";
+import { type ReadEvent, readEvents } from "./support/read-events.ts";
+import { hooks, workflows } from "./support/sample-app.ts";
+import { type Client, useHttp } from "./support/use-http.ts";
+
+const PATH = "/workflows/approval/instances/one";
+
+describe.each(ENGINES)("streams of events on $name", (engine) => {
+  const subject = useHttp(engine);
+
+  async function setUp(options: Parameters<typeof subject.serve>[1] = {}) {
+    const app = await subject.start({ workflows, hooks });
+    const client = subject.serve(app, options);
+    await client.post("/workflows/approval/instances", { id: "one", params: { for: "Ada" } });
+    return { app, client };
+  }
+
+  function open(client: Client, query = "", init: RequestInit = {}): Promise<Response> {
+    return client.handler(new Request(`http://localhost${PATH}/subscribe${query}`, init));
+  }
+
+  const approve = (client: Client) => client.post(`${PATH}/events`, { type: "approved", payload: { by: "Ada" } });
+
+  test("tell what happens until the end, each with an id and a type", async () => {
+    const { client } = await setUp();
+    const response = await open(client);
+    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    const events: ReadEvent[] = [];
+
+    for await (const event of readEvents(response)) {
+      events.push(event);
+      if (event.type === "step_completed") await approve(client);
+    }
+
+    const types = events.map(({ type }) => type);
+    expect(types[0]).toBe("workflow_queued");
+    expect(types).toContain("wait_completed");
+    expect(types.at(-1)).toBe("workflow_completed");
+    expect(events.at(-1)?.data["output"]).toEqual({ by: "Ada" });
+    const ids = events.map(({ id }) => Number(id));
+    expect(ids).toEqual(ids.toSorted((one, other) => one - other));
+    expect(events.map(({ data }) => [String(data["eventId"]), data["type"]])).toEqual(
+      events.map(({ id, type }) => [id, type]),
+    );
+  });
+
+  test("go on after the last event that was seen, with no gap and none twice", async () => {
+    const { client } = await setUp();
+    await approve(client);
+    await client.becomes(PATH, "complete");
+    const all = await Array.fromAsync(readEvents(await open(client)));
+    expect(all.length).toBeGreaterThan(5);
+
+    for (const [index, { id }] of all.slice(0, -1).entries()) {
+      const byHeader = await open(client, "?cursor=0", { headers: { "last-event-id": id } });
+      expect(await Array.fromAsync(readEvents(byHeader))).toEqual(all.slice(index + 1));
+    }
+    const byCursor = await open(client, `?cursor=${all[2]?.id}&filter=step_completed&filter=workflow_completed`);
+    expect((await Array.fromAsync(readEvents(byCursor))).map(({ type }) => type)).toEqual([
+      "step_completed",
+      "workflow_completed",
+    ]);
+  });
+
+  test("are over for those who have seen the end, so that browsers don't come back", async () => {
+    const { client } = await setUp();
+    await approve(client);
+    await client.becomes(PATH, "complete");
+    const last = (await Array.fromAsync(readEvents(await open(client)))).at(-1)?.id as string;
+
+    expect((await open(client, "", { headers: { "last-event-id": last } })).status).toBe(204);
+    await client.post(`${PATH}/restart`);
+    const next = await open(client, "", { headers: { "last-event-id": last } });
+    for await (const event of readEvents(next)) {
+      expect([event.type, event.data["run"]]).toEqual(["workflow_queued", 2]);
+      break;
+    }
+  });
+
+  test("are limited in number, and free their place when their reader leaves, however it does", async () => {
+    const { client } = await setUp({ maxStreams: 1 });
+    const refused = async () => (await open(client)).status === 503;
+    const first = await open(client);
+    expect((await client.get(`${PATH}/subscribe`)).body["code"]).toBe("http.too_many_streams");
+
+    await first.body?.cancel();
+    const leaving = new AbortController();
+    const second = await open(client, "", { signal: leaving.signal });
+    expect([second.status, await refused()]).toEqual([200, true]);
+
+    leaving.abort();
+    const third = await open(client);
+    expect([third.status, await refused()]).toEqual([200, true]);
+
+    await client.delete(PATH);
+    await waitUntil("the stream has ended with its instance", async () => {
+      for await (const _ of readEvents(third));
+      return true;
+    });
+    expect((await open(client)).status).toBe(404);
+    expect(subject.logs.messages("error")).toEqual([]);
+  });
+
+  test("of what isn't there, or from where nothing was, are refused", async () => {
+    const { client } = await setUp();
+    const bad = [
+      await client.get("/workflows/approval/instances/none/subscribe"),
+      await client.get(`${PATH}/subscribe`, { headers: { "last-event-id": "x" } }),
+      await client.get(`${PATH}/subscribe?cursor=-1`),
+      await client.get(`${PATH}/subscribe?cursor=9007199254740991`),
+      await client.get(`${PATH}/subscribe?filter=everything`),
+    ];
+
+    expect(bad.map(({ status, body }) => [status, body["code"]])).toEqual([
+      [404, "instance.not_found"],
+      [400, "http.invalid_request"],
+      [400, "http.invalid_request"],
+      [400, "cursor.invalid"],
+      [400, "http.invalid_request"],
+    ]);
+  });
+
+  test("hide values where that is wanted", async () => {
+    const { client } = await setUp({ redact: true });
+    await approve(client);
+    const text = await (await open(client)).text();
+    expect(text).toContain("[REDACTED]");
+    expect(text).not.toContain("Ada");
+  });
+
+  test("say what the document says", async () => {
+    const { client } = await setUp();
+    await approve(client);
+    const { body } = await client.get<Document>("/openapi.json");
+    const schema = z.fromJSONSchema(body.components.schemas["InstanceEvent"] as never);
+    for await (const { data } of readEvents(await open(client))) expect(schema.safeParse(data).error).toBeUndefined();
+  });
+
+  test("aren't silent for long", async () => {
+    const clock = new ControlledClock();
+    const adapter = subject.database?.reopen({ clock });
+    if (adapter === undefined) throw new Error("There is no database.");
+    await using app = await perdure({ database: adapter, workflows, namespace: "silent", worker: false });
+    await app.workflows.approval.create({ id: "one" });
+    const client = subject.serve(app, { heartbeatMs: 10_000 });
+    const reader = (await open(client, "?filter=workflow_completed")).body?.getReader();
+    const read = async () => new TextDecoder().decode((await reader?.read())?.value);
+    expect(await read()).toBe(": connected\n\n");
+
+    const next = read();
+    for (let seconds = 0; seconds < 10; seconds++) await clock.advanceAndSettle(1000);
+
+    expect(await next).toBe(": waiting\n\n");
+    await reader?.cancel();
+  });
+});
+
+test("a stream whose reader is slow holds one event, and asks for no other", async () => {
+  let asked = 0;
+  let freed = 0;
+  const subscription: EventSubscription = {
+    next: async () => ({ done: false, value: { id: String(++asked), type: "t", data: "x".repeat(1000) } }),
+    return: async () => freed++,
+  };
+  const clock = new ControlledClock();
+  const streams = new EventStreams({ clock, maxStreams: 10_000, heartbeatMs: 1000, onError: () => {} });
+  const request = () => new Request("http://localhost/");
+
+  const responses = await Promise.all(
+    Array.from({ length: 5000 }, () => streams.answer(request(), async () => subscription)),
+  );
+  await clock.advanceAndSettle(60_000);
+
+  expect([streams.open, asked]).toEqual([5000, 0]); // not even one: nobody has read that it is connected
+  const readers = responses.map(({ body }) => body?.getReader());
+  await Promise.all(readers.map((reader) => reader?.read()));
+  await clock.advanceAndSettle(60_000);
+  expect(asked).toBe(5000);
+  await Promise.all(readers.map((reader) => reader?.cancel()));
+  expect([streams.open, freed]).toEqual([0, 5000]);
+});
