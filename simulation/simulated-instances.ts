@@ -58,6 +58,7 @@ export function createInstanceStatements(
         () => book.expired(locks),
       ),
     positions: (refs) => wire.call("positions", () => instances.positions(refs)),
+    dropProgress: (range) => wire.call("drop progress", () => instances.dropProgress(range)),
     unknownNames: (scope) => wire.call("unknown names", () => instances.unknownNames(scope)),
     sendEvents: (events) =>
       wire.call(

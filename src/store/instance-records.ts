@@ -84,8 +84,10 @@ export type StepType = "do" | "sleep" | "waitForEvent" | "create";
  * - `waiting`: a wait and its deadline.
  * - `received`: the event that a wait got.
  * - `timedOut`: a wait that got none.
+ * - `progress`: what an attempt told while it ran. Its value is dropped, mostly, when the step has ended; the entry stays, because
+ *   its position must not be written again.
  */
-export type EntryKind = "started" | "completed" | "failed" | "waiting" | "received" | "timedOut";
+export type EntryKind = "started" | "completed" | "failed" | "waiting" | "received" | "timedOut" | "progress";
 
 /** What happened at one step. */
 export interface NewEntry {
@@ -122,10 +124,19 @@ export interface StoredEvent {
   readonly at: number;
 }
 
+/** The progress of one step, from a position on. */
+export interface ProgressRange extends InstanceRun {
+  readonly type: StepType;
+  readonly name: string;
+  readonly count: number;
+  readonly parent: string | null;
+  readonly from: number;
+}
+
 /** Everything that a run has been through, in one snapshot. */
 export interface InstanceHistory extends InstanceRun {
   readonly wakes: number;
-  /** In the order of their positions. */
+  /** In the order of their positions. Without dropped progress; progress has no value here. */
   readonly entries: readonly JournalEntry[];
   /** All events of this run, in the order of their sequences. */
   readonly events: readonly StoredEvent[];
@@ -249,6 +260,8 @@ export interface HistoryFilter {
   readonly after: { readonly run: number; readonly position: number } | null;
   readonly order: "oldest" | "newest";
   readonly limit: number;
+  /** Whether progress that was dropped is wanted, too. Default: false. */
+  readonly dropped?: boolean;
 }
 
 export interface HistoryEntry extends JournalEntry {

@@ -21,6 +21,7 @@ import type {
   InstanceRun,
   LoadedEvents,
   PastRun,
+  ProgressRange,
   RenewedInstance,
 } from "./instance-records.ts";
 
@@ -87,6 +88,9 @@ export interface InstanceStatements {
   list(filter: InstanceFilter): Promise<InstanceRecord[]>;
 
   history(filter: HistoryFilter): Promise<HistoryEntry[]>;
+
+  /** Drops what a step told while it ran; it has ended. */
+  dropProgress(range: ProgressRange): Promise<void>;
 
   /** Oldest first; the present run isn't one of them. */
   pastRuns(ref: string): Promise<PastRun[]>;

@@ -7,6 +7,7 @@ import type { Commits } from "./commits.ts";
 import type { DatabaseTime } from "./database-time.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import type { OpenWaits } from "./open-waits.ts";
+import type { Progress } from "./progress.ts";
 import type { BodyCall } from "./step-call.ts";
 import { liveValue } from "./step-ending.ts";
 import { chooseDelay } from "./step-retry.ts";
@@ -18,6 +19,7 @@ export interface AttemptSurroundings {
   readonly bodies: Bodies;
   readonly waits: OpenWaits;
   readonly commits: Commits;
+  readonly progress: Progress;
   isOver(): boolean;
   /** Delivers an ending when it is its turn. */
   arrive(deliver: () => void): void;
@@ -54,12 +56,14 @@ export class AttemptResults {
 
   /** An attempt has failed: the next comes after the delay, or, if that is null, none does. */
   fail(call: BodyCall, error: unknown, delay: number | null): void {
-    const { bodies, time, commits, waits } = this.#parts;
+    const { bodies, time, commits, waits, progress } = this.#parts;
     bodies.ended(call);
     const value = encodeError(error);
     const dueAt = delay === null ? null : time.now() + Math.ceil(delay);
-    commits.add(call.entry("failed", { attempt: call.attempt, value, dueAt }));
+    const entry = call.entry("failed", { attempt: call.attempt, value, dueAt });
+    commits.add(entry);
     if (dueAt === null) {
+      progress.ended(call, entry);
       call.end({ error: decodeValue(value) });
       return;
     }
@@ -84,9 +88,11 @@ export class AttemptResults {
   }
 
   #complete(call: BodyCall, value: unknown, text: string | null): void {
-    const { bodies, commits } = this.#parts;
+    const { bodies, commits, progress } = this.#parts;
     bodies.ended(call);
-    commits.add(call.entry("completed", { attempt: call.attempt, value: text }));
+    const entry = call.entry("completed", { attempt: call.attempt, value: text });
+    commits.add(entry);
+    progress.ended(call, entry);
     call.end({ value: liveValue(value, text) });
   }
 }

@@ -1,10 +1,14 @@
 import { AttemptAbortedError } from "../errors.ts";
+import { refuseProgress } from "./progress.ts";
 import type { WorkflowStepContext } from "./step.ts";
 import type { BodyCall } from "./step-call.ts";
 import { describePolicy } from "./step-config.ts";
 
 /** How an attempt ended. */
 export type AttemptResult = { readonly value: unknown } | { readonly error: unknown };
+
+/** Is told of an attempt's progress; answers when it is stored. */
+export type EmitListener = (attempt: Attempt, value: unknown) => Promise<void>;
 
 /** What the function of a step is called with. What is seldom asked for is made when it is. */
 function createContext(attempt: Attempt): WorkflowStepContext {
@@ -21,6 +25,7 @@ function createContext(attempt: Attempt): WorkflowStepContext {
     get signal() {
       return attempt.signal();
     },
+    emit: (value) => attempt.emit(value),
   };
 }
 
@@ -32,6 +37,7 @@ export class Attempt {
   /** By the monotonic clock. */
   readonly endsAt: number;
   readonly #onEnd: (attempt: Attempt, result: AttemptResult) => void;
+  readonly #onEmit: EmitListener;
   #controller: AbortController | undefined;
   #reason: AttemptAbortedError | undefined;
   #over = false;
@@ -42,11 +48,13 @@ export class Attempt {
     endsAt: number,
     idempotencyKey: () => string,
     onEnd: (attempt: Attempt, result: AttemptResult) => void,
+    onEmit: EmitListener = refuseProgress,
   ) {
     this.call = call;
     this.endsAt = endsAt;
     this.idempotencyKey = idempotencyKey;
     this.#onEnd = onEnd;
+    this.#onEmit = onEmit;
     this.context = createContext(this);
   }
 
@@ -62,6 +70,11 @@ export class Attempt {
       (value) => this.#finish({ value }),
       (error: unknown) => this.#finish({ error }),
     );
+  }
+
+  /** Resolves when it is stored. */
+  emit(value: unknown): Promise<void> {
+    return this.#over ? refuseProgress() : this.#onEmit(this, value);
   }
 
   /** Its time is over. */

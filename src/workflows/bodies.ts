@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { AttemptAbortedError } from "../errors.ts";
 import type { InstanceRun, NewEntry } from "../store/instance-records.ts";
-import { Attempt, type AttemptResult } from "./attempt.ts";
+import { Attempt, type AttemptResult, type EmitListener } from "./attempt.ts";
 import type { BodyCall } from "./step-call.ts";
 import { describeStep, pathOf } from "./step-path.ts";
 import { runInside } from "./step-scope.ts";
@@ -11,13 +11,20 @@ export class Bodies {
   readonly #clock: Clock;
   readonly #run: InstanceRun;
   readonly #onEnd: (attempt: Attempt, result: AttemptResult) => void;
+  readonly #onEmit: EmitListener;
   readonly #ready = new Set<BodyCall>();
   readonly #running = new Map<BodyCall, Attempt>();
 
-  constructor(clock: Clock, run: InstanceRun, onEnd: (attempt: Attempt, result: AttemptResult) => void) {
+  constructor(
+    clock: Clock,
+    run: InstanceRun,
+    onEnd: (attempt: Attempt, result: AttemptResult) => void,
+    onEmit: EmitListener,
+  ) {
     this.#clock = clock;
     this.#run = run;
     this.#onEnd = onEnd;
+    this.#onEmit = onEmit;
   }
 
   get ready(): number {
@@ -45,7 +52,7 @@ export class Bodies {
       if (call.prepared) continue;
       call.prepared = true;
       const exact = call.policy.limit === 0;
-      if (!exact) call.attempt += interruptions;
+      if (!exact) call.attempt = attemptsBegun(call, interruptions);
       if (call.attempt > call.policy.limit) {
         this.#ready.delete(call);
         exhausted.push(call);
@@ -63,6 +70,7 @@ export class Bodies {
       this.#ready.delete(call);
       call.prepared = false;
       call.attempt++;
+      call.emits = 0;
       this.#start(call);
     }
   }
@@ -93,7 +101,7 @@ export class Bodies {
 
   #start(call: BodyCall): void {
     const endsAt = this.#clock.monotonic() + call.policy.timeoutMs;
-    const attempt = new Attempt(call, endsAt, () => this.#idempotencyKey(call), this.#onEnd);
+    const attempt = new Attempt(call, endsAt, () => this.#idempotencyKey(call), this.#onEnd, this.#onEmit);
     this.#running.set(call, attempt);
     attempt.run((context) => runInside(this.#run, call, () => call.body(context as never)));
   }
@@ -102,4 +110,11 @@ export class Bodies {
     const { ref, run } = this.#run;
     return `${ref}/${run}/${call.parent === null ? describeStep(call) : pathOf(call)}`;
   }
+}
+
+/** How many attempts have begun. One that told something has; if no owner was lost, it was given back, and begins again. */
+function attemptsBegun({ attempt, record }: BodyCall, interruptions: number): number {
+  const told =
+    record === null || record.progressAttempt === 0 ? 0 : record.progressAttempt - (interruptions > 0 ? 0 : 1);
+  return Math.max(attempt + interruptions, told);
 }

@@ -42,6 +42,11 @@ export class Commits {
     return this.#pending.length;
   }
 
+  /** Whether the next commit says that something was done: progress alone doesn't. */
+  get substantial(): boolean {
+    return this.#pending.some(isSubstantial);
+  }
+
   get writing(): boolean {
     return this.#writing !== undefined;
   }
@@ -56,11 +61,12 @@ export class Commits {
     this.#writing = this.#write({ ref, run, lock, position: this.position, entries, outcome });
   }
 
-  /** The last one, after which nobody listens; `outcome` is told how many entries go with it. */
-  async writeLast(lease: InstanceLease, outcome: (entries: number) => InstanceOutcome): Promise<void> {
+  /** The last one, after which nobody listens; `outcome` is told whether something was done. */
+  async writeLast(lease: InstanceLease, outcome: (substantial: boolean) => InstanceOutcome): Promise<void> {
     await this.#writing?.catch(() => {});
+    const { substantial } = this;
     const entries = this.#pending.splice(0);
-    await this.#send({ ...lease, position: this.position, entries, outcome: outcome(entries.length) });
+    await this.#send({ ...lease, position: this.position, entries, outcome: outcome(substantial) });
   }
 
   async #write(commit: InstanceCommit): Promise<void> {
@@ -80,4 +86,8 @@ export class Commits {
     this.position += commit.entries.length;
     this.#listener.written(commit, answer);
   }
+}
+
+export function isSubstantial({ kind }: NewEntry): boolean {
+  return kind !== "progress";
 }

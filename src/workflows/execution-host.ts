@@ -8,6 +8,7 @@ import type {
   InstanceLease,
   InstanceRun,
   LoadedEvents,
+  ProgressRange,
 } from "../store/instance-records.ts";
 
 /** An execution that has let go of its instance, and can go on with it. */
@@ -25,6 +26,8 @@ export interface ExecutionHost {
   commit(commit: InstanceCommit): Promise<InstanceCommitResult>;
   /** A commit of this instance was written: whoever follows it should know. */
   committed(ref: string): void;
+  /** What a step told on the way isn't needed any more. */
+  dropProgress(range: ProgressRange): void;
   load(run: InstanceRun): Promise<InstanceHistory | null>;
   loadEvents(request: EventsRequest): Promise<LoadedEvents | null>;
   /** Calls back after everything that is already under way in this turn of the event loop. */

@@ -3,7 +3,7 @@ import { AttemptAbortedError } from "../errors.ts";
 import type { ClaimedInstance, InstanceCommit, InstanceLease, InstanceOutcome } from "../store/instance-records.ts";
 import { AttemptResults } from "./attempt-results.ts";
 import { Bodies } from "./bodies.ts";
-import { Commits, type WrittenCommit } from "./commits.ts";
+import { Commits, isSubstantial, type WrittenCommit } from "./commits.ts";
 import { DatabaseTime } from "./database-time.ts";
 import { Endings } from "./endings.ts";
 import { EventFeed } from "./event-feed.ts";
@@ -13,6 +13,7 @@ import type { ExecutionEnd, ExecutionHost, ParkedExecution } from "./execution-h
 import { OpenWaits } from "./open-waits.ts";
 import { Outcomes } from "./outcomes.ts";
 import { PauseFlag } from "./pause-flag.ts";
+import { Progress } from "./progress.ts";
 import { RunJournal, type StepRecord } from "./run-journal.ts";
 import { type RunResult, toFinalOutcome, toRunResult } from "./run-result.ts";
 import { BodyCall, type OpenWait, type StepCall } from "./step-call.ts";
@@ -54,6 +55,7 @@ export class Execution implements ParkedExecution {
   readonly #pause = new PauseFlag();
   readonly #commits: Commits;
   readonly #results: AttemptResults;
+  readonly #progress: Progress;
   readonly #end = new EndSignal();
   #journal = new RunJournal();
   #lease: InstanceLease;
@@ -76,19 +78,30 @@ export class Execution implements ParkedExecution {
     this.#feed = new EventFeed(instance.wakes);
     this.#lookup = new EventLookup(host, this.#time, this.#feed, this.#waits);
     this.#interruptions = instance.recoveries;
-    this.#bodies = new Bodies(host.clock, instance, (attempt, result) => this.#results.ended(attempt, result));
+    this.#bodies = new Bodies(
+      host.clock,
+      instance,
+      (attempt, result) => this.#results.ended(attempt, result),
+      (attempt, value) => this.#progress.emit(attempt, value),
+    );
     this.#outcomes = new Outcomes(this.#time, this.#bodies, this.#waits, this.#feed);
     this.#commits = new Commits((commit) => host.commit(commit), this.#pause, {
       written: (commit, answer) => this.#written(commit, answer),
       superseded: () => this.supersede(),
       failed: (error) => this.#fail(error),
     });
+    this.#progress = new Progress(
+      this.#commits,
+      () => this.#soon(),
+      (range) => host.dropProgress({ ref: instance.ref, run: instance.run, ...range }),
+    );
     this.#results = new AttemptResults({
       host,
       time: this.#time,
       bodies: this.#bodies,
       waits: this.#waits,
       commits: this.#commits,
+      progress: this.#progress,
       isOver: () => this.#end.end !== undefined,
       arrive: (deliver) => this.#arrive(deliver),
       fail: (error) => this.#fail(error),
@@ -191,12 +204,13 @@ export class Execution implements ParkedExecution {
   abandon(reason: AttemptAbortedError): void {
     this.#timer?.cancel();
     this.#bodies.drop(reason);
+    this.#progress.end(reason);
     this.#end.finish({ kind: "abandoned" });
   }
 
   /** Gives it back after it was abandoned. */
   async release(): Promise<void> {
-    await this.#commits.writeLast(this.#lease, (entries) => this.#giveBack(entries));
+    await this.#commits.writeLast(this.#lease, (substantial) => this.#giveBack(substantial));
   }
 
   // What the code calls
@@ -347,7 +361,7 @@ export class Execution implements ParkedExecution {
     const history = await this.#host.load(this.#lease);
     if (history === null) return false;
     this.#journal = new RunJournal(history.entries);
-    this.#commits.position = history.entries.length + 1;
+    this.#commits.position = (history.entries.at(-1)?.position ?? 0) + 1;
     this.#feed.add(history, lookedAt);
     this.#feed.markReceived(history.entries);
     return true;
@@ -361,19 +375,21 @@ export class Execution implements ParkedExecution {
 
   // Commits
 
-  #giveBack(entries: number): InstanceOutcome {
-    return this.#outcomes.giveBack({ interruptions: this.#interruptions, entries });
+  #giveBack(substantial: boolean): InstanceOutcome {
+    return this.#outcomes.giveBack({ interruptions: this.#interruptions, substantial });
   }
 
   #commit(wanted: InstanceOutcome): void {
-    const outcome = wanted.kind === "released" ? this.#giveBack(this.#commits.pending) : wanted;
+    const outcome = wanted.kind === "released" ? this.#giveBack(this.#commits.substantial) : wanted;
     if (outcome.kind !== "running") this.#onLastCommit?.();
     this.#commits.write(this.#lease, outcome);
   }
 
-  #written({ entries, outcome }: InstanceCommit, answer: WrittenCommit): void {
+  #written(commit: InstanceCommit, answer: WrittenCommit): void {
+    const { entries, outcome } = commit;
     this.#host.committed(this.instance.ref);
-    if (entries.length > 0) this.#interruptions = 0;
+    this.#progress.written(commit);
+    if (entries.some(isSubstantial)) this.#interruptions = 0;
     if (outcome.kind !== "running") {
       this.#finishWith(outcome, answer);
       return;
@@ -417,6 +433,8 @@ export class Execution implements ParkedExecution {
   /** Tells what still runs why nobody waits for it any more. */
   #stop(code: string, message: string): void {
     this.#timer?.cancel();
-    if (this.#bodies.running > 0) this.#bodies.drop(new AttemptAbortedError(code, message));
+    const reason = new AttemptAbortedError(code, message);
+    if (this.#bodies.running > 0) this.#bodies.drop(reason);
+    this.#progress.end(reason);
   }
 }

@@ -29,6 +29,8 @@ export interface HistoryItem {
   /** What a step gave; `"[REDACTED]"` where its output is sensitive. */
   readonly output?: unknown;
   readonly error?: { readonly name: string; readonly message: string };
+  /** What a step emitted. */
+  readonly progress?: unknown;
   /** The deadline of a wait, or the time of the next attempt. */
   readonly dueAt?: Date;
   readonly event?: { readonly type: string; readonly payload: unknown };

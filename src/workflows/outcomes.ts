@@ -31,9 +31,9 @@ export class Outcomes {
     return { kind: "parked", dueAt, wakes: this.#waits.listening ? this.#feed.loadedWakes : this.#feed.knownWakes };
   }
 
-  /** Owners that were lost are counted on, unless something was done since: `entries` are about to be written. */
-  giveBack({ interruptions, entries }: { interruptions: number; entries: number }): InstanceOutcome {
-    if (interruptions > 0 && entries === 0) return { kind: "released" };
+  /** Owners that were lost are counted on, unless something was done since: what is about to be written is `substantial`. */
+  giveBack({ interruptions, substantial }: { interruptions: number; substantial: boolean }): InstanceOutcome {
+    if (interruptions > 0 && !substantial) return { kind: "released" };
     return { kind: "parked", dueAt: this.#time.now(), wakes: this.#feed.loadedWakes };
   }
 

@@ -49,6 +49,7 @@ function parseCursor(cursor: string): { run: number; position: number } {
 function toItem(entry: HistoryEntry): HistoryItem {
   const { run, position, at, kind, type, name, count, attempt, value, dueAt, eventType, eventPayload, parent } = entry;
   const failed = kind === "failed";
+  const progress = kind === "progress";
   const waits = kind === "waiting" || kind === "timedOut";
   return {
     run,
@@ -60,8 +61,9 @@ function toItem(entry: HistoryEntry): HistoryItem {
     count,
     ...(parent === null ? {} : { inside: parent }),
     ...(attempt > 0 ? { attempt } : {}),
+    ...(value !== null && progress ? { progress: decodeValue(value) } : {}),
     ...(value !== null && waits ? { awaits: String(decodeValue(value)) } : {}),
-    ...(value !== null && !failed && !waits ? { output: shownValue(value) } : {}),
+    ...(value !== null && !failed && !waits && !progress ? { output: shownValue(value) } : {}),
     ...(value !== null && failed ? { error: describeError(decodeValue(value)) } : {}),
     ...(dueAt === null ? {} : { dueAt: new Date(dueAt) }),
     ...(eventType === null ? {} : { event: { type: eventType, payload: decodeValue(eventPayload as string) } }),

@@ -11,6 +11,10 @@ export interface StepRecord extends StepIdentity {
   startedAttempt: number;
   /** When the next attempt is due, or the deadline of a wait. */
   dueAt: number | null;
+  /** Where what it told on the way begins; null for most. */
+  progressFrom: number | null;
+  /** Of the last attempt that told something. */
+  progressAttempt: number;
   /** Whether the code has called this step. */
   reached: boolean;
 }
@@ -45,11 +49,22 @@ export class RunJournal {
     this.#records ??= new Map();
     let record = this.#records.get(path);
     if (record === undefined) {
-      const nothing = { ending: null, failedAttempt: 0, startedAttempt: 0, dueAt: null, reached: false };
+      const nothing = {
+        ending: null,
+        failedAttempt: 0,
+        startedAttempt: 0,
+        dueAt: null,
+        progressFrom: null,
+        progressAttempt: 0,
+        reached: false,
+      };
       record = { type, name, count, parent, ...nothing };
       this.#records.set(path, record);
     }
-    if (kind === "started") record.startedAttempt = entry.attempt;
+    if (kind === "progress") {
+      record.progressFrom ??= entry.position;
+      record.progressAttempt = entry.attempt;
+    } else if (kind === "started") record.startedAttempt = entry.attempt;
     else if (kind === "waiting") record.dueAt = entry.dueAt;
     else if (kind === "failed" && entry.dueAt !== null) {
       record.failedAttempt = entry.attempt;

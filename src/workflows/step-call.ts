@@ -85,6 +85,10 @@ export class BodyCall extends StepCall implements OpenWait {
   dueAt: number;
   /** The attempt whose beginning is in the journal. */
   startedAttempt: number;
+  /** How often the attempt that runs has told of its progress. */
+  emits = 0;
+  /** Whether it has told of its progress, in whatever attempt. */
+  progressed: boolean;
   /** Whether the next attempt has its number. */
   prepared = false;
   readonly recorded = true;
@@ -96,5 +100,6 @@ export class BodyCall extends StepCall implements OpenWait {
     this.attempt = Math.max(record?.failedAttempt ?? 0, record?.startedAttempt ?? 0);
     this.dueAt = record?.dueAt ?? 0;
     this.startedAttempt = record?.startedAttempt ?? 0;
+    this.progressed = record !== null && record.progressFrom !== null;
   }
 }

@@ -12,6 +12,8 @@ export interface StepPolicy {
   readonly backoff: Backoff;
   readonly timeoutMs: number;
   readonly aliases: readonly string[];
+  /** Whether what it tells while it runs stays in the history. */
+  readonly keepProgress: boolean;
   /** Whether people aren't shown what it gives. */
   readonly sensitive: boolean;
 }
@@ -22,6 +24,7 @@ export const DEFAULT_POLICY: StepPolicy = {
   backoff: "exponential",
   timeoutMs: 600_000,
   aliases: [],
+  keepProgress: false,
   sensitive: false,
 };
 
@@ -35,14 +38,15 @@ export function parseStepConfig(config: WorkflowStepConfig | undefined): StepPol
   if (config === undefined) return DEFAULT_POLICY;
   checkOptions(config, {
     label: "A step",
-    fields: ["retries", "timeout", "aliases", "sensitive"],
+    fields: ["retries", "timeout", "aliases", "sensitive", "progress"],
     code: "step.invalid",
   });
-  const { retries = {}, timeout, aliases = [], sensitive } = config;
+  const { retries = {}, timeout, aliases = [], sensitive, progress } = config;
   checkOptions(retries, { label: "retries", fields: ["limit", "delay", "backoff"], code: "step.invalid" });
   if (!Array.isArray(aliases) || aliases.length > MOST_ALIASES) {
     throw invalid(`aliases must be an array of at most ${MOST_ALIASES} names`);
   }
+  if (progress !== undefined && progress !== "keep") throw invalid('progress must be "keep"');
   if (sensitive !== undefined && sensitive !== "output") throw invalid('sensitive must be "output"');
   return {
     limit: parseLimit(retries.limit),
@@ -50,6 +54,7 @@ export function parseStepConfig(config: WorkflowStepConfig | undefined): StepPol
     backoff: parseBackoff(retries.backoff),
     timeoutMs: timeout === undefined ? DEFAULT_POLICY.timeoutMs : parseTimeout(timeout),
     aliases: aliases.map((alias) => checkStepName(alias, "An alias")),
+    keepProgress: progress !== undefined,
     sensitive: sensitive !== undefined,
   };
 }

@@ -148,6 +148,9 @@ export class WorkflowRuntime {
       maxValueBytes: this.workflows.settings.maxValueBytes,
       commit: (commit) => instances.commit(commit),
       committed: (ref) => this.watchers.touched(ref),
+      dropProgress: (range) => {
+        instances.statements.dropProgress(range).catch(() => {}); // then it stays, and does no harm
+      },
       load: (run) => instances.load(run),
       loadEvents: (request) => instances.loadEvents(request),
       defer: (callback) => turns.add(callback),

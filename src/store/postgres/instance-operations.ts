@@ -8,6 +8,7 @@ import type {
   InstancePosition,
   InstanceRecord,
   PastRun,
+  ProgressRange,
 } from "../instance-records.ts";
 import { toHistoryEntry, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
 import { toNumber } from "../rows.ts";
@@ -16,6 +17,7 @@ import { nameColumns } from "./instance-columns.ts";
 import { changeInstance, type InstanceChangeKind } from "./sql/change-instance.ts";
 import { deleteBelongings } from "./sql/delete-belongings.ts";
 import { deleteInstance } from "./sql/delete-instance.ts";
+import { dropProgress } from "./sql/drop-progress.ts";
 import { findInstances } from "./sql/find-instances.ts";
 import { listInstances } from "./sql/list-instances.ts";
 import { readHistory } from "./sql/read-history.ts";
@@ -77,8 +79,8 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return rows.map(toInstanceRecord);
   }
 
-  async history({ ref, run, after, order, limit }: HistoryFilter): Promise<HistoryEntry[]> {
-    const values = [ref, run, after?.run ?? null, after?.position ?? null, limit];
+  async history({ ref, run, after, order, limit, dropped = false }: HistoryFilter): Promise<HistoryEntry[]> {
+    const values = [ref, run, after?.run ?? null, after?.position ?? null, limit, dropped];
     const { rows } = await this.connection.run(readHistory(this.schema, order), values);
     return rows.map(toHistoryEntry);
   }
@@ -86,6 +88,10 @@ export class PostgresInstanceOperations extends PostgresStatements {
   async pastRuns(ref: string): Promise<PastRun[]> {
     const { rows } = await this.run(readPastRuns, [ref]);
     return rows.map(toPastRun);
+  }
+
+  async dropProgress({ ref, run, type, name, count, parent, from }: ProgressRange): Promise<void> {
+    await this.run(dropProgress, [ref, run, from, type, name, count, parent]);
   }
 
   async unknownNames({ namespace, names }: HookScope): Promise<string[]> {

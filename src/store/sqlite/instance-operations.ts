@@ -7,12 +7,14 @@ import type {
   InstancePosition,
   InstanceRecord,
   PastRun,
+  ProgressRange,
 } from "../instance-records.ts";
 import { toHistoryEntry, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { DELETE_BELONGINGS } from "./sql/delete-belongings.ts";
 import { DELETE_INSTANCE } from "./sql/delete-instance.ts";
+import { DROP_PROGRESS } from "./sql/drop-progress.ts";
 import { GET_INSTANCE } from "./sql/get-instance.ts";
 import { KEEP_PAST_RUN } from "./sql/keep-past-run.ts";
 import { listInstances } from "./sql/list-instances.ts";
@@ -82,8 +84,8 @@ export class SqliteInstanceOperations {
     return rows.map(toInstanceRecord);
   }
 
-  async history({ ref, run, after, order, limit }: HistoryFilter): Promise<HistoryEntry[]> {
-    const statement = readHistory(order, { paged: after !== null, oneRun: run !== null });
+  async history({ ref, run, after, order, limit, dropped = false }: HistoryFilter): Promise<HistoryEntry[]> {
+    const statement = readHistory(order, { paged: after !== null, oneRun: run !== null, dropped });
     const parameters = [ref, limit, run, after?.run ?? null, after?.position ?? null];
     const rows = await this.access.read(() => this.driver.all(statement, parameters));
     return rows.map(toHistoryEntry);
@@ -92,6 +94,10 @@ export class SqliteInstanceOperations {
   async pastRuns(ref: string): Promise<PastRun[]> {
     const rows = await this.access.read(() => this.driver.all(READ_PAST_RUNS, [ref]));
     return rows.map(toPastRun);
+  }
+
+  async dropProgress({ ref, run, type, name, count, parent, from }: ProgressRange): Promise<void> {
+    await this.access.write(() => this.driver.run(DROP_PROGRESS, [ref, run, from, type, name, count, parent]));
   }
 
   /** `write` gives the instance if its state allowed the change. */

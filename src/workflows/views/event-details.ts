@@ -36,6 +36,8 @@ type BodyDetails =
       readonly error: ErrorDescription;
     } & AttemptDetails);
 
+type ProgressDetails = { readonly type: "step_progress"; readonly value: unknown } & AttemptDetails;
+
 type WaitDetails =
   | ({ readonly type: "sleep_started"; readonly durationMs: number } & StepDetails)
   | ({ readonly type: "sleep_completed" } & StepDetails)
@@ -44,4 +46,4 @@ type WaitDetails =
   | ({ readonly type: "wait_timed_out" } & StepDetails);
 
 /** What an event tells, by its type. */
-export type EventDetails = WorkflowDetails | BodyDetails | WaitDetails;
+export type EventDetails = WorkflowDetails | BodyDetails | ProgressDetails | WaitDetails;

@@ -70,6 +70,9 @@ function endOf(entry: HistoryEntry): SlottedEvent[] {
       { type: "step_completed", slot: ENDED, ...step, ...output },
     ];
   }
+  if (kind === "progress" && value !== null) {
+    return [{ type: "step_progress", slot: ATTEMPT_ENDED, ...step, attempt, value: decodeValue(value) }];
+  }
   if (kind !== "failed") return [];
   const error = describeError(decodeValue(value as string));
   const retry = dueAt === null ? {} : { retryDelayMs: Math.max(dueAt - entry.at, 0) };

@@ -19,6 +19,7 @@ const TYPES: Readonly<Record<WorkflowInstanceEventType, true>> = {
   step_started: true,
   step_completed: true,
   step_errored: true,
+  step_progress: true,
   attempt_started: true,
   attempt_completed: true,
   attempt_errored: true,

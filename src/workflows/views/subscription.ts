@@ -101,7 +101,14 @@ export class Subscription implements WorkflowInstanceSubscription {
     this.#tellBeginning(view);
     const after = { run: this.#run, position: this.#position };
     const { ref } = record;
-    const entries = await statements.history({ ref, run: this.#run, after, order: "oldest", limit: PAGE });
+    const entries = await statements.history({
+      ref,
+      run: this.#run,
+      after,
+      order: "oldest",
+      limit: PAGE,
+      dropped: true,
+    });
     for (const entry of entries) {
       this.#position = entry.position;
       for (const event of this.#events.tell(entry)) this.#tell(entry.position, entry.at, event);

@@ -2,13 +2,15 @@ import type { SchemaPrefix, Statement } from "./statement.ts";
 import { takeDue } from "./take-due.ts";
 
 /**
- * Takes what is due. One that is taken over counts a recovery, from the beginning if its journal has grown since the last one;
+ * Takes what is due. One that is taken over counts a recovery, from the beginning if its journal has grown since the last one
+ * (progress isn't something done);
  * one that was given back after a recovery has no lock, and that was counted already. Indexes: instance_due; journal_pkey.
  */
 export function claimInstances(schema: SchemaPrefix): Statement {
   const lost = "instance.class = 2 and instance.lock is not null";
-  const written = `(select coalesce(max(journal.position), 0) from ${schema}journal as journal
-      where journal.ref = instance.ref and journal.run = instance.run)`;
+  const written = `coalesce((select journal.position from ${schema}journal as journal
+      where journal.ref = instance.ref and journal.run = instance.run and journal.kind <> 'progress'
+      order by journal.position desc limit 1), 0)`;
   return {
     name: "claim_instances",
     planOnce: true,

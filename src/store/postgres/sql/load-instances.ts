@@ -21,9 +21,11 @@ union all
 select present.place, ${LOADED.entry}, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value,
   entry.due_at, entry.event, entry.parent, entry.at
 from present cross join lateral (
-  select journal.position, journal.kind, journal.type, journal.name, journal.count, journal.attempt, journal.value::text as value,
+  select journal.position, journal.kind, journal.type, journal.name, journal.count, journal.attempt,
+    case when journal.kind <> 'progress' then journal.value::text end as value,
     journal.due_at, journal.event, journal.parent, journal.at
   from ${schema}journal as journal where ${isInstanceOf("journal", "present")} and journal.run = present.run
+    and (journal.kind <> 'progress' or journal.value is not null)
   order by journal.position
 ) as entry
 union all

@@ -16,6 +16,7 @@ left join lateral (
 where entry.ref = $1
   and ($2::int is null or entry.run = $2)
   and ($3::int is null or (entry.run, entry.position) ${comparison} ($3, $4::int))
+  and ($6::boolean or entry.kind <> 'progress' or entry.value is not null)
 order by entry.run ${direction}, entry.position ${direction}
 limit $5`,
   };

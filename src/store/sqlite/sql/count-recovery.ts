@@ -1,6 +1,8 @@
+/** Progress isn't something done. */
 const JOURNAL_LENGTH = `coalesce((
-    select max(position) from perdure_journal as journal
-    where journal.ref = perdure_instance.ref and journal.run = perdure_instance.run
+    select position from perdure_journal as journal
+    where journal.ref = perdure_instance.ref and journal.run = perdure_instance.run and journal.kind <> 'progress'
+    order by position desc limit 1
   ), 0)`;
 
 /** An owner was lost: the first in a row, if the journal has grown since the last time. Indexes: both primary keys. */
