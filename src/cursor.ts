@@ -13,7 +13,7 @@ export function decodeCursor(cursor: unknown): string {
   try {
     if (typeof cursor !== "string" || cursor.length > 2000) throw new Error();
     const bytes = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
-    const id = new TextDecoder("utf-8", { fatal: true }).decode(
+    const id = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(
       Uint8Array.from(bytes, (character) => character.charCodeAt(0)),
     );
     if (id === "" || encodeCursor(id) !== cursor || id.includes("\0")) throw new Error();

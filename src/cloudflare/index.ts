@@ -1,0 +1,9 @@
+/**
+ * The names of `cloudflare:workers` and `cloudflare:workflows`, for code that is written for Cloudflare and runs here. Alias those
+ * modules to this one, or start Node with `--import perdure/register`.
+ */
+export { NonRetryableError } from "../errors.ts";
+export { WorkflowEntrypoint } from "../workflows/entrypoint.ts";
+export { DurableObject, RpcTarget, WorkerEntrypoint } from "./base-classes.ts";
+export { env, setEnv, waitUntil, withEnv } from "./environment.ts";
+export * from "./type-names.ts";
