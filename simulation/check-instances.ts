@@ -1,7 +1,10 @@
+import { freshPlace } from "../src/store/fresh-place.ts";
 import type { InstanceStatements } from "../src/store/instance-statements.ts";
 import type { SqliteValue } from "../src/store/sqlite/driver.ts";
+import { WorkClass } from "../src/store/work-class.ts";
 import { type InstanceAccount, type RunAccount, statusOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
+import { standsInLine } from "./line-book.ts";
 import { NAMESPACE, PROGRAM_NAMES } from "./names.ts";
 import type { World } from "./world.ts";
 
@@ -16,6 +19,10 @@ const JOURNALS = "select ref, run, count(*) as entries, max(position) as last fr
 const ENTRIES = `select kind, name, count, attempt, event, due_at, at from perdure_journal
 where ref = ? and run = ? order by position`;
 const EVENTS = "select ref, run, count(*) as entries, max(sequence) as last from perdure_event group by ref, run";
+
+const LINES = "select kind || ' ' || key as key, available_at from perdure_line";
+/** Where instances without a priority stand in a line, before the time at which they joined it. */
+const FIRST_PLACE_MS = -freshPlace({ priority: 0, limited: true }, 0).availableAt;
 
 /** From which status an instance comes into which, by one call of the database; `gone` is deleted. */
 const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
@@ -59,6 +66,19 @@ export class InstanceCheck {
     for (const ref of this.#book.touched) this.#compareJournal(this.#book.accounts.get(ref) as InstanceAccount);
     this.#book.touched.clear();
     await this.#checkNextWake(instances);
+    this.#checkLines();
+  }
+
+  /** Somebody looks at a line when one that stands in it is due, unless all must wait for others. */
+  #checkLines(): void {
+    const lines = new Map(this.#read(LINES).map((row) => [row.key as string, row.available_at as number | null]));
+    for (const account of this.#book.accounts.values()) {
+      const { ref, slotKey, rateKey, availableAt } = account;
+      if (availableAt === null || !standsInLine(account) || this.#book.lines.isHeldUp(account)) continue;
+      const lookedAt = lines.get(slotKey === null ? `1 ${rateKey}` : `0 ${slotKey}`) ?? Number.POSITIVE_INFINITY;
+      if (lookedAt <= Math.max(availableAt, this.#world.now)) continue;
+      this.#world.violate("a next look for every line", `${ref} is due at ${availableAt}, and looked at ${lookedAt}`);
+    }
   }
 
   #compare(account: InstanceAccount, row: Row | undefined): void {
@@ -75,7 +95,8 @@ export class InstanceCheck {
         `run ${run} of ${ref} belongs to ${held ? "" : "nobody after "}${lock}; ${found}`,
       );
     }
-    if (row.available_at !== availableAt) {
+    const place = row.class === WorkClass.lineFresh && row.available_at !== null ? FIRST_PLACE_MS : 0;
+    if (row.available_at !== (availableAt === null ? null : availableAt - place)) {
       this.#world.violate("everything has its time", `${ref} is due at ${availableAt}, but has ${row.available_at}`);
     }
     if (state === "live" && row.wakes !== wakes)
@@ -146,8 +167,9 @@ export class InstanceCheck {
 
   async #checkNextWake(instances: InstanceStatements): Promise<void> {
     let first = Number.POSITIVE_INFINITY;
-    for (const { state, availableAt } of this.#book.accounts.values()) {
-      if (state === "live" && availableAt !== null) first = Math.min(first, availableAt);
+    for (const account of this.#book.accounts.values()) {
+      const { state, availableAt } = account;
+      if (state === "live" && availableAt !== null && !standsInLine(account)) first = Math.min(first, availableAt);
     }
     const expected = first === Number.POSITIVE_INFINITY ? null : first - this.#world.now;
     const scopes = [{ namespace: NAMESPACE, names: PROGRAM_NAMES }];

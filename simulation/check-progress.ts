@@ -26,8 +26,9 @@ export function checkProgress(
     const late = `${id} (#${n}) has been due for ${world.now - availableAt} ms`;
     world.violate("an idle world has no due work", `${late}, and ${idle.name} does nothing`);
   }
-  for (const { ref, name, state, availableAt } of instances.accounts.values()) {
-    if (state !== "live" || availableAt === null || availableAt > since) continue;
+  for (const account of instances.accounts.values()) {
+    const { ref, name, state, availableAt } = account;
+    if (state !== "live" || availableAt === null || availableAt > since || account.slotKey !== null) continue;
     const late = `${name} ${ref} has been due for ${world.now - availableAt} ms`;
     world.violate("an idle world has no due work", `${late}, and ${idle.name} does nothing`);
   }

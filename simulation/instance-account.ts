@@ -34,6 +34,9 @@ export interface InstanceAccount {
   readonly parent: string | null;
   /** Of the call that created it; null if a workflow did. */
   readonly n: number | null;
+  /** What it shares with others, of which only so many run at a time, or start in some time. */
+  readonly slotKey: string | null;
+  readonly rateKey: string | null;
   state: InstanceState;
   run: number;
   readonly runs: Map<number, RunAccount>;

@@ -9,6 +9,7 @@ import type {
   InstanceName,
   InstanceOutcome,
   NewEntry,
+  Reacquisition,
   RenewedInstance,
 } from "../src/store/instance-records.ts";
 import { BodyBook } from "./body-book.ts";
@@ -17,6 +18,7 @@ import { EventBook } from "./event-book.ts";
 import { type InstanceAccount, isEnding, newRun, runOf, stepOf } from "./instance-account.ts";
 import type { CreateRecord } from "./instance-records.ts";
 import { LifecycleBook } from "./lifecycle-book.ts";
+import { LineBook, standsInLine } from "./line-book.ts";
 import type { World } from "./world.ts";
 
 type Written = Extract<InstanceCommitResult, { result: "written" }>;
@@ -31,6 +33,7 @@ export class InstanceBook {
   readonly events: EventBook;
   readonly bodies: BodyBook;
   readonly lifecycle: LifecycleBook;
+  readonly lines: LineBook;
   /** Calls of the application that aren't answered yet. */
   readonly asked: Set<{ readonly process: string; readonly label: string }> = new Set();
   /** Refs of what has changed since the rows were last compared. */
@@ -46,6 +49,7 @@ export class InstanceBook {
     this.events = new EventBook(world, this);
     this.bodies = new BodyBook(world, this);
     this.lifecycle = new LifecycleBook(world, this);
+    this.lines = new LineBook(world, this.accounts);
   }
 
   find({ name, id }: Pick<InstanceName, "name" | "id">): InstanceAccount | undefined {
@@ -66,9 +70,28 @@ export class InstanceBook {
     }
   }
 
-  claimed({ lock, leaseMs }: ClaimRequest, instances: readonly ClaimedInstance[]): void {
+  /** What was let in from lines has begun to wait there, and was lost by nobody. */
+  admitted(request: Pick<ClaimRequest, "lock" | "leaseMs">, instances: readonly ClaimedInstance[]): void {
+    for (const { ref } of instances) {
+      const account = this.accounts.get(ref);
+      if (account !== undefined && !standsInLine(account)) this.#violate("lines are for those who stand in them", ref);
+    }
+    this.claimed(request, instances, true);
+  }
+
+  claimed(
+    { lock, leaseMs }: Pick<ClaimRequest, "lock" | "leaseMs">,
+    instances: readonly ClaimedInstance[],
+    fromLines = false,
+  ): void {
     let takenOver = 0;
-    for (const instance of instances) if (this.#claimedOne(instance, lock, leaseMs)) takenOver++;
+    for (const instance of instances) {
+      const account = this.accounts.get(instance.ref);
+      if (!fromLines && account !== undefined && standsInLine(account)) {
+        this.#violate("nobody jumps the line", `${lock} claimed ${instance.ref}`);
+      }
+      if (this.#claimedOne(instance, lock, leaseMs)) takenOver++;
+    }
     if (takenOver > 1) this.#violate("lost work is taken over one by one", `${lock} took over ${takenOver} at once`);
   }
 
@@ -87,8 +110,13 @@ export class InstanceBook {
     }
   }
 
-  reacquired(parked: InstanceLease, lease: { lock: string; leaseMs: number }, renewed: RenewedInstance | null): void {
+  reacquired(parked: InstanceLease, lease: Reacquisition, renewed: RenewedInstance | "full" | null): void {
     const account = this.accounts.get(parked.ref);
+    if (renewed === "full") {
+      if (account !== undefined && lease.slots && this.lines.held(lease.slots.key) >= lease.slots.limit) return;
+      this.#violate("slots that are free can be had", `${parked.ref} was told that all are taken`);
+      return;
+    }
     const same = account?.state === "live" && account.run === parked.run;
     const free = same && !account.held && !account.paused && account.lock === parked.lock;
     const again = same && account.held && account.lock === lease.lock;
@@ -101,6 +129,7 @@ export class InstanceBook {
     account.held = true;
     account.lock = lease.lock;
     account.availableAt = this.#world.now + lease.leaseMs;
+    this.lines.taken(account, false);
   }
 
   expired(locks: readonly string[]): void {
@@ -143,6 +172,8 @@ export class InstanceBook {
       id,
       parent,
       n,
+      slotKey: instance.traits?.slotKey ?? null,
+      rateKey: instance.traits?.rateKey ?? null,
       state: "live",
       run: 1,
       runs: new Map([[1, newRun()]]),
@@ -189,7 +220,9 @@ export class InstanceBook {
     account.held = true;
     account.lock = lock;
     account.availableAt = now + leaseMs;
+    const starts = !account.started;
     account.started = true;
+    this.lines.taken(account, starts);
     account.toldOfPause = account.paused;
     this.touched.add(account.ref);
     return takenOver;

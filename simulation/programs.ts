@@ -1,6 +1,7 @@
 import { defineWorkflow } from "../src/workflows/define-workflow.ts";
 import type { Workflows } from "../src/workflows/workflow-types.ts";
 import type { Params } from "./instance-records.ts";
+import { LIMITS } from "./limits.ts";
 import { PROGRAM_NAMES, type ProgramName } from "./names.ts";
 import { Script } from "./script.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
@@ -157,7 +158,7 @@ export function createWorkflows(process: () => SimulatedProcess): Workflows {
 
 function createWorkflow(name: ProgramName, process: () => SimulatedProcess) {
   const { run, unorderly = false, solo = false } = PROGRAMS[name];
-  return defineWorkflow<Params>({ name }, async (event, step) => {
+  return defineWorkflow<Params>({ name, ...LIMITS[name] }, async (event, step) => {
     const script = new Script(process(), step, event, { orderly: !unorderly, solo });
     const result = await run(script);
     return { result, seen: [...script.seen], orderly: !unorderly };

@@ -29,6 +29,14 @@ export function createInstanceStatements(
         () => instances.claim(request),
         (claimed) => book.claimed(request, claimed),
       ),
+    admit: (request) =>
+      wire.call(
+        `admit instances for ${request.lock}`,
+        () => instances.admit(request),
+        (admitted) => book.admitted(request, admitted),
+      ),
+    nextAdmission: (scopes) => wire.call("next admission", () => instances.nextAdmission(scopes)),
+    openLines: (namespaces) => wire.call("open lines", () => instances.openLines(namespaces)),
     load: (runs) => wire.call("load", () => instances.load(runs)),
     loadEvents: (requests) => wire.call("load events", () => instances.loadEvents(requests)),
     commit: (commits, sending) =>

@@ -90,6 +90,7 @@ export { fromBetterSqlite3, fromNodeSqlite } from "./transactions/from-sqlite.ts
 export type { CreateOptions } from "./workflows/create-options.ts";
 export { defineWorkflow, type WorkflowContext } from "./workflows/define-workflow.ts";
 export { WorkflowEntrypoint } from "./workflows/entrypoint.ts";
+export type { ConcurrencyOptions, RateLimitOptions } from "./workflows/flow-control.ts";
 export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/history-page.ts";
 export type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./workflows/instance.ts";
 export type { WorkflowCronSchedule } from "./workflows/scheduled-event.ts";

@@ -32,6 +32,8 @@ export interface WorkClaim {
   readonly limit: number;
   /** Whether one piece of work whose owner was lost may be among them. */
   readonly takeOver: boolean;
+  /** How many of them begin at once. Default: all. */
+  readonly places?: number;
   readonly lock: string;
   readonly leaseMs: number;
 }

@@ -159,7 +159,7 @@ export class Worker {
     const { clock, leaseMs, nextToken, onError } = this.#options;
     const requestedAt = clock.monotonic();
     const takeOver = this.takesOver && places > 0; // it needs a place of its own
-    const claimed = await source.claim({ limit, takeOver, lock: nextToken(), leaseMs });
+    const claimed = await source.claim({ limit, takeOver, places, lock: nextToken(), leaseMs });
     this.#pace.noteClaim(clock.monotonic() - requestedAt);
     if (this.#stopping) {
       await Promise.all(claimed.map((work) => work.release().catch(onError)));

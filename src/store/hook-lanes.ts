@@ -6,14 +6,26 @@ export interface HookLane extends HookScope {
   readonly class: WorkClass;
 }
 
-const ORDER = [WorkClass.leased, WorkClass.continuing, WorkClass.fresh] as const;
+const HOOK_ORDER = [WorkClass.leased, WorkClass.continuing, WorkClass.fresh];
+const INSTANCE_ORDER = [WorkClass.leased, WorkClass.continuing, WorkClass.urgent, WorkClass.fresh, WorkClass.patient];
 
 /**
  * The lanes of these scopes in the order in which they are served: class by class, and within a class the namespaces as given.
  * What is to be taken over comes first.
  */
 export function hookLanes(scopes: readonly HookScope[], takeOver: boolean): HookLane[] {
-  return ORDER.filter((workClass) => takeOver || workClass !== WorkClass.leased).flatMap((workClass) =>
-    scopes.filter((scope) => scope.names.length > 0).map((scope) => ({ ...scope, class: workClass })),
-  );
+  return lanes(HOOK_ORDER, scopes, takeOver);
+}
+
+/** The same for instances, some of which have priorities. */
+export function instanceLanes(scopes: readonly HookScope[], takeOver: boolean): HookLane[] {
+  return lanes(INSTANCE_ORDER, scopes, takeOver);
+}
+
+function lanes(order: readonly WorkClass[], scopes: readonly HookScope[], takeOver: boolean): HookLane[] {
+  return order
+    .filter((workClass) => takeOver || workClass !== WorkClass.leased)
+    .flatMap((workClass) =>
+      scopes.filter((scope) => scope.names.length > 0).map((scope) => ({ ...scope, class: workClass })),
+    );
 }

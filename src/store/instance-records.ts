@@ -47,6 +47,16 @@ export interface InstanceTraits {
   readonly rateKey: string | null;
 }
 
+export const NO_TRAITS: InstanceTraits = {
+  labels: null,
+  priority: 0,
+  successRetention: null,
+  errorRetention: null,
+  schedule: null,
+  slotKey: null,
+  rateKey: null,
+};
+
 /** `existing`: the workflow has an instance of this id that somebody else created, and nothing was written. */
 export interface InstanceInsertResult {
   /** Created now, or before: by this very insert, whose reply was lost, or by the same step of the same parent. */
@@ -55,6 +65,13 @@ export interface InstanceInsertResult {
   readonly ref: string;
   /** The database's time at which that was created. */
   readonly at: number;
+}
+
+/** How a parked instance is taken again. `slots`: it needs one, and there may be so many. */
+export interface Reacquisition {
+  readonly lock: string;
+  readonly leaseMs: number;
+  readonly slots?: { readonly key: string; readonly limit: number } | null;
 }
 
 export interface ClaimedInstance extends InstanceName, InstanceLease {
@@ -68,6 +85,8 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly paused: boolean;
   /** The schedule that it was created by, as JSON. */
   readonly schedule: string | null;
+  /** The key of the slot that it holds while it runs; null for most. */
+  readonly slotKey: string | null;
   /** Whether this run can have a journal or events: it was claimed before, or something was sent to it. */
   readonly begun: boolean;
   readonly dueAt: number;
@@ -172,6 +191,8 @@ export interface LoadedEvents extends InstanceRun {
 export interface InstanceCommit extends InstanceLease {
   /** Of the first entry; the others follow it. */
   readonly position: number;
+  /** Whether the instance holds a slot, which somebody else may have when it lets go. Default: it doesn't. */
+  readonly limited?: boolean;
   readonly entries: readonly NewEntry[];
   readonly outcome: InstanceOutcome;
 }
@@ -227,7 +248,7 @@ export interface InstanceRecord extends InstanceName, InstanceRun {
   /** When this run was begun. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  /** When it is due; the end of its lease while it is running; null when it is paused or finished. */
+  /** When it is due, or its place among what is new and has a priority or a limit; the end of its lease while it is running; null when it is paused or finished. */
   readonly availableAt: number | null;
 }
 

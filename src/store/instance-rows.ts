@@ -29,6 +29,7 @@ export function toClaimedInstance(row: Row): ClaimedInstance {
     wakes: toNumber(row.wakes),
     paused: Boolean(row.paused),
     schedule: row.schedule as string | null,
+    slotKey: row.slot_key as string | null,
     begun: Boolean(row.begun),
     dueAt: toNumber(row.due_at),
     claimedAt: toNumber(row.claimed_at),

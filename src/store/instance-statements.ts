@@ -22,8 +22,10 @@ import type {
   LoadedEvents,
   PastRun,
   ProgressRange,
+  Reacquisition,
   RenewedInstance,
 } from "./instance-records.ts";
+import type { AdmitRequest, LineScope } from "./line-records.ts";
 
 /** What workflows ask of a database, in batches. An instance is a claimable row like a hook, with a journal of its own. */
 export interface InstanceStatements {
@@ -31,6 +33,18 @@ export interface InstanceStatements {
   insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]>;
 
   claim(request: ClaimRequest): Promise<ClaimedInstance[]>;
+
+  /**
+   * Takes from lines that somebody should look at as many instances as their limits allow: those that have begun before those that
+   * haven't, then by priority, then the oldest. Lines have equal shares of the room. Never exceeds a limit, whoever else admits.
+   */
+  admit(request: AdmitRequest): Promise<ClaimedInstance[]>;
+
+  /** Milliseconds until somebody should look at a line (zero or less: now), or null. */
+  nextAdmission(scopes: readonly LineScope[]): Promise<number | null>;
+
+  /** Has all lines looked at again, because limits may have changed. Gives whether there are any. */
+  openLines(namespaces: readonly string[]): Promise<boolean>;
 
   /** Everything about these runs, in one snapshot. An instance that is gone or has another run by now is left out. */
   load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]>;
@@ -44,8 +58,11 @@ export interface InstanceStatements {
    */
   commit(commits: readonly InstanceCommit[], sending?: Sending): Promise<InstanceCommitResult[]>;
 
-  /** Takes a parked instance again, if nobody has had it since: its `lock` is still the one that it was parked with. */
-  reacquire(parked: InstanceLease, lease: { lock: string; leaseMs: number }): Promise<RenewedInstance | null>;
+  /**
+   * Takes a parked instance again, if nobody has had it since: its `lock` is still the one that it was parked with. `full`: it needs
+   * a slot, and all are taken.
+   */
+  reacquire(parked: InstanceLease, lease: Reacquisition): Promise<RenewedInstance | "full" | null>;
 
   /** Extends leases, each only for its owner. Gives the leases that are still held. */
   renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]>;

@@ -4,7 +4,18 @@
  * - `leased`: somebody has claimed it. It comes up again only when that lease has run out, so it is taken over, one at a time.
  * - `continuing`: it was begun before: a retry, a wake, a resume, work that a stopping process gave back.
  * - `fresh`: it has never run.
+ * - `urgent`, `patient`: it has never run, and has a priority above or below that of most.
+ * - `lineContinuing`, `lineFresh`: the same as continuing and fresh, but it stands in a line: only so many of those that share its
+ *   key run or start at a time. No claim reads these; see `Admission`.
  */
-export const WorkClass = { continuing: 0, fresh: 1, leased: 2 } as const;
+export const WorkClass = {
+  continuing: 0,
+  fresh: 1,
+  leased: 2,
+  urgent: 3,
+  patient: 4,
+  lineContinuing: 5,
+  lineFresh: 6,
+} as const;
 
 export type WorkClass = (typeof WorkClass)[keyof typeof WorkClass];

@@ -5,6 +5,8 @@ export interface CreateOptions<Params> {
   readonly params?: Params;
   /** What to do if the workflow has an instance of this id: throw `instance.already_exists` (default), or give that one. */
   readonly onConflict?: "error" | "return";
+  /** From -100 to 100: of what waits to start, higher ones start first. What has begun comes before all of them. Default: 0. */
+  readonly priority?: number;
 }
 
 /** The arguments of `create`: params may be left out where the workflow takes none. */

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { isStandardSchema } from "../schema.ts";
+import { type FlowControlOptions, parseFlowControl } from "./flow-control.ts";
 import { checkWorkflowName } from "./names.ts";
 import type { WorkflowStep } from "./step.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
@@ -45,11 +46,12 @@ export function defineWorkflow<
   Output extends StandardSchemaV1 | undefined = undefined,
   Result = unknown,
 >(
-  options: WorkflowOptions<StandardSchemaV1.InferInput<Input>> & {
-    readonly input: Input;
-    readonly output?: Output;
-    readonly events?: Events;
-  },
+  options: WorkflowOptions<StandardSchemaV1.InferInput<Input>> &
+    FlowControlOptions<StandardSchemaV1.InferOutput<Input>> & {
+      readonly input: Input;
+      readonly output?: Output;
+      readonly events?: Events;
+    },
   run: (
     event: WorkflowEvent<StandardSchemaV1.InferOutput<Input>>,
     step: WorkflowStep<PayloadsOf<Events>>,
@@ -66,11 +68,12 @@ export function defineWorkflow<
   Output extends StandardSchemaV1 | undefined = undefined,
   Result = unknown,
 >(
-  options: WorkflowOptions<unknown> & {
-    readonly input?: undefined;
-    readonly output?: Output;
-    readonly events?: Events;
-  },
+  options: WorkflowOptions<unknown> &
+    FlowControlOptions<Params> & {
+      readonly input?: undefined;
+      readonly output?: Output;
+      readonly events?: Events;
+    },
   run: (
     event: WorkflowEvent<Params>,
     step: WorkflowStep<PayloadsOf<Events>>,
@@ -87,10 +90,10 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
   }
   checkOptions(options, {
     label: "A workflow",
-    fields: ["name", "input", "output", "events", "schedules"],
+    fields: ["name", "input", "output", "events", "schedules", "concurrency", "rateLimit"],
     code: "workflow.invalid",
   });
-  const { name, input: given, output, events, schedules } = options as Record<string, unknown>;
+  const { name, input: given, output, events, schedules, concurrency, rateLimit } = options as Record<string, unknown>;
   const input = checkSchema(given, "input");
   return {
     kind: "workflow",
@@ -99,6 +102,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
     output: checkSchema(output, "output"),
     events: checkEvents(events),
     schedules: parseSchedules(schedules, input),
+    flow: parseFlowControl(concurrency, rateLimit),
     run: run as WorkflowFunction,
   };
 }

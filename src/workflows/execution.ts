@@ -85,7 +85,8 @@ export class Execution implements ParkedExecution {
       (attempt, value) => this.#progress.emit(attempt, value),
     );
     this.#outcomes = new Outcomes(this.#time, this.#bodies, this.#waits, this.#feed);
-    this.#commits = new Commits((commit) => host.commit(commit), this.#pause, {
+    const limited = instance.slotKey !== null; // somebody else may have its slot when we let go
+    this.#commits = new Commits((commit) => host.commit(limited ? { ...commit, limited } : commit), this.#pause, {
       written: (commit, answer) => this.#written(commit, answer),
       superseded: () => this.supersede(),
       failed: (error) => this.#fail(error),

@@ -17,12 +17,17 @@ export class InstanceSource implements ProcessorSource {
   readonly #runtimes: ReadonlyMap<string, WorkflowRuntime>;
   #scopes: HookScope[];
   #looking = false;
+  /** Whether there are lines that this process may let in from. */
+  #limited: boolean;
+  #openedLines = false;
+  #linesFirst = false;
 
   constructor(store: Store, runtimes: readonly WorkflowRuntime[]) {
     this.store = store;
     this.#runtimes = new Map(runtimes.map((runtime) => [runtime.namespace, runtime]));
     this.namespaces = [...this.#runtimes.keys()];
     this.#scopes = runtimes.map(({ namespace, workflows }) => ({ namespace, names: workflows.names }));
+    this.#limited = runtimes.some(({ workflows }) => workflows.all.some(({ flow }) => flow !== null));
   }
 
   handles(namespace: string, name: string): boolean {
@@ -36,12 +41,46 @@ export class InstanceSource implements ProcessorSource {
   async claim(request: WorkClaim): Promise<Work[]> {
     const scopes = this.#scopes;
     if (scopes.length > 1) this.#scopes = [...scopes.slice(1), scopes[0] as HookScope]; // each namespace is the first in turn
-    const claimed = await this.store.instances.statements.claim({ ...request, scopes });
+    const { statements } = this.store.instances;
+    if (!this.#limited) return this.#toWork(await statements.claim({ ...request, scopes }));
+    return this.#toWork(await this.#claimAndAdmit(request, scopes));
+  }
+
+  async nextWake(options: { takeOver: boolean }): Promise<number | null> {
+    const { statements } = this.store.instances;
+    const wake = await statements.nextWake(this.#scopes, options);
+    if (!this.#limited || (wake !== null && wake <= 0)) return wake;
+    const admission = await statements.nextAdmission(this.#scopes);
+    return wake === null || admission === null ? (wake ?? admission) : Math.min(wake, admission);
+  }
+
+  #toWork(claimed: readonly ClaimedInstance[]): Work[] {
     return claimed.map((instance) => this.toWork(instance));
   }
 
-  nextWake(options: { takeOver: boolean }): Promise<number | null> {
-    return this.store.instances.statements.nextWake(this.#scopes, options);
+  /**
+   * In turn what is free of limits and what stands in lines comes first, so that neither can starve the other. What is let in from
+   * a line begins at once, so there must be a place for it; what is taken over comes first, because it needs one, too.
+   */
+  async #claimAndAdmit(request: WorkClaim, scopes: readonly HookScope[]): Promise<ClaimedInstance[]> {
+    this.#linesFirst = !this.#linesFirst;
+    const { statements } = this.store.instances;
+    const { limit, takeOver, places = limit } = request;
+    if (this.#linesFirst) {
+      const admitted = await this.#admit(request, places);
+      const rest = { limit: limit - admitted.length, takeOver: takeOver && admitted.length < places };
+      const claimed = await after(admitted, () => statements.claim({ ...request, ...rest, scopes }));
+      const recovered = claimed.filter(({ recoveries }) => recoveries > 0);
+      return [...recovered, ...admitted, ...claimed.filter(({ recoveries }) => recoveries === 0)];
+    }
+    const claimed = await statements.claim({ ...request, scopes });
+    return [...claimed, ...(await after(claimed, () => this.#admit(request, places - claimed.length)))];
+  }
+
+  #admit({ lock, leaseMs }: WorkClaim, room: number): Promise<ClaimedInstance[]> {
+    const limitsOf = (namespace: string, name: string) =>
+      (this.#runtimes.get(namespace) as WorkflowRuntime).workflows.limitsOf(name);
+    return this.store.instances.statements.admit({ scopes: this.#scopes, limitsOf, room, lock, leaseMs });
   }
 
   async renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {
@@ -81,6 +120,7 @@ export class InstanceSource implements ProcessorSource {
 
   /** Instances of workflows that this process doesn't know are left alone; somebody should know of them. */
   async survey(): Promise<void> {
+    await this.#openLines();
     for (const { namespace, workflows } of this.#runtimes.values()) {
       const unknown = await this.store.instances.statements.unknownNames({ namespace, names: workflows.names });
       if (unknown.length === 0) continue;
@@ -92,5 +132,29 @@ export class InstanceSource implements ProcessorSource {
         },
       );
     }
+  }
+
+  /**
+   * When a process begins, it may have other limits than those by which lines were blocked; or none, where there were some: then
+   * what stands in line is let in without.
+   */
+  async #openLines(): Promise<void> {
+    if (this.#openedLines) return;
+    const lines = await this.store.instances.statements.openLines(this.namespaces);
+    this.#limited ||= lines;
+    this.#openedLines = true;
+  }
+}
+
+/** What was claimed before must run, whatever becomes of the rest: the next claim will meet the same error. */
+async function after(
+  claimed: readonly ClaimedInstance[],
+  claimRest: () => Promise<ClaimedInstance[]>,
+): Promise<ClaimedInstance[]> {
+  try {
+    return await claimRest();
+  } catch (error) {
+    if (claimed.length === 0) throw error;
+    return [];
   }
 }

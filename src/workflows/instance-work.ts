@@ -69,6 +69,7 @@ export class InstanceWork implements Work {
     if (end.kind === "completed") this.#runtime.finished(this.instance, { status: "complete", output: end.output });
     if (end.kind === "parked" && end.delayMs !== null) store.work.post({ namespace, delayMs: end.delayMs });
     if (end.kind === "released") store.work.post({ namespace, delayMs: 0 });
+    else if (this.instance.slotKey !== null) store.work.post({ namespace, delayMs: 0 }); // somebody else can have its slot
     if (end.kind !== "errored") return null;
     this.#runtime.finished(this.instance, { status: "errored", error: end.error });
     return { error: end.thrown, description: this.description, attempt: 1, final: true };

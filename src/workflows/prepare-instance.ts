@@ -1,9 +1,11 @@
 import { ConflictError, InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { applySchema } from "../schema.ts";
-import type { InstanceInsert } from "../store/instance-records.ts";
+import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../store/fresh-place.ts";
+import { type InstanceInsert, NO_TRAITS } from "../store/instance-records.ts";
 import { encodeValue } from "../values/index.ts";
 import type { CreateOptions } from "./create-options.ts";
+import { flowKeys } from "./flow-control.ts";
 import { checkId } from "./names.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
@@ -16,15 +18,20 @@ export interface PreparedInstance {
 /** Checks what `create` was given, and gives what to store. */
 export async function prepareInstance(
   runtime: WorkflowRuntime,
-  { name, definition }: RegisteredWorkflow,
+  { name, definition, flow }: RegisteredWorkflow,
   options: CreateOptions<unknown> = {},
   parent: string | null = null,
 ): Promise<PreparedInstance> {
-  checkOptions(options, { label: "create", fields: ["id", "params", "onConflict"], code: "create.invalid" });
-  const { onConflict = "error" } = options;
+  checkOptions(options, {
+    label: "create",
+    fields: ["id", "params", "onConflict", "priority"],
+    code: "create.invalid",
+  });
+  const { onConflict = "error", priority = 0 } = options;
   if (onConflict !== "error" && onConflict !== "return") {
     throw new InvalidInputError("create.invalid", 'onConflict must be "error" or "return".');
   }
+  checkPriority(priority);
   const ref = runtime.store.createId();
   const id = options.id === undefined ? ref : checkId(options.id, "The id of an instance");
   const { maxValueBytes } = runtime.workflows.settings;
@@ -35,10 +42,20 @@ export async function prepareInstance(
     "params.invalid",
   );
   const encoded = encodeValue(params, { label: "params", maxBytes: maxValueBytes });
+  const { namespace } = runtime;
+  const keys = flow === null ? null : flowKeys(flow, { namespace, name }, params);
+  const traits = priority === 0 && keys === null ? null : { ...NO_TRAITS, ...keys, priority };
   return {
-    insert: { namespace: runtime.namespace, name, id, ref, params: encoded, parent, traits: null, lease: null },
+    insert: { namespace, name, id, ref, params: encoded, parent, traits, lease: null },
     onConflict,
   };
+}
+
+function checkPriority(value: unknown): void {
+  if (typeof value === "number" && Number.isInteger(value) && value >= LOWEST_PRIORITY && value <= HIGHEST_PRIORITY)
+    return;
+  const accepted = `a whole number from ${LOWEST_PRIORITY} to ${HIGHEST_PRIORITY}`;
+  throw new InvalidInputError("create.invalid", `priority must be ${accepted}; higher ones start first.`);
 }
 
 export function alreadyExists(workflow: string, id: string): ConflictError {

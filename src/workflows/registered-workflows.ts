@@ -1,5 +1,7 @@
 import { InvalidInputError, NotFoundError } from "../errors.ts";
+import type { LineLimits } from "../store/line-records.ts";
 import { isWorkflowDefinition } from "./define-workflow.ts";
+import { type FlowControl, NO_LIMITS, parseFlowControl } from "./flow-control.ts";
 import { checkWorkflowName } from "./names.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
 import { parseSchedules, type WorkflowSchedule } from "./workflow-schedule.ts";
@@ -15,6 +17,8 @@ export interface RegisteredWorkflow {
   readonly definition: AnyWorkflowDefinition | null;
   readonly entrypoint: WorkflowEntrypointClass | null;
   readonly schedules: readonly WorkflowSchedule[];
+  /** How many run at a time or start in some time; null without limits. */
+  readonly flow: FlowControl | null;
   /** As it was registered: the object that other workflows know it by. */
   readonly source: AnyWorkflow;
 }
@@ -51,6 +55,11 @@ export class RegisteredWorkflows {
     return this.#byName.get(name);
   }
 
+  /** How many instances of a workflow run at a time, and start in some time. */
+  limitsOf(name: string): LineLimits {
+    return this.#byName.get(name)?.flow?.limits ?? NO_LIMITS;
+  }
+
   /** By its key, its name, or as it was registered. */
   get(workflow: unknown): RegisteredWorkflow {
     const found = this.all.find(
@@ -69,20 +78,23 @@ export class RegisteredWorkflows {
 
 function register(key: string, source: AnyWorkflow): RegisteredWorkflow {
   if (isWorkflowDefinition(source)) {
-    const { name, schedules } = source;
-    return { key, name, definition: source, entrypoint: null, schedules, source };
+    const { name, schedules, flow } = source;
+    return { key, name, definition: source, entrypoint: null, schedules, flow, source };
   }
   if (isEntrypoint(source)) {
-    return { key, name: checkWorkflowName(key), definition: null, entrypoint: source, schedules: [], source };
+    const common = { key, definition: null, entrypoint: source, schedules: [], flow: null, source };
+    return { ...common, name: checkWorkflowName(key) };
   }
-  const { name, workflow, schedules } = (source ?? {}) as Record<"name" | "workflow" | "schedules", unknown>;
+  const { name, workflow, schedules, concurrency, rateLimit } = (source ?? {}) as unknown as Record<string, unknown>;
+  const flow = parseFlowControl(concurrency, rateLimit);
   if (isWorkflowDefinition(workflow)) {
     const own = schedules === undefined ? workflow.schedules : parseSchedules(schedules, workflow.input);
-    const common = { key, definition: workflow, entrypoint: null, schedules: own, source };
+    const common = { key, definition: workflow, entrypoint: null, schedules: own, flow: flow ?? workflow.flow, source };
     return { ...common, name: checkWorkflowName(name ?? workflow.name) };
   }
   if (isEntrypoint(workflow)) {
-    const common = { key, definition: null, entrypoint: workflow, schedules: parseSchedules(schedules, null), source };
+    const own = parseSchedules(schedules, null);
+    const common = { key, definition: null, entrypoint: workflow, schedules: own, flow, source };
     return { ...common, name: checkWorkflowName(name) };
   }
   throw invalid(

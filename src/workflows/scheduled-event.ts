@@ -1,4 +1,4 @@
-import type { InstanceTraits } from "../store/instance-records.ts";
+import { type InstanceTraits, NO_TRAITS } from "../store/instance-records.ts";
 
 /** The schedule that created an instance, and for which of its times. */
 export interface WorkflowCronSchedule {
@@ -6,16 +6,6 @@ export interface WorkflowCronSchedule {
   /** In milliseconds since the epoch. */
   readonly scheduledTime: number;
 }
-
-const NO_TRAITS: InstanceTraits = {
-  labels: null,
-  priority: 0,
-  successRetention: null,
-  errorRetention: null,
-  schedule: null,
-  slotKey: null,
-  rateKey: null,
-};
 
 export function toTrait(traits: InstanceTraits | null, schedule: WorkflowCronSchedule): InstanceTraits {
   return { ...(traits ?? NO_TRAITS), schedule: JSON.stringify(schedule) };

@@ -1,5 +1,7 @@
 import { PerdureError } from "../errors.ts";
+import { isLimited } from "../store/fresh-place.ts";
 import type {
+  ClaimedInstance,
   InstanceInsert,
   InstanceInsertResult,
   InstanceName,
@@ -53,7 +55,7 @@ export class WorkflowRuntime {
 
   /** Writes new instances. Where a worker of this process has room, one starts as soon as it is committed. */
   async create(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
-    const reservations = instances.map(({ namespace, name }) => this.store.work.reserve("instance", namespace, name));
+    const reservations = instances.map((instance) => this.#reserve(instance));
     const writes = instances.map((instance, index) => withLease(instance, reservations[index] ?? null));
     let results: InstanceInsertResult[];
     try {
@@ -130,14 +132,23 @@ export class WorkflowRuntime {
     if (this.#reacquiring.has(execution)) return;
     this.#reacquiring.add(execution);
     try {
-      const reservation = await this.#awaitRoom(execution.instance);
-      if (reservation !== null) await this.#takeAgain(execution, reservation);
+      for (let attempt = 0; attempt < MOST_REACQUISITIONS; attempt++) {
+        const reservation = await this.#awaitRoom(execution.instance);
+        if (reservation === null || (await this.#takeAgain(execution, reservation))) break;
+        await this.#pause(attempt);
+      }
     } catch (error) {
       const failure = error instanceof PerdureError ? error.code : String(error);
       this.store.logger.warn("A step of a parked instance must wait for the instance's next wake.", { failure });
     } finally {
       this.#reacquiring.delete(execution);
     }
+  }
+
+  /** A place for a new instance. One that shares slots or starts with others must stand in line. */
+  #reserve({ namespace, name, traits }: InstanceInsert): Reservation<"instance"> | null {
+    if (isLimited(traits)) return null;
+    return this.store.work.reserve("instance", namespace, name);
   }
 
   #createHost(): ExecutionHost {
@@ -169,6 +180,7 @@ export class WorkflowRuntime {
         wakes: 0,
         paused: false,
         schedule: write.traits?.schedule ?? null,
+        slotKey: null,
         begun: false,
         createdAt: at,
         dueAt: at,
@@ -185,23 +197,34 @@ export class WorkflowRuntime {
     for (let attempt = 0; attempt < MOST_REACQUISITIONS && this.store.work.attended; attempt++) {
       const reservation = this.store.work.reserve("instance", namespace, name);
       if (reservation !== null) return reservation;
-      await new Promise<void>((resolve) => this.store.clock.setTimer(resolve, FIRST_PAUSE_MS * 2 ** attempt));
+      await this.#pause(attempt);
     }
     return null;
   }
 
-  async #takeAgain(execution: Execution, reservation: Reservation<"instance">): Promise<void> {
+  #pause(attempt: number): Promise<void> {
+    return new Promise((resolve) => this.store.clock.setTimer(resolve, FIRST_PAUSE_MS * 2 ** attempt));
+  }
+
+  /** Gives whether that is decided: not, while all slots are taken. */
+  async #takeAgain(execution: Execution, reservation: Reservation<"instance">): Promise<boolean> {
     const lock = `${reservation.lock}.${++this.#reacquisitions}`; // a token of its own, known to be this owner's
-    const lease = { lock, leaseMs: reservation.leaseMs };
-    let renewed: RenewedInstance | null = null;
+    const lease = { lock, leaseMs: reservation.leaseMs, slots: this.#slotsOf(execution.instance) };
+    let renewed: RenewedInstance | "full" | null = null;
     try {
       renewed = await this.store.instances.statements.reacquire(execution.lease, lease);
     } finally {
-      if (renewed === null) reservation.cancel();
+      if (renewed === null || renewed === "full") reservation.cancel();
     }
-    if (renewed === null) return;
+    if (renewed === null || renewed === "full") return renewed === null;
     this.reacquired.set(lock, { execution, renewed });
     reservation.start({ ...execution.instance, ...renewed, recoveries: 0, begun: true, claimedAt: renewed.at });
+    return true;
+  }
+
+  #slotsOf({ name, slotKey }: ClaimedInstance): { key: string; limit: number } | null {
+    const limit = this.workflows.limitsOf(name).slots;
+    return slotKey === null || limit === null ? null : { key: slotKey, limit };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { FlowControl, FlowControlOptions } from "./flow-control.ts";
 import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
 import type { ScheduleOption, WorkflowSchedule } from "./workflow-schedule.ts";
 
@@ -12,6 +13,7 @@ export interface WorkflowDefinition<Params, Output, Events extends EventPayloads
   readonly output: StandardSchemaV1 | null;
   readonly events: ReadonlyMap<string, StandardSchemaV1> | null;
   readonly schedules: readonly WorkflowSchedule[];
+  readonly flow: FlowControl | null;
   readonly run: WorkflowFunction;
   /** Never there: they carry types. */
   readonly types?: { readonly params: (params: Params) => void; readonly output: Output; readonly events: Events };
@@ -21,15 +23,17 @@ export interface WorkflowDefinition<Params, Output, Events extends EventPayloads
 export type AnyWorkflowDefinition = WorkflowDefinition<any, unknown, any>;
 
 /** A workflow as an application registers it: made by `defineWorkflow`, a class, or a class under a name. */
-export type AnyWorkflow =
-  | AnyWorkflowDefinition
-  | WorkflowEntrypointClass
-  | {
-      readonly name: string;
-      readonly workflow: WorkflowEntrypointClass | AnyWorkflowDefinition;
-      /** Instead of the definition's own. */
-      readonly schedules?: readonly ScheduleOption[];
-    };
+export type AnyWorkflow = AnyWorkflowDefinition | WorkflowEntrypointClass | NamedWorkflow;
+
+/** Schedules and limits that are given here take the place of those of the definition. */
+export interface NamedWorkflow extends AnyFlowControlOptions {
+  readonly name: string;
+  readonly workflow: WorkflowEntrypointClass | AnyWorkflowDefinition;
+  readonly schedules?: readonly ScheduleOption[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever the workflow takes; a registry knows it only by its class
+type AnyFlowControlOptions = FlowControlOptions<any>;
 
 export type Workflows = Readonly<Record<string, AnyWorkflow>>;
 

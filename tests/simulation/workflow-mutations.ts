@@ -4,7 +4,8 @@ import { type Mutation, rewriting } from "./rewriting.ts";
 
 const INSERT_ENTRY = /^insert into perdure_journal/;
 const INSERT_EVENT = /^insert into perdure_event/;
-const PARK = /^update perdure_instance set\s+class = 0, available_at = case when paused/;
+const PARK =
+  /^update perdure_instance set\s+class = case when slot_key is null then 0 else 5 end,\s+available_at = case when paused/;
 const RELEASE = /^update perdure_instance set\s+lock = null, class = case when recoveries/;
 const COUNT_RECOVERY = /^update perdure_instance set\s+recoveries = case when/;
 const REACQUIRE = /^update perdure_instance set lock = \?1, class = 2, available_at = \?2/;
@@ -16,6 +17,10 @@ const TERMINATE = /^update perdure_instance set\s+outcome = 'terminated'/;
 const RESTART = /^update perdure_instance set\s+run = run \+ 1/;
 const WAKE = /^update perdure_instance set\s+wakes = wakes \+ 1/;
 const INSERT = /^insert into perdure_instance/;
+const COUNT_HELD = /^select count\(\*\) as held from perdure_instance/;
+const COUNT_STARTS = /^select count\(\*\) as starts/;
+const FREE_SLOT = /^update perdure_line set blocked = 0, available_at = \? where kind = 0/;
+const JOIN_LINE = /^insert into perdure_line/;
 const FINISH = /^update perdure_instance set\s+class = 0, available_at = null, recoveries = 0, outcome/;
 
 /** Protections of workflows. */
@@ -43,8 +48,8 @@ export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
   rewriting("resuming doesn't wake", [
     [
       RESUME,
-      /available_at = case when (.*) else \? end/,
-      "available_at = iif($1, coalesce(?, 0) * 0 + available_at, null)",
+      /available_at = case when (.*) when class = 6 then .* else \?1 end/,
+      "available_at = iif($1, coalesce(?1, 0) * 0 + available_at, null)",
     ],
   ]),
   rewriting("terminating leaves it to its owner", [[TERMINATE, "lock = null, class = 0, available_at = null,", ""]]),
@@ -64,6 +69,13 @@ export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
     ],
   ]),
   rewriting("finished instances stay due", [[FINISH, "available_at = null", "available_at = available_at"]]),
+  rewriting("slots are given away although all are taken", [[COUNT_HELD, "count(*)", "0 * count(*)"]]),
+  rewriting("starts don't count", [[COUNT_STARTS, "count(*)", "0 * count(*)"]]),
+  rewriting("whoever frees a slot tells nobody", [[FREE_SLOT, "where kind = 0", "where kind = 9"]]),
+  rewriting("whoever joins a line tells nobody", [[JOIN_LINE, "where not blocked", "where false"]]),
+  rewriting("what was parked is claimed past its line", [
+    [PARK, "case when slot_key is null then 0 else 5 end", "case when slot_key is null then 0 else 0 end"],
+  ]),
   { name: "stored endings come in any order", options: { wrapInstances: inAnyOrder } },
   { name: "steps begin before the commit is acknowledged", options: { wrapInstances: acknowledgedEarly } },
   { name: "owners don't hear of pauses", options: { wrapInstances: withoutPauses } },

@@ -46,7 +46,8 @@ const commit = (outcome: InstanceOutcome, entry: NewEntry, resent: boolean) => (
 type Use = (instances: InstanceStatements) => Promise<unknown>;
 const FIND = ["instance_id"];
 const LOCK = ["instance_pkey"];
-const CHANGE = ["instance_id", "instance_pkey"];
+const PAUSE = ["instance_id", "instance_pkey"];
+const CHANGE = [...PAUSE, "line_pkey"];
 
 /** What is asked, and the indexes that serve it. */
 const STATEMENTS: [string, Use, string[]][] = [
@@ -69,7 +70,11 @@ const STATEMENTS: [string, Use, string[]][] = [
     commit({ kind: "parked", dueAt: 1, wakes: 0 }, { ...PLAIN, parent: "do:outer#1" }, false),
     LOCK,
   ],
-  ["commit that is sent again", commit({ kind: "completed", output: "{}" }, PLAIN, true), [...LOCK, "journal_pkey"]],
+  [
+    "commit that is sent again",
+    commit({ kind: "completed", output: "{}" }, PLAIN, true),
+    [...LOCK, "journal_pkey", "line_pkey"],
+  ],
   ["renew", (instances) => instances.renew(leases, 1000), LOCK],
   [
     "reacquire",
@@ -86,7 +91,7 @@ const STATEMENTS: [string, Use, string[]][] = [
   ],
   ["find", (instances) => instances.find(names), FIND],
   ["positions", (instances) => instances.positions(leases.map(({ ref }) => ref)), ["instance_pkey", "journal_pkey"]],
-  ["pause", (instances) => instances.pause(one), CHANGE],
+  ["pause", (instances) => instances.pause(one), PAUSE],
   ["resume", (instances) => instances.resume(one), CHANGE],
   ["terminate", (instances) => instances.terminate(one), CHANGE],
   ["restart", (instances) => instances.restart(one), CHANGE],

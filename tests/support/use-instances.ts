@@ -16,9 +16,12 @@ import type {
   InstanceOutcome,
   InstanceRecord,
   InstanceRun,
+  InstanceTraits,
   NewEntry,
 } from "../../src/store/instance-records.ts";
+import { NO_TRAITS } from "../../src/store/instance-records.ts";
 import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import type { AdmitRequest, LineLimits } from "../../src/store/line-records.ts";
 import type { ControlledClock } from "./controlled-clock.ts";
 import type { TestEngine } from "./engines.ts";
 import { LEASE_MS, type StoreUnderTest, useStore } from "./use-store.ts";
@@ -42,6 +45,8 @@ export interface CommitDetails {
   readonly position?: number;
   readonly entries?: readonly NewEntry[];
   readonly resent?: boolean;
+  /** Whether it holds a slot. */
+  readonly limited?: boolean;
 }
 
 /** Short ways to do what most tests do. Everything is in the test's namespace; what a test doesn't say has a plain default. */
@@ -119,6 +124,24 @@ export class InstancesUnderTest {
     return claimed[0] as ClaimedInstance;
   }
 
+  /** Creates one that stands in line. */
+  join(id: string, traits: Partial<InstanceTraits>): Promise<InstanceInsertResult> {
+    return this.create({ id, traits: { ...NO_TRAITS, ...traits } });
+  }
+
+  /** Lets in from lines, with these limits. */
+  admit(limits: Partial<LineLimits>, overrides: Partial<AdmitRequest> = {}): Promise<ClaimedInstance[]> {
+    const limitsOf = () => ({ slots: null, starts: null, ...limits });
+    const scopes = [{ namespace: this.namespace, names: ["checkout"] }];
+    const lock = `lock-${++this.#locks}`;
+    return this.statements.admit({ scopes, limitsOf, room: 10, lock, leaseMs: LEASE_MS, ...overrides });
+  }
+
+  /** Milliseconds until somebody should look at a line. */
+  nextAdmission(): Promise<number | null> {
+    return this.statements.nextAdmission([{ namespace: this.namespace, names: ["checkout"] }]);
+  }
+
   /** Creates an instance and claims it. */
   async start(overrides: Partial<InstanceInsert> = {}): Promise<ClaimedInstance> {
     await this.create(overrides);
@@ -141,7 +164,15 @@ export class InstancesUnderTest {
   }
 
   commitOf({ ref, run, lock }: InstanceLease, outcome: InstanceOutcome, details: CommitDetails = {}): InstanceCommit {
-    return { ref, run, lock, position: details.position ?? 1, entries: details.entries ?? [], outcome };
+    return {
+      ref,
+      run,
+      lock,
+      position: details.position ?? 1,
+      limited: details.limited ?? false,
+      entries: details.entries ?? [],
+      outcome,
+    };
   }
 
   async commit(

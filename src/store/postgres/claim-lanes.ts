@@ -1,4 +1,5 @@
-import { type HookLane, hookLanes } from "../hook-lanes.ts";
+import { BEFORE_ALL_PLACES } from "../fresh-place.ts";
+import { type HookLane, hookLanes, instanceLanes } from "../hook-lanes.ts";
 import type { ClaimRequest } from "../hook-records.ts";
 import { toNumber } from "../rows.ts";
 import { compareText } from "../text-order.ts";
@@ -35,9 +36,10 @@ async function claimFrom(
   send: SendClaim,
 ): Promise<Row[]> {
   const { limit, lock, leaseMs } = request;
-  const lanes = hookLanes(request.scopes, request.takeOver && fromStart);
+  const lanesOf = table === "hook" ? hookLanes : instanceLanes;
+  const lanes = lanesOf(request.scopes, request.takeOver && fromStart);
   if (lanes.length === 0) return [];
-  const since = lanes.map((lane) => (fromStart ? 0 : progress.stoppedAt(lane)));
+  const since = lanes.map((lane) => (fromStart ? BEFORE_ALL_PLACES : progress.stoppedAt(lane)));
   const { rows } = await send([...laneColumns(lanes), since, limit, lock, leaseMs]);
   const key = QUEUE_KEY[table];
   rows.sort((left, right) => byPlace(left, right) || compareText(left[key] as string, right[key] as string));

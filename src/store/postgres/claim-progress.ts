@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock.ts";
+import { BEFORE_ALL_PLACES } from "../fresh-place.ts";
 import type { HookLane } from "../hook-lanes.ts";
 import { WorkClass } from "../work-class.ts";
 
@@ -26,7 +27,7 @@ export class ClaimProgress {
   }
 
   stoppedAt({ namespace, class: workClass }: HookLane): number {
-    return this.#stoppedAt.get(`${namespace} ${workClass}`) ?? 0;
+    return this.#stoppedAt.get(`${namespace} ${workClass}`) ?? BEFORE_ALL_PLACES;
   }
 
   /** A claim has begun, or has started from the beginning again. */
@@ -40,9 +41,9 @@ export class ClaimProgress {
     this.#resumes = full;
   }
 
-  /** A row of this lane was taken. What is taken over is always looked for from the beginning. */
+  /** A row of this lane was taken. What is taken over, or has a priority, is always looked for from the beginning. */
   note({ namespace, class: workClass }: HookLane, dueAt: number): void {
-    if (workClass === WorkClass.leased) return;
+    if (workClass !== WorkClass.continuing && workClass !== WorkClass.fresh) return;
     const lane = `${namespace} ${workClass}`;
     this.#stoppedAt.set(lane, Math.max(this.#stoppedAt.get(lane) ?? 0, dueAt));
   }

@@ -57,24 +57,28 @@ function traitsToJson({ labels, schedule, ...rest }: InstanceTraits): string {
 export function shapeOf(commits: readonly InstanceCommit[]): CommitShape {
   let outcomes: CommitShape["outcomes"] = "running";
   let entries: CommitShape["entries"] = "plain";
+  let limited = false;
   for (const commit of commits) {
     const { kind } = commit.outcome;
     if (kind === "completed" && outcomes === "running") outcomes = "finishing";
     else if (kind !== "running" && kind !== "completed") outcomes = "any";
     if (!commit.entries.every(isPlain)) entries = "any";
+    if (commit.limited === true && kind !== "running") limited = true;
   }
-  return { outcomes, entries };
+  return { outcomes, entries, limited };
 }
 
 function isPlain({ kind, value, dueAt, event, parent }: NewEntry): boolean {
   return kind === "completed" && value !== null && dueAt === null && event === null && parent === null;
 }
 
-export function commitColumns(commits: readonly InstanceCommit[], shape: CommitShape): unknown[] {
+type ColumnShape = Pick<CommitShape, "outcomes" | "entries">;
+
+export function commitColumns(commits: readonly InstanceCommit[], shape: ColumnShape): unknown[] {
   return [...instanceLeaseColumns(commits), ...outcomeColumns(commits, shape), ...entryColumns(commits, shape)];
 }
 
-function outcomeColumns(commits: readonly InstanceCommit[], { outcomes }: CommitShape): unknown[] {
+function outcomeColumns(commits: readonly InstanceCommit[], { outcomes }: ColumnShape): unknown[] {
   if (outcomes === "running") return [];
   const output = textArray(commits.map(({ outcome }) => outputOf(outcome)));
   if (outcomes === "finishing") return [output];
@@ -91,7 +95,7 @@ function outputOf(outcome: InstanceOutcome): string | null {
   return outcome.kind === "completed" ? outcome.output : null;
 }
 
-function entryColumns(commits: readonly InstanceCommit[], { entries }: CommitShape): unknown[] {
+function entryColumns(commits: readonly InstanceCommit[], { entries }: ColumnShape): unknown[] {
   const rows = commits.flatMap((commit) =>
     commit.entries.map((entry, index) => ({
       ref: commit.ref,

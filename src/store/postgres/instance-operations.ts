@@ -19,6 +19,7 @@ import { deleteBelongings } from "./sql/delete-belongings.ts";
 import { deleteInstance } from "./sql/delete-instance.ts";
 import { dropProgress } from "./sql/drop-progress.ts";
 import { findInstances } from "./sql/find-instances.ts";
+import { freeSlot } from "./sql/free-slot.ts";
 import { listInstances } from "./sql/list-instances.ts";
 import { readHistory } from "./sql/read-history.ts";
 import { readPastRuns } from "./sql/read-past-runs.ts";
@@ -53,6 +54,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
       if (rows[0] === undefined) return { changed: false, instance: null };
       const instance = toInstanceRecord(rows[0]);
       await this.run(deleteBelongings, [instance.ref], client);
+      if (rows[0].held_slot !== null) await this.run(freeSlot, [this.now(), rows[0].held_slot], client);
       return { changed: true, instance };
     });
   }

@@ -1,7 +1,8 @@
 import type { Clock } from "../../clock.ts";
 import { StoreError } from "../../errors.ts";
+import { isLimited } from "../fresh-place.ts";
 import type { Sending } from "../group-commit.ts";
-import { hookLanes } from "../hook-lanes.ts";
+import { instanceLanes } from "../hook-lanes.ts";
 import type { ClaimRequest, HookScope } from "../hook-records.ts";
 import type {
   ClaimedInstance,
@@ -16,17 +17,21 @@ import type {
   InstanceLease,
   InstanceRun,
   LoadedEvents,
+  Reacquisition,
   RenewedInstance,
 } from "../instance-records.ts";
 import { toClaimedInstance, toRenewedInstance } from "../instance-rows.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
+import type { AdmitRequest, LineScope } from "../line-records.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
 import { compareText } from "../text-order.ts";
+import { PostgresAdmission } from "./admission.ts";
 import { integerArray } from "./array-literals.ts";
 import { claimLanes } from "./claim-lanes.ts";
 import { ClaimProgress } from "./claim-progress.ts";
 import type { Connection } from "./connection.ts";
 import { askDedicated, type DedicatedConnection } from "./dedicated-connection.ts";
+import type { PostgresClient } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { laneColumns } from "./hook-columns.ts";
 import {
@@ -53,9 +58,11 @@ import { loadEvents } from "./sql/load-events.ts";
 import { loadInstances } from "./sql/load-instances.ts";
 import { nextWake } from "./sql/next-wake.ts";
 import { reacquireInstance } from "./sql/reacquire-instance.ts";
+import { countOtherSlots, lockLine, lockParked } from "./sql/reacquire-limited.ts";
 import { renewInstances } from "./sql/renew-instances.ts";
 import { sendEvents } from "./sql/send-events.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
+import { inTransaction } from "./transaction.ts";
 
 type Row = Record<string, unknown>;
 
@@ -65,11 +72,13 @@ const SUPERSEDED: InstanceCommitResult = { result: "superseded" };
 export class PostgresInstanceStatements extends PostgresInstanceOperations implements InstanceStatements {
   readonly #progress: ClaimProgress;
   readonly #dedicated: DedicatedConnection;
+  readonly #admission: PostgresAdmission;
 
   constructor(connection: Connection, clock: Clock, schema: SchemaPrefix, dedicated: DedicatedConnection) {
     super(connection, clock, schema);
     this.#progress = new ClaimProgress(clock);
     this.#dedicated = dedicated;
+    this.#admission = new PostgresAdmission(connection, clock, schema);
   }
 
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
@@ -80,6 +89,18 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   async claim(request: ClaimRequest): Promise<ClaimedInstance[]> {
     const send = (values: unknown[]) => this.run(claimInstances, [this.now(), ...values]);
     return (await claimLanes("instance", request, this.#progress, send)).map(toClaimedInstance);
+  }
+
+  admit(request: AdmitRequest): Promise<ClaimedInstance[]> {
+    return this.#admission.admit(request);
+  }
+
+  nextAdmission(scopes: readonly LineScope[]): Promise<number | null> {
+    return this.#admission.nextAdmission(scopes);
+  }
+
+  openLines(namespaces: readonly string[]): Promise<boolean> {
+    return this.#admission.openLines(namespaces);
   }
 
   async load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]> {
@@ -104,12 +125,17 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     return commits.map((commit) => results.get(commit) ?? SUPERSEDED);
   }
 
-  async reacquire(
-    { ref, run, lock }: InstanceLease,
-    lease: { lock: string; leaseMs: number },
-  ): Promise<RenewedInstance | null> {
-    const { rows } = await this.run(reacquireInstance, [this.now(), ref, run, lock, lease.lock, lease.leaseMs]);
-    return rows[0] === undefined ? null : toRenewedInstance(rows[0]);
+  /** Where it needs a slot, the instance is locked first and then the line, as everybody does who lets go of one. */
+  async reacquire(parked: InstanceLease, lease: Reacquisition): Promise<RenewedInstance | "full" | null> {
+    const { slots = null } = lease;
+    if (slots === null) return this.#reacquire(parked, lease);
+    const client = await this.connection.checkOut();
+    return inTransaction(client, async () => {
+      await this.run(lockParked, [parked.ref], client);
+      await this.run(lockLine, [parked.ref, slots.key], client);
+      const { rows } = await this.run(countOtherSlots, [parked.ref, slots.key], client);
+      return toNumber(rows[0]?.held) >= slots.limit ? "full" : this.#reacquire(parked, lease, client);
+    });
   }
 
   async renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]> {
@@ -120,7 +146,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   }
 
   async nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
-    const lanes = hookLanes(scopes, options.takeOver);
+    const lanes = instanceLanes(scopes, options.takeOver);
     if (lanes.length === 0) return null;
     const { rows } = await this.run(nextWake("instance"), [this.now(), ...laneColumns(lanes)]);
     return toNumberOrNull(rows[0]?.remaining ?? null);
@@ -149,6 +175,15 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     });
   }
 
+  async #reacquire(
+    { ref, run, lock }: InstanceLease,
+    lease: Reacquisition,
+    on?: PostgresClient,
+  ): Promise<RenewedInstance | null> {
+    const { rows } = await this.run(reacquireInstance, [this.now(), ref, run, lock, lease.lock, lease.leaseMs], on);
+    return rows[0] === undefined ? null : toRenewedInstance(rows[0]);
+  }
+
   /** Null if these aren't the common case, or some of the ids exist. */
   async #insertNew(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[] | null> {
     const lease = instances[0]?.lease ?? null;
@@ -166,7 +201,11 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   }
 
   async #insertAny(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
-    const { rows } = await this.run(insertInstances, [this.now(), ...insertColumns(instances)]);
+    const statement = insertInstances(
+      this.schema,
+      instances.some(({ traits }) => isLimited(traits)),
+    );
+    const { rows } = await this.connection.run(statement, [this.now(), ...insertColumns(instances)]);
     const created = new Map(rows.map((row) => [row.ref, row]));
     const found = created.size < instances.length ? await this.#findCreated(instances) : new Map();
     return instances.map(({ ref, parent }, index) => {

@@ -1,3 +1,4 @@
+import { isLimited } from "../fresh-place.ts";
 import { toNumber } from "../rows.ts";
 import type {
   KnownSchedules,
@@ -51,7 +52,10 @@ export class PostgresScheduleStatements extends PostgresStatements implements Sc
       const values = [this.now(), namespace, workflow, name, cron, timezone, dueAt, nextAt, lastAt];
       const { rowCount } = await this.run(fireSchedule, values, client);
       if (rowCount !== 1) return false;
-      if (instance !== null) await this.run(insertInstances, [this.now(), ...insertColumns([instance])], client);
+      if (instance !== null) {
+        const statement = insertInstances(this.schema, isLimited(instance.traits));
+        await this.connection.run(statement, [this.now(), ...insertColumns([instance])], client);
+      }
       return true;
     });
   }

@@ -1,6 +1,7 @@
 import type { InstanceCommit, InstanceCommitResult, InstanceOutcome } from "../instance-records.ts";
 import { WorkClass } from "../work-class.ts";
 import type { SqliteDriver } from "./driver.ts";
+import { freeSlot } from "./lines.ts";
 import { DELETE_ENTRIES } from "./sql/delete-entries.ts";
 import { FIND_RUN } from "./sql/find-run.ts";
 import { FINISH_INSTANCE } from "./sql/finish-instance.ts";
@@ -25,6 +26,7 @@ export function commitInstance(
   if (Number(found.class) !== WorkClass.leased) return resent ? written : SUPERSEDED;
   if (!insertEntries(driver, commit, { resent, now })) return SUPERSEDED;
   writeOutcome(driver, commit, now);
+  if (found.slot_key !== null && commit.outcome.kind !== "running") freeSlot(driver, found.slot_key as string, now);
   return written;
 }
 

@@ -116,7 +116,7 @@ export class SqliteHookStatements implements HookStatements {
   }
 
   nextWake(scopes: readonly HookScope[], { takeOver }: { takeOver: boolean }): Promise<number | null> {
-    return findNextWake(this.#access, NEXT_WAKE, { scopes, takeOver });
+    return findNextWake(this.#access, NEXT_WAKE, hookLanes(scopes, takeOver));
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {

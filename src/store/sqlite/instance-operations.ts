@@ -10,12 +10,15 @@ import type {
   ProgressRange,
 } from "../instance-records.ts";
 import { toHistoryEntry, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
+import { WorkClass } from "../work-class.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
+import { freeSlot, joinLine, toPlace } from "./lines.ts";
 import { DELETE_BELONGINGS } from "./sql/delete-belongings.ts";
 import { DELETE_INSTANCE } from "./sql/delete-instance.ts";
 import { DROP_PROGRESS } from "./sql/drop-progress.ts";
 import { GET_INSTANCE } from "./sql/get-instance.ts";
+import { INSTANCE_PLACE } from "./sql/instance-place.ts";
 import { KEEP_PAST_RUN } from "./sql/keep-past-run.ts";
 import { listInstances } from "./sql/list-instances.ts";
 import { PAUSE_INSTANCE } from "./sql/pause-instance.ts";
@@ -103,11 +106,22 @@ export class SqliteInstanceOperations {
   /** `write` gives the instance if its state allowed the change. */
   #change(instance: InstanceName, write: (now: number) => Row[]): Promise<InstanceChange> {
     return this.access.write(() => {
-      const [row] = write(this.access.now());
+      const now = this.access.now();
+      const [before] = this.driver.all(INSTANCE_PLACE, keyOf(instance));
+      const [row] = write(now);
+      if (before && row && (before.slot_key ?? before.rate_key) !== null) this.#tellLine(instance, before, now);
       return row
         ? { changed: true, instance: toInstanceRecord(row) }
         : { changed: false, instance: this.#get(instance) };
     });
+  }
+
+  /** Of an instance that shares slots or starts with others: it has let go of its slot, or stands in line now. */
+  #tellLine(instance: InstanceName, before: Row, now: number): void {
+    const [after] = this.driver.all(INSTANCE_PLACE, keyOf(instance));
+    const wasHeld = before.slot_key !== null && Number(before.class) === WorkClass.leased;
+    if (wasHeld && Number(after?.class) !== WorkClass.leased) freeSlot(this.driver, before.slot_key as string, now);
+    else if (after !== undefined && after.available_at !== null) joinLine(this.driver, toPlace(after), now);
   }
 
   #get(instance: InstanceName): InstanceRecord | null {

@@ -1,5 +1,6 @@
+import { freshPlace, isLimited } from "../fresh-place.ts";
 import type { Sending } from "../group-commit.ts";
-import { hookLanes } from "../hook-lanes.ts";
+import { instanceLanes } from "../hook-lanes.ts";
 import type { ClaimRequest, HookScope } from "../hook-records.ts";
 import type {
   ClaimedInstance,
@@ -15,16 +16,22 @@ import type {
   InstanceRun,
   InstanceTraits,
   LoadedEvents,
+  Reacquisition,
   RenewedInstance,
 } from "../instance-records.ts";
 import { toClaimedInstance, toJournalEntry, toRenewedInstance, toStoredEvent } from "../instance-rows.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
+import type { AdmitRequest, LineScope } from "../line-records.ts";
 import { WorkClass } from "../work-class.ts";
+import type { SqliteAccess } from "./access.ts";
+import { SqliteAdmission } from "./admission.ts";
 import { commitInstance } from "./commit-instance.ts";
 import type { SqliteValue } from "./driver.ts";
 import { keyOf, SqliteInstanceOperations } from "./instance-operations.ts";
+import { joinLine, toPlace } from "./lines.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import { CLAIM_INSTANCES } from "./sql/claim-instances.ts";
+import { COUNT_HELD } from "./sql/count-held.ts";
 import { COUNT_RECOVERY } from "./sql/count-recovery.ts";
 import { expireLeases } from "./sql/expire-leases.ts";
 import { FIND_CREATED_INSTANCE } from "./sql/find-created-instance.ts";
@@ -34,8 +41,11 @@ import { FIND_RECIPIENT } from "./sql/find-recipient.ts";
 import { FIND_RUN } from "./sql/find-run.ts";
 import { INSERT_EVENT } from "./sql/insert-event.ts";
 import { INSERT_INSTANCE, INSERT_SPECIAL_INSTANCE } from "./sql/insert-instance.ts";
+import { INSTANCE_PLACE } from "./sql/instance-place.ts";
 import { leaseTokens } from "./sql/lease-tokens.ts";
+import { NEXT_LINE } from "./sql/next-line.ts";
 import { nextWake } from "./sql/next-wake.ts";
+import { FIND_ANY_LINE, OPEN_LINES } from "./sql/open-lines.ts";
 import { REACQUIRE_INSTANCE } from "./sql/reacquire-instance.ts";
 import { READ_EVENTS } from "./sql/read-events.ts";
 import { READ_JOURNAL } from "./sql/read-journal.ts";
@@ -51,6 +61,13 @@ const EXPIRE_LEASES = expireLeases("perdure_instance");
 
 /** A batch is a loop of prepared statements in one transaction: without a network between, that is the fastest there is. */
 export class SqliteInstanceStatements extends SqliteInstanceOperations implements InstanceStatements {
+  readonly #admission: SqliteAdmission;
+
+  constructor(access: SqliteAccess) {
+    super(access);
+    this.#admission = new SqliteAdmission(access);
+  }
+
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
     if (instances.length === 0) return [];
     return this.access.write(() => this.insertNow(instances));
@@ -63,7 +80,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedInstance[]> {
-    const lanes = hookLanes(request.scopes, request.takeOver);
+    const lanes = instanceLanes(request.scopes, request.takeOver);
     if (lanes.length === 0 || request.limit <= 0) return [];
     const find = (limit: number, now: number) => findDue(this.driver, FIND_DUE_INSTANCES, { lanes, limit, now });
     // Looking first keeps idle claimers from taking the write lock.
@@ -73,6 +90,27 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
       const now = this.access.now();
       return this.#claimFound(find(request.limit, now), request, now);
     });
+  }
+
+  admit(request: AdmitRequest): Promise<ClaimedInstance[]> {
+    return this.#admission.admit(request);
+  }
+
+  async nextAdmission(scopes: readonly LineScope[]): Promise<number | null> {
+    return this.access.read(() => {
+      const times = scopes.flatMap(({ namespace, names }) =>
+        this.driver.all(NEXT_LINE, [namespace, JSON.stringify(names)]).map((row) => Number(row.available_at)),
+      );
+      return times.length === 0 ? null : Math.min(...times) - this.access.now();
+    });
+  }
+
+  async openLines(namespaces: readonly string[]): Promise<boolean> {
+    const scope = JSON.stringify(namespaces);
+    const [line] = await this.access.read(() => this.driver.all(FIND_ANY_LINE, [scope]));
+    if (line === undefined) return false;
+    await this.access.write(() => this.driver.run(OPEN_LINES, [this.access.now(), scope]));
+    return true;
   }
 
   async load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]> {
@@ -95,10 +133,14 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
 
   async reacquire(
     parked: InstanceLease,
-    { lock, leaseMs }: { lock: string; leaseMs: number },
-  ): Promise<RenewedInstance | null> {
+    { lock, leaseMs, slots = null }: Reacquisition,
+  ): Promise<RenewedInstance | "full" | null> {
     return this.access.write(() => {
       const at = this.access.now();
+      if (slots !== null) {
+        const [others] = this.driver.all(COUNT_HELD, [slots.key, parked.ref]);
+        if (Number(others?.held) >= slots.limit) return "full";
+      }
       const parameters = [lock, at + leaseMs, parked.ref, parked.run, parked.lock];
       const [row] = this.driver.all(REACQUIRE_INSTANCE, parameters);
       return row ? toRenewedInstance({ ...row, at }) : null;
@@ -117,7 +159,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   }
 
   nextWake(scopes: readonly HookScope[], { takeOver }: { takeOver: boolean }): Promise<number | null> {
-    return findNextWake(this.access, NEXT_WAKE, { scopes, takeOver });
+    return findNextWake(this.access, NEXT_WAKE, instanceLanes(scopes, takeOver));
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {
@@ -146,14 +188,18 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
 
   #insertOne(instance: InstanceInsert, now: number): InstanceInsertResult {
     const { ref, params, parent, traits, lease } = instance;
+    const limited = isLimited(traits);
+    const place = lease
+      ? { class: WorkClass.leased, availableAt: now + lease.leaseMs }
+      : freshPlace({ priority: traits?.priority ?? 0, limited }, now);
     const values = [
       ref,
       ...keyOf(instance),
       params,
       parent,
       now,
-      lease ? WorkClass.leased : WorkClass.fresh,
-      lease ? now + lease.leaseMs : now,
+      place.class,
+      place.availableAt,
       lease?.lock ?? null,
       lease ? now : null,
     ];
@@ -161,7 +207,10 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
       traits === null
         ? this.driver.run(INSERT_INSTANCE, values)
         : this.driver.run(INSERT_SPECIAL_INSTANCE, [...values, ...traitValues(traits)]);
-    if (inserted === 1) return { result: "created", ref, at: now };
+    if (inserted === 1) {
+      if (limited) joinLine(this.driver, { ...instance, ...(traits as InstanceTraits), class: place.class }, now);
+      return { result: "created", ref, at: now };
+    }
     // Sent before, with the reply lost, if it has our ref; created by an earlier attempt, if it has our parent.
     const row = this.driver.all(FIND_CREATED_INSTANCE, keyOf(instance))[0] as Row;
     const ours = row.ref === ref || (parent !== null && row.parent === parent);
@@ -205,6 +254,9 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     const parameters = [ref, run, event.eventId, sequence, event.type, event.payload, now];
     if (this.driver.run(INSERT_EVENT, parameters) === 0) return { result: "known", ref };
     this.driver.run(WAKE_INSTANCE, [now, ref]);
+    if (Number(recipient.class) >= WorkClass.lineContinuing && !recipient.paused) {
+      joinLine(this.driver, toPlace(this.driver.all(INSTANCE_PLACE, keyOf(event))[0] as Row), now);
+    }
     return { result: "sent", ref };
   }
 }

@@ -1,5 +1,4 @@
-import { type HookLane, hookLanes } from "../hook-lanes.ts";
-import type { HookScope } from "../hook-records.ts";
+import type { HookLane } from "../hook-lanes.ts";
 import { WorkClass } from "../work-class.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver } from "./driver.ts";
@@ -25,13 +24,12 @@ export function findDue(
   return found;
 }
 
-/** Milliseconds until the earliest row in scope is due. */
+/** Milliseconds until the earliest row of these lanes is due. */
 export async function findNextWake(
   access: SqliteAccess,
   statement: string,
-  { scopes, takeOver }: { scopes: readonly HookScope[]; takeOver: boolean },
+  lanes: readonly HookLane[],
 ): Promise<number | null> {
-  const lanes = hookLanes(scopes, takeOver);
   if (lanes.length === 0) return null;
   return access.read(() => {
     const [row] = access.driver.all(statement, [JSON.stringify(lanes)]);

@@ -2,6 +2,7 @@ import type { Migration } from "../../migration.ts";
 import type { SchemaPrefix } from "../sql/statement.ts";
 import { hooks } from "./hooks.ts";
 import { instanceTraits } from "./instance-traits.ts";
+import { lines } from "./lines.ts";
 import { schedules } from "./schedules.ts";
 import { subjects } from "./subjects.ts";
 import { workflows } from "./workflows.ts";
@@ -14,5 +15,6 @@ export function schemaMigrations(schema: SchemaPrefix): Migration[] {
     { owner: "perdure", number: 3, name: "subjects", breaking: false, sql: subjects(schema) },
     { owner: "perdure", number: 4, name: "instance traits", breaking: false, sql: instanceTraits(schema) },
     { owner: "perdure", number: 7, name: "schedules", breaking: false, sql: schedules(schema) },
+    { owner: "perdure", number: 9, name: "lines", breaking: false, sql: lines(schema) },
   ];
 }

@@ -1,3 +1,4 @@
+import { CLAIMED_COLUMNS } from "./claimed-columns.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { takeDue } from "./take-due.ts";
 
@@ -27,9 +28,6 @@ update ${schema}instance as instance set
   recovered_position = case when ${lost} then ${written} else instance.recovered_position end
 from taken, clock
 where instance.ctid = taken.ctid
-returning instance.namespace, instance.name, instance.id, instance.ref, instance.run, instance.lock, instance.params::text as params,
-  instance.created_at, instance.recoveries, instance.wakes, instance.paused, instance.schedule::text as schedule,
-  taken.previously_started_at is not null or instance.wakes > 0 as begun,
-  taken.due_at, taken.place, clock.now as claimed_at`,
+returning ${CLAIMED_COLUMNS}, taken.place`,
   };
 }

@@ -1,6 +1,7 @@
 import { entryRows, HELD, insertEntries, SENT_BY_OWNER, tellHeld, WRITE_OUTCOME } from "./commit-instances.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { isInstanceOf, NOW, placedBatch } from "./statement.ts";
+import { freeSlots } from "./tell-lines.ts";
 
 const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", "parent"];
 
@@ -9,7 +10,7 @@ const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", 
  * of refs, so that each is judged as it is now. What was parked or finished with our token is so by ourselves. What is still held
  * either has our entries already, or none at their positions, or those of an owner that we took it over from, and then it is
  * superseded. If the first sending is still under way, its entries come up as an error, and the next try finds them.
- * Indexes: instance_pkey, journal_pkey.
+ * Indexes: instance_pkey, journal_pkey; line_pkey.
  */
 export function commitAgain(schema: SchemaPrefix): Statement {
   const text = "text";
@@ -49,6 +50,10 @@ ended as (
     ${WRITE_OUTCOME.any}
   from (select * from item where item.held and item.kind <> 'running') as item cross join clock
   where ${isInstanceOf("instance", "item")}
+  returning instance.slot_key
+),
+freed as (
+  ${freeSlots(schema, "select ended.slot_key from ended where ended.slot_key is not null")}
 ),
 written as (
   ${insertEntries(schema, firstEntry, "any")}

@@ -1,5 +1,6 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { isInstanceOf, NOW, placedBatch } from "./statement.ts";
+import { freeSlots } from "./tell-lines.ts";
 
 /** What a batch of commits consists of. Fewer columns are less to send and to take apart. */
 export interface CommitShape {
@@ -7,6 +8,8 @@ export interface CommitShape {
   readonly outcomes: "running" | "finishing" | "any";
   /** `plain`: nothing but completed steps that have a value and aren't inside of another. */
   readonly entries: "plain" | "any";
+  /** Whether some of those that end or let go hold slots. */
+  readonly limited: boolean;
 }
 
 const LEASE = { ref: "text", run: "int", lock: "text" };
@@ -39,7 +42,8 @@ export const HELD = `instance.class = 2 and ${SENT_BY_OWNER}`;
 export const WRITE_OUTCOME = {
   finishing: `class = 0, available_at = null, recoveries = 0, outcome = 'complete', output = item.output, finished_at = clock.now`,
   any: `lock = case when item.kind = 'released' then null else instance.lock end,
-    class = case when item.kind = 'released' and instance.recoveries > 0 then 2 else 0 end,
+    class = case when item.kind = 'released' and instance.recoveries > 0 then 2
+      when instance.slot_key is null or item.kind in ('completed', 'errored') then 0 else 5 end,
     available_at = case
       when instance.paused or item.kind in ('completed', 'errored') then null
       when item.kind = 'parked' and instance.wakes = item.wakes then item.due_at
@@ -57,12 +61,12 @@ export const WRITE_OUTCOME = {
  * nothing at all is written. The others are locked in the order of the batch, which is that of refs. Entries find out whether
  * their instance was held by a hash that is made once: the planner would rather look through all of them for each.
  * An entry too many, which only a value that isn't one value can make, has no ref and is an error.
- * Indexes: instance_pkey, journal_pkey.
+ * Indexes: instance_pkey, journal_pkey; line_pkey.
  */
-export function commitInstances(schema: SchemaPrefix, { outcomes, entries }: CommitShape): Statement {
+export function commitInstances(schema: SchemaPrefix, { outcomes, entries, limited }: CommitShape): Statement {
   const items = placedBatch(2, ITEMS[outcomes]);
   return {
-    name: `commit_${outcomes}_${entries}`,
+    name: `commit_${outcomes}_${entries}${limited ? "_limited" : ""}`,
     planOnce: true,
     text: `
 with clock as materialized (select ${NOW} as now),
@@ -70,7 +74,7 @@ ${outcomes === "running" ? stillHeld(schema, items) : finished(schema, items, ou
 written as (
   ${insertEntries(schema, 2 + Object.keys(ITEMS[outcomes]).length, entries)}
   where coalesce(entry.ref in (select ref from held), entry.ref is null)
-)
+)${limited ? `,\nfreed as (\n  ${freeSlots(schema, "select ended.slot_key from ended where ended.slot_key is not null")}\n)` : ""}
 ${tellHeld("held", "wakes")}`,
   };
 }
@@ -97,12 +101,12 @@ ended as (
     ${WRITE_OUTCOME[outcomes]}
   from (select * from item where not (${goesOn})) as item cross join clock
   where ${isInstanceOf("instance", "item")} and ${HELD}
-  returning instance.ref, item.place, instance.wakes, instance.paused
+  returning instance.ref, item.place, instance.wakes, instance.paused, instance.slot_key
 ),
 held as materialized (
   ${lookUp(schema, `(select * from item where ${goesOn})`)}
   union all
-  select * from ended
+  select ended.ref, ended.place, ended.wakes, ended.paused from ended
 )`;
 }
 

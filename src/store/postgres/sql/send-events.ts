@@ -1,12 +1,13 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { isInstanceOf, isNamedBy, NOW, placedBatch } from "./statement.ts";
+import { joinLines } from "./tell-lines.ts";
 
 /**
  * Stores events and wakes their instances. Those are locked first, in the order of refs, so that the sequences are in the order
  * of commits, and that what we know of them is what is true now. An event whose id its run has is left out: one that we can see,
  * before sequences are given, and one that was sent at this very moment, when it is inserted. What waits is due at once, and
  * keeps its turn if it was due already. Who has it, or has yet to begin, will see for himself.
- * Gives what became of each event. Indexes: instance_id, instance_pkey, event_pkey.
+ * Gives what became of each event. Indexes: instance_id, instance_pkey, event_pkey; line_pkey.
  */
 export function sendEvents(schema: SchemaPrefix): Statement {
   const text = "text";
@@ -49,10 +50,14 @@ stored as (
 woken as (
   update ${schema}instance as instance set
     wakes = latest.sequence,
-    available_at = case when instance.class = 0 and not instance.paused then least(instance.available_at, clock.now)
+    available_at = case when instance.class in (0, 5) and not instance.paused then least(instance.available_at, clock.now)
       else instance.available_at end
   from (select stored.ref, max(stored.sequence) as sequence from stored group by stored.ref order by stored.ref) as latest cross join clock
   where ${isInstanceOf("instance", "latest")}
+  returning instance.namespace, instance.name, instance.class, instance.available_at, instance.slot_key, instance.rate_key
+),
+joined as (
+  ${joinLines(schema, "woken")}
 )
 select addressed.place, addressed.ref, addressed.finished and not addressed.known as finished,
   not coalesce((addressed.ref, addressed.event_id) in (select stored.ref, stored.id from stored), false) as known

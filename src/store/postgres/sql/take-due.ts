@@ -34,7 +34,7 @@ lost as materialized (
   limit 1
 ),
 due as materialized (
-  ${dueIn("lane.class < 2")}
+  ${dueIn("lane.class <> 2")}
   limit $6::int - (select count(*) from lost)
 ),
 taken as not materialized (select * from lost union all select * from due)`;

@@ -1,6 +1,7 @@
 import type { Migration } from "../../migration.ts";
 import { HOOKS } from "./hooks.ts";
 import { INSTANCE_TRAITS } from "./instance-traits.ts";
+import { LINES } from "./lines.ts";
 import { SCHEDULES } from "./schedules.ts";
 import { SUBJECTS } from "./subjects.ts";
 import { WORKFLOWS } from "./workflows.ts";
@@ -12,4 +13,5 @@ export const schemaMigrations: readonly Migration[] = [
   { owner: "perdure", number: 3, name: "subjects", breaking: false, sql: SUBJECTS },
   { owner: "perdure", number: 4, name: "instance traits", breaking: false, sql: INSTANCE_TRAITS },
   { owner: "perdure", number: 7, name: "schedules", breaking: false, sql: SCHEDULES },
+  { owner: "perdure", number: 9, name: "lines", breaking: false, sql: LINES },
 ];

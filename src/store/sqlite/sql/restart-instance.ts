@@ -1,9 +1,10 @@
+import { FRESH_CLASS, freshTime } from "./fresh-place.ts";
 import { RECORD } from "./instance-record.ts";
 
 /** Index: perdure_instance_id. */
 export const RESTART_INSTANCE = `
 update perdure_instance set
-  run = run + 1, class = 1, available_at = ?, lock = null, recoveries = 0, recovered_position = 0, wakes = wakes + 1, paused = 0,
-  outcome = null, output = null, error = null, started_at = null, finished_at = null
-where namespace = ? and name = ? and id = ?
+  run = run + 1, class = ${FRESH_CLASS}, available_at = ${freshTime("?1")}, lock = null, recoveries = 0, recovered_position = 0,
+  wakes = wakes + 1, paused = 0, outcome = null, output = null, error = null, started_at = null, finished_at = null
+where namespace = ?2 and name = ?3 and id = ?4
 returning ${RECORD}`;

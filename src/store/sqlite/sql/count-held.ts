@@ -1,0 +1,2 @@
+/** How many slots of a key others than this one have taken. Index: perdure_instance_slots. */
+export const COUNT_HELD = `select count(*) as held from perdure_instance where slot_key = ? and class = 2 and class >= 2 and ref <> ?`;
