@@ -50,6 +50,16 @@ export class StoreError extends PerdureError {
   }
 }
 
+/**
+ * The codec can't read what is stored, or can't make what is to be stored: a key is missing, somebody has changed the data, or the
+ * codec itself failed. Work that meets it is tried again later, and is never failed by it.
+ */
+export class CodecError extends StoreError {
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(code, message, { ...options, transient: false });
+  }
+}
+
 /** The reply to a COMMIT was lost: the transaction's effects are there or not, and only the database knows. */
 export class CommitOutcomeUnknownError extends StoreError {
   constructor(options?: ErrorOptions) {

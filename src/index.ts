@@ -9,6 +9,7 @@ export type { Clock, Timer } from "./clock.ts";
 export { type Duration, parseDuration } from "./duration.ts";
 export {
   AttemptAbortedError,
+  CodecError,
   CommitOutcomeUnknownError,
   ConflictError,
   EventTimeoutError,
@@ -53,6 +54,8 @@ export type { TriggeredHook } from "./hooks/write-triggers.ts";
 export type { Logger } from "./logger.ts";
 export type { Backoff, RetryOptions } from "./queue/retry-policy.ts";
 export type { Randomness } from "./randomness.ts";
+export { type AesGcmOptions, aesGcm } from "./store/codec/aes-gcm.ts";
+export type { Codec } from "./store/codec/codec.ts";
 export type { AsyncTransaction, ForeignTransaction, SyncTransaction } from "./store/foreign-transaction.ts";
 export type { HookStatistics, HookStatus } from "./store/hook-records.ts";
 export type { InstanceStatus } from "./store/instance-records.ts";

@@ -1,6 +1,7 @@
 import { createProcessOwner } from "../dispatchers/process-owner.ts";
 import { checkLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
+import type { Codec } from "../store/codec/codec.ts";
 import { migrateEngine } from "../store/migrate-store.ts";
 import type { DatabaseAdapter, Store } from "../store/store.ts";
 import {
@@ -13,7 +14,7 @@ import {
 import { HANDLING_FIELDS, type RunOptions, type RunReport } from "../subjects/run-subjects.ts";
 import { SubjectDispatcher } from "../subjects/subject-dispatcher.ts";
 import { SubjectLedger } from "../subjects/subject-ledger.ts";
-import { checkDatabase, openDatabase } from "./open-database.ts";
+import { checkDatabase, type OpenOptions, openDatabase } from "./open-database.ts";
 
 export interface SubjectDispatcherOptions<Cursor = unknown, Meta = unknown> extends SubjectSettings<Cursor, Meta> {
   /** A path (SQLite), a `postgres://` URL, or `sqlite(...)` or `postgres(...)`. Opened and migrated at the first use. */
@@ -23,9 +24,11 @@ export interface SubjectDispatcherOptions<Cursor = unknown, Meta = unknown> exte
   /** Names the work that is done for each subject: `inventory`. */
   readonly dispatcherId: string;
   readonly logger?: Logger;
+  /** Encrypts what is stored, if `database` is a path or a URL. Default: none. */
+  readonly codec?: Codec;
 }
 
-const FIELDS = ["database", "profile", "dispatcherId", "logger", ...SETTINGS_FIELDS];
+const FIELDS = ["database", "profile", "dispatcherId", "logger", "codec", ...SETTINGS_FIELDS];
 const OWNER = createProcessOwner().name;
 
 /**
@@ -39,9 +42,9 @@ export function createSubjectDispatcher<Cursor = unknown, Meta = unknown>(
   options: SubjectDispatcherOptions<Cursor, Meta>,
 ): SubjectDispatcher<Cursor, Meta> {
   checkOptions(options, { label: "createSubjectDispatcher", fields: FIELDS });
-  const { profile, dispatcherId, database } = options;
-  checkDatabase(database);
-  const opened = lazyStore(database, checkLogger(options.logger));
+  const { profile, dispatcherId, database, codec } = options;
+  checkDatabase(database, codec);
+  const opened = lazyStore(database, { logger: checkLogger(options.logger), ...(codec && { codec }) });
   const ledger = createLedger({ profile, dispatcherId, settings: options, store: opened.store });
   return new SubjectDispatcher<Cursor, Meta>(ledger, opened.close);
 }
@@ -87,10 +90,10 @@ export interface LazyStore {
 }
 
 /** A database that is opened and migrated when it is first used. One that the caller opened is left open. */
-export function lazyStore(database: string | DatabaseAdapter, logger: Logger): LazyStore {
+export function lazyStore(database: string | DatabaseAdapter, options: OpenOptions): LazyStore {
   let opening: Promise<Store> | undefined;
   const open = async () => {
-    const { store } = typeof database === "string" ? await openDatabase(database, logger) : database;
+    const { store } = typeof database === "string" ? await openDatabase(database, options) : database;
     try {
       await migrateEngine(store.engine, []);
     } catch (error) {

@@ -1,24 +1,37 @@
 import { InvalidInputError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import { type Codec, checkCodec } from "../store/codec/codec.ts";
 import { type DatabaseAdapter, Store } from "../store/store.ts";
 
+/** How a path or a URL is opened. */
+export interface OpenOptions {
+  readonly logger: Logger;
+  readonly codec?: Codec;
+}
+
 /** Checks what a user gave as a database, before anything is opened. */
-export function checkDatabase(database: unknown): void {
+export function checkDatabase(database: unknown, codec?: Codec): void {
+  checkCodec(codec);
   if (typeof database === "string") {
     if (/^[a-z][a-z0-9+.-]+:\/\//i.test(database) && !isPostgres(database)) throw invalidDatabase();
     return;
   }
   if (!((database as DatabaseAdapter | null | undefined)?.store instanceof Store)) throw invalidDatabase();
+  if (codec === undefined) return;
+  throw new InvalidInputError(
+    "options.invalid",
+    "codec goes to sqlite(...) or postgres(...), where the database is opened by one.",
+  );
 }
 
 /** Opens a path or a URL. An engine is loaded only where it is used. */
-export async function openDatabase(database: string, logger: Logger): Promise<DatabaseAdapter> {
+export async function openDatabase(database: string, options: OpenOptions): Promise<DatabaseAdapter> {
   if (isPostgres(database)) {
     const { postgres } = await import("../store/postgres/index.ts");
-    return postgres(database, { logger });
+    return postgres(database, options);
   }
   const { sqlite } = await import("../store/sqlite/index.ts");
-  return sqlite(database, { logger });
+  return sqlite(database, options);
 }
 
 function isPostgres(database: string): boolean {

@@ -18,6 +18,7 @@ import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
 import { consoleLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
+import type { Codec } from "../store/codec/codec.ts";
 import type { DatabaseAdapter, Store } from "../store/store.ts";
 import type { SubjectsDefinition } from "../subjects/define-subjects.ts";
 import { createBindings } from "../workflows/create-bindings.ts";
@@ -47,6 +48,8 @@ export interface PerdureOptions<Hooks extends HookDefinitions, Registry extends 
   /** `false` for processes that only trigger and create. Else how this process runs hooks and workflows. Default: it runs them. */
   readonly worker?: boolean | Omit<DispatcherOptions, "processor" | "logger">;
   readonly logger?: Logger;
+  /** Encrypts what is stored, if `database` is a path or a URL: `aesGcm(...)`, or one of your own. Default: none. */
+  readonly codec?: Codec;
 }
 
 /** A hook that can be triggered by itself, in a transaction of its own. */
@@ -60,7 +63,17 @@ export type HookHandles<Hooks extends HookDefinitions> = {
 };
 
 const WORKFLOW_FIELDS = ["workflows", "env", "workflowLimits"];
-const FIELDS = ["database", "hooks", "subjects", "namespace", "worker", "logger", ...WORKFLOW_FIELDS, ...HOOK_SETTINGS];
+const FIELDS = [
+  "database",
+  "hooks",
+  "subjects",
+  "namespace",
+  "worker",
+  "logger",
+  "codec",
+  ...WORKFLOW_FIELDS,
+  ...HOOK_SETTINGS,
+];
 const WORKER_FIELDS = ["pollIntervalMs", "concurrency", "leaseMs", "onError"];
 
 /**
@@ -77,7 +90,7 @@ export async function perdure<
   checkOptions(options, { label: "perdure", fields: FIELDS });
   const { database, hooks = {} as Hooks, namespace = "app", worker = true, ...others } = options;
   const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, ...rest } = others;
-  const { subjects = {}, ...durableHooks } = rest;
+  const { subjects = {}, codec, ...durableHooks } = rest;
   // Mistakes are found before a database is opened, so that they leave no new file behind.
   if (typeof worker !== "boolean") checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });
   const definition = defineFragment<undefined>(namespace)
@@ -86,9 +99,9 @@ export async function perdure<
   new RegisteredHooks(namespace, hooks, parseHookSettings(durableHooks));
   const registered = new RegisteredWorkflows(namespace, workflows, parseWorkflowLimits(workflowLimits), env);
   for (const [dispatcherId, definition] of Object.entries(subjects)) checkDefinition(dispatcherId, definition);
-  checkDatabase(database);
+  checkDatabase(database, codec);
   const owned = typeof database === "string";
-  const adapter = owned ? await openDatabase(database, logger) : database;
+  const adapter = owned ? await openDatabase(database, { logger, ...(codec && { codec }) }) : database;
   try {
     const parts = buildParts(definition, undefined, { databaseAdapter: adapter, durableHooks });
     const runtime = new WorkflowRuntime(parts.store, registered);

@@ -3,6 +3,7 @@ import { checkDatabase } from "../app/open-database.ts";
 import { PerdureError, RevisionConflictError } from "../errors.ts";
 import { checkLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
+import type { Codec } from "../store/codec/codec.ts";
 import type { DatabaseAdapter } from "../store/store.ts";
 import { invalid } from "../subjects/check-inputs.ts";
 import { checkProfile, type SubjectRetries } from "../subjects/dispatcher-settings.ts";
@@ -22,6 +23,8 @@ export interface FloOptions {
   /** When a failed subject is due again, if nobody says. */
   readonly retries?: SubjectRetries;
   readonly logger?: Logger;
+  /** Encrypts what is stored, if `database` is a path or a URL. Default: none. */
+  readonly codec?: Codec;
 }
 
 interface Runtime extends LazyStore {
@@ -38,11 +41,13 @@ let runtime: Runtime | undefined;
  * flo.configure({ database: "app.db", profile: "acme" });
  */
 export function configure(options: FloOptions): void {
-  checkOptions(options, { label: "flo.configure", fields: ["database", "profile", "retries", "logger"] });
-  checkDatabase(options.database);
+  checkOptions(options, { label: "flo.configure", fields: ["database", "profile", "retries", "logger", "codec"] });
+  const { database, codec } = options;
+  checkDatabase(database, codec);
   checkProfile(options.profile);
   void runtime?.close().catch(() => {}); // of an earlier configuration
-  runtime = { ...lazyStore(options.database, checkLogger(options.logger)), options, dispatchers: new Map() };
+  const opening = { logger: checkLogger(options.logger), ...(codec && { codec }) };
+  runtime = { ...lazyStore(database, opening), options, dispatchers: new Map() };
 }
 
 /** Closes what `configure` opened. */

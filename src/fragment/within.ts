@@ -3,6 +3,7 @@ import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
 import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import type { TriggeredHook } from "../hooks/write-triggers.ts";
+import { isThenable } from "../schema.ts";
 import type { AsyncTransaction, ForeignTransaction, SyncTransaction } from "../store/foreign-transaction.ts";
 import type { HookInsert } from "../store/hook-records.ts";
 import type { Store } from "../store/store.ts";
@@ -50,7 +51,7 @@ function withinAsync(store: Store, transaction: AsyncTransaction, prepare: Prepa
     async triggerHook(name: string, payload?: unknown, options?: TriggerOptions): Promise<TriggeredHook> {
       const trigger = await prepare(name, payload, options);
       if (!(await transaction.isOpen())) throw notOpen();
-      const { text, parameters } = store.engine.foreignInsert(trigger);
+      const { text, parameters } = await store.engine.foreignInsert(trigger);
       await transaction.execute(text, parameters);
       return written(store, trigger);
     },
@@ -69,8 +70,15 @@ function withinSync(store: Store, transaction: SyncTransaction, prepare: Prepare
         );
       }
       if (!transaction.isOpen()) throw notOpen();
-      const { text, parameters } = store.engine.foreignInsert(trigger);
-      transaction.execute(text, parameters);
+      const insert = store.engine.foreignInsert(trigger);
+      if (isThenable(insert)) {
+        insert.catch(() => {});
+        throw new InvalidInputError(
+          "transaction.async_codec",
+          "The codec of this database is asynchronous: a synchronous transaction can't wait for it. Use a unit of work, or a synchronous codec.",
+        );
+      }
+      transaction.execute(insert.text, insert.parameters);
       return written(store, trigger);
     },
   };

@@ -1,7 +1,7 @@
 import type { Timer } from "../clock.ts";
-import { AttemptAbortedError, NonRetryableError, PerdureError } from "../errors.ts";
+import { AttemptAbortedError, CodecError, NonRetryableError, PerdureError } from "../errors.ts";
 import { type RetryPolicy, requestedDelay, resolveRetries, retryDelay } from "../queue/retry-policy.ts";
-import type { AttemptFailure, Work } from "../queue/work.ts";
+import { type AttemptFailure, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
 import type { ClaimedHook, HookOutcome } from "../store/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import { decodeValue, encodeError } from "../values/index.ts";
@@ -16,6 +16,7 @@ const KEEP_OWN_IDS_MS = 30 * 24 * 3_600_000;
 type Ending =
   | { readonly kind: "completed" }
   | { readonly kind: "threw"; readonly error: unknown }
+  | { readonly kind: "unreadable"; readonly error: CodecError }
   | { readonly kind: "abandoned" };
 
 /** One attempt at a hook that this process has claimed. */
@@ -49,6 +50,7 @@ export class HookWork implements Work {
     const ending = await this.#run(definition, policy);
     onEnd();
     if (ending.kind === "abandoned" || this.#abandoned) return null;
+    if (ending.kind === "unreadable") return this.#postpone(ending.error);
     const outcome = this.#outcome(ending, policy);
     const stuck = this.#aborter.signal.aborted === true; // whatever else aborts the signal abandons the hook
     await this.#settle(outcome);
@@ -101,7 +103,7 @@ export class HookWork implements Work {
         );
       });
     } catch (error) {
-      return { kind: "threw", error };
+      return error instanceof CodecError ? { kind: "unreadable", error } : { kind: "threw", error };
     } finally {
       timer?.cancel();
     }
@@ -124,7 +126,7 @@ export class HookWork implements Work {
     }, stuckTimeoutMinutes * 60_000);
   }
 
-  #outcome(ending: Exclude<Ending, { kind: "abandoned" }>, policy: RetryPolicy): HookOutcome {
+  #outcome(ending: Exclude<Ending, { kind: "abandoned" | "unreadable" }>, policy: RetryPolicy): HookOutcome {
     const { attempts, ownId } = this.hook;
     if (ending.kind === "completed") {
       const { keepMs } = this.#hooks.settings;
@@ -135,6 +137,15 @@ export class HookWork implements Work {
     const now = this.#store.clock.now();
     const delayMs = requestedDelay(ending.error, now) ?? retryDelay(policy, attempts, this.#store.randomness);
     return { kind: "retry", delayMs: Math.round(delayMs), error };
+  }
+
+  /** No fault of the hook's: it is given back for a while, and the attempt isn't counted. */
+  async #postpone({ code, message }: CodecError): Promise<null> {
+    const { namespace, id, name } = this.hook;
+    const details = { namespace, hookName: name, hookId: id, code, message };
+    this.#store.logger.warn("The payload of a hook can't be read at present; trying again later.", details);
+    await this.#settle({ kind: "released", delayMs: UNREADABLE_PAUSE_MS });
+    return null;
   }
 
   async #settle(outcome: HookOutcome): Promise<void> {
@@ -150,7 +161,12 @@ export class HookWork implements Work {
       );
     }
     if (result === "pending") {
-      this.#store.work.post({ namespace, delayMs: outcome.kind === "retry" ? outcome.delayMs : 0 });
+      this.#store.work.post({ namespace, delayMs: delayOf(outcome) });
     }
   }
+}
+
+/** Until it is due again. */
+function delayOf(outcome: HookOutcome): number {
+  return outcome.kind === "retry" || outcome.kind === "released" ? (outcome.delayMs ?? 0) : 0;
 }

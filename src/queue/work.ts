@@ -1,5 +1,8 @@
 import type { AttemptAbortedError } from "../errors.ts";
 
+/** Work whose stored values can't be read, because the codec can't, is tried again after this time: keys may be given later. */
+export const UNREADABLE_PAUSE_MS = 60_000;
+
 /** Something that was claimed: it is ours to run until its lease runs out. */
 export interface Work {
   /** Whether its last owner was lost while it held it. Such work runs alone: it may be what killed its owner. */

@@ -3,18 +3,25 @@ import { InvalidInputError } from "../errors.ts";
 import { checkLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
 import { type Randomness, systemRandomness } from "../randomness.ts";
+import { type Codec, checkCodec } from "./codec/codec.ts";
 
 /** What every database adapter takes, besides what is its own. */
 export interface AdapterOptions {
   readonly clock?: Clock;
   readonly randomness?: Randomness;
   readonly logger?: Logger;
+  /** Encrypts what is stored: `aesGcm(...)`, or one of your own. Default: none. */
+  readonly codec?: Codec;
 }
 
-const FIELDS = ["clock", "randomness", "logger"];
+export interface ParsedAdapterOptions extends Required<Omit<AdapterOptions, "codec">> {
+  readonly codec: Codec | null;
+}
+
+const FIELDS = ["clock", "randomness", "logger", "codec"];
 
 /** Checks what a user gave, and fills in what is left out. `own` are the fields that only this adapter has. */
-export function parseAdapterOptions(options: AdapterOptions, own: readonly string[] = []): Required<AdapterOptions> {
+export function parseAdapterOptions(options: AdapterOptions, own: readonly string[] = []): ParsedAdapterOptions {
   checkOptions(options, { label: "A database", fields: [...own, ...FIELDS] });
   const { clock = systemClock, randomness = systemRandomness } = options;
   if (!hasMethods(clock, ["now", "monotonic", "setTimer", "defer"])) {
@@ -22,7 +29,7 @@ export function parseAdapterOptions(options: AdapterOptions, own: readonly strin
   }
   if (!hasMethods(randomness, ["fraction", "bytes"]))
     throw invalid("randomness must have the methods fraction and bytes");
-  return { clock, randomness, logger: checkLogger(options.logger) };
+  return { clock, randomness, logger: checkLogger(options.logger), codec: checkCodec(options.codec) };
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

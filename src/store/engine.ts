@@ -49,8 +49,8 @@ export interface Engine {
    */
   transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result>;
 
-  /** How to write one trigger in a transaction of the application's. */
-  foreignInsert(hook: HookInsert): ForeignInsert;
+  /** How to write one trigger in a transaction of the application's. A promise only where a codec is asynchronous. */
+  foreignInsert(hook: HookInsert): ForeignInsert | Promise<ForeignInsert>;
 
   /** Runs `body` while no other process migrates this database, in one transaction. Creates the migrations table if need be. */
   migrate(body: (migrator: Migrator) => Promise<void>): Promise<void>;

@@ -76,13 +76,13 @@ export interface ClaimedHook extends HookLease {
  * - `completed`: deleted if `keepMs` is zero; else kept that long, for ever if it is infinite.
  * - `retry`: due again after `delayMs`.
  * - `failed`: kept as a dead letter.
- * - `released`: given back as if it had never been claimed.
+ * - `released`: given back as if it had never been claimed, due at once or after `delayMs`.
  */
 export type HookOutcome =
   | { readonly kind: "completed"; readonly keepMs: number }
   | { readonly kind: "retry"; readonly delayMs: number; readonly error: string }
   | { readonly kind: "failed"; readonly error: string }
-  | { readonly kind: "released" };
+  | { readonly kind: "released"; readonly delayMs?: number };
 
 export interface HookSettlement extends HookLease {
   /** Whether it has a key, and so may have been triggered again while it ran. */

@@ -1,4 +1,4 @@
-import { ConflictError, NotFoundError, RevisionConflictError } from "../errors.ts";
+import { type CodecError, ConflictError, NotFoundError, RevisionConflictError } from "../errors.ts";
 import { retryDelay } from "../queue/retry-policy.ts";
 import { applySchema } from "../schema.ts";
 import type { Store } from "../store/store.ts";
@@ -12,7 +12,7 @@ import type {
   SubjectVersion,
   SyncCounts,
 } from "../store/subject-records.ts";
-import { encodeValue } from "../values/index.ts";
+import { encodeError, encodeValue, refuseEncoded } from "../values/index.ts";
 import type { ParsedSettings } from "./dispatcher-settings.ts";
 import { GroupTurns } from "./group-turns.ts";
 import type { DiscoveredSubject, SubjectReference } from "./subject-inputs.ts";
@@ -89,7 +89,9 @@ export class SubjectLedger {
     const fair = this.#turns.share(limit);
     const claimed = await statements.claim({ ...this.scope, limit, leaseMs, dueBy, owner: this.owner, fair });
     this.#turns.taken(claimed);
-    return [...claimed.subjects];
+    const problems = claimed.subjects.map(unreadable);
+    await Promise.all(claimed.subjects.map((subject, index) => this.#postpone(subject, problems[index] ?? null)));
+    return claimed.subjects.filter((_, index) => problems[index] === null);
   }
 
   /** Writes what its owner says about a subject, or throws and writes nothing. */
@@ -166,6 +168,17 @@ export class SubjectLedger {
     return encodeValue(checked, { label: field, maxBytes: MOST_BYTES });
   }
 
+  /** A subject that can't be read isn't handed to anybody: it fails, and comes again by the retry schedule. */
+  async #postpone(subject: SubjectRecord, problem: CodecError | null): Promise<void> {
+    if (problem === null) return;
+    const { dispatcherId, subjectKey } = subject;
+    const { code, message } = problem;
+    const details = { dispatcherId, subjectKey, code, message };
+    (await this.store()).logger.warn("A subject can't be read at present; trying again later.", details);
+    const fields = { delayMs: await this.delayAfter(subject.failures + 1), error: encodeError(problem) };
+    await this.change("fail", subject, fields).catch(() => {}); // its lease runs out by itself
+  }
+
   #tell(store: Store, { dueAt, updatedAt }: SubjectRecord): void {
     if (dueAt === null) return;
     store.work.post({ namespace: topicOf(this.scope), delayMs: Math.max(dueAt - updatedAt, 0) });
@@ -182,6 +195,16 @@ export class SubjectLedger {
       "subject.not_found",
       `The dispatcher "${dispatcherId}" of the profile "${profile}" has no subject "${subjectKey}": sync it first.`,
     );
+  }
+}
+
+function unreadable({ cursor, meta }: SubjectRecord): CodecError | null {
+  try {
+    refuseEncoded(cursor);
+    refuseEncoded(meta);
+    return null;
+  } catch (error) {
+    return error as CodecError;
   }
 }
 

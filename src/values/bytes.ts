@@ -49,9 +49,7 @@ export function bufferToBase64(buffer: ArrayBuffer): string {
 
 /** Throws for text that isn't base64, for a length that doesn't fit the kind, and for a kind that this runtime lacks. */
 export function fromBase64(kind: string, text: string): ArrayBuffer | ArrayBufferView {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
+  const bytes = bytesOfBase64(text);
   if (kind === "ArrayBuffer") return bytes.buffer;
   if (kind === "Buffer") return optional.Buffer?.from(bytes.buffer) ?? bytes;
   const View = views.get(kind);
@@ -59,10 +57,18 @@ export function fromBase64(kind: string, text: string): ArrayBuffer | ArrayBuffe
   return new View(bytes.buffer);
 }
 
+/** Throws for text that isn't base64. */
+export function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
+  return bytes;
+}
+
 /** Few enough to be the arguments of one call; not spread, which is many times slower. */
 const CHUNK_BYTES = 8192;
 
-function toBase64(bytes: Uint8Array): string {
+export function toBase64(bytes: Uint8Array): string {
   let binary = "";
   for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
     binary += Reflect.apply(String.fromCharCode, undefined, bytes.subarray(start, start + CHUNK_BYTES));

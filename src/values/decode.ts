@@ -1,12 +1,15 @@
 import { InvalidInputError } from "../errors.ts";
+import { refuseEncoded } from "./encoded-text.ts";
 import { revive } from "./revive.ts";
 import { TAG_IN_TEXT } from "./tags.ts";
 
 /**
  * Gives back the value that `encodeValue` or `encodeError` made the text of. Only builds what a fixed list names: no text can
- * choose a constructor or change a prototype. Text that neither could have written throws InvalidInputError `value.corrupt`.
+ * choose a constructor or change a prototype. Text that neither could have written throws InvalidInputError `value.corrupt`; what a
+ * codec has made, and nobody has turned back, throws CodecError.
  */
 export function decodeValue(text: string): unknown {
+  if (typeof text === "string") refuseEncoded(text);
   try {
     const parsed: unknown = JSON.parse(text);
     return text.includes(TAG_IN_TEXT) ? revive(parsed, 1) : parsed;

@@ -1,6 +1,7 @@
 /** Values, and how they are stored: see tags.ts for the format. */
 export { decodeValue } from "./decode.ts";
 export { encodeValue } from "./encode.ts";
+export { refuseEncoded } from "./encoded-text.ts";
 export { isSensitive, markSensitive, REDACTED } from "./sensitive.ts";
 export { describeError, encodeError, MAX_ERROR_BYTES } from "./stored-error.ts";
 export { timeOfDate } from "./time-of-date.ts";

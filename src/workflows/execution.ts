@@ -1,6 +1,7 @@
 import type { Timer } from "../clock.ts";
-import { AttemptAbortedError } from "../errors.ts";
+import { AttemptAbortedError, CodecError } from "../errors.ts";
 import type { ClaimedInstance, InstanceCommit, InstanceLease, InstanceOutcome } from "../store/instance-records.ts";
+import { refuseEncoded } from "../values/index.ts";
 import { AttemptResults } from "./attempt-results.ts";
 import { Bodies } from "./bodies.ts";
 import { Commits, isSubstantial, type WrittenCommit } from "./commits.ts";
@@ -131,6 +132,7 @@ export class Execution implements ParkedExecution {
   async run(main: () => Promise<unknown>, onLastCommit: () => void): Promise<ExecutionEnd> {
     this.#onLastCommit = onLastCommit;
     this.#pause.observe(this.instance.paused); // then nothing may begin, and it comes to rest
+    if (!this.#pause.paused) refuseEncoded(this.instance.params);
     if (!this.#pause.paused && this.instance.begun && !(await this.#load())) return { kind: "superseded" };
     if (this.#end.end !== undefined) return this.#end.end; // it was taken away while we loaded
     const ended = this.#end.wait();
@@ -212,6 +214,16 @@ export class Execution implements ParkedExecution {
   /** Gives it back after it was abandoned. */
   async release(): Promise<void> {
     await this.#commits.writeLast(this.#lease, (substantial) => this.#giveBack(substantial));
+  }
+
+  /** Lets go of it for so long, after the codec could not read or write something. What can't be written is done again. */
+  async postpone(delayMs: number): Promise<void> {
+    const dueAt = this.#time.now() + delayMs;
+    const outcome = (): InstanceOutcome => ({ kind: "parked", dueAt, wakes: this.#feed.knownWakes });
+    await this.#commits.writeLast(this.#lease, outcome).catch((error: unknown) => {
+      if (!(error instanceof CodecError)) throw error;
+      return this.#commits.writeLast(this.#lease, outcome); // without the entries, which are gone
+    });
   }
 
   // What the code calls

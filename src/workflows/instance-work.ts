@@ -1,5 +1,5 @@
-import type { AttemptAbortedError } from "../errors.ts";
-import type { AttemptFailure, Work } from "../queue/work.ts";
+import { type AttemptAbortedError, CodecError } from "../errors.ts";
+import { type AttemptFailure, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
 import type { ClaimedInstance, RenewedInstance } from "../store/instance-records.ts";
 import { Execution } from "./execution.ts";
 import type { ExecutionEnd } from "./execution-host.ts";
@@ -38,6 +38,9 @@ export class InstanceWork implements Work {
     watchers.touched(ref);
     try {
       return this.#settle(await this.#run(onEnd, isHeld));
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error;
+      return await this.#postpone(error);
     } finally {
       if (live.get(ref) === this.execution) live.delete(ref);
     }
@@ -62,6 +65,17 @@ export class InstanceWork implements Work {
       return this.execution.continue({ ref, run, lock }, this.#renewed, onEnd);
     }
     return this.execution.run(() => runWorkflow(this.#runtime, this.execution), onEnd);
+  }
+
+  /** What is stored of it can't be read, or what it did can't be written: no fault of its code's. */
+  async #postpone({ code, message }: CodecError): Promise<null> {
+    const { store, namespace } = this.#runtime;
+    const { name, id } = this.instance;
+    const details = { namespace, workflow: name, instance: id, code, message };
+    store.logger.warn("The values of an instance can't be read or written at present; trying again later.", details);
+    await this.execution.postpone(UNREADABLE_PAUSE_MS);
+    store.work.post({ namespace, delayMs: UNREADABLE_PAUSE_MS });
+    return null;
   }
 
   #settle(end: ExecutionEnd): AttemptFailure | null {

@@ -12,6 +12,7 @@ import type { Store } from "../store/store.ts";
 import type { Reservation } from "../store/work-board.ts";
 import type { Execution } from "./execution.ts";
 import type { ExecutionHost } from "./execution-host.ts";
+import { readable } from "./readable.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { type FinishedRun, ResultWaiters } from "./result-waiters.ts";
 import { TurnQueue } from "./turn-queue.ts";
@@ -162,8 +163,8 @@ export class WorkflowRuntime {
       dropProgress: (range) => {
         instances.statements.dropProgress(range).catch(() => {}); // then it stays, and does no harm
       },
-      load: (run) => instances.load(run),
-      loadEvents: (request) => instances.loadEvents(request),
+      load: async (run) => readable(await instances.load(run)),
+      loadEvents: async (request) => readable(await instances.loadEvents(request)),
       defer: (callback) => turns.add(callback),
       reacquire: (execution) => void this.reacquire(execution as Execution),
       warn: (message, details) => logger.warn(message, details),

@@ -71,8 +71,9 @@ function toModule(sample: string): string {
   ].join("\n");
 }
 
-test("every sample in README.md and docs/hooks.md is accepted by the compiler", async () => {
-  const samples = [...(await samplesOf("README.md")), ...(await samplesOf("docs/hooks.md"))];
+test("every sample in README.md, docs/hooks.md and docs/encryption.md is accepted by the compiler", async () => {
+  const documents = ["README.md", "docs/hooks.md", "docs/encryption.md"];
+  const samples = (await Promise.all(documents.map(samplesOf))).flat();
   expect(samples.length).toBeGreaterThan(5);
   for (const [index, sample] of samples.entries()) {
     await writeFile(join(directory, `sample-${index}.ts`), toModule(sample));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { ENGINES } from "../support/engines.ts";
+import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { recordCalls } from "./support/handlers.ts";
 import { eventually, useHooks } from "./support/use-hooks.ts";
 
-describe.each(ENGINES)("dead letters on $name", (engine) => {
+describe.each([...ENGINES, ENCRYPTED_SQLITE])("dead letters on $name", (engine) => {
   const test = useHooks(engine);
 
   /** Names that start with "bad" fail until the test says otherwise. */

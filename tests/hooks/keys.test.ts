@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { TriggerOptions } from "../../src/hooks/trigger.ts";
-import { ENGINES } from "../support/engines.ts";
+import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { Gate, recordCalls } from "./support/handlers.ts";
 import { loseProcess } from "./support/lost-process.ts";
 import { eventually, LEASE_MS, useHooks } from "./support/use-hooks.ts";
 
 const SECOND = 1000;
 
-describe.each(ENGINES)("keys on $name", (engine) => {
+describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
   const test = useHooks(engine);
 
   /** A hook that stops at a gate in its first run, has begun it, and is triggered again meanwhile. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { ENGINES } from "../support/engines.ts";
+import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { COMPLETED, FAILED, KEPT, LEASE_MS, retryAfter, useStore } from "../support/use-store.ts";
 
-describe.each(ENGINES)("keys on $name", (engine) => {
+describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
   const test = useStore(engine);
 
   describe("while a hook of the key is pending", () => {

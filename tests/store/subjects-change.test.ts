@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { SubjectChangeKind } from "../../src/store/subject-records.ts";
-import { ENGINES } from "../support/engines.ts";
+import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { LEASE_MS, useSubjects } from "../support/use-subjects.ts";
 
 const KINDS: SubjectChangeKind[] = ["checkpoint", "complete", "fail", "release"];
 
-describe.each(ENGINES)("a change of a subject on $name", (engine) => {
+describe.each([...ENGINES, ENCRYPTED_SQLITE])("a change of a subject on $name", (engine) => {
   const test = useSubjects(engine);
 
   it("checkpoints: progress is kept, and the lease may be extended", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createSubjectDispatcher, RevisionConflictError, type SubjectDispatcher } from "../../src/index.ts";
-import { ENGINES } from "../support/engines.ts";
+import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { useDispatcher } from "./support/use-dispatcher.ts";
 
 const LEASE_MS = 60_000;
@@ -11,7 +11,7 @@ interface Cursor {
   readonly seen?: Date;
 }
 
-describe.each(ENGINES)("a subject dispatcher on $name", (engine) => {
+describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (engine) => {
   const test = useDispatcher(engine);
   const create = (options = {}) => test.create<Cursor, { id: string }>(options);
 

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { Clock } from "../../src/clock.ts";
 import type { Logger } from "../../src/logger.ts";
+import { aesGcm } from "../../src/store/codec/aes-gcm.ts";
+import type { Codec } from "../../src/store/codec/codec.ts";
 import type { Dialect } from "../../src/store/dialect.ts";
 import { migrateEngine } from "../../src/store/migrate-store.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
@@ -14,6 +16,7 @@ import { createDatabase } from "./postgres-database.ts";
 export interface EngineOptions {
   readonly clock?: Clock;
   readonly logger?: Logger;
+  readonly codec?: Codec;
 }
 
 export interface TestStore {
@@ -28,7 +31,7 @@ export interface TestStore {
 }
 
 export interface TestEngine {
-  readonly name: "node:sqlite" | "better-sqlite3" | "postgres";
+  readonly name: "node:sqlite" | "better-sqlite3" | "postgres" | "encrypted sqlite" | "encrypted postgres";
   readonly dialect: Dialect;
   /** A database of its own, migrated and ready. */
   create(options?: EngineOptions): Promise<TestStore>;
@@ -51,6 +54,21 @@ export const ENGINES: readonly TestEngine[] = [
     createEmpty: (options) => createPostgres({ empty: true }, options),
   },
 ];
+
+const codec = aesGcm({ keys: { tests: new Uint8Array(32).fill(7) }, current: "tests" });
+
+/** Engines whose values are encrypted. */
+export const ENCRYPTED: readonly TestEngine[] = ENGINES.filter(({ name }) => name !== "better-sqlite3").map(
+  (engine) => ({
+    name: `encrypted ${engine.dialect}` as const,
+    dialect: engine.dialect,
+    create: (options) => engine.create({ codec, ...options }),
+    createEmpty: (options) => engine.createEmpty({ codec, ...options }),
+  }),
+);
+
+/** For suites in which it matters: `describe.each([...ENGINES, ENCRYPTED_SQLITE])`. */
+export const ENCRYPTED_SQLITE: TestEngine = ENCRYPTED[0] as TestEngine;
 
 type OpenSqlite = (path: string, options: EngineOptions) => { adapter: DatabaseAdapter; close: () => void };
 

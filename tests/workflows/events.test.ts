@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { defineWorkflow, EventTimeoutError, type WorkflowStep } from "../../src/index.ts";
-import { ENGINES } from "../support/engines.ts";
+import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { afterLong, replaceProcess, untilParked } from "./support/lose-process.ts";
 import { eventually, untilStatus, useWorkflows, withTime } from "./support/use-workflows.ts";
 
-describe.each(ENGINES)("events on $name", (engine) => {
+describe.each([...ENGINES, ENCRYPTED_SQLITE])("events on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   const waiting = async (instance: { status(): Promise<{ status: string }> }) =>

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { defineWorkflow, type HistoryItem, type HistoryOptions, type WorkflowInstance } from "../../src/index.ts";
-import { ENGINES } from "../support/engines.ts";
+import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { becomes, comesToRest } from "./support/sample.ts";
 import { eventually, useWorkflows } from "./support/use-workflows.ts";
 
-describe.each(ENGINES)("the history of an instance on $name", (engine) => {
+describe.each([...ENGINES, ENCRYPTED_SQLITE])("the history of an instance on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   /** Three runs: one that gave a result, one that failed, and one that is on its way. */

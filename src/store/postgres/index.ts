@@ -1,5 +1,6 @@
 import { InvalidInputError } from "../../errors.ts";
 import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
+import { withCodec } from "../codec/codec-engine.ts";
 import { type DatabaseAdapter, Store } from "../store.ts";
 import type { PostgresPool } from "./driver.ts";
 import { PostgresEngine } from "./engine.ts";
@@ -28,7 +29,8 @@ const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
  * const database = postgres(process.env.DATABASE_URL);
  */
 export function postgres(database: string | PostgresPool, options: PostgresOptions = {}): DatabaseAdapter {
-  const { clock, randomness, logger } = parseAdapterOptions(options, ["schema", "preparedStatements", "connections"]);
+  const own = ["schema", "preparedStatements", "connections"];
+  const { clock, randomness, logger, codec } = parseAdapterOptions(options, own);
   const { connections = 10, preparedStatements = true } = options;
   const schema = checkSchemaName(options.schema ?? "perdure");
   const pool = typeof database === "string" ? { url: checkUrl(database), connections } : checkPool(database);
@@ -43,7 +45,7 @@ export function postgres(database: string | PostgresPool, options: PostgresOptio
     throw new InvalidInputError("options.invalid", "preparedStatements must be true or false.");
   }
   const engine = new PostgresEngine({ pool, schema, preparedStatements, clock, randomness, logger });
-  return { store: new Store({ engine, randomness, logger }) };
+  return { store: new Store({ engine: withCodec(engine, codec), randomness, logger }) };
 }
 
 /** The SQL that `migrate` would run on an empty database, for those who run it themselves. */

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { InvalidInputError } from "../../errors.ts";
 import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
+import { withCodec } from "../codec/codec-engine.ts";
 import { type DatabaseAdapter, Store } from "../store.ts";
 import { driverOf, type SqliteDriver, type SqliteHandle } from "./driver.ts";
 import { SqliteEngine, type TransactionContext } from "./engine.ts";
@@ -26,13 +27,13 @@ const OPEN_PAUSE_MS = 10;
  * const database = sqlite("app.db");
  */
 export function sqlite(database: string | SqliteHandle, options: SqliteOptions = {}): DatabaseAdapter {
-  const { clock, randomness, logger } = parseAdapterOptions(options);
+  const { clock, randomness, logger, codec } = parseAdapterOptions(options);
   const path = typeof database === "string" ? checkPath(database) : pathOf(checkHandle(database));
   const driver = typeof database === "string" ? openFile(database) : driverOf(database, { owned: false });
   const wakeups = path !== "" && path !== ":memory:" ? new FileWakeups(path, () => dataVersion(driver)) : noWakeups;
   const transactionContext = createTransactionContext();
   const engine = new SqliteEngine({ driver, clock, randomness, wakeups, transactionContext });
-  return { store: new Store({ engine, randomness, logger }) };
+  return { store: new Store({ engine: withCodec(engine, codec), randomness, logger }) };
 }
 
 /** The SQL that `migrate` would run on an empty database, for those who run it themselves. */

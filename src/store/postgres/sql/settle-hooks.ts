@@ -4,8 +4,8 @@ import { batch, inLockingOrder, isRowOf, NOW } from "./statement.ts";
 
 /**
  * All other outcomes. Each column is decided on the newest version of the row, so a trigger that was stored beside a running
- * hook up to the last moment makes it pending again instead. `delay_ms` is how long to wait before a retry, and how long to
- * keep what is completed. Index: hook_pkey.
+ * hook up to the last moment makes it pending again instead. `delay_ms` is how long to wait before it is due again, and how
+ * long to keep what is completed. Index: hook_pkey.
  */
 export function settleHooks(schema: SchemaPrefix): Statement {
   const again = "hook.next_at is not null";
@@ -20,7 +20,7 @@ update ${schema}hook as hook set
   available_at = case
     when ${again} then greatest(hook.next_at, clock.now)
     when item.kind = 'retry' then clock.now + item.delay_ms
-    when item.kind = 'released' then clock.now end,
+    when item.kind = 'released' then clock.now + coalesce(item.delay_ms, 0) end,
   recoveries = case when item.kind = 'released' and not ${again} then hook.recoveries else 0 end,
   attempts = case when ${again} then 0 when item.kind = 'released' then hook.attempts - 1 else hook.attempts end,
   triggers = hook.triggers + hook.next_triggers,

@@ -4,14 +4,14 @@ const again = "next_at is not null";
 
 /**
  * All other outcomes: `:kind` is completed, retry, failed or released. A trigger that was stored beside the running hook makes
- * it pending again instead. `:delay` is how long to wait before a retry, and how long to keep what is completed.
+ * it pending again instead. `:delay` is how long to wait before it is due again, and how long to keep what is completed.
  * Index: the primary key.
  */
 export const SETTLE_HOOK = `
 update perdure_hook set
   lock = null,
   class = case when ${again} then 1 when ?1 = 'released' and recoveries > 0 then 2 else 0 end,
-  available_at = case when ${again} then max(next_at, ?2) when ?1 = 'retry' then ?2 + ?3 when ?1 = 'released' then ?2 end,
+  available_at = case when ${again} then max(next_at, ?2) when ?1 = 'retry' then ?2 + ?3 when ?1 = 'released' then ?2 + coalesce(?3, 0) end,
   recoveries = case when ?1 = 'released' and not ${again} then recoveries else 0 end,
   attempts = case when ${again} then 0 when ?1 = 'released' then attempts - 1 else attempts end,
   triggers = triggers + next_triggers,

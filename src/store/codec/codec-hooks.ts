@@ -1,0 +1,137 @@
+import type { CancelTarget, HookStatements, InsertResult } from "../engine.ts";
+import type { Sending } from "../group-commit.ts";
+import type {
+  ClaimedHook,
+  ClaimRequest,
+  HookFilter,
+  HookInsert,
+  HookLease,
+  HookOutcome,
+  HookRecord,
+  HookReference,
+  HookScope,
+  HookSettlement,
+  HookStatistics,
+  SettleResult,
+} from "../hook-records.ts";
+import { placeOf, type ValueCodec } from "./value-codec.ts";
+
+type NamedHook = Pick<HookInsert, "namespace" | "name">;
+
+/** Not the id: a trigger with a key may become part of another hook. */
+export function placeOfPayload({ namespace, name }: NamedHook): string {
+  return placeOf("hook.payload", namespace, name);
+}
+
+export function placeOfTrace({ namespace, name }: NamedHook): string {
+  return placeOf("hook.trace", namespace, name);
+}
+
+function placeOfError({ namespace, id }: HookReference): string {
+  return placeOf("hook.error", namespace, id);
+}
+
+/** Hooks with their payloads, trace contexts and errors encoded. A relay's payload is a trigger that is encoded already. */
+export class CodecHookStatements implements HookStatements {
+  readonly #inner: HookStatements;
+  readonly #codec: ValueCodec;
+
+  constructor(inner: HookStatements, codec: ValueCodec) {
+    this.#inner = inner;
+    this.#codec = codec;
+  }
+
+  encodeInserts(hooks: readonly HookInsert[]): Promise<HookInsert[]> {
+    const encode = async (hook: HookInsert): Promise<HookInsert> => ({
+      ...hook,
+      payload: await this.#codec.encode(hook.payload, placeOfPayload(hook)),
+      trace: await this.#codec.encodeOrNull(hook.trace, placeOfTrace(hook)),
+    });
+    return Promise.all(hooks.map(encode));
+  }
+
+  encodeSettlements(settlements: readonly HookSettlement[]): Promise<HookSettlement[]> {
+    const encode = async (settlement: HookSettlement): Promise<HookSettlement> => ({
+      ...settlement,
+      outcome: await this.#encodeOutcome(settlement.outcome, placeOfError(settlement)),
+    });
+    return Promise.all(settlements.map(encode));
+  }
+
+  async insert(hooks: readonly HookInsert[]): Promise<InsertResult[]> {
+    return this.#inner.insert(await this.encodeInserts(hooks));
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimedHook[]> {
+    const claimed = await this.#inner.claim(request);
+    const decode = async (hook: ClaimedHook): Promise<ClaimedHook> => ({
+      ...hook,
+      payload: await this.#codec.decode(hook.payload, placeOfPayload(hook)),
+      trace: await this.#codec.decodeOrNull(hook.trace, placeOfTrace(hook)),
+    });
+    return Promise.all(claimed.map(decode));
+  }
+
+  renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]> {
+    return this.#inner.renew(leases, leaseMs);
+  }
+
+  async settle(settlements: readonly HookSettlement[], sending?: Sending): Promise<SettleResult[]> {
+    return this.#inner.settle(await this.encodeSettlements(settlements), sending);
+  }
+
+  nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
+    return this.#inner.nextWake(scopes, options);
+  }
+
+  leaseTokens(namespaces: readonly string[]): Promise<string[]> {
+    return this.#inner.leaseTokens(namespaces);
+  }
+
+  expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number> {
+    return this.#inner.expireLeases(namespaces, locks);
+  }
+
+  async get(reference: HookReference): Promise<HookRecord | null> {
+    const record = await this.#inner.get(reference);
+    return record === null ? null : this.#decodeRecord(record);
+  }
+
+  async list(filter: HookFilter): Promise<HookRecord[]> {
+    const records = await this.#inner.list(filter);
+    return Promise.all(records.map((record) => this.#decodeRecord(record)));
+  }
+
+  statistics(namespace: string): Promise<HookStatistics> {
+    return this.#inner.statistics(namespace);
+  }
+
+  redrive(namespace: string, ids: readonly string[]): Promise<string[]> {
+    return this.#inner.redrive(namespace, ids);
+  }
+
+  discard(namespace: string, ids: readonly string[]): Promise<string[]> {
+    return this.#inner.discard(namespace, ids);
+  }
+
+  cancel(namespace: string, target: CancelTarget): Promise<{ cancelled: string[]; running: string[] }> {
+    return this.#inner.cancel(namespace, target);
+  }
+
+  purge(namespace: string, limit: number): Promise<number> {
+    return this.#inner.purge(namespace, limit);
+  }
+
+  async #encodeOutcome(outcome: HookOutcome, place: string): Promise<HookOutcome> {
+    if (outcome.kind !== "retry" && outcome.kind !== "failed") return outcome;
+    return { ...outcome, error: await this.#codec.encode(outcome.error, place) };
+  }
+
+  async #decodeRecord(record: HookRecord): Promise<HookRecord> {
+    return {
+      ...record,
+      payload: await this.#codec.decode(record.payload, placeOfPayload(record)),
+      error: await this.#codec.decodeOrNull(record.error, placeOfError(record)),
+    };
+  }
+}

@@ -1,0 +1,162 @@
+import type { Sending } from "../group-commit.ts";
+import type { ClaimRequest, HookScope } from "../hook-records.ts";
+import type {
+  ClaimedInstance,
+  EventInsert,
+  EventInsertResult,
+  EventsRequest,
+  HistoryEntry,
+  HistoryFilter,
+  InstanceChange,
+  InstanceCommit,
+  InstanceCommitResult,
+  InstanceFilter,
+  InstanceHistory,
+  InstanceInsert,
+  InstanceInsertResult,
+  InstanceLease,
+  InstanceName,
+  InstancePosition,
+  InstanceRecord,
+  InstanceRun,
+  LoadedEvents,
+  PastRun,
+  ProgressRange,
+  RenewedInstance,
+} from "../instance-records.ts";
+import type { InstanceStatements } from "../instance-statements.ts";
+import { InstanceValues } from "./instance-values.ts";
+import type { ValueCodec } from "./value-codec.ts";
+
+/** Instances with everything encoded that a workflow was given, made of it, or was sent. */
+export class CodecInstanceStatements implements InstanceStatements {
+  readonly #inner: InstanceStatements;
+  readonly #values: InstanceValues;
+  /** What is sent again must be the same as before: that is how the database knows it. An encoding is another each time. */
+  readonly #encodedCommits = new WeakMap<InstanceCommit, InstanceCommit>();
+
+  constructor(inner: InstanceStatements, codec: ValueCodec) {
+    this.#inner = inner;
+    this.#values = new InstanceValues(codec);
+  }
+
+  async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
+    const encoded = await Promise.all(instances.map((instance) => this.#values.encodeInsert(instance)));
+    return this.#inner.insert(encoded);
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimedInstance[]> {
+    const claimed = await this.#inner.claim(request);
+    return Promise.all(claimed.map((instance) => this.#values.decodeParams(instance)));
+  }
+
+  async load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]> {
+    const histories = await this.#inner.load(runs);
+    return Promise.all(
+      histories.map(async (history) => ({
+        ...history,
+        entries: await this.#values.decodeEntries(history.ref, history.entries),
+        events: await this.#values.decodeEvents(history.events),
+      })),
+    );
+  }
+
+  async loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]> {
+    const loaded = await this.#inner.loadEvents(requests);
+    return Promise.all(loaded.map(async (one) => ({ ...one, events: await this.#values.decodeEvents(one.events) })));
+  }
+
+  async commit(commits: readonly InstanceCommit[], sending?: Sending): Promise<InstanceCommitResult[]> {
+    return this.#inner.commit(await Promise.all(commits.map((commit) => this.#encodeOnce(commit))), sending);
+  }
+
+  reacquire(parked: InstanceLease, lease: { lock: string; leaseMs: number }): Promise<RenewedInstance | null> {
+    return this.#inner.reacquire(parked, lease);
+  }
+
+  renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]> {
+    return this.#inner.renew(leases, leaseMs);
+  }
+
+  nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
+    return this.#inner.nextWake(scopes, options);
+  }
+
+  leaseTokens(namespaces: readonly string[]): Promise<string[]> {
+    return this.#inner.leaseTokens(namespaces);
+  }
+
+  expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number> {
+    return this.#inner.expireLeases(namespaces, locks);
+  }
+
+  unknownNames(scope: HookScope): Promise<string[]> {
+    return this.#inner.unknownNames(scope);
+  }
+
+  async sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]> {
+    return this.#inner.sendEvents(await Promise.all(events.map((event) => this.#values.encodeEvent(event))));
+  }
+
+  pause(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change(this.#inner.pause(instance));
+  }
+
+  resume(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change(this.#inner.resume(instance));
+  }
+
+  terminate(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change(this.#inner.terminate(instance));
+  }
+
+  restart(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change(this.#inner.restart(instance));
+  }
+
+  delete(instance: InstanceName): Promise<InstanceChange> {
+    return this.#change(this.#inner.delete(instance));
+  }
+
+  async find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]> {
+    const found = await this.#inner.find(instances);
+    return Promise.all(found.map((record) => (record === null ? null : this.#values.decodeRecord(record))));
+  }
+
+  positions(refs: readonly string[]): Promise<(InstancePosition | null)[]> {
+    return this.#inner.positions(refs);
+  }
+
+  async list(filter: InstanceFilter): Promise<InstanceRecord[]> {
+    const records = await this.#inner.list(filter);
+    return Promise.all(records.map((record) => this.#values.decodeRecord(record)));
+  }
+
+  dropProgress(range: ProgressRange): Promise<void> {
+    return this.#inner.dropProgress(range);
+  }
+
+  async history(filter: HistoryFilter): Promise<HistoryEntry[]> {
+    return this.#values.decodeHistory(filter.ref, await this.#inner.history(filter));
+  }
+
+  async pastRuns(ref: string): Promise<PastRun[]> {
+    const runs = await this.#inner.pastRuns(ref);
+    return Promise.all(runs.map((run) => this.#values.decodeEnd(ref, run)));
+  }
+
+  async #encodeOnce(commit: InstanceCommit): Promise<InstanceCommit> {
+    const known = this.#encodedCommits.get(commit);
+    if (known !== undefined) return known;
+    const encoded = await this.#values.encodeCommit(commit);
+    this.#encodedCommits.set(commit, encoded);
+    return encoded;
+  }
+
+  async #change(changing: Promise<InstanceChange>): Promise<InstanceChange> {
+    const change = await changing;
+    return change.instance === null
+      ? change
+      : { ...change, instance: await this.#values.decodeRecord(change.instance) };
+  }
+}

@@ -1,0 +1,45 @@
+import { CodecError } from "../errors.ts";
+
+/**
+ * What a codec makes of a stored value is stored as JSON, too, because the columns are. No value is stored like this without a
+ * codec: an object with such a key of its own gets another tag in front (see tags.ts).
+ */
+const ENCODED = '{"$perdure":"encoded","value":';
+/** In memory only: a value that could not be turned back, and why. So one that can't be read spoils no other. */
+const UNREADABLE = '{"$perdure":"unreadable",';
+/** With which both begin, and most values don't. */
+const TAGGED = '{"$perdure":"';
+
+export function isEncoded(text: string): boolean {
+  return text.startsWith(ENCODED);
+}
+
+export function wrapEncoded(encoded: string): string {
+  return `${ENCODED}${JSON.stringify(encoded)}}`;
+}
+
+/** What the codec gave. Throws for text that was cut short. */
+export function unwrapEncoded(text: string): string {
+  const { value } = JSON.parse(text) as { value: unknown };
+  if (typeof value !== "string") throw new TypeError("it isn't what a codec gave");
+  return value;
+}
+
+export function toUnreadable({ code, message }: CodecError): string {
+  return `${UNREADABLE}"code":${JSON.stringify(code)},"message":${JSON.stringify(message)}}`;
+}
+
+/** Throws CodecError for a text that a codec has made and that could not be turned back. Costs next to nothing for all others. */
+export function refuseEncoded(text: string): void {
+  if (!text.startsWith(TAGGED)) return;
+  if (text.startsWith(UNREADABLE)) {
+    const { code, message } = JSON.parse(text) as { code: string; message: string };
+    throw new CodecError(code, message);
+  }
+  if (!isEncoded(text)) return;
+  throw new CodecError(
+    "codec.missing",
+    "A stored value was written with a codec, and this database was opened without one. Give sqlite(...), postgres(...) or " +
+      "perdure({ codec }) the codec that it was written with.",
+  );
+}
