@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ENGINES } from "../support/engines.ts";
+import { DIFFERENCES, SHOWN_DIFFERENTLY } from "./differences.ts";
+import { NodeRunner } from "./node-runner.ts";
+import { Oracle } from "./oracle.ts";
+import type { Outcome, Runner } from "./outcome.ts";
+import { PROGRAMS, type Program } from "./programs.ts";
+
+const RUNNERS: readonly { readonly name: string; readonly start: () => Promise<Runner> }[] = ENGINES.filter(
+  ({ name }) => name !== "better-sqlite3",
+).map((engine) => ({ name: engine.name, start: () => NodeRunner.start(engine) }));
+
+const theirs = new Map<string, Promise<Outcome>>();
+
+/** All at once: most of what they do is to wait. */
+function runAll(runner: Runner): Map<string, Promise<Outcome>> {
+  return new Map(
+    PROGRAMS.map((program: Program) => {
+      const outcome = runner.run(program);
+      outcome.catch(() => {}); // told by the test that waits for it
+      return [program.name, outcome];
+    }),
+  );
+}
+
+describe.each(RUNNERS)("workflows on $name and on Cloudflare's engine", ({ start }) => {
+  let oracle: Oracle | undefined;
+  let runner: Runner | undefined;
+  let ours = new Map<string, Promise<Outcome>>();
+
+  beforeAll(async () => {
+    if (theirs.size === 0) {
+      oracle = await Oracle.start();
+      for (const [name, outcome] of runAll(oracle)) theirs.set(name, outcome);
+    }
+    runner = await start();
+    ours = runAll(runner);
+  });
+
+  afterAll(async () => {
+    await Promise.allSettled([...theirs.values(), ...ours.values()]);
+    await runner?.close();
+    await oracle?.close();
+  });
+
+  test.each(PROGRAMS)("come to the same: $name", async ({ name }) => {
+    const [our, their] = [await ours.get(name), await theirs.get(name)];
+    const difference = DIFFERENCES[name];
+    if (difference !== undefined) {
+      expect(their).toMatchObject(difference.theirs);
+      expect(our).toMatchObject(difference.ours);
+    } else if (SHOWN_DIFFERENTLY.includes(name)) {
+      expect({ ...our, steps: [] }).toEqual({ ...their, steps: [] });
+    } else {
+      expect(our).toEqual(their);
+    }
+  });
+});
+
+test("every difference is one of a program that is there", () => {
+  const names = PROGRAMS.map(({ name }) => name);
+  expect(Object.keys(DIFFERENCES).filter((name) => !names.includes(name))).toEqual([]);
+  expect(new Set(names).size).toBe(names.length);
+});
