@@ -22,9 +22,11 @@ import type {
   LoadedEvents,
   PastRun,
   ProgressRange,
+  Reacquisition,
   RenewedInstance,
 } from "../instance-records.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
+import type { AdmitRequest, LineScope } from "../line-records.ts";
 import { InstanceValues } from "./instance-values.ts";
 import type { ValueCodec } from "./value-codec.ts";
 
@@ -50,6 +52,19 @@ export class CodecInstanceStatements implements InstanceStatements {
     return Promise.all(claimed.map((instance) => this.#values.decodeParams(instance)));
   }
 
+  async admit(request: AdmitRequest): Promise<ClaimedInstance[]> {
+    const admitted = await this.#inner.admit(request);
+    return Promise.all(admitted.map((instance) => this.#values.decodeParams(instance)));
+  }
+
+  nextAdmission(scopes: readonly LineScope[]): Promise<number | null> {
+    return this.#inner.nextAdmission(scopes);
+  }
+
+  openLines(namespaces: readonly string[]): Promise<boolean> {
+    return this.#inner.openLines(namespaces);
+  }
+
   async load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]> {
     const histories = await this.#inner.load(runs);
     return Promise.all(
@@ -70,7 +85,7 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.commit(await Promise.all(commits.map((commit) => this.#encodeOnce(commit))), sending);
   }
 
-  reacquire(parked: InstanceLease, lease: { lock: string; leaseMs: number }): Promise<RenewedInstance | null> {
+  reacquire(parked: InstanceLease, lease: Reacquisition): Promise<RenewedInstance | "full" | null> {
     return this.#inner.reacquire(parked, lease);
   }
 
