@@ -105,6 +105,13 @@ export type {
   WorkflowStepContext,
 } from "./workflows/step.ts";
 export type {
+  CompletedEvent,
+  ErroredEvent,
+  TerminalHandler,
+  TerminalHooks,
+  TerminatedEvent,
+} from "./workflows/terminal-hooks.ts";
+export type {
   SubscribeOptions,
   WorkflowInstanceEvent,
   WorkflowInstanceEventType,

@@ -103,7 +103,7 @@ export async function perdure<
   const owned = typeof database === "string";
   const adapter = owned ? await openDatabase(database, { logger, ...(codec && { codec }) }) : database;
   try {
-    const parts = buildParts(definition, undefined, { databaseAdapter: adapter, durableHooks });
+    const parts = buildParts(definition, undefined, { databaseAdapter: adapter, durableHooks }, registered.endingHooks);
     const runtime = new WorkflowRuntime(parts.store, registered);
     const fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: runtime });
     await migrate(fragment);

@@ -31,7 +31,7 @@ export function createDurableHooksProcessor(
       );
     }
     const { store, hooks, workflows } = fragment.parts;
-    if (hooks.names.length > 0) add(hooksOf, store, hooks);
+    if (hooks.claimable.length > 0) add(hooksOf, store, hooks);
     if (workflows !== null && workflows.workflows.names.length > 0) add(workflowsOf, store, workflows);
   }
   const sources = [

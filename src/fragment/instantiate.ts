@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../errors.ts";
-import { defineHook, type HookDefinitions } from "../hooks/define-hook.ts";
+import { type AnyHookDefinition, defineHook, type HookDefinitions } from "../hooks/define-hook.ts";
 import { DurableHooks } from "../hooks/durable-hooks.ts";
 import { type DurableHooksOptions, parseHookSettings } from "../hooks/hook-settings.ts";
 import { RegisteredHooks } from "../hooks/registered-hooks.ts";
@@ -69,11 +69,12 @@ export class FragmentInstantiation<Config, Hooks extends HookDefinitions, Servic
   }
 }
 
-/** What a fragment is made of. */
+/** What a fragment is made of. `internalHooks` are hooks of the library in its namespace. */
 export function buildParts<Config, Hooks extends HookDefinitions, Services>(
   definition: FragmentDefinition<Config, Hooks, Services>,
   config: Config,
   options: FragmentOptions | undefined,
+  internalHooks?: ReadonlyMap<string, AnyHookDefinition>,
 ): FragmentParts<Hooks, Services> {
   const store = options?.databaseAdapter?.store;
   if (!(store instanceof Store)) {
@@ -84,7 +85,7 @@ export function buildParts<Config, Hooks extends HookDefinitions, Services>(
   }
   const { namespace, tables } = definition;
   const definitions = definition.hooks({ config, defineHook });
-  const hooks = new RegisteredHooks(namespace, definitions, parseHookSettings(options?.durableHooks));
+  const hooks = new RegisteredHooks(namespace, definitions, parseHookSettings(options?.durableHooks), internalHooks);
   const unitOfWork: RunUnitOfWork<Hooks> = (body) => runUnitOfWork(store, hooks, body);
   const services = definition.services({ config, unitOfWork });
   const durableHooks = new DurableHooks(store, namespace);

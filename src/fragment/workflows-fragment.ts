@@ -68,9 +68,9 @@ export class WorkflowsInstantiation<Registry extends Workflows> {
     }
     const { workflows, env, workflowLimits, namespace = "workflows" } = this.#config;
     const definition = defineFragment<undefined>(namespace).build();
-    const parts = buildParts(definition, undefined, this.#options);
     const settings = parseWorkflowLimits(workflowLimits);
-    const registered = new RegisteredWorkflows(parts.namespace, workflows, settings, env);
+    const registered = new RegisteredWorkflows(namespace, workflows, settings, env);
+    const parts = buildParts(definition, undefined, this.#options, registered.endingHooks);
     return new WorkflowsFragment(parts, new WorkflowRuntime(parts.store, registered));
   }
 }

@@ -4,7 +4,7 @@ import { checkOptions } from "../options.ts";
 import type { HookRecord, HookStatistics, HookStatus } from "../store/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import { decodeValue } from "../values/index.ts";
-import { checkHookId, checkName, checkText } from "./names.ts";
+import { checkHookId, checkName, checkStoredName, checkText } from "./names.ts";
 
 /** A hook as it is stored, for people who look after the system. */
 export interface HookSummary {
@@ -123,7 +123,7 @@ function checkListOptions(options: HookListOptions): HookListOptions {
   checkOptions(options, { label: "A list", fields: LIST_FIELDS });
   const { status, name, limit, order } = options;
   if (status !== undefined && !STATUSES.includes(status)) throw invalid(`status must be one of ${STATUSES.join(", ")}`);
-  if (name !== undefined) checkName(name, "The name of a hook");
+  if (name !== undefined) checkStoredName(name, "The name of a hook");
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MOST_ROWS)) {
     throw invalid(`limit must be a whole number from 1 to ${MOST_ROWS}`);
   }

@@ -22,7 +22,7 @@ export class HookSource implements ProcessorSource {
     this.store = store;
     this.#hooks = new Map(hooks.map((one) => [one.namespace, one]));
     this.namespaces = [...this.#hooks.keys()];
-    this.#scopes = hooks.map(({ namespace, names }) => ({ namespace, names: [...names, RELAY] }));
+    this.#scopes = hooks.map(({ namespace, claimable }) => ({ namespace, names: [...claimable, RELAY] }));
   }
 
   handles(namespace: string, name: string): boolean {

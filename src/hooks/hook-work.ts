@@ -45,7 +45,7 @@ export class HookWork implements Work {
   }
 
   async execute(onEnd: () => void): Promise<AttemptFailure | null> {
-    const definition = this.#hooks.get(this.hook.name);
+    const definition = this.#hooks.find(this.hook.name) as AnyHookDefinition; // only what is known is claimed
     const policy = this.#policy(definition);
     const ending = await this.#run(definition, policy);
     onEnd();

@@ -15,6 +15,12 @@ export function checkName(value: unknown, label: string): string {
   );
 }
 
+/** The same for a hook that is stored: those of the library begin with `$`. */
+export function checkStoredName(value: unknown, label: string): string {
+  if (typeof value === "string" && value.startsWith("$") && NAME.test(value.slice(1))) return value;
+  return checkName(value, label);
+}
+
 /** Checks a text that users choose freely: an id or a key. */
 export function checkText(value: unknown, label: string, longest: number = LONGEST_TEXT): string {
   const accepted =

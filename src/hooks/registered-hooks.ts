@@ -9,16 +9,27 @@ export class RegisteredHooks {
   readonly namespace: string;
   readonly settings: HookSettings;
   readonly names: readonly string[];
+  /** With those of the library. */
+  readonly claimable: readonly string[];
   readonly #definitions: ReadonlyMap<string, AnyHookDefinition>;
+  /** Of the library: users define what they do, but can't trigger them. */
+  readonly #internal: ReadonlyMap<string, AnyHookDefinition>;
 
-  constructor(namespace: string, definitions: HookDefinitions, settings: HookSettings) {
+  constructor(
+    namespace: string,
+    definitions: HookDefinitions,
+    settings: HookSettings,
+    internal: ReadonlyMap<string, AnyHookDefinition> = new Map(),
+  ) {
     this.namespace = checkName(namespace, "A namespace");
     this.settings = settings;
     if (Object.prototype.toString.call(definitions) !== "[object Object]") {
       throw new InvalidInputError("hook.invalid", "The hooks must be an object: { name: defineHook(…) }.");
     }
     this.#definitions = new Map(Object.entries(definitions));
+    this.#internal = internal;
     this.names = [...this.#definitions.keys()];
+    this.claimable = [...this.names, ...internal.keys()];
     for (const [name, definition] of this.#definitions) {
       checkName(name, "The name of a hook");
       if (isHookDefinition(definition)) continue;
@@ -27,9 +38,10 @@ export class RegisteredHooks {
   }
 
   find(name: string): AnyHookDefinition | undefined {
-    return this.#definitions.get(name);
+    return this.#definitions.get(name) ?? this.#internal.get(name);
   }
 
+  /** What a user may trigger. */
   get(name: unknown): AnyHookDefinition {
     const definition = typeof name === "string" ? this.#definitions.get(name) : undefined;
     if (definition !== undefined) return definition;

@@ -1,3 +1,5 @@
+import type { HookInsert } from "./hook-records.ts";
+
 /** Names an instance as people do. */
 export interface InstanceName {
   readonly namespace: string;
@@ -195,6 +197,8 @@ export interface InstanceCommit extends InstanceLease {
   readonly limited?: boolean;
   readonly entries: readonly NewEntry[];
   readonly outcome: InstanceOutcome;
+  /** Triggered with the outcome, if that finishes the run: it is written exactly when the outcome is. */
+  readonly hook?: HookInsert;
 }
 
 /** `superseded`: the instance isn't ours any more, or the position was taken, and nothing was written. */

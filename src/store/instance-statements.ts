@@ -1,5 +1,5 @@
 import type { Sending } from "./group-commit.ts";
-import type { ClaimRequest, HookScope } from "./hook-records.ts";
+import type { ClaimRequest, HookInsert, HookScope } from "./hook-records.ts";
 import type {
   ClaimedInstance,
   EventInsert,
@@ -87,8 +87,8 @@ export interface InstanceStatements {
   /** Only if it is paused, or about to be. It is due at once; an owner that has it goes on. */
   resume(instance: InstanceName): Promise<InstanceChange>;
 
-  /** Only if it isn't finished. Its owner has lost it. */
-  terminate(instance: InstanceName): Promise<InstanceChange>;
+  /** Only if it isn't finished. Its owner has lost it. What `hook` gives for the run is triggered with it. */
+  terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange>;
 
   /** Begins the next run, due at once, whatever became of this one. Its owner has lost it. */
   restart(instance: InstanceName): Promise<InstanceChange>;

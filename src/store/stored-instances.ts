@@ -112,11 +112,11 @@ function inOrder<Found extends InstanceRun>(runs: readonly InstanceRun[], found:
   return runs.map(({ ref, run }) => byRun.get(`${ref} ${run}`) ?? null);
 }
 
-function measureCommit({ entries, outcome }: InstanceCommit): { rows: number; bytes: number } {
+function measureCommit({ entries, outcome, hook }: InstanceCommit): { rows: number; bytes: number } {
   const final = outcome.kind === "completed" ? outcome.output : outcome.kind === "errored" ? outcome.error : "";
   return {
-    rows: entries.length + (outcome.kind === "running" ? 0 : 1),
-    bytes: final.length + sum(entries, ({ value }) => value?.length ?? 0),
+    rows: entries.length + (outcome.kind === "running" ? 0 : 1) + (hook === undefined ? 0 : 1),
+    bytes: final.length + (hook?.payload.length ?? 0) + sum(entries, ({ value }) => value?.length ?? 0),
   };
 }
 

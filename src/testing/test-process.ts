@@ -6,7 +6,7 @@ import { defineFragment } from "../fragment/define-fragment.ts";
 import { Fragment } from "../fragment/fragment.ts";
 import { buildParts } from "../fragment/instantiate.ts";
 import { migrate } from "../fragment/migrate.ts";
-import { type HookDefinitions, isHookDefinition } from "../hooks/define-hook.ts";
+import { type AnyHookDefinition, type HookDefinitions, isHookDefinition } from "../hooks/define-hook.ts";
 import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
 import type { Logger } from "../logger.ts";
 import { DispatchLoop, type DispatchOptions } from "../queue/dispatch-loop.ts";
@@ -90,7 +90,6 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
     const definition = defineFragment<undefined>(namespace)
       .provideHooks(() => this.#watched(options.hooks))
       .build();
-    const parts = buildParts(definition, undefined, { databaseAdapter: { store }, durableHooks });
     const { workflows, workflowSettings, env } = options;
     const registered = new MortalWorkflows(
       [namespace, workflows, workflowSettings, env],
@@ -98,6 +97,8 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
       (code) => this.#workflowCode.run(true, () => enter(code)),
       options.rehearse,
     );
+    const endingHooks = new Map(Array.from(registered.endingHooks, ([name, hook]) => [name, this.#watch(hook)]));
+    const parts = buildParts(definition, undefined, { databaseAdapter: { store }, durableHooks }, endingHooks);
     this.#workflows = new WorkflowRuntime(store, registered);
     this.#fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: this.#workflows });
     const processor = createDurableHooksProcessor(this.#fragment);
@@ -199,11 +200,14 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
     return { waiting, busy: executions.length - waiting };
   }
 
+  #watch(definition: AnyHookDefinition): AnyHookDefinition {
+    return { ...definition, handler: this.#handlers.watch(definition.handler) };
+  }
+
   #watched(hooks: Hooks): Hooks {
     const watched = Object.entries(hooks ?? {}).map(([name, definition]) => {
       if (!isHookDefinition(definition)) return [name, definition];
-      const { handler } = definition;
-      return [name, { ...definition, handler: this.#handlers.watch(handler) }];
+      return [name, this.#watch(definition)];
     });
     return Object.fromEntries(watched) as Hooks;
   }

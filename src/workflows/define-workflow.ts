@@ -5,6 +5,7 @@ import { isStandardSchema } from "../schema.ts";
 import { type FlowControlOptions, parseFlowControl } from "./flow-control.ts";
 import { checkWorkflowName } from "./names.ts";
 import type { WorkflowStep } from "./step.ts";
+import { parseTerminalHooks, TERMINAL_HOOKS, type TerminalHooks } from "./terminal-hooks.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
 import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
 import { parseSchedules, type ScheduleOption } from "./workflow-schedule.ts";
@@ -23,7 +24,12 @@ type PayloadsOf<Schemas extends EventSchemas | undefined> = Schemas extends Even
   ? { readonly [Type in keyof Schemas & string]: StandardSchemaV1.InferOutput<Schemas[Type]> }
   : EventPayloads;
 
-interface WorkflowOptions<Params> {
+/** What the schema says; without one nobody knows before the function is written. */
+type KnownOutput<Output extends StandardSchemaV1 | undefined> = Output extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Output>
+  : unknown;
+
+interface WorkflowOptions<Params, Output> extends TerminalHooks<Output> {
   readonly name: string;
   /** When instances are created by themselves: cron expressions, in UTC, or `{ cron, timezone, params, name }`. */
   readonly schedules?: readonly ScheduleOption<Params>[];
@@ -46,7 +52,7 @@ export function defineWorkflow<
   Output extends StandardSchemaV1 | undefined = undefined,
   Result = unknown,
 >(
-  options: WorkflowOptions<StandardSchemaV1.InferInput<Input>> &
+  options: WorkflowOptions<StandardSchemaV1.InferInput<Input>, KnownOutput<Output>> &
     FlowControlOptions<StandardSchemaV1.InferOutput<Input>> & {
       readonly input: Input;
       readonly output?: Output;
@@ -68,7 +74,7 @@ export function defineWorkflow<
   Output extends StandardSchemaV1 | undefined = undefined,
   Result = unknown,
 >(
-  options: WorkflowOptions<unknown> &
+  options: WorkflowOptions<unknown, KnownOutput<Output>> &
     FlowControlOptions<Params> & {
       readonly input?: undefined;
       readonly output?: Output;
@@ -90,7 +96,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
   }
   checkOptions(options, {
     label: "A workflow",
-    fields: ["name", "input", "output", "events", "schedules", "concurrency", "rateLimit"],
+    fields: ["name", "input", "output", "events", "schedules", "concurrency", "rateLimit", ...TERMINAL_HOOKS],
     code: "workflow.invalid",
   });
   const { name, input: given, output, events, schedules, concurrency, rateLimit } = options as Record<string, unknown>;
@@ -103,6 +109,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
     events: checkEvents(events),
     schedules: parseSchedules(schedules, input),
     flow: parseFlowControl(concurrency, rateLimit),
+    endingHooks: parseTerminalHooks(options as Record<string, unknown>),
     run: run as WorkflowFunction,
   };
 }

@@ -6,6 +6,7 @@ import type {
   InstanceCommitResult,
   InstanceHistory,
   InstanceLease,
+  InstanceName,
   InstanceRun,
   LoadedEvents,
   ProgressRange,
@@ -23,7 +24,8 @@ export interface ParkedExecution {
 export interface ExecutionHost {
   readonly clock: Clock;
   readonly maxValueBytes: number;
-  commit(commit: InstanceCommit): Promise<InstanceCommitResult>;
+  /** With what the application wants to happen when a run is over. */
+  commit(commit: InstanceCommit, instance: InstanceName): Promise<InstanceCommitResult>;
   /** A commit of this instance was written: whoever follows it should know. */
   committed(ref: string): void;
   /** What a step told on the way isn't needed any more. */

@@ -87,7 +87,8 @@ export class Execution implements ParkedExecution {
     );
     this.#outcomes = new Outcomes(this.#time, this.#bodies, this.#waits, this.#feed);
     const limited = instance.slotKey !== null; // somebody else may have its slot when we let go
-    this.#commits = new Commits((commit) => host.commit(limited ? { ...commit, limited } : commit), this.#pause, {
+    const send = (commit: InstanceCommit) => host.commit(limited ? { ...commit, limited } : commit, instance);
+    this.#commits = new Commits(send, this.#pause, {
       written: (commit, answer) => this.#written(commit, answer),
       superseded: () => this.supersede(),
       failed: (error) => this.#fail(error),

@@ -9,6 +9,7 @@ import {
 } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { applySchema } from "../schema.ts";
+import type { HookInsert } from "../store/hook-records.ts";
 import type { InstanceChange, InstanceName, InstanceRecord } from "../store/instance-records.ts";
 import { decodeValue, describeError, encodeValue } from "../values/index.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
@@ -18,6 +19,7 @@ import { notFound } from "./not-found.ts";
 import { readHistory } from "./read-history.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import { type FinishedRun, toFinishedRun } from "./result-waiters.ts";
+import { endingTrigger } from "./terminal-hooks.ts";
 import type { SubscribeOptions, WorkflowInstanceSubscription } from "./views/instance-event.ts";
 import { parseSubscribeOptions, subscribe } from "./views/subscribe.ts";
 import type { EventPayloads } from "./workflow-event.ts";
@@ -119,10 +121,19 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   }
 
   async #change(operation: "pause" | "resume" | "terminate" | "restart" | "delete"): Promise<InstanceChange> {
-    const change = await this.#runtime.store.instances.statements[operation](this.#name);
+    const { statements } = this.#runtime.store.instances;
+    const change =
+      operation === "terminate"
+        ? await statements.terminate(this.#name, this.#terminationHook())
+        : await statements[operation](this.#name);
     if (change.instance === null) throw this.#notFound();
     if (change.changed) this.#runtime.changed(change.instance, operation);
     return change;
+  }
+
+  #terminationHook(): ((run: number) => HookInsert) | undefined {
+    if (this.#workflow.endingHooks.terminated === undefined) return undefined;
+    return (run) => endingTrigger({ ...this.#name, run }, "terminated", null, this.#runtime.store.createId);
   }
 
   async #checkPayload(type: string, payload: unknown): Promise<unknown> {

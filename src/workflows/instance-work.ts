@@ -78,12 +78,20 @@ export class InstanceWork implements Work {
     return null;
   }
 
+  /** The commit has triggered a hook, if the workflow has one for this. */
+  #tellOfHook(ending: "completed" | "errored"): void {
+    const { store, namespace, workflows } = this.#runtime;
+    if (workflows.find(this.instance.name)?.endingHooks[ending] === undefined) return;
+    store.work.post({ namespace, delayMs: 0 });
+  }
+
   #settle(end: ExecutionEnd): AttemptFailure | null {
     const { store, namespace } = this.#runtime;
     if (end.kind === "completed") this.#runtime.finished(this.instance, { status: "complete", output: end.output });
     if (end.kind === "parked" && end.delayMs !== null) store.work.post({ namespace, delayMs: end.delayMs });
     if (end.kind === "released") store.work.post({ namespace, delayMs: 0 });
     else if (this.instance.slotKey !== null) store.work.post({ namespace, delayMs: 0 }); // somebody else can have its slot
+    if (end.kind === "completed" || end.kind === "errored") this.#tellOfHook(end.kind);
     if (end.kind !== "errored") return null;
     this.#runtime.finished(this.instance, { status: "errored", error: end.error });
     return { error: end.thrown, description: this.description, attempt: 1, final: true };

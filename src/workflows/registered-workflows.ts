@@ -1,8 +1,10 @@
 import { InvalidInputError, NotFoundError } from "../errors.ts";
+import type { AnyHookDefinition } from "../hooks/define-hook.ts";
 import type { LineLimits } from "../store/line-records.ts";
 import { isWorkflowDefinition } from "./define-workflow.ts";
 import { type FlowControl, NO_LIMITS, parseFlowControl } from "./flow-control.ts";
 import { checkWorkflowName } from "./names.ts";
+import { type Ending, type EndingHooks, endingHookName, parseTerminalHooks } from "./terminal-hooks.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
 import { parseSchedules, type WorkflowSchedule } from "./workflow-schedule.ts";
 import type { WorkflowSettings } from "./workflow-settings.ts";
@@ -19,6 +21,7 @@ export interface RegisteredWorkflow {
   readonly schedules: readonly WorkflowSchedule[];
   /** How many run at a time or start in some time; null without limits. */
   readonly flow: FlowControl | null;
+  readonly endingHooks: EndingHooks;
   /** As it was registered: the object that other workflows know it by. */
   readonly source: AnyWorkflow;
 }
@@ -51,6 +54,14 @@ export class RegisteredWorkflows {
     }
   }
 
+  /** What runs when runs are over: hooks of the application, by their names. */
+  get endingHooks(): ReadonlyMap<string, AnyHookDefinition> {
+    const hooks = this.all.flatMap(({ name, endingHooks }) =>
+      Object.entries(endingHooks).map(([ending, hook]) => [endingHookName(name, ending as Ending), hook] as const),
+    );
+    return new Map(hooks);
+  }
+
   find(name: string): RegisteredWorkflow | undefined {
     return this.#byName.get(name);
   }
@@ -78,24 +89,29 @@ export class RegisteredWorkflows {
 
 function register(key: string, source: AnyWorkflow): RegisteredWorkflow {
   if (isWorkflowDefinition(source)) {
-    const { name, schedules, flow } = source;
-    return { key, name, definition: source, entrypoint: null, schedules, flow, source };
+    const { name, schedules, flow, endingHooks } = source;
+    return { key, name, definition: source, entrypoint: null, schedules, flow, endingHooks, source };
   }
   if (isEntrypoint(source)) {
-    const common = { key, definition: null, entrypoint: source, schedules: [], flow: null, source };
-    return { ...common, name: checkWorkflowName(key) };
+    const nothing = { schedules: [], flow: null, endingHooks: {} };
+    return { key, name: checkWorkflowName(key), definition: null, entrypoint: source, ...nothing, source };
   }
-  const { name, workflow, schedules, concurrency, rateLimit } = (source ?? {}) as unknown as Record<string, unknown>;
+  const options = (source ?? {}) as unknown as Readonly<Record<string, unknown>>;
+  const { name, workflow, schedules, concurrency, rateLimit } = options;
   const flow = parseFlowControl(concurrency, rateLimit);
+  const endingHooks = parseTerminalHooks(options);
   if (isWorkflowDefinition(workflow)) {
-    const own = schedules === undefined ? workflow.schedules : parseSchedules(schedules, workflow.input);
-    const common = { key, definition: workflow, entrypoint: null, schedules: own, flow: flow ?? workflow.flow, source };
-    return { ...common, name: checkWorkflowName(name ?? workflow.name) };
+    const others = {
+      schedules: schedules === undefined ? workflow.schedules : parseSchedules(schedules, workflow.input),
+      flow: flow ?? workflow.flow,
+      endingHooks: { ...workflow.endingHooks, ...endingHooks },
+    };
+    const ownName = checkWorkflowName(name ?? workflow.name);
+    return { key, name: ownName, definition: workflow, entrypoint: null, ...others, source };
   }
   if (isEntrypoint(workflow)) {
-    const own = parseSchedules(schedules, null);
-    const common = { key, definition: null, entrypoint: workflow, schedules: own, flow, source };
-    return { ...common, name: checkWorkflowName(name) };
+    const others = { schedules: parseSchedules(schedules, null), flow, endingHooks };
+    return { key, name: checkWorkflowName(name), definition: null, entrypoint: workflow, ...others, source };
   }
   throw invalid(
     `The workflow "${key}" must be made by defineWorkflow, or be a class that extends WorkflowEntrypoint, or { name, workflow }`,

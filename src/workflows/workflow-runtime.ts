@@ -2,6 +2,7 @@ import { PerdureError } from "../errors.ts";
 import { isLimited } from "../store/fresh-place.ts";
 import type {
   ClaimedInstance,
+  InstanceCommit,
   InstanceInsert,
   InstanceInsertResult,
   InstanceName,
@@ -15,6 +16,7 @@ import type { ExecutionHost } from "./execution-host.ts";
 import { readable } from "./readable.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { type FinishedRun, ResultWaiters } from "./result-waiters.ts";
+import { endingTrigger } from "./terminal-hooks.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { InstanceWatchers } from "./views/instance-watchers.ts";
 
@@ -158,7 +160,7 @@ export class WorkflowRuntime {
     return {
       clock,
       maxValueBytes: this.workflows.settings.maxValueBytes,
-      commit: (commit) => instances.commit(commit),
+      commit: (commit, instance) => instances.commit(this.#withHook(commit, instance)),
       committed: (ref) => this.watchers.touched(ref),
       dropProgress: (range) => {
         instances.statements.dropProgress(range).catch(() => {}); // then it stays, and does no harm
@@ -169,6 +171,15 @@ export class WorkflowRuntime {
       reacquire: (execution) => void this.reacquire(execution as Execution),
       warn: (message, details) => logger.warn(message, details),
     };
+  }
+
+  #withHook(commit: InstanceCommit, { namespace, name, id }: InstanceName): InstanceCommit {
+    const { outcome, run } = commit;
+    if (outcome.kind !== "completed" && outcome.kind !== "errored") return commit;
+    if (this.workflows.find(name)?.endingHooks[outcome.kind] === undefined) return commit;
+    const value =
+      outcome.kind === "completed" ? (["output", outcome.output] as const) : (["error", outcome.error] as const);
+    return { ...commit, hook: endingTrigger({ namespace, name, id, run }, outcome.kind, value, this.store.createId) };
   }
 
   #created(write: InstanceInsert, reservation: Reservation<"instance"> | null, result: InstanceInsertResult): void {

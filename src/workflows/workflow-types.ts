@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { FlowControl, FlowControlOptions } from "./flow-control.ts";
+import type { EndingHooks, TerminalHooks } from "./terminal-hooks.ts";
 import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
 import type { ScheduleOption, WorkflowSchedule } from "./workflow-schedule.ts";
 
@@ -14,6 +15,7 @@ export interface WorkflowDefinition<Params, Output, Events extends EventPayloads
   readonly events: ReadonlyMap<string, StandardSchemaV1> | null;
   readonly schedules: readonly WorkflowSchedule[];
   readonly flow: FlowControl | null;
+  readonly endingHooks: EndingHooks;
   readonly run: WorkflowFunction;
   /** Never there: they carry types. */
   readonly types?: { readonly params: (params: Params) => void; readonly output: Output; readonly events: Events };
@@ -25,8 +27,8 @@ export type AnyWorkflowDefinition = WorkflowDefinition<any, unknown, any>;
 /** A workflow as an application registers it: made by `defineWorkflow`, a class, or a class under a name. */
 export type AnyWorkflow = AnyWorkflowDefinition | WorkflowEntrypointClass | NamedWorkflow;
 
-/** Schedules and limits that are given here take the place of those of the definition. */
-export interface NamedWorkflow extends AnyFlowControlOptions {
+/** Schedules, limits and hooks that are given here take the place of those of the definition. */
+export interface NamedWorkflow extends AnyFlowControlOptions, TerminalHooks {
   readonly name: string;
   readonly workflow: WorkflowEntrypointClass | AnyWorkflowDefinition;
   readonly schedules?: readonly ScheduleOption[];

@@ -112,3 +112,37 @@ describe("the types of workflows", () => {
     expect(workflows.checkout.workflow).toBe(Checkout);
   });
 });
+
+describe("what happens when a run is over", () => {
+  it("knows the output by its schema, and leaves the function's own result as it is", () => {
+    const typed = defineWorkflow(
+      {
+        name: "typed",
+        output: z.object({ sum: z.number() }),
+        schedules: ["0 9 * * *"],
+        onCompleted: ({ output, run }) => {
+          expectTypeOf(output).toEqualTypeOf<{ sum: number }>();
+          expectTypeOf(run).toEqualTypeOf<number>();
+        },
+      },
+      async () => ({ sum: 1 }),
+    );
+    const untyped = defineWorkflow(
+      { name: "untyped", onCompleted: ({ output }) => expectTypeOf(output).toEqualTypeOf<unknown>() },
+      async () => 7,
+    );
+    expectTypeOf<TypedBindings<{ typed: typeof typed; untyped: typeof untyped }>["untyped"]["create"]>()
+      .returns.resolves.toHaveProperty("result")
+      .returns.resolves.toEqualTypeOf<number>();
+  });
+
+  it("knows the params of schedules by the schema of the input", () => {
+    const input = z.object({ full: z.boolean() });
+    const run = async () => {};
+    defineWorkflow({ name: "typed", input, schedules: [{ cron: "0 9 * * *", params: { full: true } }] }, run);
+    const schedules = [{ cron: "@daily", params: { full: "" } }];
+    // @ts-expect-error: it must be true or false
+    const wrong = () => defineWorkflow({ name: "typed", input, schedules }, run);
+    expect(wrong).toThrow("params");
+  });
+});

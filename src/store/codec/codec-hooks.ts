@@ -31,6 +31,14 @@ function placeOfError({ namespace, id }: HookReference): string {
   return placeOf("hook.error", namespace, id);
 }
 
+export async function encodeTrigger(codec: ValueCodec, hook: HookInsert): Promise<HookInsert> {
+  return {
+    ...hook,
+    payload: await codec.encode(hook.payload, placeOfPayload(hook)),
+    trace: await codec.encodeOrNull(hook.trace, placeOfTrace(hook)),
+  };
+}
+
 /** Hooks with their payloads, trace contexts and errors encoded. A relay's payload is a trigger that is encoded already. */
 export class CodecHookStatements implements HookStatements {
   readonly #inner: HookStatements;
@@ -42,12 +50,7 @@ export class CodecHookStatements implements HookStatements {
   }
 
   encodeInserts(hooks: readonly HookInsert[]): Promise<HookInsert[]> {
-    const encode = async (hook: HookInsert): Promise<HookInsert> => ({
-      ...hook,
-      payload: await this.#codec.encode(hook.payload, placeOfPayload(hook)),
-      trace: await this.#codec.encodeOrNull(hook.trace, placeOfTrace(hook)),
-    });
-    return Promise.all(hooks.map(encode));
+    return Promise.all(hooks.map((hook) => encodeTrigger(this.#codec, hook)));
   }
 
   encodeSettlements(settlements: readonly HookSettlement[]): Promise<HookSettlement[]> {

@@ -1,5 +1,6 @@
+import { StoreError } from "../../errors.ts";
 import type { Sending } from "../group-commit.ts";
-import type { ClaimRequest, HookScope } from "../hook-records.ts";
+import type { ClaimRequest, HookInsert, HookScope } from "../hook-records.ts";
 import type {
   ClaimedInstance,
   EventInsert,
@@ -121,8 +122,25 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#change(this.#inner.resume(instance));
   }
 
-  terminate(instance: InstanceName): Promise<InstanceChange> {
-    return this.#change(this.#inner.terminate(instance));
+  /** What is triggered with it must be encoded before: for the run that there is, and again if it is another by then. */
+  async terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+    if (hook === undefined) return this.#change(this.#inner.terminate(instance));
+    for (;;) {
+      const [record] = await this.#inner.find([instance]);
+      const run = record?.run ?? 1;
+      const encoded = await this.#values.encodeHook(hook(run));
+      let restarted = false;
+      const encodedHook = (present: number): HookInsert => {
+        restarted = present !== run;
+        if (restarted) throw new StoreError("store.unavailable", "The instance was restarted.", { transient: true });
+        return encoded;
+      };
+      try {
+        return await this.#change(this.#inner.terminate(instance, encodedHook));
+      } catch (error) {
+        if (!restarted) throw error;
+      }
+    }
   }
 
   restart(instance: InstanceName): Promise<InstanceChange> {

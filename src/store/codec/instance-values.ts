@@ -1,3 +1,4 @@
+import type { HookInsert } from "../hook-records.ts";
 import type {
   EventInsert,
   HistoryEntry,
@@ -9,6 +10,7 @@ import type {
   NewEntry,
   StoredEvent,
 } from "../instance-records.ts";
+import { encodeTrigger } from "./codec-hooks.ts";
 import { placeOf, type ValueCodec } from "./value-codec.ts";
 
 /** How a run ended, in an instance or in what is kept of an earlier run. */
@@ -54,7 +56,13 @@ export class InstanceValues {
       ...commit,
       entries: await Promise.all(commit.entries.map(encode)),
       outcome: await this.#encodeOutcome(commit.ref, commit.outcome),
+      ...(commit.hook === undefined ? {} : { hook: await this.encodeHook(commit.hook) }),
     };
+  }
+
+  /** One that is triggered with the end of a run. */
+  encodeHook(hook: HookInsert): Promise<HookInsert> {
+    return encodeTrigger(this.#codec, hook);
   }
 
   decodeEntries<Entry extends JournalEntry>(ref: string, entries: readonly Entry[]): Promise<Entry[]> {

@@ -65,17 +65,33 @@ export function shapeOf(commits: readonly InstanceCommit[]): CommitShape {
     if (!commit.entries.every(isPlain)) entries = "any";
     if (commit.limited === true && kind !== "running") limited = true;
   }
-  return { outcomes, entries, limited };
+  return { outcomes, entries, limited, hooks: commits.some(({ hook }) => hook !== undefined) };
 }
 
 function isPlain({ kind, value, dueAt, event, parent }: NewEntry): boolean {
   return kind === "completed" && value !== null && dueAt === null && event === null && parent === null;
 }
 
-type ColumnShape = Pick<CommitShape, "outcomes" | "entries">;
+type ColumnShape = Pick<CommitShape, "outcomes" | "entries" | "hooks">;
 
 export function commitColumns(commits: readonly InstanceCommit[], shape: ColumnShape): unknown[] {
-  return [...instanceLeaseColumns(commits), ...outcomeColumns(commits, shape), ...entryColumns(commits, shape)];
+  return [
+    ...instanceLeaseColumns(commits),
+    ...outcomeColumns(commits, shape),
+    ...entryColumns(commits, shape),
+    ...(shape.hooks ? endingHookColumns(commits) : []),
+  ];
+}
+
+function endingHookColumns(commits: readonly InstanceCommit[]): unknown[] {
+  const triggers = commits.flatMap(({ ref, hook }) => (hook === undefined ? [] : [{ ref, hook }]));
+  return [
+    textArray(triggers.map(({ ref }) => ref)),
+    textArray(triggers.map(({ hook }) => hook.namespace)),
+    textArray(triggers.map(({ hook }) => hook.id)),
+    textArray(triggers.map(({ hook }) => hook.name)),
+    textArray(triggers.map(({ hook }) => hook.payload)),
+  ];
 }
 
 function outcomeColumns(commits: readonly InstanceCommit[], { outcomes }: ColumnShape): unknown[] {

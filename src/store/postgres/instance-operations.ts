@@ -1,4 +1,4 @@
-import type { HookScope } from "../hook-records.ts";
+import type { HookInsert, HookScope } from "../hook-records.ts";
 import type {
   HistoryEntry,
   HistoryFilter,
@@ -13,6 +13,8 @@ import type {
 import { toHistoryEntry, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
 import { toNumber } from "../rows.ts";
 import { textArray } from "./array-literals.ts";
+import type { PostgresQueryable } from "./driver.ts";
+import { hookColumns } from "./hook-columns.ts";
 import { nameColumns } from "./instance-columns.ts";
 import { changeInstance, type InstanceChangeKind } from "./sql/change-instance.ts";
 import { deleteBelongings } from "./sql/delete-belongings.ts";
@@ -20,6 +22,7 @@ import { deleteInstance } from "./sql/delete-instance.ts";
 import { dropProgress } from "./sql/drop-progress.ts";
 import { findInstances } from "./sql/find-instances.ts";
 import { freeSlot } from "./sql/free-slot.ts";
+import { insertHooks } from "./sql/insert-hooks.ts";
 import { listInstances } from "./sql/list-instances.ts";
 import { readHistory } from "./sql/read-history.ts";
 import { readPastRuns } from "./sql/read-past-runs.ts";
@@ -38,8 +41,15 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return this.#change("resume", instance);
   }
 
-  terminate(instance: InstanceName): Promise<InstanceChange> {
-    return this.#change("terminate", instance);
+  async terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+    if (hook === undefined) return this.#change("terminate", instance);
+    const client = await this.connection.checkOut();
+    return inTransaction(client, async () => {
+      const change = await this.#change("terminate", instance, client);
+      if (change.instance === null || !change.changed) return change;
+      await this.run(insertHooks, [this.now(), ...hookColumns([hook(change.instance.run)])], client);
+      return change;
+    });
   }
 
   restart(instance: InstanceName): Promise<InstanceChange> {
@@ -101,8 +111,13 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return rows.map((row) => row.name as string);
   }
 
-  async #change(kind: InstanceChangeKind, { namespace, name, id }: InstanceName): Promise<InstanceChange> {
-    const { rows } = await this.connection.run(changeInstance(this.schema, kind), [this.now(), namespace, name, id]);
+  async #change(
+    kind: InstanceChangeKind,
+    { namespace, name, id }: InstanceName,
+    on?: PostgresQueryable,
+  ): Promise<InstanceChange> {
+    const values = [this.now(), namespace, name, id];
+    const { rows } = await this.connection.run(changeInstance(this.schema, kind), values, on);
     return rows[0] === undefined
       ? { changed: false, instance: null }
       : { changed: rows[0].changed === true, instance: toInstanceRecord(rows[0]) };

@@ -235,9 +235,10 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   }
 
   async #commitAgain(commits: readonly InstanceCommit[]): Promise<Row | undefined> {
-    const columns = commitColumns(commits, { outcomes: "any", entries: "any" });
+    const { hooks } = shapeOf(commits);
+    const values = [this.now(), ...commitColumns(commits, { outcomes: "any", entries: "any", hooks })];
     try {
-      return (await this.run(commitAgain, [this.now(), ...columns])).rows[0];
+      return (await this.connection.run(commitAgain(this.schema, { hooks }), values)).rows[0];
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
       throw new StoreError("store.unavailable", "A commit met its own first sending.", {

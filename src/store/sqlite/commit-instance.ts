@@ -1,11 +1,13 @@
 import type { InstanceCommit, InstanceCommitResult, InstanceOutcome } from "../instance-records.ts";
 import { WorkClass } from "../work-class.ts";
 import type { SqliteDriver } from "./driver.ts";
+import { hookValues } from "./hook-values.ts";
 import { freeSlot } from "./lines.ts";
 import { DELETE_ENTRIES } from "./sql/delete-entries.ts";
 import { FIND_RUN } from "./sql/find-run.ts";
 import { FINISH_INSTANCE } from "./sql/finish-instance.ts";
 import { INSERT_ENTRY } from "./sql/insert-entry.ts";
+import { INSERT_HOOK } from "./sql/insert-hook.ts";
 import { PARK_INSTANCE } from "./sql/park-instance.ts";
 import { RELEASE_INSTANCE } from "./sql/release-instance.ts";
 
@@ -27,6 +29,7 @@ export function commitInstance(
   if (!insertEntries(driver, commit, { resent, now })) return SUPERSEDED;
   writeOutcome(driver, commit, now);
   if (found.slot_key !== null && commit.outcome.kind !== "running") freeSlot(driver, found.slot_key as string, now);
+  if (commit.hook !== undefined) driver.run(INSERT_HOOK, hookValues(commit.hook, now));
   return written;
 }
 

@@ -17,9 +17,9 @@ import type {
   SettleResult,
 } from "../hook-records.ts";
 import { toClaimedHook, toHookRecord, toSettleResult, toStatistics } from "../rows.ts";
-import { WorkClass } from "../work-class.ts";
 import type { SqliteAccess } from "./access.ts";
-import type { SqliteDriver, SqliteValue } from "./driver.ts";
+import type { SqliteDriver } from "./driver.ts";
+import { hookValues } from "./hook-values.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import { cancelNextTriggers } from "./sql/cancel-next-triggers.ts";
 import { cancelPendingHooks } from "./sql/cancel-pending-hooks.ts";
@@ -111,7 +111,7 @@ export class SqliteHookStatements implements HookStatements {
   foreignInsert(hook: HookInsert): ForeignInsert {
     return {
       text: hook.key === null ? INSERT_HOOK : INSERT_KEYED_HOOK,
-      parameters: columnsOf(hook, this.#access.now()),
+      parameters: hookValues(hook, this.#access.now()),
     };
   }
 
@@ -172,12 +172,12 @@ export class SqliteHookStatements implements HookStatements {
   }
 
   #insertPlain(hook: HookInsert, at: number): InsertResult {
-    if (this.#driver.run(INSERT_HOOK, columnsOf(hook, at)) === 1) return { result: "inserted", id: hook.id, at };
+    if (this.#driver.run(INSERT_HOOK, hookValues(hook, at)) === 1) return { result: "inserted", id: hook.id, at };
     return this.#knownResult(hook, at);
   }
 
   #insertKeyed(hook: HookInsert, at: number): InsertResult {
-    const [row] = this.#driver.all(INSERT_KEYED_HOOK, columnsOf(hook, at));
+    const [row] = this.#driver.all(INSERT_KEYED_HOOK, hookValues(hook, at));
     if (row === undefined) return this.#knownResult(hook, at);
     const id = row.id as string;
     return { result: id === hook.id ? "inserted" : "collapsed", id, at };
@@ -230,27 +230,4 @@ export class SqliteHookStatements implements HookStatements {
     if (settled === undefined) return isUnwanted(outcome) ? "deleted" : "lost";
     return settled.lock === null ? toSettleResult(settled) : "lost";
   }
-}
-
-function columnsOf(hook: HookInsert, now: number): SqliteValue[] {
-  const { lease } = hook;
-  return [
-    hook.namespace,
-    hook.id,
-    hook.name,
-    hook.payload,
-    hook.retries,
-    hook.trace,
-    now,
-    lease ? WorkClass.leased : WorkClass.fresh,
-    lease ? now + lease.leaseMs : Math.max(hook.processAt ?? now, now),
-    lease?.lock ?? null,
-    lease ? 1 : 0,
-    lease ? now : null,
-    hook.triggeredAt ?? now,
-    hook.key,
-    hook.triggers,
-    hook.key === null ? null : hook.id,
-    hook.ownId ? 1 : 0,
-  ];
 }

@@ -1,3 +1,4 @@
+import type { HookInsert } from "../hook-records.ts";
 import type {
   HistoryEntry,
   HistoryFilter,
@@ -13,11 +14,13 @@ import { toHistoryEntry, toInstancePosition, toInstanceRecord, toPastRun } from 
 import { WorkClass } from "../work-class.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
+import { hookValues } from "./hook-values.ts";
 import { freeSlot, joinLine, toPlace } from "./lines.ts";
 import { DELETE_BELONGINGS } from "./sql/delete-belongings.ts";
 import { DELETE_INSTANCE } from "./sql/delete-instance.ts";
 import { DROP_PROGRESS } from "./sql/drop-progress.ts";
 import { GET_INSTANCE } from "./sql/get-instance.ts";
+import { INSERT_HOOK } from "./sql/insert-hook.ts";
 import { INSTANCE_PLACE } from "./sql/instance-place.ts";
 import { KEEP_PAST_RUN } from "./sql/keep-past-run.ts";
 import { listInstances } from "./sql/list-instances.ts";
@@ -49,8 +52,13 @@ export class SqliteInstanceOperations {
     return this.#change(instance, (now) => this.driver.all(RESUME_INSTANCE, [now, ...keyOf(instance)]));
   }
 
-  async terminate(instance: InstanceName): Promise<InstanceChange> {
-    return this.#change(instance, (now) => this.driver.all(TERMINATE_INSTANCE, [now, ...keyOf(instance)]));
+  async terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+    return this.#change(instance, (now) => {
+      const terminated = this.driver.all(TERMINATE_INSTANCE, [now, ...keyOf(instance)]);
+      if (hook === undefined) return terminated;
+      for (const { run } of terminated) this.driver.run(INSERT_HOOK, hookValues(hook(Number(run)), now));
+      return terminated;
+    });
   }
 
   async restart(instance: InstanceName): Promise<InstanceChange> {

@@ -1,8 +1,19 @@
-import { entryRows, HELD, insertEntries, SENT_BY_OWNER, tellHeld, WRITE_OUTCOME } from "./commit-instances.ts";
+import {
+  entryRows,
+  HELD,
+  insertEntries,
+  SENT_BY_OWNER,
+  tellHeld,
+  triggerHooks,
+  WRITE_OUTCOME,
+} from "./commit-instances.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { isInstanceOf, NOW, placedBatch } from "./statement.ts";
 import { freeSlots } from "./tell-lines.ts";
 
+/** Of those that finish now: what was finished by the first sending has its hook. */
+const ENDED = "(select item.ref from item where item.held and item.kind <> 'running')";
+const ENTRY_COLUMNS = 12;
 const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", "parent"];
 
 /**
@@ -12,14 +23,14 @@ const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", 
  * superseded. If the first sending is still under way, its entries come up as an error, and the next try finds them.
  * Indexes: instance_pkey, journal_pkey; line_pkey.
  */
-export function commitAgain(schema: SchemaPrefix): Statement {
+export function commitAgain(schema: SchemaPrefix, { hooks }: { hooks: boolean }): Statement {
   const text = "text";
   const outcome = { kind: text, due_at: "bigint", wakes: "int", output: "json", error: "json" };
   const items = placedBatch(2, { ref: text, run: "int", lock: text, ...outcome });
   const firstEntry = 10;
   const same = COLUMNS.map((column) => `stored.${column} is not distinct from entry.${column}`).join(" and ");
   return {
-    name: "commit_again",
+    name: hooks ? "commit_again_hooks" : "commit_again",
     text: `
 with clock as materialized (select ${NOW} as now),
 locked as materialized (
@@ -58,7 +69,7 @@ freed as (
 written as (
   ${insertEntries(schema, firstEntry, "any")}
   where coalesce(entry.ref in (select ref from item where item.held and item.fresh), false)
-)
+)${hooks ? triggerHooks(schema, firstEntry + ENTRY_COLUMNS, ENDED) : ""}
 ${tellHeld("item", "present_wakes")}`,
   };
 }

@@ -10,6 +10,8 @@ export interface CommitShape {
   readonly entries: "plain" | "any";
   /** Whether some of those that end or let go hold slots. */
   readonly limited: boolean;
+  /** Whether hooks are triggered by some that finish. */
+  readonly hooks: boolean;
 }
 
 const LEASE = { ref: "text", run: "int", lock: "text" };
@@ -63,18 +65,20 @@ export const WRITE_OUTCOME = {
  * An entry too many, which only a value that isn't one value can make, has no ref and is an error.
  * Indexes: instance_pkey, journal_pkey; line_pkey.
  */
-export function commitInstances(schema: SchemaPrefix, { outcomes, entries, limited }: CommitShape): Statement {
+export function commitInstances(schema: SchemaPrefix, shape: CommitShape): Statement {
+  const { outcomes, entries, limited, hooks } = shape;
   const items = placedBatch(2, ITEMS[outcomes]);
+  const firstEntry = 2 + Object.keys(ITEMS[outcomes]).length;
   return {
-    name: `commit_${outcomes}_${entries}${limited ? "_limited" : ""}`,
+    name: `commit_${outcomes}_${entries}${limited ? "_limited" : ""}${hooks ? "_hooks" : ""}`,
     planOnce: true,
     text: `
 with clock as materialized (select ${NOW} as now),
 ${outcomes === "running" ? stillHeld(schema, items) : finished(schema, items, outcomes)},
 written as (
-  ${insertEntries(schema, 2 + Object.keys(ITEMS[outcomes]).length, entries)}
+  ${insertEntries(schema, firstEntry, entries)}
   where coalesce(entry.ref in (select ref from held), entry.ref is null)
-)${limited ? `,\nfreed as (\n  ${freeSlots(schema, "select ended.slot_key from ended where ended.slot_key is not null")}\n)` : ""}
+)${limited ? `,\nfreed as (\n  ${freeSlots(schema, "select ended.slot_key from ended where ended.slot_key is not null")}\n)` : ""}${hooks ? triggerHooks(schema, firstEntry + Object.keys(ENTRIES[entries]).length, "ended") : ""}
 ${tellHeld("held", "wakes")}`,
   };
 }
@@ -115,6 +119,22 @@ function lookUp(schema: SchemaPrefix, items: string): string {
   cross join lateral (
     select instance.wakes, instance.paused from ${schema}instance as instance where ${isInstanceOf("instance", "item")} and ${HELD} limit 1
   ) as found`;
+}
+
+/**
+ * Triggers the hooks that are parameters from this one on, of those instances that this very statement has finished: `ended` names
+ * them. Index: hook_pkey.
+ */
+export function triggerHooks(schema: SchemaPrefix, firstParameter: number, ended: string): string {
+  const types = ["text", "text", "text", "text", "json"];
+  const columns = types.map((type, index) => `$${firstParameter + index}::${type}[]`).join(", ");
+  return `,
+triggered as (
+  insert into ${schema}hook (namespace, id, name, payload, created_at, triggered_at, class, available_at, attempts)
+  select hook.namespace, hook.id, hook.name, hook.payload, clock.now, clock.now, 1, clock.now, 0
+  from clock cross join unnest(${columns}) as hook(ref, namespace, id, name, payload)
+  where hook.ref in (select ended.ref from ${ended} as ended)
+)`;
 }
 
 /** Entries that are parameters from this one on. A condition may follow. */
