@@ -25,7 +25,7 @@ export type HttpResource =
   | { readonly kind: "subjects"; readonly dispatcherId: string }
   | { readonly kind: "subject"; readonly dispatcherId: string; readonly subjectKey: string }
   | { readonly kind: "schedules" }
-  | { readonly kind: "schedule"; readonly scheduleId: string };
+  | { readonly kind: "schedule"; readonly workflowName: string; readonly scheduleName: string };
 
 export interface AuthorizationQuestion {
   /** As it came in. Its body isn't to be read; to look at it, read a clone of the request. */

@@ -8,6 +8,7 @@ import { checkId } from "../workflows/names.ts";
 import type { RegisteredWorkflow } from "../workflows/registered-workflows.ts";
 import type { BindingOf, WorkflowBindings } from "../workflows/workflow-binding.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import { type ScheduleSummary, WorkflowSchedules } from "../workflows/workflow-schedules.ts";
 import type { AnyWorkflow } from "../workflows/workflow-types.ts";
 import type { HttpResource } from "./authorization.ts";
 import type { EventStreams } from "./event-stream.ts";
@@ -73,6 +74,14 @@ export class HttpHost {
   instance({ workflowName, instanceId }: { workflowName: string; instanceId: string }): InstanceHandle {
     const { runtime, registered } = this.workflow(workflowName);
     return new InstanceHandle(runtime, registered, checkId(instanceId, "The id of an instance"));
+  }
+
+  async schedules(): Promise<ScheduleSummary[]> {
+    return this.parts.workflows === null ? [] : new WorkflowSchedules(this.parts.workflows).list();
+  }
+
+  schedulesOf(workflowName: string): WorkflowSchedules {
+    return new WorkflowSchedules(this.workflow(workflowName).runtime);
   }
 
   subjects(dispatcherId: string): SubjectLedger {

@@ -175,6 +175,10 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.post("/subjects/other/a/release", { revision: claimed?.revision });
   await client.post("/subjects/inventory/a/due");
 
+  await client.get("/schedules");
+  await client.post("/schedules/nightly/night/pause");
+  await client.post("/schedules/nightly/night/resume");
+  await client.post("/schedules/nightly/night/run");
   await client.get("/stats");
   await client.post("/_runner/tick");
 }
@@ -194,6 +198,7 @@ async function askForNothing(client: Client): Promise<void> {
   await client.get("/subjects/inventory/none");
   await client.post("/subjects/inventory/none/release", { revision: 1 });
   await client.post("/subjects/inventory/none/due");
+  for (const verb of ["pause", "resume", "run"]) await client.post(`/schedules/nightly/none/${verb}`);
 }
 
 /** What contradicts what is stored. */
@@ -210,7 +215,10 @@ async function contradict(client: Client, app: App): Promise<void> {
 }
 
 function fill(path: string): string {
-  return path.replace("{workflowName}", "echo").replaceAll(/\{\w+\}/g, "one");
+  return path
+    .replace("{workflowName}", "nightly")
+    .replace("{scheduleName}", "night")
+    .replaceAll(/\{\w+\}/g, "one");
 }
 
 /** A request that is refused for no fault of its own. */

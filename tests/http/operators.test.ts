@@ -92,6 +92,32 @@ describe.each(ENGINES)("hooks over HTTP on $name", (engine) => {
   });
 });
 
+describe.each(ENGINES)("schedules over HTTP on $name", (engine) => {
+  const subject = useHttp(engine);
+
+  test("are listed, paused, resumed and run now", async () => {
+    const client = subject.serve(await subject.start({ workflows }));
+    const list = async () => (await client.get<{ schedules: Record<string, unknown>[] }>("/schedules")).body.schedules;
+    const [stored] = await waitUntil("it is stored", async () => {
+      const schedules = await list();
+      return schedules.length > 0 ? schedules : null;
+    });
+    const night = { workflowName: "nightly", name: "night", cron: "0 2 * * *", paused: false, inCode: true };
+    expect(stored).toMatchObject({ ...night, lastAt: null, nextAt: expect.stringMatching(/T02:00:00/) });
+
+    expect((await client.post("/schedules/nightly/night/pause")).status).toBe(204);
+    expect(await list()).toMatchObject([{ paused: true, nextAt: null }]);
+    expect((await client.post("/schedules/nightly/night/resume")).status).toBe(204);
+    expect(await list()).toMatchObject([{ paused: false, nextAt: stored?.["nextAt"] }]);
+    const run = await client.post<{ id: string }>("/schedules/nightly/night/run");
+    expect(run.status).toBe(201);
+    await client.becomes(`/workflows/nightly/instances/${run.body.id}`, "complete");
+    for (const path of ["nightly/none", "echo/night", "none/night"]) {
+      expect((await client.post(`/schedules/${path}/run`)).status).toBe(404);
+    }
+  });
+});
+
 describe.each(ENGINES)("subjects over HTTP on $name", (engine) => {
   const subject = useHttp(engine);
   const PATH = "/subjects/inventory/shop%3A1%2Fnorth";

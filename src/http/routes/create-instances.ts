@@ -4,7 +4,7 @@ import { arrayOf, component, type FromSchema, objectOf } from "../schema.ts";
 import { NAME, VALUE } from "../schemas.ts";
 import { fromWire } from "../wire-values.ts";
 import { createRepeatably } from "./create-repeatably.ts";
-import { workflowResource } from "./instance-schemas.ts";
+import { INSTANCE_REFERENCE, workflowResource } from "./instance-schemas.ts";
 
 const NEW_INSTANCE = component(
   "NewInstance",
@@ -25,11 +25,6 @@ const NEW_INSTANCE = component(
   ),
 );
 
-const REFERENCE = component(
-  "InstanceReference",
-  objectOf({ id: { type: "string" }, workflowName: { type: "string" } }, ["id", "workflowName"]),
-);
-
 export type NewInstance = FromSchema<typeof NEW_INSTANCE>;
 
 export const createInstance = defineRoute({
@@ -43,7 +38,7 @@ export const createInstance = defineRoute({
   body: NEW_INSTANCE,
   bodyOptional: true,
   repeatable: true,
-  answers: { 201: { description: "It is stored.", schema: REFERENCE } },
+  answers: { 201: { description: "It is stored.", schema: INSTANCE_REFERENCE } },
   errors: [404, 409],
   handle: async ({ host, params, body, idempotencyKey }) => {
     const workflow = host.workflow(params.workflowName);
@@ -69,7 +64,7 @@ export const createBatch = defineRoute({
   answers: {
     201: {
       description: "The instances that are new.",
-      schema: objectOf({ instances: arrayOf(REFERENCE) }, ["instances"]),
+      schema: objectOf({ instances: arrayOf(INSTANCE_REFERENCE) }, ["instances"]),
     },
   },
   errors: [404, 409],

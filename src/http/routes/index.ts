@@ -13,6 +13,7 @@ import {
   terminateInstance,
 } from "./instances.ts";
 import { listInstances } from "./list-instances.ts";
+import { listSchedules, pauseSchedule, resumeSchedule, runSchedule } from "./schedules.ts";
 import { readStatistics } from "./statistics.ts";
 import { getSubject, listDispatchers, listSubjects, makeSubjectDue, releaseSubject } from "./subjects.ts";
 import { subscribe } from "./subscribe.ts";
@@ -44,6 +45,10 @@ const ROUTES: readonly Route[] = [
   getSubject,
   releaseSubject,
   makeSubjectDue,
+  listSchedules,
+  pauseSchedule,
+  resumeSchedule,
+  runSchedule,
   readStatistics,
 ];
 

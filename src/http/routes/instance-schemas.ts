@@ -2,7 +2,7 @@ import type { InstanceState, InstanceSummary } from "../../workflows/instance.ts
 import type { HttpResource } from "../authorization.ts";
 import { failure, maybeTime, time } from "../present.ts";
 import type { ShowValue } from "../redaction.ts";
-import { component, type Schema } from "../schema.ts";
+import { component, objectOf, type Schema } from "../schema.ts";
 import { FAILURE, MAYBE_TIME, NAME, TIME, VALUE } from "../schemas.ts";
 
 export const STATUS = {
@@ -26,6 +26,12 @@ export const INSTANCE = component("Instance", {
   required: ["id", "workflowName", "status", "run", "createdAt", "startedAt", "finishedAt"],
   additionalProperties: false,
 });
+
+/** An instance that was created. */
+export const INSTANCE_REFERENCE = component(
+  "InstanceReference",
+  objectOf({ id: { type: "string" }, workflowName: { type: "string" } }, ["id", "workflowName"]),
+);
 
 export const INSTANCE_PARAMS = { workflowName: NAME, instanceId: NAME } as const;
 export const INSTANCE_PATH = "/workflows/{workflowName}/instances/{instanceId}";

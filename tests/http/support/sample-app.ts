@@ -23,6 +23,12 @@ const failing = defineWorkflow({ name: "failing" }, async (event: WorkflowEvent<
   throw new TypeError(`can't do ${JSON.stringify(event.payload)}`);
 });
 
+/** Runs by itself at night. */
+const nightly = defineWorkflow(
+  { name: "nightly", schedules: [{ cron: "0 2 * * *", name: "night" }] },
+  async () => "done",
+);
+
 /** Fails at once for good. */
 export const breaks = defineHook({ retries: { limit: 0 } }, async (payload: { text: string }) => {
   throw new RangeError(`broken by ${payload.text}`);
@@ -31,5 +37,5 @@ export const breaks = defineHook({ retries: { limit: 0 } }, async (payload: { te
 /** Runs an hour later, at the earliest. */
 const later = defineHook({}, async (_payload: { text: string }) => {});
 
-export const workflows = { echo, approval, sleeper, failing };
+export const workflows = { echo, approval, sleeper, failing, nightly };
 export const hooks = { breaks, later };

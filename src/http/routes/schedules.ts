@@ -1,0 +1,98 @@
+import type { ScheduleSummary } from "../../workflows/workflow-schedules.ts";
+import type { HttpResource } from "../authorization.ts";
+import { maybeTime } from "../present.ts";
+import { defineRoute } from "../route.ts";
+import { arrayOf, component, objectOf } from "../schema.ts";
+import { DONE, MAYBE_TIME, NAME } from "../schemas.ts";
+import { INSTANCE_REFERENCE } from "./instance-schemas.ts";
+
+const PARAMS = { workflowName: NAME, scheduleName: NAME } as const;
+const PATH = "/schedules/{workflowName}/{scheduleName}";
+
+const SCHEDULE = component(
+  "Schedule",
+  objectOf(
+    {
+      workflowName: { type: "string" },
+      name: { type: "string" },
+      cron: { type: "string" },
+      timezone: { type: "string" },
+      paused: { type: "boolean" },
+      nextAt: { ...MAYBE_TIME, description: "When it fires next; null while it is paused." },
+      lastAt: { ...MAYBE_TIME, description: "The last of its times that it was fired for." },
+      inCode: { type: "boolean", description: "Whether the process that answers has it in its code." },
+    },
+    ["workflowName", "name", "cron", "timezone", "paused", "nextAt", "lastAt", "inCode"],
+  ),
+);
+
+export const listSchedules = defineRoute({
+  method: "GET",
+  path: "/schedules",
+  name: "listSchedules",
+  summary: "All schedules of workflows.",
+  operation: "read",
+  resource: () => ({ kind: "schedules" }),
+  answers: {
+    200: { description: "All of them.", schema: objectOf({ schedules: arrayOf(SCHEDULE) }, ["schedules"]) },
+  },
+  handle: async ({ host }) => ({ status: 200, body: { schedules: (await host.schedules()).map(toSchedule) } }),
+});
+
+export const pauseSchedule = defineRoute({
+  method: "POST",
+  path: `${PATH}/pause`,
+  name: "pauseSchedule",
+  summary: "Nothing fires until it is resumed, and the times that pass meanwhile aren't made up for.",
+  operation: "operate",
+  resource: scheduleResource,
+  params: PARAMS,
+  answers: DONE,
+  errors: [404],
+  handle: async ({ host, params: { workflowName, scheduleName } }) => {
+    await host.schedulesOf(workflowName).pause({ workflow: workflowName, name: scheduleName });
+    return { status: 204 };
+  },
+});
+
+export const resumeSchedule = defineRoute({
+  method: "POST",
+  path: `${PATH}/resume`,
+  name: "resumeSchedule",
+  summary: "Goes on with the next time from now.",
+  operation: "operate",
+  resource: scheduleResource,
+  params: PARAMS,
+  answers: DONE,
+  errors: [404],
+  handle: async ({ host, params: { workflowName, scheduleName } }) => {
+    await host.schedulesOf(workflowName).resume({ workflow: workflowName, name: scheduleName });
+    return { status: 204 };
+  },
+});
+
+export const runSchedule = defineRoute({
+  method: "POST",
+  path: `${PATH}/run`,
+  name: "runSchedule",
+  summary: "Creates an instance as the schedule would, now; its own times stay as they are.",
+  operation: "operate",
+  resource: scheduleResource,
+  params: PARAMS,
+  answers: { 201: { description: "It is stored.", schema: INSTANCE_REFERENCE } },
+  errors: [404],
+  handle: async ({ host, params }) => {
+    const { workflowName, scheduleName } = params;
+    const { id } = await host.schedulesOf(workflowName).runNow({ workflow: workflowName, name: scheduleName });
+    return { status: 201, body: { id, workflowName } };
+  },
+});
+
+function scheduleResource(params: { readonly workflowName: string; readonly scheduleName: string }): HttpResource {
+  return { kind: "schedule", workflowName: params.workflowName, scheduleName: params.scheduleName };
+}
+
+function toSchedule({ nextAt, lastAt, ...schedule }: ScheduleSummary): unknown {
+  const { workflowName, name, cron, timezone, paused, inCode } = schedule;
+  return { workflowName, name, cron, timezone, paused, nextAt: maybeTime(nextAt), lastAt: maybeTime(lastAt), inCode };
+}
