@@ -1,13 +1,26 @@
 import { describeError } from "../values/index.ts";
-import type { ShowValue } from "./redaction.ts";
+import type { ShowValue, ValueField } from "./redaction.ts";
+import type { Schema } from "./schema.ts";
+import { FAILURE, VALUE } from "./schemas.ts";
 
-/** Times on the wire are texts, as JSON has them. */
-export function time(date: Date): string {
-  return date.toISOString();
-}
-
-export function maybeTime(date: Date | null): string | null {
-  return date === null ? null : date.toISOString();
+/**
+ * What the schema of an answer names of an object, as JSON: times as texts, values of users as they may be shown, errors without
+ * their stacks. What it doesn't name stays here, and what is undefined is left out.
+ */
+export function present(schema: Schema, value: unknown, show: ShowValue, field: string = ""): unknown {
+  if (schema === VALUE) return show(value, field as ValueField);
+  if (value === null) return null;
+  if (schema.anyOf !== undefined) return present(schema.anyOf[0] as Schema, value, show, field);
+  if (schema === FAILURE) return failure(value, show); // whatever was thrown
+  if (typeof value !== "object") return value;
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map((item) => present(schema.items ?? {}, item, show, field));
+  if (schema.properties === undefined) return value;
+  const shown = Object.entries(schema.properties).flatMap(([name, property]) => {
+    const given = (value as Record<string, unknown>)[name];
+    return given === undefined ? [] : [[name, present(property, given, show, name)]];
+  });
+  return Object.fromEntries(shown);
 }
 
 /** The name and the message of an error; stacks and properties stay here. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { defineHook } from "../../src/hooks/define-hook.ts";
 import { defineSubjects } from "../../src/subjects/define-subjects.ts";
 import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -63,6 +64,20 @@ describe.each(ENGINES)("hooks over HTTP on $name", (engine) => {
     const discarded = await client.post<{ ids: string[] }>("/hooks/discard", { ids });
     expect(discarded.body.ids.toSorted()).toEqual(ids.toSorted());
     expect((await client.get<HookPage>("/hooks")).body.hooks).toEqual([]);
+  });
+
+  test("that threw something else than an error say so in the same form", async () => {
+    const odd = defineHook({ retries: { limit: 0 } }, () => Promise.reject("just a text"));
+    const client = subject.serve(
+      await subject.start({ hooks: { odd } }).then(async (app) => {
+        await app.hooks.odd.trigger(undefined);
+        return app;
+      }),
+    );
+
+    const [dead] = await deadLetters(client, 1);
+
+    expect(dead?.error).toEqual({ name: "Error", message: "just a text" });
   });
 
   test("are called off by id, or by name and key", async () => {

@@ -1,6 +1,4 @@
-import type { EarlierRun, HistoryItem } from "../../workflows/history-page.ts";
-import { failure, maybeTime, time } from "../present.ts";
-import type { ShowValue } from "../redaction.ts";
+import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, objectOf } from "../schema.ts";
 import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NEXT_CURSOR, ORDER, TIME, VALUE } from "../schemas.ts";
@@ -17,9 +15,12 @@ const ENTRY = component(
       type: { type: "string" },
       name: { type: "string" },
       count: { type: "integer" },
+      inside: { type: "string", description: "The step that it was called in." },
       attempt: { type: "integer" },
       output: VALUE,
       error: FAILURE,
+      progress: VALUE,
+      awaits: { type: "string", description: "The type of event that it waits for." },
       dueAt: { ...TIME, description: "The deadline of a wait, or the time of the next attempt." },
       event: objectOf({ type: { type: "string" }, payload: VALUE }, ["type"]),
     },
@@ -42,6 +43,16 @@ const EARLIER_RUN = component(
   ),
 );
 
+const PAGE = objectOf(
+  {
+    run: { type: "integer", description: "The run that it is in." },
+    earlierRuns: arrayOf(EARLIER_RUN),
+    entries: arrayOf(ENTRY),
+    cursor: NEXT_CURSOR,
+  },
+  ["run", "earlierRuns", "entries", "cursor"],
+);
+
 export const readHistory = defineRoute({
   method: "GET",
   path: `${INSTANCE_PATH}/history`,
@@ -59,59 +70,12 @@ export const readHistory = defineRoute({
   answers: {
     200: {
       description: "A page.",
-      schema: objectOf(
-        {
-          run: { type: "integer", description: "The run that it is in." },
-          earlierRuns: arrayOf(EARLIER_RUN),
-          entries: arrayOf(ENTRY),
-          cursor: NEXT_CURSOR,
-        },
-        ["run", "earlierRuns", "entries", "cursor"],
-      ),
+      schema: PAGE,
     },
   },
   errors: [404],
   handle: async ({ host, params, query, show }) => {
-    const { run, earlierRuns, entries, cursor } = await host.instance(params).history(query);
-    const body = {
-      run,
-      earlierRuns: earlierRuns.map((earlier) => toRun(earlier, show)),
-      entries: entries.map((entry) => toEntry(entry, show)),
-      cursor,
-    };
-    return { status: 200, body };
+    const page = await host.instance(params).history(query);
+    return { status: 200, body: present(PAGE, page, show) };
   },
 });
-
-function toEntry(item: HistoryItem, show: ShowValue): unknown {
-  const { run, position, at, kind, type, name, count, attempt, output, error, dueAt, event } = item;
-  return {
-    run,
-    position,
-    at: time(at),
-    kind,
-    type,
-    name,
-    count,
-    ...(attempt === undefined ? {} : { attempt }),
-    ...(output === undefined ? {} : { output: show(output, "output") }),
-    ...(error === undefined ? {} : { error: failure(error, show) }),
-    ...(dueAt === undefined ? {} : { dueAt: time(dueAt) }),
-    ...(event === undefined ? {} : { event: toEvent(event, show) }),
-  };
-}
-
-function toEvent({ type, payload }: NonNullable<HistoryItem["event"]>, show: ShowValue): unknown {
-  return payload === undefined ? { type } : { type, payload: show(payload, "payload") };
-}
-
-function toRun({ run, status, output, error, startedAt, finishedAt }: EarlierRun, show: ShowValue): unknown {
-  return {
-    run,
-    status,
-    ...(output === undefined ? {} : { output: show(output, "output") }),
-    ...(error === undefined ? {} : { error: failure(error, show) }),
-    startedAt: maybeTime(startedAt),
-    finishedAt: maybeTime(finishedAt),
-  };
-}

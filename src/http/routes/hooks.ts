@@ -1,7 +1,5 @@
 import { NotFoundError } from "../../errors.ts";
-import type { HookSummary } from "../../hooks/durable-hooks.ts";
-import { failure, maybeTime, time } from "../present.ts";
-import type { ShowValue } from "../redaction.ts";
+import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, nullable, objectOf, type Schema } from "../schema.ts";
 import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NAME, NEXT_CURSOR, ORDER, TIME, VALUE } from "../schemas.ts";
@@ -24,10 +22,11 @@ const HOOK = component(
       availableAt: { ...MAYBE_TIME, description: "When it is due; while it is processing, when its lease ends." },
       finishedAt: MAYBE_TIME,
     },
-    ["id", "name", "key", "status", "attempts", "error", "createdAt", "lastAttemptAt", "availableAt", "finishedAt"],
+    ["id", "name", "key", "status", "attempts", "createdAt", "lastAttemptAt", "availableAt", "finishedAt"],
   ),
 );
 
+const PAGE = objectOf({ hooks: arrayOf(HOOK), cursor: NEXT_CURSOR }, ["hooks", "cursor"]);
 const IDS = objectOf({ ids: { type: "array", items: NAME, minItems: 1, maxItems: 1000 } }, ["ids"]);
 const CHANGED = objectOf(
   { ids: { type: "array", items: { type: "string" }, description: "Those that were changed." } },
@@ -51,12 +50,12 @@ export const listHooks = defineRoute({
   answers: {
     200: {
       description: "A page.",
-      schema: objectOf({ hooks: arrayOf(HOOK), cursor: NEXT_CURSOR }, ["hooks", "cursor"]),
+      schema: PAGE,
     },
   },
   handle: async ({ host, query, show }) => {
     const { hooks, nextCursor } = await host.parts.durableHooks.list(query);
-    return { status: 200, body: { hooks: hooks.map((hook) => toHook(hook, show)), cursor: nextCursor } };
+    return { status: 200, body: present(PAGE, { hooks, cursor: nextCursor }, show) };
   },
 });
 
@@ -74,7 +73,7 @@ export const getHook = defineRoute({
     const hook = await host.parts.durableHooks.get(params.hookId);
     if (hook === null)
       throw new NotFoundError("hook.not_found", "There is no hook of this id; it may have been completed.");
-    return { status: 200, body: toHook(hook, show) };
+    return { status: 200, body: present(HOOK, hook, show) };
   },
 });
 
@@ -125,20 +124,3 @@ export const cancelHooks = defineRoute({
     return { status: 200, body: { cancelled, running } };
   },
 });
-
-function toHook(hook: HookSummary, show: ShowValue): unknown {
-  const { id, name, key, status, attempts, payload, error } = hook;
-  return {
-    id,
-    name,
-    key,
-    status,
-    attempts,
-    ...(payload === undefined ? {} : { payload: show(payload, "payload") }),
-    error: error === null ? null : failure(error, show),
-    createdAt: time(hook.createdAt),
-    lastAttemptAt: maybeTime(hook.lastAttemptAt),
-    availableAt: maybeTime(hook.availableAt),
-    finishedAt: maybeTime(hook.finishedAt),
-  };
-}

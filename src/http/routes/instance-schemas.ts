@@ -1,7 +1,4 @@
-import type { InstanceState, InstanceSummary } from "../../workflows/instance.ts";
 import type { HttpResource } from "../authorization.ts";
-import { failure, maybeTime, time } from "../present.ts";
-import type { ShowValue } from "../redaction.ts";
 import { component, objectOf, type Schema } from "../schema.ts";
 import { FAILURE, MAYBE_TIME, NAME, TIME, VALUE } from "../schemas.ts";
 
@@ -42,21 +39,4 @@ export function instanceResource(params: { readonly workflowName: string; readon
 
 export function workflowResource({ workflowName }: { readonly workflowName: string }): HttpResource {
   return { kind: "workflow", workflowName };
-}
-
-export function toInstance(summary: InstanceSummary, show: ShowValue): unknown {
-  return { id: summary.id, workflowName: summary.workflowName, ...toState(summary, show) };
-}
-
-function toState(state: InstanceState, show: ShowValue): object {
-  const { status, output, error, run, createdAt, startedAt, finishedAt } = state;
-  return {
-    status,
-    ...(output === undefined ? {} : { output: show(output, "output") }),
-    ...(error === undefined ? {} : { error: failure(error, show) }),
-    run,
-    createdAt: time(createdAt),
-    startedAt: maybeTime(startedAt),
-    finishedAt: maybeTime(finishedAt),
-  };
 }

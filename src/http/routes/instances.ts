@@ -1,6 +1,7 @@
+import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { DONE } from "../schemas.ts";
-import { INSTANCE, INSTANCE_PARAMS, INSTANCE_PATH, instanceResource, toInstance } from "./instance-schemas.ts";
+import { INSTANCE, INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
 
 export const getInstance = defineRoute({
   method: "GET",
@@ -15,7 +16,7 @@ export const getInstance = defineRoute({
   handle: async ({ host, params, show }) => {
     const instance = host.instance(params);
     const { id, workflowName } = instance;
-    return { status: 200, body: toInstance({ id, workflowName, ...(await instance.status()) }, show) };
+    return { status: 200, body: present(INSTANCE, { id, workflowName, ...(await instance.status()) }, show) };
   },
 });
 

@@ -1,7 +1,10 @@
+import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, objectOf } from "../schema.ts";
 import { CURSOR, LIMIT, NAME, NEXT_CURSOR, ORDER, TIME } from "../schemas.ts";
-import { INSTANCE, STATUS, toInstance, workflowResource } from "./instance-schemas.ts";
+import { INSTANCE, STATUS, workflowResource } from "./instance-schemas.ts";
+
+const PAGE = objectOf({ instances: arrayOf(INSTANCE), cursor: NEXT_CURSOR }, ["instances", "cursor"]);
 
 export const listInstances = defineRoute({
   method: "GET",
@@ -22,17 +25,17 @@ export const listInstances = defineRoute({
   answers: {
     200: {
       description: "A page.",
-      schema: objectOf({ instances: arrayOf(INSTANCE), cursor: NEXT_CURSOR }, ["instances", "cursor"]),
+      schema: PAGE,
     },
   },
   errors: [404],
   handle: async ({ host, params, query, show }) => {
     const { createdFrom, createdBefore, ...others } = query;
-    const { instances, cursor } = await host.workflow(params.workflowName).binding.list({
+    const page = await host.workflow(params.workflowName).binding.list({
       ...others,
       ...(createdFrom === undefined ? {} : { createdFrom: new Date(createdFrom) }),
       ...(createdBefore === undefined ? {} : { createdBefore: new Date(createdBefore) }),
     });
-    return { status: 200, body: { instances: instances.map((instance) => toInstance(instance, show)), cursor } };
+    return { status: 200, body: present(PAGE, page, show) };
   },
 });

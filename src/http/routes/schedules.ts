@@ -1,6 +1,5 @@
-import type { ScheduleSummary } from "../../workflows/workflow-schedules.ts";
 import type { HttpResource } from "../authorization.ts";
-import { maybeTime } from "../present.ts";
+import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, objectOf } from "../schema.ts";
 import { DONE, MAYBE_TIME, NAME } from "../schemas.ts";
@@ -26,6 +25,8 @@ const SCHEDULE = component(
   ),
 );
 
+const SCHEDULES = objectOf({ schedules: arrayOf(SCHEDULE) }, ["schedules"]);
+
 export const listSchedules = defineRoute({
   method: "GET",
   path: "/schedules",
@@ -34,9 +35,12 @@ export const listSchedules = defineRoute({
   operation: "read",
   resource: () => ({ kind: "schedules" }),
   answers: {
-    200: { description: "All of them.", schema: objectOf({ schedules: arrayOf(SCHEDULE) }, ["schedules"]) },
+    200: { description: "All of them.", schema: SCHEDULES },
   },
-  handle: async ({ host }) => ({ status: 200, body: { schedules: (await host.schedules()).map(toSchedule) } }),
+  handle: async ({ host, show }) => ({
+    status: 200,
+    body: present(SCHEDULES, { schedules: await host.schedules() }, show),
+  }),
 });
 
 export const pauseSchedule = defineRoute({
@@ -90,9 +94,4 @@ export const runSchedule = defineRoute({
 
 function scheduleResource(params: { readonly workflowName: string; readonly scheduleName: string }): HttpResource {
   return { kind: "schedule", workflowName: params.workflowName, scheduleName: params.scheduleName };
-}
-
-function toSchedule({ nextAt, lastAt, ...schedule }: ScheduleSummary): unknown {
-  const { workflowName, name, cron, timezone, paused, inCode } = schedule;
-  return { workflowName, name, cron, timezone, paused, nextAt: maybeTime(nextAt), lastAt: maybeTime(lastAt), inCode };
 }

@@ -1,3 +1,4 @@
+import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { component, nullable, objectOf } from "../schema.ts";
 
@@ -18,6 +19,8 @@ const HOOK_STATISTICS = component(
   ),
 );
 
+const STATISTICS = objectOf({ hooks: HOOK_STATISTICS }, ["hooks"]);
+
 export const readStatistics = defineRoute({
   method: "GET",
   path: "/stats",
@@ -25,9 +28,9 @@ export const readStatistics = defineRoute({
   summary: "How much there is of everything.",
   operation: "read",
   resource: () => ({ kind: "application" }),
-  answers: { 200: { description: "Counts.", schema: objectOf({ hooks: HOOK_STATISTICS }, ["hooks"]) } },
-  handle: async ({ host }) => {
-    const { pending, due, processing, failed, completed, oldestDueMs } = await host.parts.durableHooks.statistics();
-    return { status: 200, body: { hooks: { pending, due, processing, failed, completed, oldestDueMs } } };
+  answers: { 200: { description: "Counts.", schema: STATISTICS } },
+  handle: async ({ host, show }) => {
+    const hooks = await host.parts.durableHooks.statistics();
+    return { status: 200, body: present(STATISTICS, { hooks }, show) };
   },
 });

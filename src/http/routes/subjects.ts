@@ -1,9 +1,7 @@
 import { ConflictError, NotFoundError } from "../../errors.ts";
 import { SubjectDispatcher } from "../../subjects/subject-dispatcher.ts";
-import type { SubjectState } from "../../subjects/subject-state.ts";
 import type { HttpHost } from "../http-host.ts";
-import { failure, maybeTime, time } from "../present.ts";
-import type { ShowValue } from "../redaction.ts";
+import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, nullable, objectOf, type Schema } from "../schema.ts";
 import { CURSOR, DONE, FAILURE, LIMIT, MAYBE_TIME, NAME, NEXT_CURSOR, TIME, VALUE } from "../schemas.ts";
@@ -38,6 +36,8 @@ const SUBJECT = component(
   ),
 );
 
+const PAGE = objectOf({ subjects: arrayOf(SUBJECT), cursor: NEXT_CURSOR }, ["subjects", "cursor"]);
+
 export const listDispatchers = defineRoute({
   method: "GET",
   path: "/subjects",
@@ -64,12 +64,12 @@ export const listSubjects = defineRoute({
   answers: {
     200: {
       description: "A page.",
-      schema: objectOf({ subjects: arrayOf(SUBJECT), cursor: NEXT_CURSOR }, ["subjects", "cursor"]),
+      schema: PAGE,
     },
   },
   handle: async ({ host, params, query, show }) => {
     const { subjects, nextCursor } = await dispatcherOf(host, params).listSubjects(query);
-    return { status: 200, body: { subjects: subjects.map((subject) => toSubject(subject, show)), cursor: nextCursor } };
+    return { status: 200, body: present(PAGE, { subjects, cursor: nextCursor }, show) };
   },
 });
 
@@ -86,7 +86,7 @@ export const getSubject = defineRoute({
   handle: async ({ host, params, show }) => {
     const subject = await dispatcherOf(host, params).getSubject(params.subjectKey);
     if (subject === null) throw missing();
-    return { status: 200, body: toSubject(subject, show) };
+    return { status: 200, body: present(SUBJECT, subject, show) };
   },
 });
 
@@ -113,7 +113,7 @@ export const releaseSubject = defineRoute({
   handle: async ({ host, params, body, show }) => {
     const { subjectKey } = params;
     const released = await dispatcherOf(host, params).releaseSubject({ subjectKey, revision: body.revision });
-    return { status: 200, body: toSubject(released, show) };
+    return { status: 200, body: present(SUBJECT, released, show) };
   },
 });
 
@@ -152,27 +152,4 @@ function dispatcherOf(host: HttpHost, { dispatcherId }: { readonly dispatcherId:
 
 function missing(): NotFoundError {
   return new NotFoundError("subject.not_found", "There is no subject of this key.");
-}
-
-function toSubject(subject: SubjectState, show: ShowValue): unknown {
-  const { dispatcherId, subjectKey, group, status, revision, cursor, meta, leaseOwner, attempts } = subject;
-  return {
-    dispatcherId,
-    subjectKey,
-    group,
-    status,
-    revision,
-    cursor: show(cursor, "cursor"),
-    meta: show(meta, "meta"),
-    nextDueAt: maybeTime(subject.nextDueAt),
-    leaseOwner,
-    leaseExpiresAt: maybeTime(subject.leaseExpiresAt),
-    attempts,
-    consecutiveFailures: subject.consecutiveFailures,
-    lastError: subject.lastError === null ? null : failure(subject.lastError, show),
-    lastSuccessAt: maybeTime(subject.lastSuccessAt),
-    lastFailureAt: maybeTime(subject.lastFailureAt),
-    createdAt: time(subject.createdAt),
-    updatedAt: time(subject.updatedAt),
-  };
 }

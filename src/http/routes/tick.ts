@@ -1,4 +1,3 @@
-import { maybeTime } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { objectOf } from "../schema.ts";
 import { MAYBE_TIME } from "../schemas.ts";
@@ -16,8 +15,8 @@ export const tick = defineRoute({
       schema: objectOf({ nextWakeAt: { ...MAYBE_TIME, description: "When something is due next." } }, ["nextWakeAt"]),
     },
   },
-  handle: async ({ host }) => ({
-    status: 200,
-    body: { nextWakeAt: maybeTime((await host.ticker?.tick()) ?? null) },
-  }),
+  handle: async ({ host }) => {
+    const next = await host.ticker?.tick();
+    return { status: 200, body: { nextWakeAt: next?.toISOString() ?? null } };
+  },
 });
