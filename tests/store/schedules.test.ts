@@ -64,6 +64,15 @@ describe.each(ENGINES)("schedules in the store, on $name,", (engine) => {
     expect(await subject.list()).toEqual([]);
   });
 
+  test("who knows an older time fires nothing, though the schedule is due again", async () => {
+    const due = subject.now - 3 * HOUR;
+    await statements().insert([{ ...key(), dueAt: due }]);
+    expect(await statements().fire(firing(due))).toBe(true); // its next time has passed, too
+    expect(await statements().fire(firing(due, { instance: subject.instance({ id: "again" }) }))).toBe(false);
+    expect(await only()).toMatchObject([{ dueAt: due + HOUR, lastAt: due }]);
+    expect(await subject.list()).toHaveLength(1);
+  });
+
   test("an instance that is there already is left alone", async () => {
     const due = subject.now;
     await statements().insert([{ ...key(), dueAt: due }]);
