@@ -1,4 +1,4 @@
-import type { InstanceName } from "../src/store/instance-records.ts";
+import type { InstanceChange, InstanceName } from "../src/store/instance-records.ts";
 import type { InstanceStatements } from "../src/store/instance-statements.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { LifecycleOperation } from "./lifecycle-book.ts";
@@ -10,12 +10,17 @@ export function createInstanceStatements(
   instances: InstanceStatements,
   book: InstanceBook,
 ): InstanceStatements {
-  const change = (operation: LifecycleOperation) => (name: InstanceName) =>
-    wire.call(
-      `${operation} ${name.id}`,
-      () => instances[operation](name),
-      (result) => book.lifecycle.changed(operation, name, result),
-    );
+  const changeBy =
+    <Request>(
+      operation: LifecycleOperation,
+      change: (name: InstanceName, request?: Request) => Promise<InstanceChange>,
+    ) =>
+    (name: InstanceName, request?: Request) =>
+      wire.call(
+        `${operation} ${name.id}`,
+        () => change(name, request),
+        (result) => book.lifecycle.changed(operation, name, result),
+      );
   return {
     insert: (inserts) =>
       wire.call(
@@ -74,13 +79,19 @@ export function createInstanceStatements(
         () => instances.sendEvents(events),
         (results) => book.events.sent(events, results),
       ),
-    pause: change("pause"),
-    resume: change("resume"),
-    terminate: change("terminate"),
-    restart: change("restart"),
-    delete: change("delete"),
+    pause: changeBy("pause", (name) => instances.pause(name)),
+    resume: changeBy("resume", (name) => instances.resume(name)),
+    terminate: changeBy("terminate", (name, request?: Parameters<InstanceStatements["terminate"]>[1]) =>
+      instances.terminate(name, request),
+    ),
+    restart: changeBy("restart", (name, request?: Parameters<InstanceStatements["restart"]>[1]) =>
+      instances.restart(name, request),
+    ),
+    delete: changeBy("delete", (name) => instances.delete(name)),
     find: (names) => wire.call("find", () => instances.find(names)),
     list: (filter) => wire.call("list instances", () => instances.list(filter)),
+    counts: (namespace, names) => wire.call("count instances", () => instances.counts(namespace, names)),
+    purge: (namespace, limit) => wire.call("purge instances", () => instances.purge(namespace, limit)),
     history: (filter) => wire.call("history", () => instances.history(filter)),
     pastRuns: (ref) => wire.call("past runs", () => instances.pastRuns(ref)),
   };

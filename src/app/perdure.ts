@@ -21,6 +21,7 @@ import { checkOptions } from "../options.ts";
 import type { Codec } from "../store/codec/codec.ts";
 import type { DatabaseAdapter, Store } from "../store/store.ts";
 import type { SubjectsDefinition } from "../subjects/define-subjects.ts";
+import { type AllInstances, createAllInstances } from "../workflows/all-instances.ts";
 import { createBindings } from "../workflows/create-bindings.ts";
 import { type EnvOption, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
 import type { TypedBindings } from "../workflows/workflow-binding.ts";
@@ -127,6 +128,8 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly workflows: TypedBindings<Registry>;
   /** Lists, pauses and resumes the schedules of workflows, and runs them now. */
   readonly schedules: WorkflowSchedules;
+  /** The instances of all workflows. */
+  readonly instances: AllInstances;
   /** Defines subjects, and gives their dispatchers. */
   readonly subjects: ApplicationSubjects;
   /** Runs a function in a transaction that can trigger hooks. */
@@ -158,6 +161,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     const workflows = fragment.parts.workflows ?? noWorkflows(store, fragment.namespace);
     this.workflows = createBindings(workflows) as unknown as TypedBindings<Registry>;
     this.schedules = new WorkflowSchedules(workflows);
+    this.instances = createAllInstances(workflows);
     this.unitOfWork = fragment.unitOfWork;
     this.within = fragment.within;
     this.durableHooks = fragment.durableHooks;

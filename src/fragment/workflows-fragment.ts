@@ -1,5 +1,6 @@
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
+import { type AllInstances, createAllInstances } from "../workflows/all-instances.ts";
 import { createBindings } from "../workflows/create-bindings.ts";
 import { type EnvOption, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
 import type { TypedBindings } from "../workflows/workflow-binding.ts";
@@ -30,10 +31,14 @@ export class WorkflowsFragment<Registry extends Workflows> extends Fragment<NoHo
   /** Lists, pauses and resumes schedules, and runs them now. */
   readonly schedules: WorkflowSchedules;
 
+  /** The instances of all workflows. */
+  readonly instances: AllInstances;
+
   constructor(parts: FragmentParts<NoHooks, NoHooks>, runtime: WorkflowRuntime) {
     super({ ...parts, workflows: runtime });
     this.workflows = createBindings(runtime) as unknown as TypedBindings<Registry>;
     this.schedules = new WorkflowSchedules(runtime);
+    this.instances = createAllInstances(runtime);
   }
 }
 

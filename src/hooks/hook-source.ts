@@ -67,10 +67,12 @@ export class HookSource implements ProcessorSource {
     return statements.expireLeases(this.namespaces, tokens.filter(isGone));
   }
 
-  async purge(): Promise<void> {
+  async purge(): Promise<boolean> {
+    let more = false;
     for (const namespace of this.namespaces) {
-      while ((await this.store.hooks.statements.purge(namespace, PURGE_BATCH)) === PURGE_BATCH);
+      more = (await this.store.hooks.statements.purge(namespace, PURGE_BATCH)) === PURGE_BATCH || more;
     }
+    return more;
   }
 
   #tell({ namespace, settings }: RegisteredHooks, events: readonly StuckHook[]): void {

@@ -28,6 +28,7 @@ const SAFETY_POLL_MS = 30_000;
 const FIRST_BACKOFF_MS = 50;
 const LONGEST_BACKOFF_MS = 5000;
 const PURGE_INTERVAL_MS = 3_600_000;
+const PURGE_RETRY_MS = 60_000;
 
 /**
  * Decides when to claim. It sleeps until the earliest time at which something is due, or until somebody says that there is
@@ -55,6 +56,7 @@ export class DispatchLoop implements WorkTaker {
   /** When to see to what takes no place, by the monotonic clock. */
   #tendAt = 0;
   #purgeAt = 0;
+  #purging: Promise<void> | undefined;
   /** Whether the last claim got all that it asked for. */
   #backlog = false;
   /** Whether somebody has said, since the last claim began, that there is work. */
@@ -102,6 +104,7 @@ export class DispatchLoop implements WorkTaker {
     this.#nudge();
     await this.#worker.stop(deadlineMs);
     await this.#loop;
+    await this.#purging;
   }
 
   /** Runs what is due until nothing is, or until the deadline; then gives back what is still running. */
@@ -172,7 +175,7 @@ export class DispatchLoop implements WorkTaker {
 
   async #turn(): Promise<void> {
     const now = this.#clock.monotonic();
-    if (now >= this.#purgeAt) await this.#purge();
+    if (now >= this.#purgeAt) this.#startPurge();
     if (now >= this.#tendAt) await this.#tend();
     if (this.#worker.wanted > 0 && (this.#backlog || now >= this.#claimAt)) await this.#claim();
     else if (now >= this.#askAt) await this.#askForNextWake();
@@ -210,10 +213,26 @@ export class DispatchLoop implements WorkTaker {
     this.#tendAt = Math.min(this.#tendAt, this.#clock.monotonic() + delay);
   }
 
-  async #purge(): Promise<void> {
+  /** There may be much to delete. That is done in small pieces beside everything else, and goes on another time if we stop. */
+  #startPurge(): void {
     this.#purgeAt = this.#clock.monotonic() + PURGE_INTERVAL_MS;
-    for (const source of this.#options.processor.sources) await source.purge();
-    await this.#survey();
+    this.#purging ??= this.#purge()
+      .catch((error: unknown) => {
+        this.#reportError(error);
+        this.#purgeAt = this.#clock.monotonic() + PURGE_RETRY_MS;
+      })
+      .finally(() => {
+        this.#purging = undefined;
+      });
+  }
+
+  async #purge(): Promise<void> {
+    for (const source of this.#options.processor.sources) {
+      while (!this.#stopping && (await source.purge())) {
+        await new Promise<void>((resolve) => this.#clock.defer(resolve));
+      }
+    }
+    if (!this.#stopping) await this.#survey();
   }
 
   async #survey(): Promise<void> {

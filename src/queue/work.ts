@@ -50,6 +50,6 @@ export interface WorkSource {
   renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>>;
   /** Ends leases whose owners are known to be gone. Gives the number. */
   expireLeases(isGone: (owner: string) => boolean): Promise<number>;
-  /** Deletes what was kept for long enough. */
-  purge(): Promise<void>;
+  /** Deletes some of what was kept for long enough. Gives whether there may be more. */
+  purge(): Promise<boolean>;
 }

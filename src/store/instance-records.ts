@@ -227,15 +227,18 @@ export type EventInsertResult =
   | { readonly result: "finished" }
   | { readonly result: "missing" };
 
-export type InstanceStatus =
-  | "queued"
-  | "running"
-  | "waiting"
-  | "waitingForPause"
-  | "paused"
-  | "complete"
-  | "errored"
-  | "terminated";
+export const INSTANCE_STATUSES = [
+  "queued",
+  "running",
+  "waiting",
+  "waitingForPause",
+  "paused",
+  "complete",
+  "errored",
+  "terminated",
+] as const;
+
+export type InstanceStatus = (typeof INSTANCE_STATUSES)[number];
 
 /** An instance as its users see it. */
 export interface InstanceRecord extends InstanceName, InstanceRun {
@@ -263,14 +266,35 @@ export interface InstanceChange {
   readonly instance: InstanceRecord | null;
 }
 
+/** How many instances of a workflow are in a status. */
+export interface InstanceCount {
+  readonly name: string;
+  readonly status: InstanceStatus;
+  readonly count: number;
+}
+
+/** What a restart may ask for, and bring. */
+export interface RestartRequest {
+  /** Only if it is in one of these; null is any. */
+  readonly statuses: readonly InstanceStatus[] | null;
+  /** Null keeps those that it has. */
+  readonly params: string | null;
+}
+
 export interface InstanceFilter {
   readonly namespace: string;
   readonly name: string | null;
-  readonly status: InstanceStatus | null;
+  readonly statuses: readonly InstanceStatus[];
+  /** Keys and values; it has all of them. */
+  readonly labels: readonly (readonly [key: string, value: string])[];
   /** Created at this time or later, in milliseconds. */
   readonly createdFrom: number | null;
   /** Created before this time. */
   readonly createdBefore: number | null;
+  /** Finished at this time or later. */
+  readonly finishedFrom: number | null;
+  /** Finished before this time. */
+  readonly finishedBefore: number | null;
   /** Only instances whose ref comes after (or, newest first, before) this one. */
   readonly after: string | null;
   readonly order: "oldest" | "newest";

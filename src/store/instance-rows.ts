@@ -2,6 +2,7 @@ import type {
   ClaimedInstance,
   EntryKind,
   HistoryEntry,
+  InstanceCount,
   InstancePosition,
   InstanceRecord,
   InstanceStatus,
@@ -96,6 +97,10 @@ export function toInstanceRecord(row: Row): InstanceRecord {
 
 export function toInstancePosition(row: Row): InstancePosition {
   return { run: toNumber(row.run), status: row.status as InstanceStatus, position: toNumber(row.position) };
+}
+
+export function toInstanceCount(row: Row): InstanceCount {
+  return { name: row.name as string, status: row.status as InstanceStatus, count: toNumber(row.count) };
 }
 
 export function toHistoryEntry(row: Row): HistoryEntry {

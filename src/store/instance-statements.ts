@@ -10,6 +10,7 @@ import type {
   InstanceChange,
   InstanceCommit,
   InstanceCommitResult,
+  InstanceCount,
   InstanceFilter,
   InstanceHistory,
   InstanceInsert,
@@ -24,6 +25,7 @@ import type {
   ProgressRange,
   Reacquisition,
   RenewedInstance,
+  RestartRequest,
 } from "./instance-records.ts";
 import type { AdmitRequest, LineScope } from "./line-records.ts";
 
@@ -90,8 +92,8 @@ export interface InstanceStatements {
   /** Only if it isn't finished. Its owner has lost it. What `hook` gives for the run is triggered with it. */
   terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange>;
 
-  /** Begins the next run, due at once, whatever became of this one. Its owner has lost it. */
-  restart(instance: InstanceName): Promise<InstanceChange>;
+  /** Begins the next run, due at once, whatever became of this one, unless that is asked for. Its owner has lost it. */
+  restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange>;
 
   /** With everything that belongs to it. Its owner has lost it. */
   delete(instance: InstanceName): Promise<InstanceChange>;
@@ -102,7 +104,17 @@ export interface InstanceStatements {
   /** In the order of the refs; null where there is no such instance. */
   positions(refs: readonly string[]): Promise<(InstancePosition | null)[]>;
 
+  /** In the order of refs, which is that of time. */
   list(filter: InstanceFilter): Promise<InstanceRecord[]>;
+
+  /** Of these workflows, or of all; where there are none, there is no count. */
+  counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]>;
+
+  /**
+   * Deletes instances that were kept for long enough, at most `limit` of them, and what deleted ones have left behind, some of it.
+   * Gives zero when there was nothing to do.
+   */
+  purge(namespace: string, limit: number): Promise<number>;
 
   history(filter: HistoryFilter): Promise<HistoryEntry[]>;
 

@@ -1,5 +1,6 @@
 import { parseDuration } from "../duration.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
+import type { CreatedBatch } from "../workflows/batches.ts";
 import type { WorkflowInstance } from "../workflows/instance.ts";
 import type { BindingOf, TypedBindings, WorkflowBinding } from "../workflows/workflow-binding.ts";
 import type { AnyWorkflow, Workflows } from "../workflows/workflow-types.ts";
@@ -33,9 +34,18 @@ function createBinding(world: World, key: string): Binding {
   };
   const binding = {
     create: async (options) => toCreated(await ask((binding) => binding.create(options))),
-    createBatch: async (batch) => (await ask((binding) => binding.createBatch(batch))).map(toCreated),
+    createBatch: async (batch: never) => {
+      const made = (await ask((binding) => binding.createBatch(batch))) as WorkflowInstance[] | CreatedBatch;
+      return Array.isArray(made) ? made.map(toCreated) : { ...made, created: made.created.map(toCreated) };
+    },
+    restartOrCreate: async (options) => {
+      const { instance, outcome } = await ask((binding) => binding.restartOrCreate(options));
+      return { instance: outcome === "created" ? toCreated(instance) : toInstance(instance), outcome };
+    },
+    deleteBatch: (ids) => ask((binding) => binding.deleteBatch(ids)),
     get: async (id) => toInstance(await ask((binding) => binding.get(id))),
     list: (options) => ask((binding) => binding.list(options)),
+    counts: () => ask((binding) => binding.counts()),
   } as Binding;
   makeIntrospectable(binding, world, key);
   return binding;

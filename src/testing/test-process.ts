@@ -146,7 +146,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
   }
 
   async purge(): Promise<void> {
-    for (const source of this.#processor?.sources ?? []) await source.purge();
+    for (const source of this.#processor?.sources ?? []) while (await source.purge());
   }
 
   /** Ends it where it stands: what it hasn't committed is lost, and nothing that it waits for comes any more. */

@@ -1,34 +1,21 @@
-import { decodeCursor, encodeCursor } from "../cursor.ts";
-import { InvalidInputError } from "../errors.ts";
-import { checkOptions } from "../options.ts";
-import type { InstanceFilter, InstanceStatus } from "../store/instance-records.ts";
-import { timeOfDate } from "../values/index.ts";
+import type { BatchOptions } from "./batches.ts";
+import { countInstances } from "./count-instances.ts";
+import { checkBatch, createEach } from "./create-batch.ts";
 import type { CreateOptions } from "./create-options.ts";
+import { deleteBatch } from "./delete-batch.ts";
 import type { WorkflowInstance } from "./instance.ts";
-import { InstanceHandle, toState } from "./instance-handle.ts";
+import { InstanceHandle } from "./instance-handle.ts";
+import { listInstances } from "./list-instances.ts";
 import { checkId } from "./names.ts";
 import { notFound } from "./not-found.ts";
 import { alreadyExists, prepareInstance } from "./prepare-instance.ts";
-import { checkLimit } from "./read-history.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
+import { type RestartOptions, restartOrCreate } from "./restart-or-create.ts";
 import type { WorkflowStep } from "./step.ts";
-import type { InstanceListOptions, InstancePage, WorkflowBinding, WorkflowBindings } from "./workflow-binding.ts";
+import type { WorkflowBinding, WorkflowBindings } from "./workflow-binding.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 type AnyBinding = WorkflowBinding<unknown, unknown, never>;
-
-const MOST_IN_BATCH = 100;
-const LIST_FIELDS = ["status", "createdFrom", "createdBefore", "order", "limit", "cursor"];
-const STATUSES: readonly unknown[] = [
-  "queued",
-  "running",
-  "waiting",
-  "waitingForPause",
-  "paused",
-  "complete",
-  "errored",
-  "terminated",
-] satisfies InstanceStatus[];
 
 /** The workflows by their keys. Inside of a workflow, where `step` is given, what is created is created once, as a step is. */
 export function createBindings(runtime: WorkflowRuntime, step: WorkflowStep | null = null): WorkflowBindings {
@@ -41,12 +28,19 @@ function createBinding(runtime: WorkflowRuntime, workflow: RegisteredWorkflow, s
     step === null
       ? createInstance(runtime, workflow, options)
       : (step.create(workflow.name, options) as Promise<WorkflowInstance>);
+  const createAll = (batch: readonly CreateOptions<unknown>[]) =>
+    step === null
+      ? createBatch(runtime, workflow, batch)
+      : Promise.all(checkBatch(batch).map((options) => create(options))); // in order: each is a step of its own
   return {
     create,
-    createBatch: (batch) =>
-      step === null ? createBatch(runtime, workflow, batch) : createEach(checkBatch(batch), create),
+    createBatch: async (batch: readonly CreateOptions<unknown>[] | BatchOptions<unknown>) =>
+      Array.isArray(batch) ? createAll(batch) : createEach(batch as BatchOptions<unknown>, create),
+    restartOrCreate: (options: RestartOptions<unknown>) => restartOrCreate(runtime, workflow, options),
+    deleteBatch: (ids) => deleteBatch(runtime, workflow, ids),
     get: (id) => getInstance(runtime, workflow, id),
     list: (options) => listInstances(runtime, workflow.name, options),
+    counts: () => countInstances(runtime, workflow.name),
   } as AnyBinding;
 }
 
@@ -76,19 +70,6 @@ async function createBatch(
   });
 }
 
-/** In order: each is a step of its own. */
-async function createEach(
-  batch: readonly CreateOptions<unknown>[],
-  create: (options: CreateOptions<unknown>) => Promise<WorkflowInstance>,
-): Promise<WorkflowInstance[]> {
-  return Promise.all(batch.map((options) => create(options)));
-}
-
-function checkBatch(batch: readonly CreateOptions<unknown>[]): readonly CreateOptions<unknown>[] {
-  if (Array.isArray(batch) && batch.length <= MOST_IN_BATCH) return batch;
-  throw new InvalidInputError("create.invalid", `createBatch takes an array of at most ${MOST_IN_BATCH} instances.`);
-}
-
 async function getInstance(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
@@ -98,48 +79,4 @@ async function getInstance(
   const [record] = await runtime.store.instances.statements.find([name]);
   if (record === null || record === undefined) throw notFound(workflow.name, id);
   return new InstanceHandle(runtime, workflow, id);
-}
-
-async function listInstances(
-  runtime: WorkflowRuntime,
-  name: string,
-  options: InstanceListOptions = {},
-): Promise<InstancePage> {
-  const filter = parseListOptions(options);
-  const { limit } = filter;
-  const { statements } = runtime.store.instances;
-  const records = await statements.list({ ...filter, namespace: runtime.namespace, name, limit: limit + 1 });
-  const page = records.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    instances: page.map((record) => ({ id: record.id, workflowName: record.name, ...toState(record, runtime) })),
-    cursor: records.length > limit && last !== undefined ? encodeCursor(last.ref) : null,
-  };
-}
-
-function parseListOptions(options: InstanceListOptions): Omit<InstanceFilter, "namespace" | "name"> {
-  checkOptions(options, { label: "list", fields: LIST_FIELDS });
-  const { status = null, createdFrom, createdBefore, order = "newest", limit = 100, cursor } = options;
-  if (status !== null && !STATUSES.includes(status)) throw invalid(`status must be one of ${STATUSES.join(", ")}`);
-  if (order !== "newest" && order !== "oldest") throw invalid('order must be "newest" or "oldest"');
-  checkLimit(limit);
-  return {
-    status,
-    createdFrom: parseTime(createdFrom, "createdFrom"),
-    createdBefore: parseTime(createdBefore, "createdBefore"),
-    after: cursor === undefined ? null : decodeCursor(cursor),
-    order,
-    limit,
-  };
-}
-
-function parseTime(value: Date | number | undefined, label: string): number | null {
-  if (value === undefined) return null;
-  const time = timeOfDate(value) ?? value;
-  if (typeof time === "number" && Number.isFinite(time)) return Math.round(time);
-  throw invalid(`${label} must be a Date, or milliseconds since the epoch`);
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }

@@ -1,3 +1,6 @@
+import type { Labels } from "./labels.ts";
+import type { RetentionOptions } from "./retention.ts";
+
 /** How an instance is created. */
 export interface CreateOptions<Params> {
   /** At most 100 letters, digits and `. : _ -`, unique within the workflow. Default: one that is made for it. */
@@ -7,6 +10,10 @@ export interface CreateOptions<Params> {
   readonly onConflict?: "error" | "return";
   /** From -100 to 100: of what waits to start, higher ones start first. What has begun comes before all of them. Default: 0. */
   readonly priority?: number;
+  /** How long it is kept when it is finished. What isn't said is as its workflow says, or for ever. */
+  readonly retention?: RetentionOptions;
+  /** What it can be found by: at most 16 texts under names of your own. */
+  readonly labels?: Labels;
 }
 
 /** The arguments of `create`: params may be left out where the workflow takes none. */

@@ -4,6 +4,7 @@ import { checkOptions } from "../options.ts";
 import { isStandardSchema } from "../schema.ts";
 import { type FlowControlOptions, parseFlowControl } from "./flow-control.ts";
 import { checkWorkflowName } from "./names.ts";
+import { parseRetention, type RetentionOptions } from "./retention.ts";
 import type { WorkflowStep } from "./step.ts";
 import { parseTerminalHooks, TERMINAL_HOOKS, type TerminalHooks } from "./terminal-hooks.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
@@ -33,6 +34,8 @@ interface WorkflowOptions<Params, Output> extends TerminalHooks<Output> {
   readonly name: string;
   /** When instances are created by themselves: cron expressions, in UTC, or `{ cron, timezone, params, name }`. */
   readonly schedules?: readonly ScheduleOption<Params>[];
+  /** How long finished instances are kept, unless `create` says otherwise. Default: for ever. */
+  readonly retention?: RetentionOptions;
 }
 
 /**
@@ -96,10 +99,29 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
   }
   checkOptions(options, {
     label: "A workflow",
-    fields: ["name", "input", "output", "events", "schedules", "concurrency", "rateLimit", ...TERMINAL_HOOKS],
+    fields: [
+      "name",
+      "input",
+      "output",
+      "events",
+      "schedules",
+      "concurrency",
+      "rateLimit",
+      "retention",
+      ...TERMINAL_HOOKS,
+    ],
     code: "workflow.invalid",
   });
-  const { name, input: given, output, events, schedules, concurrency, rateLimit } = options as Record<string, unknown>;
+  const {
+    name,
+    input: given,
+    output,
+    events,
+    schedules,
+    concurrency,
+    rateLimit,
+    retention,
+  } = options as Record<string, unknown>;
   const input = checkSchema(given, "input");
   return {
     kind: "workflow",
@@ -110,6 +132,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
     schedules: parseSchedules(schedules, input),
     flow: parseFlowControl(concurrency, rateLimit),
     endingHooks: parseTerminalHooks(options as Record<string, unknown>),
+    retention: parseRetention(retention, "workflow.invalid"),
     run: run as WorkflowFunction,
   };
 }

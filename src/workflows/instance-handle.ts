@@ -14,6 +14,7 @@ import type { InstanceChange, InstanceName, InstanceRecord } from "../store/inst
 import { decodeValue, describeError, encodeValue } from "../values/index.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { InstanceState, SentEvent, WorkflowInstance } from "./instance.ts";
+import type { Labels } from "./labels.ts";
 import { checkId } from "./names.ts";
 import { notFound } from "./not-found.ts";
 import { readHistory } from "./read-history.ts";
@@ -204,13 +205,14 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
 /** An instance that this process holds in memory while it waits is waiting, whoever owns its row. */
 export function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceState {
-  const { status, output, error, run, createdAt, startedAt, finishedAt, ref } = record;
+  const { status, output, error, run, labels, createdAt, startedAt, finishedAt, ref } = record;
   const waits = status === "running" && runtime.live.get(ref)?.waiting === true;
   return {
     status: waits ? "waiting" : status,
     ...(status === "complete" ? { output: decodeValue(output as string) } : {}),
     ...(status === "errored" ? { error: describeError(decodeValue(error as string)) } : {}),
     run,
+    labels: labels === null ? {} : (JSON.parse(labels) as Labels),
     createdAt: new Date(createdAt),
     startedAt: startedAt === null ? null : new Date(startedAt),
     finishedAt: finishedAt === null ? null : new Date(finishedAt),

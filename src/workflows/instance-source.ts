@@ -8,6 +8,7 @@ import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 /** What other processes announce within this time is looked for once. */
 const GATHER_MS = 20;
+const PURGE_BATCH = 100;
 
 /** The workflow instances of some namespaces in one database, as work. */
 export class InstanceSource implements ProcessorSource {
@@ -104,7 +105,11 @@ export class InstanceSource implements ProcessorSource {
     return statements.expireLeases(this.namespaces, tokens.filter(isGone));
   }
 
-  async purge(): Promise<void> {}
+  async purge(): Promise<boolean> {
+    const { statements } = this.store.instances;
+    for (const namespace of this.namespaces) if ((await statements.purge(namespace, PURGE_BATCH)) > 0) return true;
+    return false;
+  }
 
   /** Events may have come for what waits for them in memory. */
   heard(): void {

@@ -1,6 +1,7 @@
 import type { Duration } from "../duration.ts";
 import type { InstanceStatus } from "../store/instance-records.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
+import type { Labels } from "./labels.ts";
 import type { SubscribeOptions, WorkflowInstanceSubscription } from "./views/instance-event.ts";
 import type { EventPayloads } from "./workflow-event.ts";
 
@@ -13,6 +14,8 @@ export interface InstanceState<Output = unknown> {
   readonly output?: Output;
   /** Counted from 1; a restart begins the next. */
   readonly run: number;
+  /** What it was labelled with when it was created. */
+  readonly labels: Labels;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;

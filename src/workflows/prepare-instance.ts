@@ -2,13 +2,16 @@ import { ConflictError, InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { applySchema } from "../schema.ts";
 import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../store/fresh-place.ts";
-import { type InstanceInsert, NO_TRAITS } from "../store/instance-records.ts";
+import type { InstanceInsert } from "../store/instance-records.ts";
 import { encodeValue } from "../values/index.ts";
 import type { CreateOptions } from "./create-options.ts";
 import { flowKeys } from "./flow-control.ts";
+import { parseTraits, toTraits } from "./instance-traits.ts";
 import { checkId } from "./names.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
+
+const CREATE_FIELDS = ["id", "params", "onConflict", "priority", "retention", "labels"];
 
 export interface PreparedInstance {
   readonly insert: InstanceInsert;
@@ -18,20 +21,18 @@ export interface PreparedInstance {
 /** Checks what `create` was given, and gives what to store. */
 export async function prepareInstance(
   runtime: WorkflowRuntime,
-  { name, definition, flow }: RegisteredWorkflow,
+  workflow: RegisteredWorkflow,
   options: CreateOptions<unknown> = {},
   parent: string | null = null,
 ): Promise<PreparedInstance> {
-  checkOptions(options, {
-    label: "create",
-    fields: ["id", "params", "onConflict", "priority"],
-    code: "create.invalid",
-  });
+  const { name, definition, flow } = workflow;
+  checkOptions(options, { label: "create", fields: CREATE_FIELDS, code: "create.invalid" });
   const { onConflict = "error", priority = 0 } = options;
   if (onConflict !== "error" && onConflict !== "return") {
     throw new InvalidInputError("create.invalid", 'onConflict must be "error" or "return".');
   }
   checkPriority(priority);
+  const given = parseTraits(workflow, options);
   const ref = runtime.store.createId();
   const id = options.id === undefined ? ref : checkId(options.id, "The id of an instance");
   const { maxValueBytes } = runtime.workflows.settings;
@@ -44,7 +45,7 @@ export async function prepareInstance(
   const encoded = encodeValue(params, { label: "params", maxBytes: maxValueBytes });
   const { namespace } = runtime;
   const keys = flow === null ? null : flowKeys(flow, { namespace, name }, params);
-  const traits = priority === 0 && keys === null ? null : { ...NO_TRAITS, ...keys, priority };
+  const traits = toTraits({ ...given, ...keys, priority });
   return {
     insert: { namespace, name, id, ref, params: encoded, parent, traits, lease: null },
     onConflict,

@@ -4,6 +4,7 @@ import type { LineLimits } from "../store/line-records.ts";
 import { isWorkflowDefinition } from "./define-workflow.ts";
 import { type FlowControl, NO_LIMITS, parseFlowControl } from "./flow-control.ts";
 import { checkWorkflowName } from "./names.ts";
+import { parseRetention, type Retention } from "./retention.ts";
 import { type Ending, type EndingHooks, endingHookName, parseTerminalHooks } from "./terminal-hooks.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
 import { parseSchedules, type WorkflowSchedule } from "./workflow-schedule.ts";
@@ -22,6 +23,7 @@ export interface RegisteredWorkflow {
   /** How many run at a time or start in some time; null without limits. */
   readonly flow: FlowControl | null;
   readonly endingHooks: EndingHooks;
+  readonly retention: Retention;
   /** As it was registered: the object that other workflows know it by. */
   readonly source: AnyWorkflow;
 }
@@ -89,11 +91,12 @@ export class RegisteredWorkflows {
 
 function register(key: string, source: AnyWorkflow): RegisteredWorkflow {
   if (isWorkflowDefinition(source)) {
-    const { name, schedules, flow, endingHooks } = source;
-    return { key, name, definition: source, entrypoint: null, schedules, flow, endingHooks, source };
+    const { name, schedules, flow, endingHooks, retention } = source;
+    return { key, name, definition: source, entrypoint: null, schedules, flow, endingHooks, retention, source };
   }
   if (isEntrypoint(source)) {
-    const nothing = { schedules: [], flow: null, endingHooks: {} };
+    const retention = parseRetention(undefined, "workflow.invalid");
+    const nothing = { schedules: [], flow: null, endingHooks: {}, retention };
     return { key, name: checkWorkflowName(key), definition: null, entrypoint: source, ...nothing, source };
   }
   const options = (source ?? {}) as unknown as Readonly<Record<string, unknown>>;
@@ -105,12 +108,14 @@ function register(key: string, source: AnyWorkflow): RegisteredWorkflow {
       schedules: schedules === undefined ? workflow.schedules : parseSchedules(schedules, workflow.input),
       flow: flow ?? workflow.flow,
       endingHooks: { ...workflow.endingHooks, ...endingHooks },
+      retention: parseRetention(options.retention, "workflow.invalid", workflow.retention),
     };
     const ownName = checkWorkflowName(name ?? workflow.name);
     return { key, name: ownName, definition: workflow, entrypoint: null, ...others, source };
   }
   if (isEntrypoint(workflow)) {
-    const others = { schedules: parseSchedules(schedules, null), flow, endingHooks };
+    const retention = parseRetention(options.retention, "workflow.invalid");
+    const others = { schedules: parseSchedules(schedules, null), flow, endingHooks, retention };
     return { key, name: checkWorkflowName(name), definition: null, entrypoint: workflow, ...others, source };
   }
   throw invalid(

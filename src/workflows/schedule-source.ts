@@ -49,7 +49,9 @@ export class ScheduleSource implements ProcessorSource {
     return 0;
   }
 
-  async purge(): Promise<void> {}
+  async purge(): Promise<boolean> {
+    return false;
+  }
 }
 
 async function earliest(asked: readonly Promise<number | null>[]): Promise<number | null> {

@@ -1,6 +1,10 @@
 import type { InstanceStatus } from "../store/instance-records.ts";
+import type { BatchOptions, CreatedBatch, DeletedBatch } from "./batches.ts";
+import type { InstanceCounts } from "./count-instances.ts";
 import type { CreateArguments, CreateOptions } from "./create-options.ts";
 import type { InstanceSummary, WorkflowInstance } from "./instance.ts";
+import type { Labels } from "./labels.ts";
+import type { RestartArguments, RestartedInstance } from "./restart-or-create.ts";
 import type { EventPayloads } from "./workflow-event.ts";
 import type { AnyWorkflow, ParamsOf, WorkflowEvents, WorkflowOutput, Workflows } from "./workflow-types.ts";
 
@@ -15,10 +19,29 @@ export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
   create(...rest: CreateArguments<Params>): Promise<WorkflowInstance<Output, Events>>;
   /** Creates at most 100 instances at once. Ids that exist are skipped: gives the instances that are new. */
   createBatch(batch: readonly CreateOptions<Params>[]): Promise<WorkflowInstance<Output, Events>[]>;
+  /**
+   * The same, and tells what was wrong with the others: an id that exists is an error of its own, as is what `create` would refuse.
+   *
+   * @example
+   * const { created, errors } = await app.workflows.checkout.createBatch({ count: 10, params: { total: 12 } });
+   */
+  createBatch(batch: BatchOptions<Params>): Promise<CreatedBatch<Output, Events>>;
+  /**
+   * Makes sure that an instance runs (again): creates it if there is none, restarts it if it is finished (or in a state that `when`
+   * names), and otherwise leaves it alone. Tells which. Of several who ask at the same time, one restarts it.
+   *
+   * @example
+   * const { outcome } = await app.workflows.report.restartOrCreate({ id: "daily" });
+   */
+  restartOrCreate(...rest: RestartArguments<Params>): Promise<RestartedInstance<Output, Events>>;
+  /** Deletes at most 100 instances with their histories, whatever their state. */
+  deleteBatch(ids: readonly string[]): Promise<DeletedBatch>;
   /** Gives an instance by its id; throws `instance.not_found` if there is none. */
   get(id: string): Promise<WorkflowInstance<Output, Events>>;
   /** One page of instances. */
   list(options?: InstanceListOptions): Promise<InstancePage>;
+  /** How many there are in each status: exact, by reading an index from end to end. */
+  counts(): Promise<InstanceCounts>;
 }
 
 export type BindingOf<Workflow> = WorkflowBinding<
@@ -33,11 +56,18 @@ export type TypedBindings<Registry extends Workflows> = { readonly [Key in keyof
 export type WorkflowBindings = Readonly<Record<string, BindingOf<AnyWorkflow>>>;
 
 export interface InstanceListOptions {
-  readonly status?: InstanceStatus;
+  /** One status, or several. */
+  readonly status?: InstanceStatus | readonly InstanceStatus[];
+  /** Only those that have all of these. */
+  readonly labels?: Labels;
   /** Created at this time or later. */
   readonly createdFrom?: Date | number;
   /** Created before this time. */
   readonly createdBefore?: Date | number;
+  /** Finished at this time or later. */
+  readonly finishedFrom?: Date | number;
+  /** Finished before this time. */
+  readonly finishedBefore?: Date | number;
   /** By the time of creation. Default: `newest`. */
   readonly order?: "newest" | "oldest";
   /** From 1 to 1000. Default: 100. */

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { FlowControl, FlowControlOptions } from "./flow-control.ts";
+import type { Retention, RetentionOptions } from "./retention.ts";
 import type { EndingHooks, TerminalHooks } from "./terminal-hooks.ts";
 import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
 import type { ScheduleOption, WorkflowSchedule } from "./workflow-schedule.ts";
@@ -16,6 +17,7 @@ export interface WorkflowDefinition<Params, Output, Events extends EventPayloads
   readonly schedules: readonly WorkflowSchedule[];
   readonly flow: FlowControl | null;
   readonly endingHooks: EndingHooks;
+  readonly retention: Retention;
   readonly run: WorkflowFunction;
   /** Never there: they carry types. */
   readonly types?: { readonly params: (params: Params) => void; readonly output: Output; readonly events: Events };
@@ -32,6 +34,8 @@ export interface NamedWorkflow extends AnyFlowControlOptions, TerminalHooks {
   readonly name: string;
   readonly workflow: WorkflowEntrypointClass | AnyWorkflowDefinition;
   readonly schedules?: readonly ScheduleOption[];
+  /** How long finished instances are kept, unless `create` says otherwise. Default: as the definition says. */
+  readonly retention?: RetentionOptions;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever the workflow takes; a registry knows it only by its class

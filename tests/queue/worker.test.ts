@@ -57,7 +57,7 @@ class PlentySource implements WorkSource {
   nextWake = async () => null;
   renew = async (work: readonly Work[]) => new Set(work);
   expireLeases = async () => 0;
-  purge = async () => {};
+  purge = async () => false;
 
   count(state: GatedWork["state"]): number {
     return this.given.filter((work) => work.state === state).length;

@@ -6,16 +6,19 @@ import { cancelPendingHooks } from "../../src/store/sqlite/sql/cancel-pending-ho
 import { CANCEL_TARGETS } from "../../src/store/sqlite/sql/cancel-targets.ts";
 import { CLAIM_HOOKS } from "../../src/store/sqlite/sql/claim-hooks.ts";
 import { CLAIM_INSTANCES } from "../../src/store/sqlite/sql/claim-instances.ts";
+import { COUNT_FINISHED_INSTANCES, COUNT_UNFINISHED_INSTANCES } from "../../src/store/sqlite/sql/count-instances.ts";
 import { COUNT_RECOVERY } from "../../src/store/sqlite/sql/count-recovery.ts";
 import { DELETE_BELONGINGS } from "../../src/store/sqlite/sql/delete-belongings.ts";
 import { DELETE_COMPLETED_HOOKS } from "../../src/store/sqlite/sql/delete-completed-hooks.ts";
 import { DELETE_ENTRIES } from "../../src/store/sqlite/sql/delete-entries.ts";
 import { DELETE_INSTANCE } from "../../src/store/sqlite/sql/delete-instance.ts";
+import { DELETE_LABEL } from "../../src/store/sqlite/sql/delete-label.ts";
 import { DISCARD_HOOK } from "../../src/store/sqlite/sql/discard-hook.ts";
 import { expireLeases } from "../../src/store/sqlite/sql/expire-leases.ts";
 import { FIND_CREATED_INSTANCE } from "../../src/store/sqlite/sql/find-created-instance.ts";
 import { FIND_DUE_HOOKS } from "../../src/store/sqlite/sql/find-due-hooks.ts";
 import { FIND_DUE_INSTANCES } from "../../src/store/sqlite/sql/find-due-instances.ts";
+import { FIND_PURGE } from "../../src/store/sqlite/sql/find-purge.ts";
 import { FIND_RECIPIENT } from "../../src/store/sqlite/sql/find-recipient.ts";
 import { FIND_RUN } from "../../src/store/sqlite/sql/find-run.ts";
 import { FIND_SETTLED_HOOK } from "../../src/store/sqlite/sql/find-settled-hook.ts";
@@ -23,14 +26,16 @@ import { FIND_TRIGGERED_HOOK } from "../../src/store/sqlite/sql/find-triggered-h
 import { FINISH_INSTANCE } from "../../src/store/sqlite/sql/finish-instance.ts";
 import { GET_HOOK } from "../../src/store/sqlite/sql/get-hook.ts";
 import { GET_INSTANCE } from "../../src/store/sqlite/sql/get-instance.ts";
+import { GET_INSTANCE_BY_REF } from "../../src/store/sqlite/sql/get-instance-by-ref.ts";
 import { KEEP_PAST_RUN } from "../../src/store/sqlite/sql/keep-past-run.ts";
 import { leaseTokens } from "../../src/store/sqlite/sql/lease-tokens.ts";
 import { listHooks } from "../../src/store/sqlite/sql/list-hooks.ts";
-import { listInstances } from "../../src/store/sqlite/sql/list-instances.ts";
+import { listFinishedRefs, listRefsByLabel, listUnfinishedRefs } from "../../src/store/sqlite/sql/list-refs.ts";
 import { nextWake } from "../../src/store/sqlite/sql/next-wake.ts";
 import { PARK_INSTANCE } from "../../src/store/sqlite/sql/park-instance.ts";
 import { PAUSE_INSTANCE } from "../../src/store/sqlite/sql/pause-instance.ts";
 import { PURGE_HOOKS } from "../../src/store/sqlite/sql/purge-hooks.ts";
+import { PURGE_INSTANCES } from "../../src/store/sqlite/sql/purge-instances.ts";
 import { REACQUIRE_INSTANCE } from "../../src/store/sqlite/sql/reacquire-instance.ts";
 import { readHistory } from "../../src/store/sqlite/sql/read-history.ts";
 import { READ_JOURNAL } from "../../src/store/sqlite/sql/read-journal.ts";
@@ -85,7 +90,10 @@ const BY_REF = ["PRIMARY KEY (ref=?)"];
 const BY_RUN = ["PRIMARY KEY (ref=? AND run=?)"];
 const BY_NAME = ["INDEX perdure_instance_id (namespace=? AND name=? AND id=?)"];
 const EVENT_OF_ENTRY = "PRIMARY KEY (ref=? AND run=?) LEFT-JOIN";
-const ALL = { paged: false, byStatus: false, oneRun: false };
+const OUTCOME = (range: string) => `INDEX perdure_instance_outcome (namespace=? AND name=? AND outcome=?${range})`;
+const LABEL = (range: string) => `PRIMARY KEY (namespace=? AND name=? AND key=? AND value=?${range})`;
+const PURGE = "COVERING INDEX perdure_instance_purge (namespace=? AND purge_at<?)";
+const ALL = { paged: false, oneRun: false };
 
 /** The same for instances. */
 const INSTANCE_SEARCHES: [string, string, string[]][] = [
@@ -111,11 +119,27 @@ const INSTANCE_SEARCHES: [string, string, string[]][] = [
   ["resume an instance", RESUME_INSTANCE, BY_NAME],
   ["terminate an instance", TERMINATE_INSTANCE, BY_NAME],
   ["keep a past run", KEEP_PAST_RUN, BY_NAME],
-  ["restart an instance", RESTART_INSTANCE, [`COVERING ${BY_NAME[0]}`]],
+  ["restart an instance", RESTART_INSTANCE, BY_NAME],
   ["delete an instance", DELETE_INSTANCE, [`COVERING ${BY_NAME[0]}`]],
   ...DELETE_BELONGINGS.map((sql): [string, string, string[]] => [sql, sql, BY_REF]),
-  ["list a later page", listInstances("oldest", { ...ALL, paged: true }), ["PRIMARY KEY (ref>?)"]],
-  ["list backwards", listInstances("newest", { ...ALL, paged: true, byStatus: true }), ["PRIMARY KEY (ref<?)"]],
+  ["list what is finished", listFinishedRefs({ order: "oldest", paged: false }), [`COVERING ${OUTCOME("")}`]],
+  [
+    "list a later page of what is finished",
+    listFinishedRefs({ order: "oldest", paged: true }),
+    [`COVERING ${OUTCOME(" AND ref>?")}`],
+  ],
+  ["list what isn't finished", listUnfinishedRefs({ order: "newest", paged: true }), [OUTCOME(" AND ref<?")]],
+  [
+    "list by labels",
+    listRefsByLabel({ order: "newest", paged: true }),
+    [LABEL(" AND ref<?"), LABEL(" AND ref=?"), ...BY_REF],
+  ],
+  ["get an instance by its ref", GET_INSTANCE_BY_REF, BY_REF],
+  ["count what is finished", COUNT_FINISHED_INSTANCES, [`COVERING ${OUTCOME("").replace("=?)", ">?)")}`]],
+  ["count what isn't finished", COUNT_UNFINISHED_INSTANCES, [OUTCOME("")]],
+  ["purge instances", PURGE_INSTANCES, [...BY_REF, PURGE]],
+  ["find instances to purge", FIND_PURGE, [PURGE]],
+  ["delete a label", DELETE_LABEL, [LABEL(" AND ref=?")]],
   ["read the history", readHistory("oldest", ALL), [...BY_REF, EVENT_OF_ENTRY]],
   [
     "read a later page of the history",
@@ -135,7 +159,7 @@ const INSTANCE_SEARCHES: [string, string, string[]][] = [
     [
       "COVERING INDEX perdure_instance_id (namespace=?)",
       "COVERING INDEX perdure_instance_id (namespace=? AND name>?)",
-      "INDEX perdure_instance_id (namespace=? AND name=?)",
+      OUTCOME(""),
     ],
   ],
 ];

@@ -16,10 +16,11 @@ import type {
   InstanceOutcome,
   InstanceRecord,
   InstanceRun,
+  InstanceStatus,
   InstanceTraits,
   NewEntry,
 } from "../../src/store/instance-records.ts";
-import { NO_TRAITS } from "../../src/store/instance-records.ts";
+import { INSTANCE_STATUSES, NO_TRAITS } from "../../src/store/instance-records.ts";
 import type { InstanceStatements } from "../../src/store/instance-statements.ts";
 import type { AdmitRequest, LineLimits } from "../../src/store/line-records.ts";
 import type { ControlledClock } from "./controlled-clock.ts";
@@ -39,6 +40,11 @@ export const SLEEP_MS = 3_600_000;
 /** A database for the tests of one `describe`, and a namespace of its own for each of them. Time stands still. */
 export function useInstances(engine: TestEngine): InstancesUnderTest {
   return new InstancesUnderTest(useStore(engine));
+}
+
+export interface ListedInstances extends Partial<InstanceFilter> {
+  /** One status, or all. */
+  readonly status?: InstanceStatus | null;
 }
 
 export interface CommitDetails {
@@ -208,13 +214,16 @@ export class InstancesUnderTest {
     return (await this.statements.find([this.named(id)]))[0] ?? null;
   }
 
-  list(filter: Partial<InstanceFilter> = {}): Promise<InstanceRecord[]> {
+  list({ status = null, ...filter }: ListedInstances = {}): Promise<InstanceRecord[]> {
     return this.statements.list({
       namespace: this.namespace,
       name: null,
-      status: null,
+      statuses: status === null ? INSTANCE_STATUSES : [status],
+      labels: [],
       createdFrom: null,
       createdBefore: null,
+      finishedFrom: null,
+      finishedBefore: null,
       after: null,
       order: "oldest",
       limit: 100,

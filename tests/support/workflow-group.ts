@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect } from "vitest";
-import { type Application, type HistoryItem, perdure, StoreError } from "../../src/index.ts";
+import { type Application, type HistoryItem, perdure, StoreError, type WorkflowBinding } from "../../src/index.ts";
 import { LogBook } from "../hooks/support/log-book.ts";
 import type { TestEngine, TestStore } from "./engines.ts";
 import { waitUntil } from "./wait-until.ts";
@@ -75,7 +75,8 @@ export class WorkflowGroup {
   async create(program: ProgramName, ids: readonly string[], params?: unknown): Promise<void> {
     const batch = ids.map((id) => ({ id, params: params as never }));
     for (let start = 0; start < batch.length; start += MOST_IN_BATCH) {
-      await this.app.workflows[program].createBatch(batch.slice(start, start + MOST_IN_BATCH));
+      const binding = this.app.workflows[program] as WorkflowBinding<unknown, unknown, never>;
+      await binding.createBatch(batch.slice(start, start + MOST_IN_BATCH));
     }
   }
 

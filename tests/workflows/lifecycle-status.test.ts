@@ -17,6 +17,7 @@ describe.each(ENGINES)("the status of instances on $name", (engine) => {
       ...(status === "complete" ? { output: "complete" } : {}),
       ...(status === "errored" ? { error: { name: "TypeError", message: "no" } } : {}),
       run: 1,
+      labels: {},
       createdAt: begunAt,
       startedAt: attended ? begunAt : null,
       finishedAt: finished ? begunAt : null,

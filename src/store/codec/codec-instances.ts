@@ -11,6 +11,7 @@ import type {
   InstanceChange,
   InstanceCommit,
   InstanceCommitResult,
+  InstanceCount,
   InstanceFilter,
   InstanceHistory,
   InstanceInsert,
@@ -25,6 +26,7 @@ import type {
   ProgressRange,
   Reacquisition,
   RenewedInstance,
+  RestartRequest,
 } from "../instance-records.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
 import type { AdmitRequest, LineScope } from "../line-records.ts";
@@ -143,8 +145,12 @@ export class CodecInstanceStatements implements InstanceStatements {
     }
   }
 
-  restart(instance: InstanceName): Promise<InstanceChange> {
-    return this.#change(this.#inner.restart(instance));
+  async restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange> {
+    if (request === undefined || request.params === null) return this.#change(this.#inner.restart(instance, request));
+    const [present] = await this.#inner.find([instance]); // new params are bound to the ref, which only the database knows
+    if (!present) return { changed: false, instance: null };
+    const { params } = await this.#values.encodeParams({ ref: present.ref, params: request.params });
+    return this.#change(this.#inner.restart(instance, { ...request, params }));
   }
 
   delete(instance: InstanceName): Promise<InstanceChange> {
@@ -163,6 +169,14 @@ export class CodecInstanceStatements implements InstanceStatements {
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {
     const records = await this.#inner.list(filter);
     return Promise.all(records.map((record) => this.#values.decodeRecord(record)));
+  }
+
+  counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]> {
+    return this.#inner.counts(namespace, names);
+  }
+
+  purge(namespace: string, limit: number): Promise<number> {
+    return this.#inner.purge(namespace, limit);
   }
 
   dropProgress(range: ProgressRange): Promise<void> {

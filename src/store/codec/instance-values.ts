@@ -28,6 +28,10 @@ export class InstanceValues {
   }
 
   async encodeInsert(instance: InstanceInsert): Promise<InstanceInsert> {
+    return this.encodeParams(instance);
+  }
+
+  async encodeParams<Owner extends { readonly ref: string; readonly params: string }>(instance: Owner): Promise<Owner> {
     return { ...instance, params: await this.#codec.encode(instance.params, placeOfParams(instance.ref)) };
   }
 

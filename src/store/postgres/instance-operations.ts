@@ -3,33 +3,44 @@ import type {
   HistoryEntry,
   HistoryFilter,
   InstanceChange,
+  InstanceCount,
   InstanceFilter,
   InstanceName,
   InstancePosition,
   InstanceRecord,
   PastRun,
   ProgressRange,
+  RestartRequest,
 } from "../instance-records.ts";
-import { toHistoryEntry, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
+import { toHistoryEntry, toInstanceCount, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
 import { toNumber } from "../rows.ts";
 import { textArray } from "./array-literals.ts";
 import type { PostgresQueryable } from "./driver.ts";
 import { hookColumns } from "./hook-columns.ts";
 import { nameColumns } from "./instance-columns.ts";
+import { BELONGINGS } from "./sql/belongings.ts";
 import { changeInstance, type InstanceChangeKind } from "./sql/change-instance.ts";
+import { countInstances } from "./sql/count-instances.ts";
 import { deleteBelongings } from "./sql/delete-belongings.ts";
 import { deleteInstance } from "./sql/delete-instance.ts";
 import { dropProgress } from "./sql/drop-progress.ts";
+import { findDeletedInstances } from "./sql/find-deleted-instances.ts";
 import { findInstances } from "./sql/find-instances.ts";
+import { forgetDeletedInstances } from "./sql/forget-deleted-instances.ts";
 import { freeSlot } from "./sql/free-slot.ts";
 import { insertHooks } from "./sql/insert-hooks.ts";
 import { listInstances } from "./sql/list-instances.ts";
+import { purgeInstances } from "./sql/purge-instances.ts";
 import { readHistory } from "./sql/read-history.ts";
 import { readPastRuns } from "./sql/read-past-runs.ts";
 import { readPositions } from "./sql/read-positions.ts";
+import { sweepBelongings } from "./sql/sweep-belongings.ts";
 import { unknownNames } from "./sql/unknown-names.ts";
 import { PostgresStatements } from "./statements.ts";
 import { inTransaction } from "./transaction.ts";
+
+/** What is swept up in one transaction. */
+const MOST_ROWS = 5000;
 
 /** How people look at instances, and what they do to them. */
 export class PostgresInstanceOperations extends PostgresStatements {
@@ -45,22 +56,23 @@ export class PostgresInstanceOperations extends PostgresStatements {
     if (hook === undefined) return this.#change("terminate", instance);
     const client = await this.connection.checkOut();
     return inTransaction(client, async () => {
-      const change = await this.#change("terminate", instance, client);
+      const change = await this.#change("terminate", instance, { on: client });
       if (change.instance === null || !change.changed) return change;
       await this.run(insertHooks, [this.now(), ...hookColumns([hook(change.instance.run)])], client);
       return change;
     });
   }
 
-  restart(instance: InstanceName): Promise<InstanceChange> {
-    return this.#change("restart", instance);
+  restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange> {
+    const more = [request?.statuses ?? null, request?.params ?? null];
+    return this.#change("restart", instance, { more });
   }
 
   /** Two statements: the second sees what was written while the first waited for the row. */
   async delete({ namespace, name, id }: InstanceName): Promise<InstanceChange> {
     const client = await this.connection.checkOut();
     return inTransaction(client, async () => {
-      const { rows } = await this.run(deleteInstance, [namespace, name, id], client);
+      const { rows } = await this.run(deleteInstance, [this.now(), namespace, name, id], client);
       if (rows[0] === undefined) return { changed: false, instance: null };
       const instance = toInstanceRecord(rows[0]);
       await this.run(deleteBelongings, [instance.ref], client);
@@ -84,11 +96,20 @@ export class PostgresInstanceOperations extends PostgresStatements {
   }
 
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {
-    const { namespace, name, createdFrom, createdBefore, after, limit } = filter;
-    const statement = listInstances(this.schema, filter.status, filter.order);
-    const values = [namespace, name, createdFrom, createdBefore, after, limit];
+    const { statement, values } = listInstances(this.schema, filter);
     const { rows } = await this.connection.run(statement, values);
     return rows.map(toInstanceRecord);
+  }
+
+  async counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]> {
+    const statement = countInstances(this.schema, { all: names === null });
+    const { rows } = await this.connection.run(statement, names === null ? [namespace] : [namespace, names]);
+    return rows.map(toInstanceCount);
+  }
+
+  async purge(namespace: string, limit: number): Promise<number> {
+    const { rows } = await this.run(purgeInstances, [this.now(), namespace, limit]);
+    return toNumber(rows[0]?.count) + (await this.#sweep(limit));
   }
 
   async history({ ref, run, after, order, limit, dropped = false }: HistoryFilter): Promise<HistoryEntry[]> {
@@ -111,12 +132,28 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return rows.map((row) => row.name as string);
   }
 
+  /** What deleted instances have left behind, no more than so many rows. Gives how many instances there were. */
+  async #sweep(limit: number): Promise<number> {
+    const client = await this.connection.checkOut();
+    return inTransaction(client, async () => {
+      const { rows } = await this.run(findDeletedInstances, [this.now(), limit], client);
+      const refs = rows.map((row) => row.ref as string);
+      let room = MOST_ROWS;
+      for (const table of BELONGINGS) {
+        if (refs.length === 0 || room === 0) return refs.length;
+        room -= (await this.run(sweepBelongings(table), [refs, room], client)).rowCount ?? 0;
+      }
+      if (room > 0) await this.run(forgetDeletedInstances, [this.now(), refs], client);
+      return refs.length;
+    });
+  }
+
   async #change(
     kind: InstanceChangeKind,
     { namespace, name, id }: InstanceName,
-    on?: PostgresQueryable,
+    { more = [], on }: { readonly more?: readonly unknown[]; readonly on?: PostgresQueryable | undefined } = {},
   ): Promise<InstanceChange> {
-    const values = [this.now(), namespace, name, id];
+    const values = [this.now(), namespace, name, id, ...more];
     const { rows } = await this.connection.run(changeInstance(this.schema, kind), values, on);
     return rows[0] === undefined
       ? { changed: false, instance: null }

@@ -3,27 +3,30 @@ import type {
   HistoryEntry,
   HistoryFilter,
   InstanceChange,
+  InstanceCount,
   InstanceFilter,
   InstanceName,
   InstancePosition,
   InstanceRecord,
   PastRun,
   ProgressRange,
+  RestartRequest,
 } from "../instance-records.ts";
-import { toHistoryEntry, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
+import { toHistoryEntry, toInstanceCount, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
 import { WorkClass } from "../work-class.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { hookValues } from "./hook-values.ts";
 import { freeSlot, joinLine, toPlace } from "./lines.ts";
-import { DELETE_BELONGINGS } from "./sql/delete-belongings.ts";
+import { listInstances, workflowNames } from "./list-instances.ts";
+import { deleteBelongings, deleteLabels, hasPurge, purgeInstances, sweepDeleted } from "./purge-instances.ts";
+import { COUNT_FINISHED_INSTANCES, COUNT_UNFINISHED_INSTANCES } from "./sql/count-instances.ts";
 import { DELETE_INSTANCE } from "./sql/delete-instance.ts";
 import { DROP_PROGRESS } from "./sql/drop-progress.ts";
 import { GET_INSTANCE } from "./sql/get-instance.ts";
 import { INSERT_HOOK } from "./sql/insert-hook.ts";
 import { INSTANCE_PLACE } from "./sql/instance-place.ts";
 import { KEEP_PAST_RUN } from "./sql/keep-past-run.ts";
-import { listInstances } from "./sql/list-instances.ts";
 import { PAUSE_INSTANCE } from "./sql/pause-instance.ts";
 import { readHistory } from "./sql/read-history.ts";
 import { READ_PAST_RUNS } from "./sql/read-past-runs.ts";
@@ -61,18 +64,21 @@ export class SqliteInstanceOperations {
     });
   }
 
-  async restart(instance: InstanceName): Promise<InstanceChange> {
+  async restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange> {
+    const statuses = request?.statuses ? JSON.stringify(request.statuses) : null;
     return this.#change(instance, (now) => {
-      this.driver.run(KEEP_PAST_RUN, keyOf(instance));
-      return this.driver.all(RESTART_INSTANCE, [now, ...keyOf(instance)]);
+      this.driver.run(KEEP_PAST_RUN, [...keyOf(instance), statuses]);
+      return this.driver.all(RESTART_INSTANCE, [now, ...keyOf(instance), statuses, request?.params ?? null]);
     });
   }
 
   async delete(instance: InstanceName): Promise<InstanceChange> {
     return this.#change(instance, () => {
       const deleted = this.driver.all(DELETE_INSTANCE, keyOf(instance));
-      for (const { ref } of deleted)
-        for (const statement of DELETE_BELONGINGS) this.driver.run(statement, [ref as string]);
+      for (const row of deleted) {
+        deleteBelongings(this.driver, row.ref as string);
+        deleteLabels(this.driver, row);
+      }
       return deleted;
     });
   }
@@ -88,11 +94,26 @@ export class SqliteInstanceOperations {
   }
 
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {
-    const { namespace, name, status, createdFrom, createdBefore, after, order, limit } = filter;
-    const statement = listInstances(order, { paged: after !== null, byStatus: status !== null });
-    const parameters = [namespace, name, createdFrom, createdBefore, limit, status, after];
-    const rows = await this.access.read(() => this.driver.all(statement, parameters));
-    return rows.map(toInstanceRecord);
+    return (await this.access.readSnapshot(() => listInstances(this.driver, filter))).map(toInstanceRecord);
+  }
+
+  async counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]> {
+    const statements = [COUNT_FINISHED_INSTANCES, COUNT_UNFINISHED_INSTANCES];
+    return this.access.readSnapshot(() =>
+      (names ?? workflowNames(this.driver, namespace)).flatMap((name) =>
+        statements.flatMap((statement) => this.driver.all(statement, [namespace, name]).map(toInstanceCount)),
+      ),
+    );
+  }
+
+  /** Looks first: who has nothing to purge doesn't keep others from writing. */
+  async purge(namespace: string, limit: number): Promise<number> {
+    const idle = await this.access.read(() => !hasPurge(this.driver, namespace, this.access.now()));
+    if (idle) return 0;
+    const purged = await this.access.write(() => {
+      return purgeInstances(this.driver, { namespace, now: this.access.now(), limit });
+    });
+    return purged + (await this.access.write(() => sweepDeleted(this.driver)));
   }
 
   async history({ ref, run, after, order, limit, dropped = false }: HistoryFilter): Promise<HistoryEntry[]> {

@@ -41,6 +41,7 @@ import { FIND_RECIPIENT } from "./sql/find-recipient.ts";
 import { FIND_RUN } from "./sql/find-run.ts";
 import { INSERT_EVENT } from "./sql/insert-event.ts";
 import { INSERT_INSTANCE, INSERT_SPECIAL_INSTANCE } from "./sql/insert-instance.ts";
+import { INSERT_LABEL } from "./sql/insert-label.ts";
 import { INSTANCE_PLACE } from "./sql/instance-place.ts";
 import { leaseTokens } from "./sql/lease-tokens.ts";
 import { NEXT_LINE } from "./sql/next-line.ts";
@@ -209,12 +210,19 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
         : this.driver.run(INSERT_SPECIAL_INSTANCE, [...values, ...traitValues(traits)]);
     if (inserted === 1) {
       if (limited) joinLine(this.driver, { ...instance, ...(traits as InstanceTraits), class: place.class }, now);
+      if (traits?.labels) this.#insertLabels(instance, traits.labels);
       return { result: "created", ref, at: now };
     }
     // Sent before, with the reply lost, if it has our ref; created by an earlier attempt, if it has our parent.
     const row = this.driver.all(FIND_CREATED_INSTANCE, keyOf(instance))[0] as Row;
     const ours = row.ref === ref || (parent !== null && row.parent === parent);
     return { result: ours ? "created" : "existing", ref: row.ref as string, at: Number(row.created_at) };
+  }
+
+  #insertLabels({ namespace, name, ref }: InstanceInsert, labels: string): void {
+    for (const [key, value] of Object.entries(JSON.parse(labels) as Record<string, string>)) {
+      this.driver.run(INSERT_LABEL, [namespace, name, key, value, ref]);
+    }
   }
 
   #claimFound(rows: readonly Row[], { lock, leaseMs }: ClaimRequest, now: number): ClaimedInstance[] {

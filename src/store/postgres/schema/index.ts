@@ -1,5 +1,6 @@
 import type { Migration } from "../../migration.ts";
 import type { SchemaPrefix } from "../sql/statement.ts";
+import { catalog } from "./catalog.ts";
 import { hooks } from "./hooks.ts";
 import { instanceTraits } from "./instance-traits.ts";
 import { lines } from "./lines.ts";
@@ -15,6 +16,7 @@ export function schemaMigrations(schema: SchemaPrefix): Migration[] {
     { owner: "perdure", number: 3, name: "subjects", breaking: false, sql: subjects(schema) },
     { owner: "perdure", number: 4, name: "instance traits", breaking: false, sql: instanceTraits(schema) },
     { owner: "perdure", number: 7, name: "schedules", breaking: false, sql: schedules(schema) },
+    { owner: "perdure", number: 8, name: "catalog", breaking: false, sql: catalog(schema) },
     { owner: "perdure", number: 9, name: "lines", breaking: false, sql: lines(schema) },
   ];
 }

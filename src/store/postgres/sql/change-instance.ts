@@ -1,5 +1,5 @@
 import { freshClass, freshTime, linePlace } from "./fresh-place.ts";
-import { RECORD, STATUS } from "./instance-record.ts";
+import { RECORD } from "./instance-record.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { isInstanceOf, NOW } from "./statement.ts";
 import { freeSlots, joinLines } from "./tell-lines.ts";
@@ -23,20 +23,22 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
   terminate: {
     allowed: "target.outcome is null",
     set: `outcome = 'terminated', lock = null, class = 0, available_at = null, finished_at = clock.now, paused = false,
+    purge_at = clock.now + instance.error_retention,
     wakes = instance.wakes + 1`,
   },
   restart: {
-    allowed: "true",
-    set: `run = instance.run + 1, outcome = null, output = null, error = null, started_at = null, finished_at = null, paused = false,
+    allowed: "($5::text[] is null or target.status = any ($5::text[]))",
+    set: `run = instance.run + 1, outcome = null, output = null, error = null, started_at = null, finished_at = null, purge_at = null, paused = false,
     recoveries = 0, recovered_position = 0, lock = null, class = ${freshClass("instance")},
-    available_at = ${freshTime("instance")}, wakes = instance.wakes + 1`,
+    available_at = ${freshTime("instance")}, wakes = instance.wakes + 1,
+    params = coalesce(($6::text)::json, instance.params)`,
   },
 };
 
 /**
  * What people do to one instance, if its state allows it: its state at this moment, so the row is locked first. Gives the
  * instance, and whether it was changed. What was recovered stays in the lane of its kind, and what stood in line goes to its end,
- * when it is resumed. Indexes: instance_id, then instance_pkey; line_pkey.
+ * when it is resumed. A restart may ask for a status ($5), and may bring new params ($6). Indexes: instance_id, then instance_pkey; line_pkey.
  */
 export function changeInstance(schema: SchemaPrefix, kind: InstanceChangeKind): Statement {
   const { allowed, set } = CHANGES[kind];
@@ -47,7 +49,7 @@ with clock as materialized (select ${NOW} as now),
 target as materialized (
   select * from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4 for update
 ),
-${kind === "restart" ? keepPastRun(schema) : ""}changed as (
+${kind === "restart" ? keepPastRun(schema, allowed) : ""}changed as (
   update ${schema}instance as instance set
     ${set}
   from target cross join clock
@@ -73,11 +75,11 @@ joined as (
 )`;
 }
 
-function keepPastRun(schema: SchemaPrefix): string {
+function keepPastRun(schema: SchemaPrefix, allowed: string): string {
   return `past as (
   insert into ${schema}past_run (ref, run, status, output, error, started_at, finished_at)
-  select instance.ref, instance.run, ${STATUS}, instance.output, instance.error, instance.started_at, instance.finished_at
-  from target as instance
+  select target.ref, target.run, target.status, target.output, target.error, target.started_at, target.finished_at
+  from target where ${allowed}
 ),
 `;
 }

@@ -42,7 +42,8 @@ export const HELD = `instance.class = 2 and ${SENT_BY_OWNER}`;
 
 /** What each outcome makes of the row, decided on its newest version. */
 export const WRITE_OUTCOME = {
-  finishing: `class = 0, available_at = null, recoveries = 0, outcome = 'complete', output = item.output, finished_at = clock.now`,
+  finishing: `class = 0, available_at = null, recoveries = 0, outcome = 'complete', output = item.output, finished_at = clock.now,
+    purge_at = clock.now + instance.success_retention`,
   any: `lock = case when item.kind = 'released' then null else instance.lock end,
     class = case when item.kind = 'released' and instance.recoveries > 0 then 2
       when instance.slot_key is null or item.kind in ('completed', 'errored') then 0 else 5 end,
@@ -54,7 +55,8 @@ export const WRITE_OUTCOME = {
     outcome = case item.kind when 'completed' then 'complete' when 'errored' then 'errored' end,
     output = item.output,
     error = item.error,
-    finished_at = case when item.kind in ('completed', 'errored') then clock.now end`,
+    finished_at = case when item.kind in ('completed', 'errored') then clock.now end,
+    purge_at = clock.now + case item.kind when 'completed' then instance.success_retention when 'errored' then instance.error_retention end`,
 };
 
 /**

@@ -1,12 +1,13 @@
+import { BELONGINGS } from "./belongings.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 
-/** What an instance leaves behind. Indexes: journal_pkey, event_pkey, past_run_pkey. */
+/** What an instance leaves behind. Index: each table's primary key. */
 export function deleteBelongings(schema: SchemaPrefix): Statement {
+  const parts = BELONGINGS.map((table) => `of_${table} as (delete from ${schema}${table} where ref = $1)`);
   return {
     name: "delete_belongings",
     text: `
-with journal as (delete from ${schema}journal where ref = $1),
-event as (delete from ${schema}event where ref = $1)
-delete from ${schema}past_run where ref = $1`,
+with ${parts.join(",\n")}
+select`,
   };
 }

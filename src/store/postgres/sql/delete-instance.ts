@@ -1,12 +1,24 @@
+import { deleteLabels } from "./delete-labels.ts";
 import { RECORD } from "./instance-record.ts";
+import { markDeleted, UNDER_WAY_MS } from "./mark-deleted.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
+import { NOW } from "./statement.ts";
 
-/** Gives the key of the slot that it held. Index: instance_id. */
+/**
+ * Gives the key of the slot that it held. What belongs to it is deleted next, and looked for once more later.
+ * Indexes: instance_id, label_pkey.
+ */
 export function deleteInstance(schema: SchemaPrefix): Statement {
   return {
     name: "delete_instance",
     text: `
-delete from ${schema}instance as instance where instance.namespace = $1 and instance.name = $2 and instance.id = $3
-returning ${RECORD}, case when instance.class = 2 then instance.slot_key end as held_slot`,
+with clock as materialized (select ${NOW} as now),
+gone as (
+  delete from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4
+  returning instance.*
+),
+marked as (${markDeleted(schema, `clock.now + ${UNDER_WAY_MS}`)}),
+unlabelled as (${deleteLabels(schema)})
+select ${RECORD}, case when instance.class = 2 then instance.slot_key end as held_slot from gone as instance`,
   };
 }

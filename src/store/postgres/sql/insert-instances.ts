@@ -5,7 +5,7 @@ import { joinLines } from "./tell-lines.ts";
 
 /**
  * Instances whose ids may exist: those are left alone. Gives what is new. `limited`: some of them stand in line.
- * Indexes: instance_pkey, instance_id; line_pkey.
+ * Indexes: instance_pkey, instance_id, label_pkey; line_pkey.
  */
 export function insertInstances(schema: SchemaPrefix, limited: boolean): Statement {
   return {
@@ -31,7 +31,12 @@ cross join lateral (
   select coalesce((item.traits->>'priority')::smallint, 0) as priority, item.traits->>'slotKey' as slot_key, item.traits->>'rateKey' as rate_key
 ) as trait
 on conflict do nothing
-returning ref, created_at, namespace, name, class, available_at, slot_key, rate_key
+returning ref, created_at, namespace, name, class, available_at, slot_key, rate_key, labels
+),
+labelled as (
+  insert into ${schema}label (namespace, name, key, value, ref)
+  select created.namespace, created.name, label.key, label.value, created.ref
+  from created cross join lateral json_each_text(created.labels) as label
 )${limited ? `,\njoined as (\n  ${joinLines(schema, "created")}\n)` : ""}
 select ref, created_at from created`,
   };

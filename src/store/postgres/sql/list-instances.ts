@@ -1,26 +1,81 @@
-import type { InstanceStatus } from "../../instance-records.ts";
-import { RECORD, STATUS } from "./instance-record.ts";
+import type { InstanceFilter } from "../../instance-records.ts";
+import { RECORD } from "./instance-record.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
+import { IN_QUEUE_ORDER, isInstanceOf } from "./statement.ts";
+import { workflowNames } from "./workflow-names.ts";
 
-/** One page in the order of refs, which is that of time. Index: instance_pkey, which the other filters don't narrow down. */
+type Label = InstanceFilter["labels"][number];
+
+/** A filter as a statement and its values. What isn't asked for isn't in the statement: each condition narrows down the index. */
 export function listInstances(
   schema: SchemaPrefix,
-  status: InstanceStatus | null,
-  order: "oldest" | "newest",
-): Statement {
+  filter: InstanceFilter,
+): { readonly statement: Statement; readonly values: unknown[] } {
+  const { namespace, name, statuses, labels, after, order, limit } = filter;
+  const [first, ...others] = labels;
+  const values: unknown[] = [namespace];
+  const value = (given: unknown, type: string) => `$${values.push(given)}::${type}`;
   const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
-  return {
-    name: `list_${status ?? "all"}_instances_${order}`,
-    slow: true,
-    text: `
-select ${RECORD} from ${schema}instance as instance
-where instance.namespace = $1
-  and ($2::text is null or instance.name = $2)
-  and ($3::bigint is null or instance.created_at >= $3)
-  and ($4::bigint is null or instance.created_at < $4)
-  and ($5::text is null or instance.ref ${comparison} $5)
-  ${status === null ? "" : `and ${STATUS} = '${status}'`}
-order by instance.ref ${direction}
-limit $6`,
-  };
+  const workflows = name === null ? workflowNames(schema) : `workflow(name) as (select ${value(name, "text")})`;
+  const most = value(limit, "bigint");
+  const wanted = value(statuses, "text[]");
+  const begun = after === null ? null : value(after, "text");
+  const conditions = [
+    ...compare("instance.created_at", ">=", filter.createdFrom, value),
+    ...compare("instance.created_at", "<", filter.createdBefore, value),
+    ...compare("instance.finished_at", ">=", filter.finishedFrom, value),
+    ...compare("instance.finished_at", "<", filter.finishedBefore, value),
+  ];
+  const beyond = (ref: string) => (begun === null ? "" : `and ${ref} ${comparison} ${begun}`);
+  const byStatus = `
+  unnest(${wanted}) as wanted(status)
+  cross join lateral (
+    select instance.ref from ${schema}instance as instance
+    where instance.namespace = $1 ${IN_QUEUE_ORDER} and instance.name = workflow.name and instance.status = wanted.status
+      ${beyond(`instance.ref ${IN_QUEUE_ORDER}`)} ${conditions.map((condition) => `and ${condition}`).join(" ")}
+    order by instance.ref ${IN_QUEUE_ORDER} ${direction}
+    limit ${most}
+  ) as found`;
+  const byLabel = ([key, label]: Label, others: readonly Label[]) => `lateral (
+    select label.ref from ${schema}label as label
+    cross join lateral (
+      select 1 from ${schema}instance as instance
+      where ${isInstanceOf("instance", "label")} and instance.status = any (${wanted})
+        ${[...conditions, ...others.map(has)].map((condition) => `and ${condition}`).join(" ")}
+      limit 1
+    ) as instance
+    where label.namespace = $1 and label.name = workflow.name and label.key = ${value(key, "text")} and label.value = ${value(label, "text")}
+      ${beyond("label.ref")}
+    order by label.ref ${direction}
+    limit ${most}
+  ) as found`;
+  const has = ([key, label]: Label) => `exists (
+          select from ${schema}label as other
+          where other.namespace = $1 and other.name = workflow.name and other.key = ${value(key, "text")}
+            and other.value = ${value(label, "text")} and other.ref = label.ref
+        )`;
+  const text = `
+with ${workflows},
+page as materialized (
+  select found.ref from workflow cross join ${first === undefined ? byStatus : byLabel(first, others)}
+  where workflow.name is not null
+  order by found.ref ${direction}
+  limit ${most}
+)
+select ${RECORD}
+from page
+cross join lateral (select * from ${schema}instance as instance where ${isInstanceOf("instance", "page")} limit 1) as instance
+order by page.ref ${direction}`;
+  const times = [filter.createdFrom, filter.createdBefore, filter.finishedFrom, filter.finishedBefore];
+  const shape = [name, after, ...times].map((given) => (given === null ? 0 : 1)).join("");
+  return { statement: { name: `list_${order}_${shape}_${labels.length}`, slow: true, text }, values };
+}
+
+function compare(
+  column: string,
+  comparison: string,
+  time: number | null,
+  value: (given: unknown, type: string) => string,
+): string[] {
+  return time === null ? [] : [`${column} ${comparison} ${value(time, "bigint")}`];
 }

@@ -1,4 +1,3 @@
-import { STATUS } from "./instance-record.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { isInstanceOf, placedBatch } from "./statement.ts";
 
@@ -11,7 +10,7 @@ export function readPositions(schema: SchemaPrefix): Statement {
 select item.place, instance.run, instance.status, coalesce(last.position, 0) as position
 from ${placedBatch(1, { ref: "text" })} as item
 cross join lateral (
-  select instance.ref, instance.run, ${STATUS} as status
+  select instance.ref, instance.run, instance.status
   from ${schema}instance as instance where ${isInstanceOf("instance", "item")} limit 1
 ) as instance
 left join lateral (

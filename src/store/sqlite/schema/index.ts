@@ -1,4 +1,5 @@
 import type { Migration } from "../../migration.ts";
+import { CATALOG } from "./catalog.ts";
 import { HOOKS } from "./hooks.ts";
 import { INSTANCE_TRAITS } from "./instance-traits.ts";
 import { LINES } from "./lines.ts";
@@ -13,5 +14,6 @@ export const schemaMigrations: readonly Migration[] = [
   { owner: "perdure", number: 3, name: "subjects", breaking: false, sql: SUBJECTS },
   { owner: "perdure", number: 4, name: "instance traits", breaking: false, sql: INSTANCE_TRAITS },
   { owner: "perdure", number: 7, name: "schedules", breaking: false, sql: SCHEDULES },
+  { owner: "perdure", number: 8, name: "catalog", breaking: false, sql: CATALOG },
   { owner: "perdure", number: 9, name: "lines", breaking: false, sql: LINES },
 ];

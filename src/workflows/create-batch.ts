@@ -1,0 +1,55 @@
+import { InvalidInputError, StoreError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
+import type { BatchError, BatchOptions, CreatedBatch } from "./batches.ts";
+import type { CreateOptions } from "./create-options.ts";
+import type { WorkflowInstance } from "./instance.ts";
+
+export const MOST_IN_BATCH = 100;
+
+const COUNTED_FIELDS = ["count", "params", "retention", "labels"];
+
+type Create = (options: CreateOptions<unknown>) => Promise<WorkflowInstance>;
+
+/** Creates each for itself, so that what is wrong with one is no matter to the others. Those that are asked for at once are written at once. */
+export async function createEach(batch: BatchOptions<unknown>, create: Create): Promise<CreatedBatch> {
+  const items = checkBatchOptions(batch);
+  const results = await Promise.allSettled(items.map((item) => create(item)));
+  return {
+    created: results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])),
+    errors: results.flatMap((result, index) =>
+      result.status === "rejected" ? [toBatchError(result.reason, index, idOf(items[index]))] : [],
+    ),
+  };
+}
+
+export function checkBatch(batch: readonly CreateOptions<unknown>[]): readonly CreateOptions<unknown>[] {
+  if (Array.isArray(batch) && batch.length <= MOST_IN_BATCH) return batch;
+  throw new InvalidInputError(
+    "create.invalid",
+    `createBatch takes an array of at most ${MOST_IN_BATCH} instances, or { instances } with such an array, or { count, params }.`,
+  );
+}
+
+/** Errors that are about one item are its own, also if a workflow remembers them; that the database can't be reached is everybody's. */
+export function toBatchError(error: unknown, index: number, id: unknown): BatchError {
+  const code: unknown = Reflect.get(Object(error), "code");
+  if (!(error instanceof Error) || typeof code !== "string" || error instanceof StoreError) throw error;
+  return { index, ...(typeof id === "string" ? { id } : {}), code, message: error.message };
+}
+
+function checkBatchOptions(batch: BatchOptions<unknown>): readonly CreateOptions<unknown>[] {
+  if (Object.hasOwn(Object(batch), "instances")) {
+    checkOptions(batch, { label: "createBatch", fields: ["instances"], code: "create.invalid" });
+    return checkBatch((batch as { instances: CreateOptions<unknown>[] }).instances);
+  }
+  checkOptions(batch, { label: "createBatch", fields: COUNTED_FIELDS, code: "create.invalid" });
+  const { count, ...options } = batch as { count: unknown } & CreateOptions<unknown>;
+  if (typeof count !== "number" || !Number.isInteger(count) || count < 0 || count > MOST_IN_BATCH) {
+    throw new InvalidInputError("create.invalid", `count must be a whole number from 0 to ${MOST_IN_BATCH}.`);
+  }
+  return Array.from({ length: count }, () => options);
+}
+
+function idOf(item: unknown): unknown {
+  return Reflect.get(Object(item), "id");
+}

@@ -1,0 +1,23 @@
+import { type InstanceTraits, NO_TRAITS } from "../store/instance-records.ts";
+import type { CreateOptions } from "./create-options.ts";
+import { parseLabels } from "./labels.ts";
+import type { RegisteredWorkflow } from "./registered-workflows.ts";
+import { parseRetention } from "./retention.ts";
+
+type GivenTraits = Pick<InstanceTraits, "labels" | "successRetention" | "errorRetention">;
+
+/** What `create` says of an instance, or else its workflow. */
+export function parseTraits(workflow: RegisteredWorkflow, options: CreateOptions<unknown>): GivenTraits {
+  const labels = parseLabels(options.labels, "create.invalid");
+  return {
+    ...parseRetention(options.retention, "create.invalid", workflow.retention),
+    labels: labels.length === 0 ? null : JSON.stringify(Object.fromEntries(labels)),
+  };
+}
+
+/** Null for one that is like most: those are created faster. */
+export function toTraits(given: Partial<InstanceTraits>): InstanceTraits | null {
+  const traits = { ...NO_TRAITS, ...given };
+  const plain = Object.entries(NO_TRAITS).every(([name, value]) => traits[name as keyof InstanceTraits] === value);
+  return plain ? null : traits;
+}
