@@ -33,6 +33,7 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
     expect(await instance.status()).toEqual({
       status: "queued",
       run: 1,
+      labels: {},
       createdAt: created,
       startedAt: null,
       finishedAt: null,

@@ -17,7 +17,7 @@ gone as (
   delete from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4
   returning instance.*
 ),
-marked as (${markDeleted(schema, `clock.now + ${UNDER_WAY_MS}`)}),
+marked as (${markDeleted(schema, UNDER_WAY_MS)}),
 unlabelled as (${deleteLabels(schema)})
 select ${RECORD}, case when instance.class = 2 then instance.slot_key end as held_slot from gone as instance`,
   };

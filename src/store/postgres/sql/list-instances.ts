@@ -26,13 +26,14 @@ export function listInstances(
     ...compare("instance.finished_at", ">=", filter.finishedFrom, value),
     ...compare("instance.finished_at", "<", filter.finishedBefore, value),
   ];
-  const beyond = (ref: string) => (begun === null ? "" : `and ${ref} ${comparison} ${begun}`);
+  const beyond = (table: string, collation: string) =>
+    begun === null ? "" : `and ${table}.ref ${collation} ${comparison} ${begun}`;
   const byStatus = `
   unnest(${wanted}) as wanted(status)
   cross join lateral (
     select instance.ref from ${schema}instance as instance
     where instance.namespace = $1 ${IN_QUEUE_ORDER} and instance.name = workflow.name and instance.status = wanted.status
-      ${beyond(`instance.ref ${IN_QUEUE_ORDER}`)} ${conditions.map((condition) => `and ${condition}`).join(" ")}
+      ${beyond("instance", IN_QUEUE_ORDER)} ${conditions.map((condition) => `and ${condition}`).join(" ")}
     order by instance.ref ${IN_QUEUE_ORDER} ${direction}
     limit ${most}
   ) as found`;
@@ -45,7 +46,7 @@ export function listInstances(
       limit 1
     ) as instance
     where label.namespace = $1 and label.name = workflow.name and label.key = ${value(key, "text")} and label.value = ${value(label, "text")}
-      ${beyond("label.ref")}
+      ${beyond("label", "")}
     order by label.ref ${direction}
     limit ${most}
   ) as found`;

@@ -23,7 +23,7 @@ gone as (
   ))
   returning instance.ref, instance.namespace, instance.name, instance.labels, instance.finished_at
 ),
-marked as (${markDeleted(schema, "clock.now")}),
+marked as (${markDeleted(schema, 0)}),
 unlabelled as (${deleteLabels(schema)})
 select count(*) as count from gone`,
   };

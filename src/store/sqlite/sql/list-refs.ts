@@ -18,7 +18,7 @@ export function listUnfinishedRefs(shape: ListShape): string {
 }
 
 function listRefs(shape: ListShape, condition: string): string {
-  const { beyond, direction } = inOrder(shape, "instance.ref");
+  const { beyond, direction } = inOrder(shape, "instance");
   return `
 select instance.ref from perdure_instance as instance indexed by perdure_instance_outcome
 where instance.namespace = ?1 and instance.name = ?2 and ${condition} and ${beyond} and ${TIMES}
@@ -31,7 +31,7 @@ limit ?3`;
  * array). Indexes: the primary key of perdure_label, then that of perdure_instance.
  */
 export function listRefsByLabel(shape: ListShape): string {
-  const { beyond, direction } = inOrder(shape, "label.ref");
+  const { beyond, direction } = inOrder(shape, "label");
   return `
 select label.ref from perdure_label as label cross join perdure_instance as instance on instance.ref = label.ref
 where label.namespace = ?1 and label.name = ?2 and label.key = ?10 and label.value = ?11 and ${beyond}
@@ -48,7 +48,7 @@ order by label.ref ${direction}
 limit ?3`;
 }
 
-function inOrder({ order, paged }: ListShape, ref: string) {
+function inOrder({ order, paged }: ListShape, table: string) {
   const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
-  return { beyond: paged ? `${ref} ${comparison} ?4` : "?4 is null", direction };
+  return { beyond: paged ? `${table}.ref ${comparison} ?4` : "?4 is null", direction };
 }
