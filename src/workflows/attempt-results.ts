@@ -43,7 +43,7 @@ export class AttemptResults {
     }
     const { call } = attempt;
     const { value } = result;
-    const maxBytes = this.#parts.host.maxValueBytes;
+    const maxBytes = this.#parts.host.limits.maxStepResultBytes;
     try {
       const label = `The result of the step "${call.name}"`;
       const text = value === undefined ? null : encodeValue(value, { label, maxBytes });
@@ -57,8 +57,12 @@ export class AttemptResults {
   /** An attempt has failed: the next comes after the delay, or, if that is null, none does. */
   fail(call: BodyCall, error: unknown, delay: number | null): void {
     const { bodies, time, commits, waits, progress } = this.#parts;
-    bodies.ended(call);
     const value = encodeError(error);
+    if (delay !== null && !commits.room.takes(value)) {
+      this.fail(call, commits.room.refusal(error), null); // there is no room for another attempt
+      return;
+    }
+    bodies.ended(call);
     const dueAt = delay === null ? null : time.now() + Math.ceil(delay);
     const entry = call.entry("failed", { attempt: call.attempt, value, dueAt });
     commits.add(entry);
@@ -89,6 +93,10 @@ export class AttemptResults {
 
   #complete(call: BodyCall, value: unknown, text: string | null): void {
     const { bodies, commits, progress } = this.#parts;
+    if (!commits.room.takes(text)) {
+      this.fail(call, commits.room.refusal(), null);
+      return;
+    }
     bodies.ended(call);
     const entry = call.entry("completed", { attempt: call.attempt, value: text });
     commits.add(entry);

@@ -5,6 +5,7 @@ import type {
   InstanceOutcome,
   NewEntry,
 } from "../store/instance-records.ts";
+import { type JournalLimits, JournalRoom } from "./journal-room.ts";
 import type { PauseFlag } from "./pause-flag.ts";
 
 export type WrittenCommit = Extract<InstanceCommitResult, { result: "written" }>;
@@ -21,6 +22,8 @@ export interface CommitListener {
 export class Commits {
   /** Where the next entry goes. */
   position = 1;
+  /** What the journal still takes. */
+  readonly room: JournalRoom;
   readonly #send: (commit: InstanceCommit) => Promise<InstanceCommitResult>;
   readonly #pause: PauseFlag;
   readonly #listener: CommitListener;
@@ -31,7 +34,9 @@ export class Commits {
     send: (commit: InstanceCommit) => Promise<InstanceCommitResult>,
     pause: PauseFlag,
     listener: CommitListener,
+    limits: JournalLimits,
   ) {
+    this.room = new JournalRoom(limits);
     this.#send = send;
     this.#pause = pause;
     this.#listener = listener;
@@ -52,6 +57,7 @@ export class Commits {
   }
 
   add(...entries: NewEntry[]): void {
+    for (const entry of entries) this.room.add(entry);
     this.#pending.push(...entries);
   }
 

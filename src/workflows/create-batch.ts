@@ -11,8 +11,8 @@ const COUNTED_FIELDS = ["count", "params", "retention", "labels"];
 type Create = (options: CreateOptions<unknown>) => Promise<WorkflowInstance>;
 
 /** Creates each for itself, so that what is wrong with one is no matter to the others. Those that are asked for at once are written at once. */
-export async function createEach(batch: BatchOptions<unknown>, create: Create): Promise<CreatedBatch> {
-  const items = checkBatchOptions(batch);
+export async function createEach(batch: BatchOptions<unknown>, create: Create, most: number): Promise<CreatedBatch> {
+  const items = checkBatchOptions(batch, most);
   const results = await Promise.allSettled(items.map((item) => create(item)));
   return {
     created: results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])),
@@ -22,11 +22,11 @@ export async function createEach(batch: BatchOptions<unknown>, create: Create): 
   };
 }
 
-export function checkBatch(batch: readonly CreateOptions<unknown>[]): readonly CreateOptions<unknown>[] {
-  if (Array.isArray(batch) && batch.length <= MOST_IN_BATCH) return batch;
+export function checkBatch(batch: readonly CreateOptions<unknown>[], most: number): readonly CreateOptions<unknown>[] {
+  if (Array.isArray(batch) && batch.length <= most) return batch;
   throw new InvalidInputError(
     "create.invalid",
-    `createBatch takes an array of at most ${MOST_IN_BATCH} instances, or { instances } with such an array, or { count, params }.`,
+    `createBatch takes an array of at most ${most} instances, or { instances } with such an array, or { count, params }.`,
   );
 }
 
@@ -37,15 +37,15 @@ export function toBatchError(error: unknown, index: number, id: unknown): BatchE
   return { index, ...(typeof id === "string" ? { id } : {}), code, message: error.message };
 }
 
-function checkBatchOptions(batch: BatchOptions<unknown>): readonly CreateOptions<unknown>[] {
+function checkBatchOptions(batch: BatchOptions<unknown>, most: number): readonly CreateOptions<unknown>[] {
   if (Object.hasOwn(Object(batch), "instances")) {
     checkOptions(batch, { label: "createBatch", fields: ["instances"], code: "create.invalid" });
-    return checkBatch((batch as { instances: CreateOptions<unknown>[] }).instances);
+    return checkBatch((batch as { instances: CreateOptions<unknown>[] }).instances, most);
   }
   checkOptions(batch, { label: "createBatch", fields: COUNTED_FIELDS, code: "create.invalid" });
   const { count, ...options } = batch as { count: unknown } & CreateOptions<unknown>;
-  if (typeof count !== "number" || !Number.isInteger(count) || count < 0 || count > MOST_IN_BATCH) {
-    throw new InvalidInputError("create.invalid", `count must be a whole number from 0 to ${MOST_IN_BATCH}.`);
+  if (typeof count !== "number" || !Number.isInteger(count) || count < 0 || count > most) {
+    throw new InvalidInputError("create.invalid", `count must be a whole number from 0 to ${most}.`);
   }
   return Array.from({ length: count }, () => options);
 }

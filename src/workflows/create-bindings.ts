@@ -28,14 +28,15 @@ function createBinding(runtime: WorkflowRuntime, workflow: RegisteredWorkflow, s
     step === null
       ? createInstance(runtime, workflow, options)
       : (step.create(workflow.name, options) as Promise<WorkflowInstance>);
+  const { maxBatchSize } = runtime.workflows.settings;
   const createAll = (batch: readonly CreateOptions<unknown>[]) =>
     step === null
       ? createBatch(runtime, workflow, batch)
-      : Promise.all(checkBatch(batch).map((options) => create(options))); // in order: each is a step of its own
+      : Promise.all(checkBatch(batch, maxBatchSize).map((options) => create(options))); // in order: each is a step of its own
   return {
     create,
     createBatch: async (batch: readonly CreateOptions<unknown>[] | BatchOptions<unknown>) =>
-      Array.isArray(batch) ? createAll(batch) : createEach(batch as BatchOptions<unknown>, create),
+      Array.isArray(batch) ? createAll(batch) : createEach(batch as BatchOptions<unknown>, create, maxBatchSize),
     restartOrCreate: (options: RestartOptions<unknown>) => restartOrCreate(runtime, workflow, options),
     deleteBatch: (ids) => deleteBatch(runtime, workflow, ids),
     get: (id) => getInstance(runtime, workflow, id),
@@ -60,7 +61,10 @@ async function createBatch(
   workflow: RegisteredWorkflow,
   batch: readonly CreateOptions<unknown>[],
 ): Promise<WorkflowInstance[]> {
-  const prepared = await Promise.all(checkBatch(batch).map((options) => prepareInstance(runtime, workflow, options)));
+  const { maxBatchSize } = runtime.workflows.settings;
+  const prepared = await Promise.all(
+    checkBatch(batch, maxBatchSize).map((options) => prepareInstance(runtime, workflow, options)),
+  );
   const results = await runtime.create(prepared.map(({ insert }) => insert));
   return prepared.flatMap(({ insert, onConflict }, index) => {
     const isNew = results[index]?.result === "created" && results[index]?.ref === insert.ref;

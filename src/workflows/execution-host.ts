@@ -11,6 +11,7 @@ import type {
   LoadedEvents,
   ProgressRange,
 } from "../store/instance-records.ts";
+import type { WorkflowSettings } from "./workflow-settings.ts";
 
 /** An execution that has let go of its instance, and can go on with it. */
 export interface ParkedExecution {
@@ -23,7 +24,7 @@ export interface ParkedExecution {
 /** What an execution needs of the world around it. */
 export interface ExecutionHost {
   readonly clock: Clock;
-  readonly maxValueBytes: number;
+  readonly limits: WorkflowSettings;
   /** With what the application wants to happen when a run is over. */
   commit(commit: InstanceCommit, instance: InstanceName): Promise<InstanceCommitResult>;
   /** A commit of this instance was written: whoever follows it should know. */

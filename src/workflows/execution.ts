@@ -88,11 +88,16 @@ export class Execution implements ParkedExecution {
     this.#outcomes = new Outcomes(this.#time, this.#bodies, this.#waits, this.#feed);
     const limited = instance.slotKey !== null; // somebody else may have its slot when we let go
     const send = (commit: InstanceCommit) => host.commit(limited ? { ...commit, limited } : commit, instance);
-    this.#commits = new Commits(send, this.#pause, {
-      written: (commit, answer) => this.#written(commit, answer),
-      superseded: () => this.supersede(),
-      failed: (error) => this.#fail(error),
-    });
+    this.#commits = new Commits(
+      send,
+      this.#pause,
+      {
+        written: (commit, answer) => this.#written(commit, answer),
+        superseded: () => this.supersede(),
+        failed: (error) => this.#fail(error),
+      },
+      host.limits,
+    );
     this.#progress = new Progress(
       this.#commits,
       () => this.#soon(),
@@ -246,7 +251,9 @@ export class Execution implements ParkedExecution {
     const path = step.parent === null ? null : pathOf(step);
     const known = path === null ? undefined : this.#inner.get(path);
     if (known !== undefined) return known.promise;
-    const call = create(this.#journal.find(step, aliases));
+    const record = this.#journal.find(step, aliases);
+    if (record === null && this.#commits.room.full) throw this.#commits.room.refusal();
+    const call = create(record);
     if (path !== null) this.#inner.set(path, call);
     if (call.record !== null) call.record.reached = true;
     const ending = call.record?.ending ?? null;
@@ -263,7 +270,7 @@ export class Execution implements ParkedExecution {
       this.#goOn();
     };
     runOutside(main).then(
-      (value) => end(toRunResult(value, this.#host.maxValueBytes)),
+      (value) => end(toRunResult(value, this.#host.limits.maxResultBytes)),
       (error: unknown) => end({ error }),
     );
   }
@@ -376,6 +383,7 @@ export class Execution implements ParkedExecution {
     if (history === null) return false;
     this.#journal = new RunJournal(history.entries);
     this.#commits.position = (history.entries.at(-1)?.position ?? 0) + 1;
+    for (const entry of history.entries) this.#commits.room.add(entry);
     this.#feed.add(history, lookedAt);
     this.#feed.markReceived(history.entries);
     return true;

@@ -74,8 +74,8 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     const eventId =
       event.id === undefined ? this.#runtime.store.createId() : `own:${checkId(event.id, "The id of an event")}`;
     const payload = await this.#checkPayload(type, event.payload);
-    const { maxValueBytes } = this.#runtime.workflows.settings;
-    const encoded = encodeValue(payload, { label: "payload", maxBytes: maxValueBytes });
+    const { maxEventBytes } = this.#runtime.workflows.settings;
+    const encoded = encodeValue(payload, { label: "payload", maxBytes: maxEventBytes });
     const sent = await this.#runtime.store.instances.sendEvent({ ...this.#name, eventId, type, payload: encoded });
     if (sent.result === "missing") throw this.#notFound();
     if (sent.result === "finished") throw this.#finishedAlready("no event can be sent to it");

@@ -35,14 +35,14 @@ export async function prepareInstance(
   const given = parseTraits(workflow, options);
   const ref = runtime.store.createId();
   const id = options.id === undefined ? ref : checkId(options.id, "The id of an instance");
-  const { maxValueBytes } = runtime.workflows.settings;
+  const { maxParamsBytes } = runtime.workflows.settings;
   const params = await applySchema(
     definition?.input ?? null,
     options.params,
     `The params of "${name}"`,
     "params.invalid",
   );
-  const encoded = encodeValue(params, { label: "params", maxBytes: maxValueBytes });
+  const encoded = encodeValue(params, { label: "params", maxBytes: maxParamsBytes });
   const { namespace } = runtime;
   const keys = flow === null ? null : flowKeys(flow, { namespace, name }, params);
   const traits = toTraits({ ...given, ...keys, priority });

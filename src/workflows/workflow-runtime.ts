@@ -159,7 +159,7 @@ export class WorkflowRuntime {
     const turns = new TurnQueue(clock);
     return {
       clock,
-      maxValueBytes: this.workflows.settings.maxValueBytes,
+      limits: this.workflows.settings,
       commit: (commit, instance) => instances.commit(this.#withHook(commit, instance)),
       committed: (ref) => this.watchers.touched(ref),
       dropProgress: (range) => {

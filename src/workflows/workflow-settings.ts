@@ -1,35 +1,73 @@
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 
-/** What a run may be, at most. */
+/** What a run may be, at most. Sizes are in bytes of the stored text, before a codec. */
 export interface WorkflowLimits {
   /** How many steps a run may have; sleeps don't count. Default: 10,000. */
   readonly steps?: number;
   /** How large params, a step's result, an event's payload and a workflow's result may be, each. Default: 1 MiB. */
   readonly valueBytes?: number;
+  /** Instead of `valueBytes`, for params alone. */
+  readonly paramsBytes?: number;
+  /** For the result of a step. */
+  readonly stepResultBytes?: number;
+  /** For the payload of an event. */
+  readonly eventBytes?: number;
+  /** For the result of a workflow. */
+  readonly resultBytes?: number;
+  /** How many entries the journal of a run may have: one for each step, sleep, wait and failed attempt, at least. Default: 10 times `steps`. */
+  readonly journalEntries?: number;
+  /** How large the results and errors in the journal of a run may be together. Default: 256 MiB. */
+  readonly journalBytes?: number;
+  /** How many instances `createBatch` takes. Default: 100. */
+  readonly batchSize?: number;
 }
 
 export interface WorkflowSettings {
   readonly maxSteps: number;
-  readonly maxValueBytes: number;
+  readonly maxParamsBytes: number;
+  readonly maxStepResultBytes: number;
+  readonly maxEventBytes: number;
+  readonly maxResultBytes: number;
+  readonly maxJournalEntries: number;
+  readonly maxJournalBytes: number;
+  readonly maxBatchSize: number;
   /** The shortest time to wait for an event. */
   readonly minEventTimeoutMs: number;
 }
 
 const MOST_STEPS = 1_000_000;
 const MOST_BYTES = 256 * 1024 * 1024;
+const MOST_ENTRIES = 10 * MOST_STEPS;
+/** A journal is read as a whole. */
+const MOST_JOURNAL_BYTES = 4 * 1024 * 1024 * 1024;
+/** More than this would keep others from the database for too long. */
+const MOST_IN_BATCH = 1000;
+
+const FIELDS = [
+  ...["steps", "valueBytes", "paramsBytes", "stepResultBytes", "eventBytes", "resultBytes"],
+  ...["journalEntries", "journalBytes", "batchSize"],
+];
 
 export function parseWorkflowLimits(limits: WorkflowLimits = {}): WorkflowSettings {
-  checkOptions(limits, { label: "workflowLimits", fields: ["steps", "valueBytes"] });
-  const { steps = 10_000, valueBytes = 1024 * 1024 } = limits;
+  checkOptions(limits, { label: "workflowLimits", fields: FIELDS });
+  const valueBytes = checkNumber(limits, "valueBytes", 1024 * 1024, MOST_BYTES);
+  const maxSteps = checkNumber(limits, "steps", 10_000, MOST_STEPS);
   return {
-    maxSteps: checkNumber("steps", steps, MOST_STEPS),
-    maxValueBytes: checkNumber("valueBytes", valueBytes, MOST_BYTES),
+    maxSteps,
+    maxParamsBytes: checkNumber(limits, "paramsBytes", valueBytes, MOST_BYTES),
+    maxStepResultBytes: checkNumber(limits, "stepResultBytes", valueBytes, MOST_BYTES),
+    maxEventBytes: checkNumber(limits, "eventBytes", valueBytes, MOST_BYTES),
+    maxResultBytes: checkNumber(limits, "resultBytes", valueBytes, MOST_BYTES),
+    maxJournalEntries: checkNumber(limits, "journalEntries", 10 * maxSteps, MOST_ENTRIES),
+    maxJournalBytes: checkNumber(limits, "journalBytes", 256 * 1024 * 1024, MOST_JOURNAL_BYTES),
+    maxBatchSize: checkNumber(limits, "batchSize", 100, MOST_IN_BATCH),
     minEventTimeoutMs: 1000,
   };
 }
 
-function checkNumber(name: string, value: unknown, most: number): number {
+function checkNumber(limits: WorkflowLimits, name: keyof WorkflowLimits, preset: number, most: number): number {
+  const { [name]: value = preset }: { readonly [Name in keyof WorkflowLimits]?: unknown } = limits;
   if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most) return value;
   throw new InvalidInputError("options.invalid", `workflowLimits.${name} must be a whole number from 1 to ${most}.`);
 }

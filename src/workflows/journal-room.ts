@@ -1,0 +1,57 @@
+import { NonRetryableError } from "../errors.ts";
+import type { NewEntry } from "../store/instance-records.ts";
+
+export interface JournalLimits {
+  readonly maxJournalEntries: number;
+  readonly maxJournalBytes: number;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * How much more the journal of a run may take. A run whose journal is full goes on, but its steps fail: what has begun can still be
+ * written to its end, and the code may catch that and end as it likes. It stays full, so a replay comes to the same. What a step
+ * tells while it runs isn't counted by its size: it is dropped.
+ */
+export class JournalRoom {
+  readonly #limits: JournalLimits;
+  #entries = 0;
+  #bytes = 0;
+
+  constructor(limits: JournalLimits) {
+    this.#limits = limits;
+  }
+
+  /** Whether it takes nothing more. */
+  get full(): boolean {
+    return this.#entries >= this.#limits.maxJournalEntries || this.#bytes >= this.#limits.maxJournalBytes;
+  }
+
+  add({ kind, value }: Pick<NewEntry, "kind" | "value">): void {
+    this.#entries++;
+    if (kind !== "progress") this.#bytes += sizeOf(value);
+  }
+
+  /** Whether it takes another entry with this value. */
+  takes(value: string | null): boolean {
+    const { maxJournalBytes } = this.#limits;
+    return !this.full && this.#bytes + sizeOf(value) <= maxJournalBytes;
+  }
+
+  /** What a step fails with that it has no room for; `cause` is what an attempt threw after which no other can be made. */
+  refusal(cause?: unknown): NonRetryableError {
+    const { maxJournalEntries, maxJournalBytes } = this.#limits;
+    const error = new NonRetryableError(
+      `The journal of a run may have ${maxJournalEntries} entries and ${maxJournalBytes} bytes, and this is more. Raise ` +
+        "workflowLimits.journalEntries or workflowLimits.journalBytes, keep large results elsewhere, or let a child go on.",
+      "JournalFullError",
+    );
+    if (cause !== undefined) error.cause = cause;
+    return error;
+  }
+}
+
+/** In bytes of UTF-8. */
+function sizeOf(text: string | null): number {
+  return text === null ? 0 : encoder.encode(text).length;
+}
