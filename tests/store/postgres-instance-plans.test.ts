@@ -55,7 +55,6 @@ const PAUSE = ["instance_id", "instance_pkey"];
 const CHANGE = [...PAUSE, "line_pkey"];
 
 const LIST = ["instance_pkey", "instance_status"];
-const SWEEP = ["event_pkey", "journal_pkey", "past_run_pkey"];
 const LABELLED = ["instance_pkey", "label_pkey"];
 
 const list =
@@ -137,12 +136,6 @@ const STATEMENTS: [string, Use, string[]][] = [
   ["list by a label", list({ labels: [["tenant", "a"]] }), LABELLED],
   ["list by labels", list({ labels: labels(2), statuses: ["waiting"], createdFrom: 0 }), LABELLED],
   ["list a later page by labels", list({ labels: labels(3), after: refOf("sleeping", 50_000) }), LABELLED],
-  ["delete", (instances) => instances.delete(one), SWEEP.concat("instance_id", "label_pkey")],
-  [
-    "purge",
-    (instances) => instances.purge("app", 100),
-    SWEEP.concat("deleted_instance_due", "deleted_instance_pkey", "instance_purge", "label_pkey"),
-  ],
   ["lease tokens", (instances) => instances.leaseTokens(["app"]), ["instance_due"]],
   ["expire leases", (instances) => instances.expireLeases(["app"], ["lock-1"]), ["instance_due"]],
   [
@@ -153,7 +146,7 @@ const STATEMENTS: [string, Use, string[]][] = [
   ],
 ];
 
-const TABLES = ["instance", "journal", "event", "label", "past_run", "deleted_instance"].map(
+const TABLES = ["instance", "journal", "event", "label"].map(
   (table) => `perdure.${table}`,
 );
 
