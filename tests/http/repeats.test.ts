@@ -57,6 +57,10 @@ describe.each(ENGINES)("requests with an Idempotency-Key on $name", (engine) => 
     for (const { status, body } of [sameKey, sameId]) {
       expect([status, body["code"]]).toEqual([409, "http.idempotency_conflict"]);
     }
+    const another = await client.post(INSTANCES, { id: "own", params: 1 }, withKey("c"));
+    expect([another.status, another.body["code"]]).toEqual([409, "instance.already_exists"]);
+    const returned = await client.post(INSTANCES, { id: "own", params: 1, onConflict: "return" }, withKey("c"));
+    expect([returned.status, returned.body["id"]]).toEqual([201, "own"]);
     expect([repeated.status, repeated.body["id"]]).toEqual([201, "own"]);
     expect(await count("echo")).toBe(2);
   });

@@ -1,9 +1,9 @@
-import { idOfKey } from "../idempotency.ts";
+import { alreadyExists } from "../../workflows/prepare-instance.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, type FromSchema, objectOf } from "../schema.ts";
 import { NAME, VALUE } from "../schemas.ts";
 import { fromWire } from "../wire-values.ts";
-import { createRepeatably } from "./create-repeatably.ts";
+import { createRepeatably, type RepeatedlyCreated } from "./create-repeatably.ts";
 import { INSTANCE_REFERENCE, workflowResource } from "./instance-schemas.ts";
 
 const NEW_INSTANCE = component(
@@ -43,10 +43,13 @@ export const createInstance = defineRoute({
   handle: async ({ host, params, body, idempotencyKey }) => {
     const workflow = host.workflow(params.workflowName);
     const options = withParams(body, "params");
-    const { id, workflowName } =
-      idempotencyKey === null
-        ? await workflow.binding.create(options)
-        : await createRepeatably(workflow, { id: await idOfKey(idempotencyKey), ...options });
+    if (idempotencyKey === null) {
+      const { id, workflowName } = await workflow.binding.create(options);
+      return { status: 201, body: { id, workflowName } };
+    }
+    const [created] = await createRepeatably(workflow, [options], idempotencyKey);
+    const { id, workflowName, refused } = created as RepeatedlyCreated;
+    if (refused) throw alreadyExists(workflowName, id);
     return { status: 201, body: { id, workflowName } };
   },
 });
@@ -74,11 +77,7 @@ export const createBatch = defineRoute({
     const instances =
       idempotencyKey === null
         ? await workflow.binding.createBatch(batch)
-        : await Promise.all(
-            batch.map(async (options, index) =>
-              createRepeatably(workflow, { id: await idOfKey(idempotencyKey, `-${index}`), ...options }),
-            ),
-          );
+        : (await createRepeatably(workflow, batch, idempotencyKey)).filter(({ refused }) => !refused);
     return { status: 201, body: { instances: instances.map(({ id, workflowName }) => ({ id, workflowName })) } };
   },
 });

@@ -3,7 +3,13 @@ import { arrayOf, component, objectOf } from "../schema.ts";
 
 const WORKFLOW = component(
   "Workflow",
-  objectOf({ name: { type: "string", description: "Under which its instances are stored." } }, ["name"]),
+  objectOf(
+    {
+      name: { type: "string", description: "Under which its instances are stored." },
+      key: { type: "string", description: "By which the application knows it." },
+    },
+    ["name", "key"],
+  ),
 );
 
 export const listWorkflows = defineRoute({
@@ -17,5 +23,8 @@ export const listWorkflows = defineRoute({
   answers: {
     200: { description: "All of them.", schema: objectOf({ workflows: arrayOf(WORKFLOW) }, ["workflows"]) },
   },
-  handle: async ({ host }) => ({ status: 200, body: { workflows: host.workflows.map(({ name }) => ({ name })) } }),
+  handle: async ({ host }) => ({
+    status: 200,
+    body: { workflows: host.workflows.map(({ name, key }) => ({ name, key })) },
+  }),
 });
