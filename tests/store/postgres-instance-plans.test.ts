@@ -146,9 +146,7 @@ const STATEMENTS: [string, Use, string[]][] = [
   ],
 ];
 
-const TABLES = ["instance", "journal", "event", "label"].map(
-  (table) => `perdure.${table}`,
-);
+const TABLES = ["instance", "journal", "event", "label"].map((table) => `perdure.${table}`);
 
 /** What the tables were like when PostgreSQL last looked, and when connections planned what they plan once. */
 const BELIEFS: [string, (client: Client) => Promise<void>][] = [
