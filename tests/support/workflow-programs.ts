@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
 import { defineWorkflow, type WorkflowStepContext } from "../../src/index.ts";
 
+export const SLOTS = 3;
+export const STARTS = 5;
+
 /** What the body of a step did, written down the moment it happened. */
 export interface BodyEntry {
   readonly event: "began" | "ended" | "aborted";
@@ -8,6 +11,8 @@ export interface BodyEntry {
   /** Its name, and which call of that name it is where it isn't the first. */
   readonly step: string;
   readonly attempt: number;
+  /** In milliseconds; all processes of a test have one clock. */
+  readonly at: number;
 }
 
 interface Surroundings {
@@ -27,6 +32,8 @@ type Body = (ctx: WorkflowStepContext) => unknown;
  * - `block` has one in the middle that keeps the whole process busy, timers included, until a file is there.
  * - `wait` waits for so many events between its first and its last step.
  * - `naps` sleeps for a moment before each of its steps.
+ * - `limited` has a step that takes a moment; no more than `SLOTS` of them run at a time, in all processes.
+ * - `rated` has one step; no more than `STARTS` of them start in any second.
  * - `journey` does a bit of everything: steps one after the other, at once, and again; a nap.
  */
 export function createPrograms({ write, gate }: Surroundings) {
@@ -35,10 +42,11 @@ export function createPrograms({ write, gate }: Surroundings) {
     async (ctx: WorkflowStepContext) => {
       const { name, count } = ctx.step;
       const entry = { instance, step: count === 1 ? name : `${name}#${count}`, attempt: ctx.attempt };
-      write({ ...entry, event: "began" });
-      ctx.signal.addEventListener("abort", () => write({ ...entry, event: "aborted" }));
+      const tell = (event: BodyEntry["event"]) => write({ ...entry, event, at: Date.now() });
+      tell("began");
+      ctx.signal.addEventListener("abort", () => tell("aborted"));
       await act(ctx);
-      write({ ...entry, event: "ended" });
+      tell("ended");
       return entry.step;
     };
   return {
@@ -81,6 +89,18 @@ export function createPrograms({ write, gate }: Surroundings) {
         await step.do("awake", note(instanceId));
       }
     }),
+    limited: defineWorkflow({ name: "limited", concurrency: { limit: SLOTS } }, async ({ instanceId }, step) => {
+      await step.do(
+        "work",
+        note(instanceId, () => new Promise((resolve) => setTimeout(resolve, 20))),
+      );
+    }),
+    rated: defineWorkflow(
+      { name: "rated", rateLimit: { limit: STARTS, period: "1 second" } },
+      async ({ instanceId }, step) => {
+        await step.do("work", note(instanceId));
+      },
+    ),
     journey: defineWorkflow({ name: "journey" }, async ({ instanceId }, step) => {
       const first = await step.do("first", note(instanceId));
       await step.sleep("nap", 200);

@@ -22,6 +22,7 @@ import {
   shareOf,
 } from "../look-at-line.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
+import { compareText } from "../text-order.ts";
 import { integerArray, textArray } from "./array-literals.ts";
 import type { PostgresClient } from "./driver.ts";
 import { countStarts } from "./sql/count-starts.ts";
@@ -100,7 +101,7 @@ export class PostgresAdmission extends PostgresStatements {
       const limits = request.limitsOf(line.namespace, line.name);
       const look: Look = { client, line, limits, request: { ...request, room } };
       const rows = await (line.kind === LineKind.slots ? this.#admitToSlots(look) : this.#admitToStarts(look));
-      admitted.push(...rows.map(toClaimedInstance));
+      admitted.push(...rows.sort(inLineOrder).map(toClaimedInstance));
     }
     return admitted;
   }
@@ -213,6 +214,13 @@ export class PostgresAdmission extends PostgresStatements {
     const values = [this.now(), textArray(refs), lock, leaseMs, rate?.periodMs ?? null];
     return (await this.run(startInstances, values, client)).rows;
   }
+}
+
+/** What has begun comes first; what is new has places before all times. Rows that an update returns come in any order. */
+function inLineOrder(left: Row, right: Row): number {
+  const [first, second] = [toNumber(left.due_at), toNumber(right.due_at)];
+  const fresh = Number(first < 0) - Number(second < 0);
+  return fresh || first - second || compareText(left.ref as string, right.ref as string);
 }
 
 function toRate(row: Row, { limit, periodMs }: StartRate): Rate {

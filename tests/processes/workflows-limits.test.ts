@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { SHARED_ENGINES } from "../support/process-group.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { idsOf, useWorkflowGroup } from "../support/workflow-group.ts";
+import type { WorkflowProcess } from "../support/workflow-process.ts";
+import { type BodyEntry, SLOTS, STARTS } from "../support/workflow-programs.ts";
+
+const HOUR_MS = 3_600_000;
+/** Nobody polls while these tests run: what isn't told to a process isn't found. */
+const worker = { leaseMs: 1000, concurrency: 5, pollIntervalMs: HOUR_MS };
+
+/** How many bodies ran at a time, at most. What ran in a process that was killed ended then. */
+function mostAtATime(processes: readonly { bodies: readonly BodyEntry[]; killedAt: number | null }[]): number {
+  const changes: [at: number, change: number][] = [];
+  for (const { bodies, killedAt } of processes) {
+    const running = new Set<string>();
+    for (const { event, instance, at } of bodies) {
+      if (event === "aborted") continue;
+      changes.push([at, event === "began" ? 1 : -1]);
+      if (event === "began") running.add(instance);
+      else running.delete(instance);
+    }
+    for (const _ of running) changes.push([killedAt ?? Number.POSITIVE_INFINITY, -1]);
+  }
+  changes.sort(([left, leftChange], [right, rightChange]) => left - right || leftChange - rightChange);
+  let running = 0;
+  let most = 0;
+  for (const [, change] of changes) {
+    running += change;
+    most = Math.max(most, running);
+  }
+  return most;
+}
+
+describe.each(SHARED_ENGINES)("limits that processes share ($name)", (engine) => {
+  const group = useWorkflowGroup();
+
+  test("never are exceeded, also when processes are killed, and slots go on to whoever waits", {
+    timeout: 120_000,
+  }, async () => {
+    await group.open(engine);
+    const ids = idsOf("limited", 90);
+    const killed = new Map<WorkflowProcess, number>();
+    const processes = await Promise.all([1, 2, 3].map(() => group.start({ worker })));
+    await group.create("limited", ids);
+    for (const victim of processes.slice(0, 2)) {
+      await waitUntil("it has begun some", () => victim.began.length > 3);
+      killed.set(victim, Date.now());
+      victim.kill("SIGKILL");
+      await victim.ended;
+    }
+    processes.push(await group.start({ worker }));
+    await group.finished("limited", ids.length, 90_000);
+
+    await group.expectComplete("limited", ids, ["work"]);
+    const seen = processes.map((process) => ({ bodies: process.bodies, killedAt: killed.get(process) ?? null }));
+    expect(mostAtATime(seen)).toBe(SLOTS);
+  });
+
+  test("let no more start in any period, by the database's time", { timeout: 60_000 }, async () => {
+    await group.open(engine);
+    await Promise.all([1, 2].map(() => group.start({ worker })));
+    const ids = idsOf("rated", 3 * STARTS + 1);
+    await group.create("rated", ids);
+    await group.finished("rated", ids.length, 45_000);
+
+    const { instances } = await group.app.workflows.rated.list({ limit: 100 });
+    const starts = instances.map(({ startedAt }) => (startedAt as Date).getTime()).sort((left, right) => left - right);
+    for (const [index, start] of starts.entries()) {
+      if (index >= STARTS) expect(start - (starts[index - STARTS] as number)).toBeGreaterThanOrEqual(1000);
+    }
+  });
+});
