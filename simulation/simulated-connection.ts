@@ -8,6 +8,7 @@ import type { AppliedMigration } from "../src/store/migration.ts";
 import { toRelay } from "../src/store/relay.ts";
 import type { ScheduleStatements } from "../src/store/schedule-statements.ts";
 import { schemaMigrations } from "../src/store/sqlite/schema/index.ts";
+import type { StreamStatements } from "../src/store/stream-statements.ts";
 import type { SubjectStatements } from "../src/store/subject-statements.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { InstanceBook } from "./instance-book.ts";
@@ -35,6 +36,7 @@ export class SimulatedConnection implements Engine {
   readonly hooks: HookStatements;
   readonly instances: InstanceStatements;
   readonly schedules: ScheduleStatements;
+  readonly streams: StreamStatements;
   readonly subjects: SubjectStatements;
   readonly wakeups: SimulatedWakeups;
   readonly schemaMigrations = schemaMigrations;
@@ -55,6 +57,7 @@ export class SimulatedConnection implements Engine {
     const instances = createInstanceStatements(this.wire, stored, options.instances);
     this.instances = wrapInstances?.(instances) ?? instances;
     this.schedules = engine.schedules;
+    this.streams = engine.streams;
     this.subjects = createSubjectStatements(this.wire, engine.subjects);
     this.hooks = createStatements(this.wire, options.world, options.database, options.book);
   }

@@ -110,6 +110,7 @@ export type {
   WorkflowStepConfig,
   WorkflowStepContext,
 } from "./workflows/step.ts";
+export { StoredStream } from "./workflows/streams/stored-stream.ts";
 export type {
   CompletedEvent,
   ErroredEvent,

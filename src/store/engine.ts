@@ -19,6 +19,7 @@ import type { InstanceStatements } from "./instance-statements.ts";
 import type { AppliedMigration, Migration } from "./migration.ts";
 import type { ScheduleStatements } from "./schedule-statements.ts";
 import type { SqlRow, SqlValue } from "./sql-value.ts";
+import type { StreamStatements } from "./stream-statements.ts";
 import type { SubjectStatements } from "./subject-statements.ts";
 
 /**
@@ -34,6 +35,7 @@ export interface Engine {
   readonly instances: InstanceStatements;
   readonly schedules: ScheduleStatements;
   readonly subjects: SubjectStatements;
+  readonly streams: StreamStatements;
   readonly wakeups: Wakeups;
   /** The migrations of Perdure's own tables, in order. */
   readonly schemaMigrations: readonly Migration[];

@@ -5,6 +5,7 @@ import type { Randomness } from "../randomness.ts";
 import type { Engine } from "./engine.ts";
 import { StoredHooks } from "./stored-hooks.ts";
 import { StoredInstances } from "./stored-instances.ts";
+import { StoredStreams } from "./stored-streams.ts";
 import { StoredSubjects } from "./stored-subjects.ts";
 import { WorkBoard } from "./work-board.ts";
 
@@ -24,6 +25,7 @@ export class Store {
   readonly hooks: StoredHooks;
   readonly instances: StoredInstances;
   readonly subjects: StoredSubjects;
+  readonly streams: StoredStreams;
   readonly work: WorkBoard;
 
   constructor({ engine, randomness, logger }: StoreOptions) {
@@ -35,11 +37,12 @@ export class Store {
     this.hooks = new StoredHooks(engine);
     this.instances = new StoredInstances(engine);
     this.subjects = new StoredSubjects(engine);
+    this.streams = new StoredStreams(engine);
     this.work = new WorkBoard(engine.wakeups);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.hooks.idle(), this.instances.idle(), this.subjects.idle()]);
+    await Promise.all([this.hooks.idle(), this.instances.idle(), this.subjects.idle(), this.streams.idle()]);
     await this.engine.close();
   }
 }

@@ -4,4 +4,5 @@ export { encodeValue } from "./encode.ts";
 export { refuseEncoded } from "./encoded-text.ts";
 export { isSensitive, markSensitive, REDACTED } from "./sensitive.ts";
 export { describeError, encodeError, MAX_ERROR_BYTES } from "./stored-error.ts";
+export { StreamReference } from "./stream-reference.ts";
 export { timeOfDate } from "./time-of-date.ts";

@@ -1,6 +1,7 @@
 import { BYTE_KINDS, fromBase64 } from "./bytes.ts";
 import { buildError, ERROR_CLASSES, HIDDEN_FIELDS } from "./error-value.ts";
 import { isArrayIndex, isArrayLength, sparseArray } from "./sparse-array.ts";
+import { StreamReference } from "./stream-reference.ts";
 import { MAX_LEVELS, TAG } from "./tags.ts";
 
 type Node = Record<string, unknown>;
@@ -31,6 +32,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ["Set", { fields: VALUE, revive: (node, level) => new Set(reviveElements(arrayOf(node["value"]), level + 1)) }],
   ["array", { fields: ["length", "value"], revive: reviveSparseArray }],
   ["object", { fields: VALUE, revive: (node, level) => reviveProperties(objectOf(node["value"]), level + 1) }],
+  ["stream", { fields: ["id", "kind", "bytes", "chunks"], revive: (node) => new StreamReference(node as never) }],
   ["sensitive", { fields: VALUE, revive: (node, level) => revive(node["value"], level + 1) }],
   ...BYTE_KINDS.map(
     (kind) => [kind, { fields: VALUE, revive: (node: Node) => fromBase64(kind, textOf(node, "value")) }] as const,

@@ -13,6 +13,7 @@
  *     {"$perdure":"TypeError","name":…,"message":…,"stack":…}   also cause, errors, error, suppressed, properties
  *     {"$perdure":"array","length":3,"value":{"0":…,"2":…}}     an array with holes
  *     {"$perdure":"object","value":{"$perdure":…}}              an object that has such a key itself
+ *     {"$perdure":"stream","id":…,"kind":"bytes","bytes":9,"chunks":1}   stands for a stream of a step
  *     {"$perdure":"sensitive","value":…}                        around a value that people aren't shown
  *
  * Names in lower case are the language's own types, the others are classes.

@@ -1,6 +1,6 @@
 import { NonRetryableError, PerdureError, StoreError } from "../errors.ts";
 import { requestedDelay } from "../queue/retry-policy.ts";
-import { decodeValue, encodeError, encodeValue, markSensitive } from "../values/index.ts";
+import { decodeValue, encodeError, encodeValue, markSensitive, StreamReference } from "../values/index.ts";
 import type { Attempt, AttemptResult } from "./attempt.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Commits } from "./commits.ts";
@@ -11,6 +11,8 @@ import type { Progress } from "./progress.ts";
 import type { BodyCall } from "./step-call.ts";
 import { liveValue } from "./step-ending.ts";
 import { chooseDelay } from "./step-retry.ts";
+import { StreamRefusedError } from "./streams/chunker.ts";
+import { StreamLostError } from "./streams/step-streams.ts";
 
 /** The parts of an execution that the end of an attempt changes. */
 export interface AttemptSurroundings {
@@ -23,6 +25,8 @@ export interface AttemptSurroundings {
   isOver(): boolean;
   /** Delivers an ending when it is its turn. */
   arrive(deliver: () => void): void;
+  /** The instance isn't ours any more. */
+  supersede(): void;
   /** The store failed. */
   fail(error: unknown): void;
 }
@@ -46,7 +50,12 @@ export class AttemptResults {
     const maxBytes = this.#parts.host.limits.maxStepResultBytes;
     try {
       const label = `The result of the step "${call.name}"`;
-      const text = value === undefined ? null : encodeValue(value, { label, maxBytes });
+      const text =
+        value === undefined
+          ? null
+          : value instanceof StreamReference
+            ? value.text
+            : encodeValue(value, { label, maxBytes });
       const stored = call.policy.sensitive ? markSensitive(text ?? encodeValue(undefined)) : text;
       this.#parts.arrive(() => this.#complete(call, value, stored));
     } catch (error) {
@@ -77,12 +86,20 @@ export class AttemptResults {
 
   async #attemptFailed({ call, context }: Attempt, error: unknown): Promise<void> {
     const { host } = this.#parts;
+    if (error instanceof StreamLostError) {
+      if (error.cause === undefined) this.#parts.supersede();
+      else this.#parts.fail(error.cause);
+      return;
+    }
     const ours = call.type === "create";
     if (ours && error instanceof StoreError) {
       this.#parts.fail(error);
       return;
     }
-    const refused = error instanceof NonRetryableError || (ours && error instanceof PerdureError);
+    const refused =
+      error instanceof NonRetryableError ||
+      error instanceof StreamRefusedError ||
+      (ours && error instanceof PerdureError);
     let delay: number | null = null;
     if (!refused && call.attempt <= call.policy.limit) {
       delay = requestedDelay(error, host.clock.now());

@@ -7,8 +7,16 @@ import { describePolicy } from "./step-config.ts";
 /** How an attempt ended. */
 export type AttemptResult = { readonly value: unknown } | { readonly error: unknown };
 
-/** Is told of an attempt's progress; answers when it is stored. */
-export type EmitListener = (attempt: Attempt, value: unknown) => Promise<void>;
+/** What an attempt needs of its surroundings, while it runs. */
+export interface AttemptHelpers {
+  /** Stores what it tells on the way. */
+  emit(attempt: Attempt, value: unknown): Promise<void>;
+  /** Stores a stream that its function gave, to its end; gives what to remember of it. */
+  keep(attempt: Attempt, stream: ReadableStream<unknown>): Promise<unknown>;
+}
+
+/** For those that need none. */
+const NO_HELPERS: AttemptHelpers = { emit: refuseProgress, keep: async (_attempt, stream) => stream };
 
 /** What the function of a step is called with. What is seldom asked for is made when it is. */
 function createContext(attempt: Attempt): WorkflowStepContext {
@@ -37,7 +45,7 @@ export class Attempt {
   /** By the monotonic clock. */
   readonly endsAt: number;
   readonly #onEnd: (attempt: Attempt, result: AttemptResult) => void;
-  readonly #onEmit: EmitListener;
+  readonly #helpers: AttemptHelpers;
   #controller: AbortController | undefined;
   #reason: AttemptAbortedError | undefined;
   #over = false;
@@ -48,13 +56,13 @@ export class Attempt {
     endsAt: number,
     idempotencyKey: () => string,
     onEnd: (attempt: Attempt, result: AttemptResult) => void,
-    onEmit: EmitListener = refuseProgress,
+    helpers: AttemptHelpers = NO_HELPERS,
   ) {
     this.call = call;
     this.endsAt = endsAt;
     this.idempotencyKey = idempotencyKey;
     this.#onEnd = onEnd;
-    this.#onEmit = onEmit;
+    this.#helpers = helpers;
     this.context = createContext(this);
   }
 
@@ -67,14 +75,14 @@ export class Attempt {
       return;
     }
     Promise.resolve(running).then(
-      (value) => this.#finish({ value }),
+      (value) => (isStream(value) ? this.#keep(value) : this.#finish({ value })),
       (error: unknown) => this.#finish({ error }),
     );
   }
 
   /** Resolves when it is stored. */
   emit(value: unknown): Promise<void> {
-    return this.#over ? refuseProgress() : this.#onEmit(this, value);
+    return this.#over ? refuseProgress() : this.#helpers.emit(this, value);
   }
 
   /** Its time is over. */
@@ -100,6 +108,18 @@ export class Attempt {
     return this.#controller.signal;
   }
 
+  /** It goes on until the stream has been read. */
+  #keep(stream: ReadableStream<unknown>): void {
+    if (this.#over) {
+      stream.cancel(this.#reason).catch(() => {});
+      return;
+    }
+    this.#helpers.keep(this, stream).then(
+      (value) => this.#finish({ value }),
+      (error: unknown) => this.#finish({ error }),
+    );
+  }
+
   #finish(result: AttemptResult): void {
     if (this.#over) return; // a late result never counts
     this.#over = true;
@@ -110,4 +130,10 @@ export class Attempt {
     this.#reason = reason;
     this.#controller?.abort(reason);
   }
+}
+
+/** Also one of another realm, or of a library. */
+function isStream(value: unknown): value is ReadableStream<unknown> {
+  if (typeof value !== "object" || value === null || !("getReader" in value)) return false;
+  return value instanceof ReadableStream || Object.prototype.toString.call(value) === "[object ReadableStream]";
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { AttemptAbortedError } from "../errors.ts";
 import type { InstanceRun, NewEntry } from "../store/instance-records.ts";
-import { Attempt, type AttemptResult, type EmitListener } from "./attempt.ts";
+import { Attempt, type AttemptHelpers, type AttemptResult } from "./attempt.ts";
 import type { BodyCall } from "./step-call.ts";
 import { describeStep, pathOf } from "./step-path.ts";
 import { runInside } from "./step-scope.ts";
@@ -11,7 +11,7 @@ export class Bodies {
   readonly #clock: Clock;
   readonly #run: InstanceRun;
   readonly #onEnd: (attempt: Attempt, result: AttemptResult) => void;
-  readonly #onEmit: EmitListener;
+  readonly #helpers: AttemptHelpers;
   readonly #ready = new Set<BodyCall>();
   readonly #running = new Map<BodyCall, Attempt>();
 
@@ -19,12 +19,12 @@ export class Bodies {
     clock: Clock,
     run: InstanceRun,
     onEnd: (attempt: Attempt, result: AttemptResult) => void,
-    onEmit: EmitListener,
+    helpers: AttemptHelpers,
   ) {
     this.#clock = clock;
     this.#run = run;
     this.#onEnd = onEnd;
-    this.#onEmit = onEmit;
+    this.#helpers = helpers;
   }
 
   get ready(): number {
@@ -101,7 +101,7 @@ export class Bodies {
 
   #start(call: BodyCall): void {
     const endsAt = this.#clock.monotonic() + call.policy.timeoutMs;
-    const attempt = new Attempt(call, endsAt, () => this.#idempotencyKey(call), this.#onEnd, this.#onEmit);
+    const attempt = new Attempt(call, endsAt, () => this.#idempotencyKey(call), this.#onEnd, this.#helpers);
     this.#running.set(call, attempt);
     attempt.run((context) => runInside(this.#run, call, () => call.body(context as never)));
   }

@@ -11,6 +11,7 @@ import type {
   LoadedEvents,
   ProgressRange,
 } from "../store/instance-records.ts";
+import type { Attempt } from "./attempt.ts";
 import type { WorkflowSettings } from "./workflow-settings.ts";
 
 /** An execution that has let go of its instance, and can go on with it. */
@@ -31,6 +32,8 @@ export interface ExecutionHost {
   committed(ref: string): void;
   /** What a step told on the way isn't needed any more. */
   dropProgress(range: ProgressRange): void;
+  /** Stores a stream that a step gives; gives what to remember of it. */
+  keepStream(attempt: Attempt, lease: InstanceLease, stream: ReadableStream<unknown>): Promise<unknown>;
   load(run: InstanceRun): Promise<InstanceHistory | null>;
   loadEvents(request: EventsRequest): Promise<LoadedEvents | null>;
   /** Calls back after everything that is already under way in this turn of the event loop. */

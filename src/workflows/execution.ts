@@ -79,12 +79,10 @@ export class Execution implements ParkedExecution {
     this.#feed = new EventFeed(instance.wakes);
     this.#lookup = new EventLookup(host, this.#time, this.#feed, this.#waits);
     this.#interruptions = instance.recoveries;
-    this.#bodies = new Bodies(
-      host.clock,
-      instance,
-      (attempt, result) => this.#results.ended(attempt, result),
-      (attempt, value) => this.#progress.emit(attempt, value),
-    );
+    this.#bodies = new Bodies(host.clock, instance, (attempt, result) => this.#results.ended(attempt, result), {
+      emit: (attempt, value) => this.#progress.emit(attempt, value),
+      keep: (attempt, stream) => host.keepStream(attempt, this.#lease, stream),
+    });
     this.#outcomes = new Outcomes(this.#time, this.#bodies, this.#waits, this.#feed);
     const limited = instance.slotKey !== null; // somebody else may have its slot when we let go
     const send = (commit: InstanceCommit) => host.commit(limited ? { ...commit, limited } : commit, instance);
@@ -112,6 +110,7 @@ export class Execution implements ParkedExecution {
       progress: this.#progress,
       isOver: () => this.#end.end !== undefined,
       arrive: (deliver) => this.#arrive(deliver),
+      supersede: () => this.supersede(),
       fail: (error) => this.#fail(error),
     });
   }

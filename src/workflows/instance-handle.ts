@@ -98,7 +98,10 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   }
 
   async restart(): Promise<void> {
-    await this.#change("restart");
+    const { instance } = await this.#change("restart");
+    if (instance === null) return;
+    const { ref, run } = instance;
+    this.#runtime.store.streams.statements.wipeRuns(ref, run).catch(() => {}); // then they go with the instance
   }
 
   async delete(): Promise<void> {

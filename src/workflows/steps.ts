@@ -2,7 +2,7 @@ import type { Duration } from "../duration.ts";
 import { InvalidInputError, NonRetryableError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { StepType } from "../store/instance-records.ts";
-import { timeOfDate } from "../values/index.ts";
+import { StreamReference, timeOfDate } from "../values/index.ts";
 import { createChild } from "./create-child.ts";
 import type { CreateOptions } from "./create-options.ts";
 import type { Execution } from "./execution.ts";
@@ -14,6 +14,7 @@ import { BodyCall, EventCall, type OpenWait, SleepCall, type StepCall } from "./
 import { DEFAULT_POLICY, parseStepConfig, parseWait, type StepPolicy } from "./step-config.ts";
 import { hashPath, pathOf, type StepIdentity } from "./step-path.ts";
 import { presentScope, StepScope } from "./step-scope.ts";
+import type { StoredStream } from "./streams/stored-stream.ts";
 import type { ReceivedEvent } from "./workflow-event.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
@@ -44,7 +45,8 @@ export class Steps implements WorkflowStep {
       throw new InvalidInputError("step.invalid", "step.do takes a name, a config if need be, and a function.");
     }
     const policy = parseStepConfig(config);
-    return this.#body(this.#identify("do", name), policy, body) as Promise<Result>;
+    const value = await this.#body(this.#identify("do", name), policy, body);
+    return (value instanceof StreamReference ? this.#open(value) : value) as Result;
   }
 
   async sleep(name: string, duration: Duration): Promise<void> {
@@ -89,6 +91,10 @@ export class Steps implements WorkflowStep {
     const body = () => createChild(this.#runtime, registered, options, origin);
     const id = (await this.#body(step, DEFAULT_POLICY, body)) as string;
     return new InstanceHandle(this.#runtime, registered, id) as never;
+  }
+
+  #open(reference: StreamReference): StoredStream {
+    return this.#runtime.streams.open(this.#execution.instance.ref, reference);
   }
 
   #body(step: StepIdentity, policy: StepPolicy, body: Body): Promise<unknown> {

@@ -16,6 +16,7 @@ import type { ExecutionHost } from "./execution-host.ts";
 import { readable } from "./readable.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { type FinishedRun, ResultWaiters } from "./result-waiters.ts";
+import { StepStreams } from "./streams/step-streams.ts";
 import { endingTrigger } from "./terminal-hooks.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { InstanceWatchers } from "./views/instance-watchers.ts";
@@ -32,6 +33,7 @@ export class WorkflowRuntime {
   readonly workflows: RegisteredWorkflows;
   readonly results: ResultWaiters;
   readonly watchers: InstanceWatchers;
+  readonly streams: StepStreams;
   /** What all executions share. */
   readonly host: ExecutionHost;
   /** What runs in this process, by ref. */
@@ -49,6 +51,7 @@ export class WorkflowRuntime {
     this.workflows = workflows;
     this.results = new ResultWaiters(store, workflows.namespace);
     this.watchers = new InstanceWatchers(store, workflows.namespace);
+    this.streams = new StepStreams(store, workflows.settings.maxStreamBytes);
     this.host = this.#createHost();
   }
 
@@ -165,6 +168,7 @@ export class WorkflowRuntime {
       dropProgress: (range) => {
         instances.statements.dropProgress(range).catch(() => {}); // then it stays, and does no harm
       },
+      keepStream: (attempt, lease, stream) => this.streams.keep(attempt, lease, stream),
       load: async (run) => readable(await instances.load(run)),
       loadEvents: async (request) => readable(await instances.loadEvents(request)),
       defer: (callback) => turns.add(callback),

@@ -21,6 +21,8 @@ export interface WorkflowLimits {
   readonly journalBytes?: number;
   /** How many instances `createBatch` takes. Default: 100. */
   readonly batchSize?: number;
+  /** How large a stream may be that a step gives. Default: 128 MiB. */
+  readonly streamBytes?: number;
 }
 
 export interface WorkflowSettings {
@@ -32,6 +34,7 @@ export interface WorkflowSettings {
   readonly maxJournalEntries: number;
   readonly maxJournalBytes: number;
   readonly maxBatchSize: number;
+  readonly maxStreamBytes: number;
   /** The shortest time to wait for an event. */
   readonly minEventTimeoutMs: number;
 }
@@ -44,9 +47,11 @@ const MOST_JOURNAL_BYTES = 4 * 1024 * 1024 * 1024;
 /** More than this would keep others from the database for too long. */
 const MOST_IN_BATCH = 1000;
 
+const MOST_STREAM_BYTES = 1024 ** 4;
+
 const FIELDS = [
   ...["steps", "valueBytes", "paramsBytes", "stepResultBytes", "eventBytes", "resultBytes"],
-  ...["journalEntries", "journalBytes", "batchSize"],
+  ...["journalEntries", "journalBytes", "batchSize", "streamBytes"],
 ];
 
 export function parseWorkflowLimits(limits: WorkflowLimits = {}): WorkflowSettings {
@@ -62,6 +67,7 @@ export function parseWorkflowLimits(limits: WorkflowLimits = {}): WorkflowSettin
     maxJournalEntries: checkNumber(limits, "journalEntries", 10 * maxSteps, MOST_ENTRIES),
     maxJournalBytes: checkNumber(limits, "journalBytes", 256 * 1024 * 1024, MOST_JOURNAL_BYTES),
     maxBatchSize: checkNumber(limits, "batchSize", 100, MOST_IN_BATCH),
+    maxStreamBytes: checkNumber(limits, "streamBytes", 128 * 1024 * 1024, MOST_STREAM_BYTES),
     minEventTimeoutMs: 1000,
   };
 }

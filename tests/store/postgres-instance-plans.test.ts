@@ -118,6 +118,14 @@ const STATEMENTS: [string, Use, string[]][] = [
     ["event_pkey", "instance_id", "instance_pkey"],
   ],
   ["find", (instances) => instances.find(names), FIND],
+  [
+    "drop progress",
+    (instances) => {
+      const step = { type: "do", name: "charge", count: 1, parent: null, from: 2 } as const;
+      return instances.dropProgress({ ref: leases[0]?.ref ?? "", run: 1, ...step });
+    },
+    ["journal_pkey"],
+  ],
   ["positions", (instances) => instances.positions(leases.map(({ ref }) => ref)), ["instance_pkey", "journal_pkey"]],
   ["pause", (instances) => instances.pause(one), PAUSE],
   ["resume", (instances) => instances.resume(one), CHANGE],

@@ -14,6 +14,7 @@ import { DELETE_ENTRIES } from "../../src/store/sqlite/sql/delete-entries.ts";
 import { DELETE_INSTANCE } from "../../src/store/sqlite/sql/delete-instance.ts";
 import { DELETE_LABEL } from "../../src/store/sqlite/sql/delete-label.ts";
 import { DISCARD_HOOK } from "../../src/store/sqlite/sql/discard-hook.ts";
+import { DROP_PROGRESS } from "../../src/store/sqlite/sql/drop-progress.ts";
 import { expireLeases } from "../../src/store/sqlite/sql/expire-leases.ts";
 import { FIND_CREATED_INSTANCE } from "../../src/store/sqlite/sql/find-created-instance.ts";
 import { FIND_DUE_HOOKS } from "../../src/store/sqlite/sql/find-due-hooks.ts";
@@ -37,6 +38,7 @@ import { PAUSE_INSTANCE } from "../../src/store/sqlite/sql/pause-instance.ts";
 import { PURGE_HOOKS } from "../../src/store/sqlite/sql/purge-hooks.ts";
 import { PURGE_INSTANCES } from "../../src/store/sqlite/sql/purge-instances.ts";
 import { REACQUIRE_INSTANCE } from "../../src/store/sqlite/sql/reacquire-instance.ts";
+import { READ_CHUNK } from "../../src/store/sqlite/sql/read-chunk.ts";
 import { readHistory } from "../../src/store/sqlite/sql/read-history.ts";
 import { READ_JOURNAL } from "../../src/store/sqlite/sql/read-journal.ts";
 import { READ_PAST_RUNS } from "../../src/store/sqlite/sql/read-past-runs.ts";
@@ -51,6 +53,7 @@ import { SETTLE_HOOK } from "../../src/store/sqlite/sql/settle-hook.ts";
 import { TERMINATE_INSTANCE } from "../../src/store/sqlite/sql/terminate-instance.ts";
 import { UNKNOWN_NAMES } from "../../src/store/sqlite/sql/unknown-names.ts";
 import { WAKE_INSTANCE } from "../../src/store/sqlite/sql/wake-instance.ts";
+import { WIPE_RUNS, WIPE_STREAMS } from "../../src/store/sqlite/sql/wipe-streams.ts";
 
 const BY_ID = ["PRIMARY KEY (namespace=? AND id=?)"];
 const QUEUE = (range: string, table = "hook") =>
@@ -121,7 +124,11 @@ const INSTANCE_SEARCHES: [string, string, string[]][] = [
   ["keep a past run", KEEP_PAST_RUN, BY_NAME],
   ["restart an instance", RESTART_INSTANCE, BY_NAME],
   ["delete an instance", DELETE_INSTANCE, [`COVERING ${BY_NAME[0]}`]],
-  ...DELETE_BELONGINGS.map((sql): [string, string, string[]] => [sql, sql, BY_REF]),
+  ...DELETE_BELONGINGS.map((sql): [string, string, string[]] => [
+    sql,
+    sql,
+    sql.includes("stream_chunk") ? ["INDEX sqlite_autoindex_perdure_stream_chunk_1 (ref=?)"] : BY_REF,
+  ]),
   ["list what is finished", listFinishedRefs({ order: "oldest", paged: false }), [`COVERING ${OUTCOME("")}`]],
   [
     "list a later page of what is finished",
@@ -152,6 +159,10 @@ const INSTANCE_SEARCHES: [string, string, string[]][] = [
     ["PRIMARY KEY (ref=? AND run=? AND position<?)", EVENT_OF_ENTRY],
   ],
   ["read past runs", READ_PAST_RUNS, BY_REF],
+  ["drop progress", DROP_PROGRESS, ["PRIMARY KEY (ref=? AND run=? AND position>?)"]],
+  ["read a chunk", READ_CHUNK, ["INDEX sqlite_autoindex_perdure_stream_chunk_1 (ref=? AND stream=? AND number=?)"]],
+  ["wipe streams", WIPE_STREAMS, ["INDEX sqlite_autoindex_perdure_stream_chunk_1 (ref=? AND stream>? AND stream<?)"]],
+  ["wipe streams of runs", WIPE_RUNS, ["INDEX sqlite_autoindex_perdure_stream_chunk_1 (ref=?)"]],
   ["read a position", READ_POSITION, [...BY_REF, "PRIMARY KEY (ref=? AND run=?)"]],
   [
     "find unknown names",

@@ -9,6 +9,7 @@ import type { Codec } from "./codec.ts";
 import { CodecHookStatements, placeOfPayload, placeOfTrace } from "./codec-hooks.ts";
 import { CodecInstanceStatements } from "./codec-instances.ts";
 import { CodecScheduleStatements } from "./codec-schedules.ts";
+import { CodecStreamStatements } from "./codec-streams.ts";
 import { CodecSubjectStatements } from "./codec-subjects.ts";
 import { ValueCodec } from "./value-codec.ts";
 
@@ -29,6 +30,7 @@ class CodecEngine implements Engine {
   readonly hooks: CodecHookStatements;
   readonly instances: CodecInstanceStatements;
   readonly schedules: CodecScheduleStatements;
+  readonly streams: CodecStreamStatements;
   readonly subjects: CodecSubjectStatements;
   readonly wakeups: Wakeups;
   readonly schemaMigrations: readonly Migration[];
@@ -45,6 +47,7 @@ class CodecEngine implements Engine {
     this.hooks = new CodecHookStatements(inner.hooks, codec);
     this.instances = new CodecInstanceStatements(inner.instances, codec);
     this.schedules = new CodecScheduleStatements(inner.schedules, codec);
+    this.streams = new CodecStreamStatements(inner.streams, codec);
     this.subjects = new CodecSubjectStatements(inner.subjects, codec);
     this.#inner = inner;
     this.#codec = codec;

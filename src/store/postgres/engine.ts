@@ -15,6 +15,7 @@ import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
 import { PostgresScheduleStatements } from "./schedule-statements.ts";
 import { schemaMigrations } from "./schema/index.ts";
 import { foreignInsertHook } from "./sql/foreign-insert-hook.ts";
+import { PostgresStreamStatements } from "./stream-statements.ts";
 import { PostgresSubjectStatements } from "./subject-statements.ts";
 import { inTransaction } from "./transaction.ts";
 import { PostgresWakeups } from "./wakeups.ts";
@@ -36,6 +37,7 @@ export class PostgresEngine implements Engine {
   readonly instances: PostgresInstanceStatements;
   readonly schedules: PostgresScheduleStatements;
   readonly subjects: PostgresSubjectStatements;
+  readonly streams: PostgresStreamStatements;
   readonly wakeups: PostgresWakeups;
   readonly schemaMigrations: ReturnType<typeof schemaMigrations>;
   readonly #connection: Connection;
@@ -66,6 +68,7 @@ export class PostgresEngine implements Engine {
     this.instances = new PostgresInstanceStatements(this.#connection, clock, prefix, this.wakeups);
     this.schedules = new PostgresScheduleStatements(this.#connection, clock, prefix);
     this.subjects = new PostgresSubjectStatements(this.#connection, clock, prefix, this.wakeups);
+    this.streams = new PostgresStreamStatements(this.#connection, clock, prefix);
     this.schemaMigrations = schemaMigrations(prefix);
   }
 

@@ -15,6 +15,7 @@ import { SqliteInstanceStatements } from "./instance-statements.ts";
 import { SqliteScheduleStatements } from "./schedule-statements.ts";
 import { schemaMigrations } from "./schema/index.ts";
 import { MIGRATIONS_TABLE } from "./schema/migrations.ts";
+import { SqliteStreamStatements } from "./stream-statements.ts";
 import { SqliteSubjectStatements } from "./subject-statements.ts";
 import { WriteMutex } from "./write-mutex.ts";
 
@@ -48,6 +49,7 @@ export class SqliteEngine implements Engine {
   readonly instances: SqliteInstanceStatements;
   readonly schedules: SqliteScheduleStatements;
   readonly subjects: SqliteSubjectStatements;
+  readonly streams: SqliteStreamStatements;
   readonly wakeups: SqliteEngineOptions["wakeups"];
   readonly schemaMigrations = schemaMigrations;
   readonly #driver: SqliteDriver;
@@ -74,6 +76,7 @@ export class SqliteEngine implements Engine {
     this.instances = new SqliteInstanceStatements(access);
     this.schedules = new SqliteScheduleStatements(access, this.instances);
     this.subjects = new SqliteSubjectStatements(access);
+    this.streams = new SqliteStreamStatements(access);
   }
 
   async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {

@@ -5,6 +5,7 @@ import { hooks } from "./hooks.ts";
 import { instanceTraits } from "./instance-traits.ts";
 import { lines } from "./lines.ts";
 import { schedules } from "./schedules.ts";
+import { streams } from "./streams.ts";
 import { subjects } from "./subjects.ts";
 import { workflows } from "./workflows.ts";
 
@@ -15,6 +16,7 @@ export function schemaMigrations(schema: SchemaPrefix): Migration[] {
     { owner: "perdure", number: 2, name: "workflows", breaking: false, sql: workflows(schema) },
     { owner: "perdure", number: 3, name: "subjects", breaking: false, sql: subjects(schema) },
     { owner: "perdure", number: 4, name: "instance traits", breaking: false, sql: instanceTraits(schema) },
+    { owner: "perdure", number: 6, name: "streams", breaking: false, sql: streams(schema) },
     { owner: "perdure", number: 7, name: "schedules", breaking: false, sql: schedules(schema) },
     { owner: "perdure", number: 8, name: "catalog", breaking: false, sql: catalog(schema) },
     { owner: "perdure", number: 9, name: "lines", breaking: false, sql: lines(schema) },

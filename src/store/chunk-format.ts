@@ -1,0 +1,9 @@
+/** The first byte of every chunk of a stream says what follows. */
+export const ChunkFormat = {
+  /** Bytes as they are, or text in UTF-8. */
+  plain: 0,
+  /** Text in UTF-16: it isn't well-formed. */
+  utf16: 1,
+  /** What a codec has made of a whole chunk. */
+  encoded: 2,
+} as const;

@@ -1,0 +1,26 @@
+import type { InstanceLease } from "../instance-records.ts";
+import type { StreamChunk, StreamRange, StreamStatements } from "../stream-statements.ts";
+import { readChunk } from "./sql/read-chunk.ts";
+import { wipeRuns, wipeStreams } from "./sql/wipe-streams.ts";
+import { writeChunk } from "./sql/write-chunk.ts";
+import { PostgresStatements } from "./statements.ts";
+
+export class PostgresStreamStatements extends PostgresStatements implements StreamStatements {
+  async write({ ref, run, lock }: InstanceLease, { stream, number, data }: StreamChunk): Promise<boolean> {
+    const { rows } = await this.run(writeChunk, [ref, stream, number, run, lock, data]);
+    return rows[0]?.held === true;
+  }
+
+  async read(ref: string, stream: string, number: number): Promise<Uint8Array | null> {
+    const { rows } = await this.run(readChunk, [ref, stream, number]);
+    return rows[0] === undefined ? null : new Uint8Array(rows[0].data as Uint8Array);
+  }
+
+  async wipe({ ref, from, below, except }: StreamRange): Promise<void> {
+    await this.run(wipeStreams, [ref, from, below, except]);
+  }
+
+  async wipeRuns(ref: string, before: number): Promise<void> {
+    await this.run(wipeRuns, [ref, before]);
+  }
+}

@@ -1,0 +1,39 @@
+import type { InstanceLease } from "../instance-records.ts";
+import type { StreamChunk, StreamRange, StreamStatements } from "../stream-statements.ts";
+import { WorkClass } from "../work-class.ts";
+import type { SqliteAccess } from "./access.ts";
+import { FIND_RUN } from "./sql/find-run.ts";
+import { READ_CHUNK } from "./sql/read-chunk.ts";
+import { WIPE_RUNS, WIPE_STREAMS } from "./sql/wipe-streams.ts";
+import { WRITE_CHUNK } from "./sql/write-chunk.ts";
+
+export class SqliteStreamStatements implements StreamStatements {
+  readonly #access: SqliteAccess;
+
+  constructor(access: SqliteAccess) {
+    this.#access = access;
+  }
+
+  write({ ref, run, lock }: InstanceLease, { stream, number, data }: StreamChunk): Promise<boolean> {
+    const { driver } = this.#access;
+    return this.#access.write(() => {
+      const [found] = driver.all(FIND_RUN, [ref, run]);
+      if (found?.lock !== lock || Number(found.class) !== WorkClass.leased) return false;
+      driver.run(WRITE_CHUNK, [ref, stream, number, run, data]);
+      return true;
+    });
+  }
+
+  async read(ref: string, stream: string, number: number): Promise<Uint8Array | null> {
+    const [row] = await this.#access.read(() => this.#access.driver.all(READ_CHUNK, [ref, stream, number]));
+    return row === undefined ? null : new Uint8Array(row.data as Uint8Array | ArrayBuffer);
+  }
+
+  async wipe({ ref, from, below, except }: StreamRange): Promise<void> {
+    await this.#access.write(() => this.#access.driver.run(WIPE_STREAMS, [ref, from, below, except]));
+  }
+
+  async wipeRuns(ref: string, before: number): Promise<void> {
+    await this.#access.write(() => this.#access.driver.run(WIPE_RUNS, [ref, before]));
+  }
+}

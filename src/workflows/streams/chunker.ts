@@ -1,0 +1,87 @@
+import { InvalidInputError } from "../../errors.ts";
+import { ChunkFormat } from "../../store/chunk-format.ts";
+import { encodeText } from "./chunk-text.ts";
+
+/** Of a row; what comes in smaller pieces is put together, what is larger is taken apart. */
+export const CHUNK_BYTES: number = 256 * 1024;
+/** As much text, in characters, as is sure to fit into a few chunks. */
+const CHUNK_CHARACTERS = CHUNK_BYTES / 2;
+
+/** What a step gave can't be stored as a stream: another attempt would give the same. */
+export class StreamRefusedError extends InvalidInputError {}
+
+/** Puts what a stream gives into chunks of about one size, each with its format in front. */
+export class Chunker {
+  /** Unknown until something came. */
+  kind: "bytes" | "text" | null = null;
+  #parts: Uint8Array[] = [];
+  #size = 0;
+  #text = "";
+
+  /** Gives the chunks that are full. */
+  add(piece: unknown): Uint8Array[] {
+    if (typeof piece === "string") return this.#addText(piece);
+    if (ArrayBuffer.isView(piece))
+      return this.#addBytes(new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength));
+    throw new StreamRefusedError(
+      "stream.invalid",
+      "A step's stream must give Uint8Arrays, or strings, and nothing else.",
+    );
+  }
+
+  /** Gives what is left. */
+  end(): Uint8Array[] {
+    if (this.#text !== "") return [encodeText(this.#text)];
+    return this.#size > 0 ? [this.#join()] : [];
+  }
+
+  #addText(text: string): Uint8Array[] {
+    this.#expect("text");
+    this.#text += text;
+    const full: Uint8Array[] = [];
+    while (this.#text.length > CHUNK_CHARACTERS) {
+      // A pair of surrogates stays together.
+      const cut = isHighSurrogate(this.#text, CHUNK_CHARACTERS - 1) ? CHUNK_CHARACTERS - 1 : CHUNK_CHARACTERS;
+      full.push(encodeText(this.#text.slice(0, cut)));
+      this.#text = this.#text.slice(cut);
+    }
+    return full;
+  }
+
+  #addBytes(bytes: Uint8Array): Uint8Array[] {
+    this.#expect("bytes");
+    const full: Uint8Array[] = [];
+    for (let start = 0; start < bytes.length; ) {
+      const part = bytes.slice(start, start + CHUNK_BYTES - this.#size); // a copy: its owner may use the memory again
+      this.#parts.push(part);
+      this.#size += part.length;
+      start += part.length;
+      if (this.#size === CHUNK_BYTES) full.push(this.#join());
+    }
+    return full;
+  }
+
+  #join(): Uint8Array {
+    const joined = new Uint8Array(this.#size + 1);
+    joined[0] = ChunkFormat.plain;
+    let end = 1;
+    for (const part of this.#parts) {
+      joined.set(part, end);
+      end += part.length;
+    }
+    this.#parts = [];
+    this.#size = 0;
+    return joined;
+  }
+
+  #expect(kind: "bytes" | "text"): void {
+    this.kind ??= kind;
+    if (this.kind === kind) return;
+    throw new StreamRefusedError("stream.invalid", "A step's stream must give Uint8Arrays or strings, but not both.");
+  }
+}
+
+function isHighSurrogate(text: string, index: number): boolean {
+  const code = text.charCodeAt(index);
+  return code >= 0xd800 && code <= 0xdbff;
+}

@@ -1,0 +1,101 @@
+import type { InstanceLease } from "../../store/instance-records.ts";
+import type { Store } from "../../store/store.ts";
+import type { StreamRange } from "../../store/stream-statements.ts";
+import { StreamReference } from "../../values/index.ts";
+import type { Attempt } from "../attempt.ts";
+import { pathOf, type StepIdentity } from "../step-path.ts";
+import { Chunker, StreamRefusedError } from "./chunker.ts";
+import { StoredStream } from "./stored-stream.ts";
+
+/** While the stream of a step was stored, the database failed (then `cause` says how), or the instance was lost. */
+export class StreamLostError extends Error {}
+
+/** The streams that steps give: stored in chunks as they are read, and read again chunk by chunk. */
+export class StepStreams {
+  readonly #store: Store;
+  readonly #maxBytes: number;
+
+  constructor(store: Store, maxBytes: number) {
+    this.#store = store;
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Stores it to its end, and gives what to remember of it. Holds one chunk in memory. What other attempts at the step have left
+   * is wiped before anything is written; if this one fails, so is what it wrote.
+   */
+  async keep(attempt: Attempt, lease: InstanceLease, stream: ReadableStream<unknown>): Promise<StreamReference> {
+    const { call } = attempt;
+    const signal = attempt.signal();
+    const reader = stream.getReader();
+    const stop = () => void reader.cancel(signal.reason).catch(() => {});
+    signal.addEventListener("abort", stop);
+    const id = `${beginningOf(lease.run, call)}${this.#store.createId()}`;
+    try {
+      return await this.#write(reader, lease, { call, id, isOver: () => signal.aborted });
+    } catch (error) {
+      reader.cancel(error).catch(() => {});
+      this.#wipe({ ref: lease.ref, from: id, below: `${id}\n`, except: null }).catch(() => {});
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  open(ref: string, reference: StreamReference): StoredStream {
+    return new StoredStream(reference, (number) => this.#store.streams.statements.read(ref, reference.id, number));
+  }
+
+  async #write(
+    reader: ReadableStreamDefaultReader<unknown>,
+    lease: InstanceLease,
+    { call, id, isOver }: { call: StepIdentity; id: string; isOver: () => boolean },
+  ): Promise<StreamReference> {
+    const chunker = new Chunker();
+    let bytes = 0;
+    let chunks = 0;
+    const write = async (data: Uint8Array) => {
+      if (isOver()) throw new StreamLostError("The attempt is over.");
+      bytes += data.length - 1; // without the format
+      if (bytes > this.#maxBytes) throw tooLarge(this.#maxBytes);
+      if (chunks === 0) await this.#wipeOthers(lease, call, id);
+      await this.#writeChunk(lease, { stream: id, number: chunks++, data });
+    };
+    for (;;) {
+      const { done, value } = await reader.read();
+      for (const data of done ? chunker.end() : chunker.add(value)) await write(data);
+      if (done) return new StreamReference({ id, kind: chunker.kind ?? "bytes", bytes, chunks });
+    }
+  }
+
+  async #writeChunk(lease: InstanceLease, chunk: { stream: string; number: number; data: Uint8Array }): Promise<void> {
+    const held = await this.#store.streams.write(lease, chunk).catch((cause: unknown) => {
+      throw new StreamLostError("The database failed.", { cause });
+    });
+    if (!held) throw new StreamLostError("The instance isn't ours any more.");
+  }
+
+  async #wipeOthers({ ref, run }: InstanceLease, call: StepIdentity, id: string): Promise<void> {
+    const from = beginningOf(run, call);
+    const below = `${from.slice(0, -1)}\v`; // the character after the line feed
+    await this.#wipe({ ref, from, below, except: id }).catch((cause: unknown) => {
+      throw new StreamLostError("The database failed.", { cause });
+    });
+  }
+
+  #wipe(range: StreamRange): Promise<void> {
+    return this.#store.streams.statements.wipe(range);
+  }
+}
+
+/** A stream's name begins with its run and its step. Names of steps have no line feeds. */
+function beginningOf(run: number, step: StepIdentity): string {
+  return `${run}\n${pathOf(step)}\n`;
+}
+
+function tooLarge(maxBytes: number): StreamRefusedError {
+  return new StreamRefusedError(
+    "stream.too_large",
+    `A step's stream may have ${maxBytes} bytes, and this one has more. Raise workflowLimits.streamBytes.`,
+  );
+}

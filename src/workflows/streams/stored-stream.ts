@@ -1,0 +1,50 @@
+import { CodecError, PerdureError } from "../../errors.ts";
+import { ChunkFormat } from "../../store/chunk-format.ts";
+import type { StreamReference } from "../../values/index.ts";
+import { decodeText } from "./chunk-text.ts";
+
+type ReadChunk = (number: number) => Promise<Uint8Array | null>;
+
+/**
+ * What a step gives whose function gave a stream: the same bytes, or the same text, read from the database as they are asked
+ * for. Like every stream it can be read once; `reopen` gives another one, from the beginning.
+ */
+export class StoredStream<Chunk = unknown> extends ReadableStream<Chunk> {
+  /** How much there is. */
+  readonly size: number;
+  readonly #reference: StreamReference;
+  readonly #read: ReadChunk;
+
+  constructor(reference: StreamReference, read: ReadChunk) {
+    let next = 0;
+    const pull = async (controller: ReadableStreamDefaultController<Chunk>): Promise<void> => {
+      if (next === reference.chunks) {
+        controller.close();
+        return;
+      }
+      const data = await read(next++);
+      if (data === null) throw missing();
+      if (data[0] === ChunkFormat.encoded) throw codecMissing();
+      controller.enqueue((reference.kind === "text" ? decodeText(data) : data.slice(1)) as Chunk);
+    };
+    super({ pull }, { highWaterMark: 0 });
+    this.size = reference.bytes;
+    this.#reference = reference;
+    this.#read = read;
+  }
+
+  reopen(): StoredStream<Chunk> {
+    return new StoredStream(this.#reference, this.#read);
+  }
+}
+
+function missing(): PerdureError {
+  return new PerdureError("stream.missing", "The stream isn't stored any more: its instance was restarted or deleted.");
+}
+
+function codecMissing(): CodecError {
+  return new CodecError(
+    "codec.missing",
+    "The stream was written with a codec, and this database was opened without one.",
+  );
+}
