@@ -92,15 +92,15 @@ export { fromPg } from "./transactions/from-pg.ts";
 export { fromBetterSqlite3, fromNodeSqlite } from "./transactions/from-sqlite.ts";
 export type { AllInstances } from "./workflows/all-instances.ts";
 export type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "./workflows/batches.ts";
-export type { AllInstanceCounts, InstanceCounts } from "./workflows/count-instances.ts";
 export type { CreateOptions } from "./workflows/create-options.ts";
 export { defineWorkflow, type WorkflowContext } from "./workflows/define-workflow.ts";
 export { WorkflowEntrypoint } from "./workflows/entrypoint.ts";
 export type { ConcurrencyOptions, RateLimitOptions } from "./workflows/flow-control.ts";
 export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/history-page.ts";
 export type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./workflows/instance.ts";
+export type { AllInstanceCounts, InstanceCounts } from "./workflows/instance-counts.ts";
 export type { Labels } from "./workflows/labels.ts";
-export type { RestartedInstance, RestartOptions } from "./workflows/restart-or-create.ts";
+export type { RestartedInstance, RestartOptions } from "./workflows/restart-options.ts";
 export type { RetentionOptions } from "./workflows/retention.ts";
 export type { WorkflowCronSchedule } from "./workflows/scheduled-event.ts";
 export type {

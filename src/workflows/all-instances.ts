@@ -1,4 +1,5 @@
-import { type AllInstanceCounts, countAllInstances } from "./count-instances.ts";
+import { countAllInstances } from "./count-instances.ts";
+import type { AllInstanceCounts } from "./instance-counts.ts";
 import { listInstances } from "./list-instances.ts";
 import type { InstanceListOptions, InstancePage } from "./workflow-binding.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";

@@ -1,5 +1,5 @@
 import { AttemptAbortedError } from "../errors.ts";
-import { refuseProgress } from "./progress.ts";
+import { refuseProgress } from "./refuse-progress.ts";
 import type { WorkflowStepContext } from "./step.ts";
 import type { BodyCall } from "./step-call.ts";
 import { describePolicy } from "./step-config.ts";

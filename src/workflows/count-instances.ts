@@ -1,15 +1,6 @@
 import { INSTANCE_STATUSES, type InstanceCount, type InstanceStatus } from "../store/instance-records.ts";
+import type { AllInstanceCounts, InstanceCounts } from "./instance-counts.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
-
-/** How many instances there are, and how many in each status. */
-export type InstanceCounts = Readonly<Record<InstanceStatus | "total", number>>;
-
-/** The same for an application. */
-export interface AllInstanceCounts {
-  readonly total: InstanceCounts;
-  /** By the names of workflows: those that the application has, and those that others have left instances of. */
-  readonly workflows: Readonly<Record<string, InstanceCounts>>;
-}
 
 export async function countInstances(runtime: WorkflowRuntime, name: string): Promise<InstanceCounts> {
   return sum(await runtime.store.instances.statements.counts(runtime.namespace, [name]));

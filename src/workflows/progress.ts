@@ -1,4 +1,4 @@
-import { InvalidInputError, PerdureError } from "../errors.ts";
+import { InvalidInputError } from "../errors.ts";
 import type { InstanceCommit, NewEntry, ProgressRange } from "../store/instance-records.ts";
 import { encodeValue } from "../values/index.ts";
 import type { Attempt } from "./attempt.ts";
@@ -96,13 +96,4 @@ export class Progress {
       this.#waiting.shift()?.resolve();
     }
   }
-}
-
-/** The attempt is over: what it still tells is nobody's. */
-export function refuseProgress(): Promise<void> {
-  const refused = Promise.reject(
-    new PerdureError("progress.refused", "The attempt has ended, or is no longer ours: it can't emit any more."),
-  );
-  refused.catch(() => {});
-  return refused;
 }

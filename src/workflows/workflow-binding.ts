@@ -1,10 +1,10 @@
 import type { InstanceStatus } from "../store/instance-records.ts";
 import type { BatchOptions, CreatedBatch, DeletedBatch } from "./batches.ts";
-import type { InstanceCounts } from "./count-instances.ts";
 import type { CreateArguments, CreateOptions } from "./create-options.ts";
 import type { InstanceSummary, WorkflowInstance } from "./instance.ts";
+import type { InstanceCounts } from "./instance-counts.ts";
 import type { Labels } from "./labels.ts";
-import type { RestartArguments, RestartedInstance } from "./restart-or-create.ts";
+import type { RestartArguments, RestartedInstance } from "./restart-options.ts";
 import type { EventPayloads } from "./workflow-event.ts";
 import type { AnyWorkflow, ParamsOf, WorkflowEvents, WorkflowOutput, Workflows } from "./workflow-types.ts";
 
