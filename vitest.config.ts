@@ -1,12 +1,58 @@
-import { defineConfig } from "vitest/config";
+import { fileURLToPath } from "node:url";
+import { cloudflareTest } from "@cloudflare/vitest-plugin";
+import type { Plugin } from "vite";
+import { configDefaults, defineConfig } from "vitest/config";
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+/** The tests of behaviour that also run inside of workerd, on the storage of a Durable Object. */
+const SHARED_SUITE = ["tests/store/*.test.ts", "tests/hooks/*.test.ts", "tests/workflows/*.test.ts"];
+
+/** Inside of workerd there is another list of engines. */
+const objectEngines: Plugin = {
+  name: "object-engines",
+  enforce: "pre",
+  async resolveId(source, importer) {
+    if (!source.endsWith("support/engines.ts") || importer?.includes("/tests/workerd/")) return null;
+    return path("tests/workerd/support/engines.ts");
+  },
+};
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "tests/**/*.test.ts"],
-    globalSetup: ["tests/support/postgres-server.ts"],
-    pool: "forks",
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    projects: [
+      {
+        test: {
+          name: "node",
+          include: ["src/**/*.test.ts", "tests/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, "tests/workerd/**"],
+          globalSetup: ["tests/support/postgres-server.ts"],
+          pool: "forks",
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        plugins: [
+          objectEngines,
+          cloudflareTest({
+            main: path("tests/workerd/support/worker.ts"),
+            miniflare: {
+              compatibilityDate: "2026-01-01",
+              compatibilityFlags: ["nodejs_compat"],
+              durableObjects: { DATABASE: { className: "DatabaseObject", useSQLite: true } },
+            },
+          }),
+        ],
+        test: {
+          name: "workerd",
+          include: SHARED_SUITE,
+          runner: path("tests/workerd/support/object-runner.ts"),
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
   },
 });

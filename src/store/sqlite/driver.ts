@@ -9,7 +9,15 @@ export interface SqliteDriver {
   begin(): void;
   /** Whether a transaction is open on this connection. */
   inTransaction(): boolean;
+  /** Where transactions aren't begun and ended by statements, as in a Durable Object: then this is used instead. */
+  readonly ownTransactions?: SqliteTransactions;
   close(): void;
+}
+
+/** Both commit what the body has written when it is over, or nothing of it if it throws. */
+export interface SqliteTransactions {
+  sync<Result>(body: () => Result): Result;
+  async<Result>(body: () => Promise<Result>): Promise<Result>;
 }
 
 export type SqliteValue = string | number | bigint | null | Uint8Array;

@@ -5,7 +5,7 @@ import type { Dialect } from "../dialect.ts";
 import type { Engine, EngineTransaction, Migrator, Wakeups } from "../engine.ts";
 import type { ForeignInsert } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hook-records.ts";
-import type { AppliedMigration } from "../migration.ts";
+import type { AppliedMigration, Migration } from "../migration.ts";
 import type { SqlValue } from "../sql-value.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
@@ -17,24 +17,25 @@ import { schemaMigrations } from "./schema/index.ts";
 import { MIGRATIONS_TABLE } from "./schema/migrations.ts";
 import { SqliteStreamStatements } from "./stream-statements.ts";
 import { SqliteSubjectStatements } from "./subject-statements.ts";
+import type { TransactionContext } from "./transaction-context.ts";
 import { WriteMutex } from "./write-mutex.ts";
 
 const FIRST_BUSY_PAUSE_MS = 1;
 const LONGEST_BUSY_PAUSE_MS = 20;
 const BUSY_PATIENCE_MS = 30_000;
 
-/** Tells whether the running code was called from inside of a transaction, where the runtime can tell. */
-export interface TransactionContext {
-  run<Result>(body: () => Promise<Result>): Promise<Result>;
-  active(): boolean;
-}
+const INSERT_MIGRATION =
+  "insert into perdure_migration (owner, number, name, breaking, applied_at) values (?, ?, ?, ?, ?)";
 
 export interface SqliteEngineOptions {
   readonly driver: SqliteDriver;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly wakeups: Wakeups & { close(): void };
+  /** Where the runtime has it. */
   readonly transactionContext?: TransactionContext;
+  /** Shared by all engines on one connection, where there can be several. Default: one of its own. */
+  readonly mutex?: WriteMutex;
 }
 
 /**
@@ -55,7 +56,7 @@ export class SqliteEngine implements Engine {
   readonly #driver: SqliteDriver;
   readonly #randomness: Randomness;
   readonly #context: TransactionContext | undefined;
-  readonly #mutex = new WriteMutex();
+  readonly #mutex: WriteMutex;
   #closed = false;
 
   constructor(options: SqliteEngineOptions) {
@@ -64,6 +65,7 @@ export class SqliteEngine implements Engine {
     this.#driver = options.driver;
     this.#randomness = options.randomness;
     this.#context = options.transactionContext;
+    this.#mutex = options.mutex ?? new WriteMutex();
     const { driver } = options;
     const access: SqliteAccess = {
       driver,
@@ -88,17 +90,7 @@ export class SqliteEngine implements Engine {
         insertHooks: async (hooks) => withStoreErrors(() => this.hooks.insertNow(hooks)),
         settleHooks: async (settlements) => withStoreErrors(() => this.hooks.settleNow(settlements, { resent: false })),
       });
-    return this.#mutex.run(async () => {
-      await this.#begin();
-      try {
-        const result = this.#context ? await this.#context.run(runBody) : await runBody();
-        this.#driver.execute("commit");
-        return result;
-      } catch (error) {
-        if (this.#driver.inTransaction()) this.#driver.execute("rollback");
-        throw error;
-      }
-    });
+    return this.#mutex.run(() => this.#inLongTransaction(() => this.#context?.run(runBody) ?? runBody()));
   }
 
   /** Waiting inside of a transaction for what can only happen after it would wait for ever. */
@@ -118,23 +110,17 @@ export class SqliteEngine implements Engine {
 
   async migrate(body: (migrator: Migrator) => Promise<void>): Promise<void> {
     this.#refuseClosed();
+    const apply = async ({ owner, number, name, breaking, sql }: Migration) => {
+      this.#driver.execute(sql);
+      this.#driver.run(INSERT_MIGRATION, [owner, number, name, breaking ? 1 : 0, this.clock.now()]);
+    };
     await this.#mutex.run(async () => {
-      await this.#begin();
       try {
-        this.#driver.execute(MIGRATIONS_TABLE);
-        await body({
-          applied: async () => this.#readApplied(),
-          apply: async (migration) => {
-            this.#driver.execute(migration.sql);
-            this.#driver.run(
-              "insert into perdure_migration (owner, number, name, breaking, applied_at) values (?, ?, ?, ?, ?)",
-              [migration.owner, migration.number, migration.name, migration.breaking ? 1 : 0, this.clock.now()],
-            );
-          },
+        await this.#inLongTransaction(async () => {
+          this.#driver.execute(MIGRATIONS_TABLE);
+          await body({ applied: async () => this.#readApplied(), apply });
         });
-        this.#driver.execute("commit");
       } catch (error) {
-        if (this.#driver.inTransaction()) this.#driver.execute("rollback");
         throw toStoreError(error);
       }
     });
@@ -172,7 +158,22 @@ export class SqliteEngine implements Engine {
     return this.#retryWhileBusy(() => this.#driver.begin());
   }
 
+  /** For work that waits for others while the transaction is open. */
+  async #inLongTransaction<Result>(body: () => Promise<Result>): Promise<Result> {
+    if (this.#driver.ownTransactions !== undefined) return this.#driver.ownTransactions.async(body);
+    await this.#begin();
+    try {
+      const result = await body();
+      this.#driver.execute("commit");
+      return result;
+    } catch (error) {
+      if (this.#driver.inTransaction()) this.#driver.execute("rollback");
+      throw error;
+    }
+  }
+
   #inTransaction<Result>(body: () => Result, begin: () => void): Result {
+    if (this.#driver.ownTransactions !== undefined) return this.#driver.ownTransactions.sync(body);
     begin();
     try {
       const result = body();

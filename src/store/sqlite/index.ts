@@ -1,16 +1,16 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { InvalidInputError } from "../../errors.ts";
 import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
 import { withCodec } from "../codec/codec-engine.ts";
 import { type DatabaseAdapter, Store } from "../store.ts";
 import { driverOf, type SqliteDriver, type SqliteHandle } from "./driver.ts";
-import { SqliteEngine, type TransactionContext } from "./engine.ts";
+import { SqliteEngine } from "./engine.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { FileWakeups } from "./file-wakeups.ts";
 import { noWakeups } from "./no-wakeups.ts";
 import { schemaMigrations } from "./schema/index.ts";
 import { MIGRATIONS_TABLE } from "./schema/migrations.ts";
+import { createTransactionContext } from "./transaction-context.ts";
 
 export type { SqliteHandle } from "./driver.ts";
 
@@ -32,7 +32,8 @@ export function sqlite(database: string | SqliteHandle, options: SqliteOptions =
   const driver = typeof database === "string" ? openFile(database) : driverOf(database, { owned: false });
   const wakeups = path !== "" && path !== ":memory:" ? new FileWakeups(path, () => dataVersion(driver)) : noWakeups;
   const transactionContext = createTransactionContext();
-  const engine = new SqliteEngine({ driver, clock, randomness, wakeups, transactionContext });
+  const context = transactionContext === null ? {} : { transactionContext };
+  const engine = new SqliteEngine({ driver, clock, randomness, wakeups, ...context });
   return { store: new Store({ engine: withCodec(engine, codec), randomness, logger }) };
 }
 
@@ -86,22 +87,6 @@ function useWriteAheadLog(handle: DatabaseSync): void {
 /** Changes whenever another connection has written. */
 function dataVersion(driver: SqliteDriver): number {
   return Number(driver.all("pragma data_version", [])[0]?.data_version);
-}
-
-/** What a transaction starts and leaves behind keeps its context, but isn't inside of it any more when it has ended. */
-function createTransactionContext(): TransactionContext {
-  const storage = new AsyncLocalStorage<{ open: boolean }>();
-  return {
-    async run(body) {
-      const transaction = { open: true };
-      try {
-        return await storage.run(transaction, body);
-      } finally {
-        transaction.open = false;
-      }
-    },
-    active: () => storage.getStore()?.open === true,
-  };
 }
 
 /** Empty for a database in memory. */

@@ -1,0 +1,68 @@
+import { InvalidInputError } from "../../errors.ts";
+import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
+import type { ForeignInsert } from "../foreign-transaction.ts";
+import type { HookInsert } from "../hook-records.ts";
+import { type DatabaseAdapter, Store } from "../store.ts";
+import { SqliteEngine } from "./engine.ts";
+import { accessTo } from "./object-access.ts";
+import { objectDriver } from "./object-driver.ts";
+import type { ObjectState, ObjectStorage } from "./object-storage.ts";
+import { ObjectWakeups } from "./object-wakeups.ts";
+
+export type { ObjectState, ObjectStorage } from "./object-storage.ts";
+
+export type DurableObjectOptions = AdapterOptions;
+
+/**
+ * The database of a Durable Object that has SQLite (`new_sqlite_classes`). Takes the object's state.
+ *
+ * @example
+ * const database = durableObject(ctx);
+ */
+export function durableObject(state: Pick<ObjectState, "storage">, options: DurableObjectOptions = {}): DatabaseAdapter {
+  const { clock, randomness, logger } = parseAdapterOptions(options);
+  const storage = checkStorage(state);
+  const access = accessTo(storage);
+  const onWrite = () => access.onWrite?.();
+  const engine = new ObjectEngine({
+    driver: objectDriver(storage, onWrite),
+    clock,
+    randomness,
+    wakeups: new ObjectWakeups(access.listeners),
+    mutex: access.mutex,
+    onForeignInsert: onWrite,
+    ...(access.context === null ? {} : { transactionContext: access.context }),
+  });
+  return { store: new Store({ engine, randomness, logger }) };
+}
+
+type EngineOptions = ConstructorParameters<typeof SqliteEngine>[0];
+
+/** Somebody else's writes are noticed, too: nothing but an alarm runs what they have triggered if the object is lost. */
+class ObjectEngine extends SqliteEngine {
+  readonly #onForeignInsert: () => void;
+
+  constructor({ onForeignInsert, ...options }: EngineOptions & { readonly onForeignInsert: () => void }) {
+    super(options);
+    this.#onForeignInsert = onForeignInsert;
+  }
+
+  override foreignInsert(hook: HookInsert): ForeignInsert {
+    this.#onForeignInsert();
+    return super.foreignInsert(hook);
+  }
+}
+
+/** An object without SQLite has a `sql` that throws. */
+function checkStorage(state: Pick<ObjectState, "storage">): ObjectStorage {
+  const storage = state?.storage;
+  try {
+    if (typeof storage.sql.exec === "function" && typeof storage.transactionSync === "function") return storage;
+  } catch {
+    // said below
+  }
+  throw new InvalidInputError(
+    "durable_object.storage_invalid",
+    "durableObject takes the state of a Durable Object whose class is declared with new_sqlite_classes.",
+  );
+}

@@ -1,0 +1,41 @@
+import { migrateEngine } from "../../../src/store/migrate-store.ts";
+import { durableObject } from "../../../src/store/sqlite/durable-object.ts";
+import type { DatabaseAdapter } from "../../../src/store/store.ts";
+import type { EngineOptions, TestEngine } from "../../support/engines.ts";
+import { presentObject } from "./object-under-test.ts";
+
+/** Stands in for tests/support/engines.ts inside of workerd: the only engine there is a Durable Object's storage. */
+export const ENGINES: readonly TestEngine[] = [
+  {
+    name: "durable object",
+    dialect: "sqlite",
+    create: async (options) => {
+      const created = await createEmpty(options);
+      await migrateEngine(created.store.engine, []);
+      return created;
+    },
+    createEmpty: (options) => createEmpty(options),
+  },
+];
+
+async function createEmpty(options: EngineOptions = {}) {
+  const state = presentObject();
+  dropEverything(state.storage.sql);
+  const adapters: DatabaseAdapter[] = [];
+  const reopen = (reopenOptions: EngineOptions = {}) => {
+    const adapter = durableObject(state, { ...options, ...reopenOptions });
+    adapters.push(adapter);
+    return adapter;
+  };
+  const dispose = async () => {
+    for (const { store } of adapters.splice(0)) await store.close();
+  };
+  const adapter = reopen();
+  return { adapter, store: adapter.store, location: "", reopen, dispose };
+}
+
+/** An object has one database, so each begins where the last one has ended. */
+function dropEverything(sql: ReturnType<typeof presentObject>["storage"]["sql"]): void {
+  const tables = sql.exec("select name from sqlite_master where type = 'table' and name not like '\\_%' escape '\\'");
+  for (const { name } of tables.toArray()) if (!String(name).startsWith("sqlite_")) sql.exec(`drop table "${name}"`).toArray();
+}

@@ -1,0 +1,8 @@
+import { DurableObject } from "cloudflare:workers";
+
+/** Its storage is the database of a test, whose functions run inside of it. */
+export class DatabaseObject extends DurableObject {}
+
+export default {
+  fetch: () => new Response("Only tests run here."),
+};
