@@ -8,6 +8,14 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 /** The tests of behaviour that also run inside of workerd, on the storage of a Durable Object. */
 const SHARED_SUITE = ["tests/store/*.test.ts", "tests/hooks/*.test.ts", "tests/workflows/*.test.ts"];
 
+/** Of these, what is about other engines, or about files and processes. */
+const OTHER_ENGINES = [
+  "tests/store/{postgres,sqlite}-*.test.ts",
+  "tests/store/{migrations,time}.test.ts",
+  "tests/*/wrong-clocks.test.ts",
+  "tests/hooks/{samples,bad-definitions}.test.ts",
+];
+
 /** Inside of workerd there is another list of engines. */
 const objectEngines: Plugin = {
   name: "object-engines",
@@ -34,6 +42,13 @@ export default defineConfig({
         },
       },
       {
+        resolve: {
+          alias: [
+            { find: /^perdure$/, replacement: path("src/index.ts") },
+            { find: /^perdure\/durable-object$/, replacement: path("src/durable-object/index.ts") },
+            { find: /^perdure\/dispatchers\/cloudflare-do$/, replacement: path("src/dispatchers/cloudflare-do.ts") },
+          ],
+        },
         plugins: [
           objectEngines,
           cloudflareTest({
@@ -41,13 +56,18 @@ export default defineConfig({
             miniflare: {
               compatibilityDate: "2026-01-01",
               compatibilityFlags: ["nodejs_compat"],
-              durableObjects: { DATABASE: { className: "DatabaseObject", useSQLite: true } },
+              durableObjects: {
+                DATABASE: { className: "DatabaseObject", useSQLite: true },
+                SAMPLE: { className: "MyFragmentDO", useSQLite: true },
+              },
             },
           }),
         ],
         test: {
           name: "workerd",
-          include: SHARED_SUITE,
+          include: [...SHARED_SUITE, "tests/workerd/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...OTHER_ENGINES],
+          isolate: false,
           runner: path("tests/workerd/support/object-runner.ts"),
           testTimeout: 60_000,
           hookTimeout: 120_000,

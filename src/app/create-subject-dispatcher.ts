@@ -29,7 +29,9 @@ export interface SubjectDispatcherOptions<Cursor = unknown, Meta = unknown> exte
 }
 
 const FIELDS = ["database", "profile", "dispatcherId", "logger", "codec", ...SETTINGS_FIELDS];
-const OWNER = createProcessOwner().name;
+
+/** Of all dispatchers of this process. */
+let owner: string | undefined;
 
 /**
  * Coordinates work over many subjects, from anywhere: a script, a hook, a step of a workflow.
@@ -75,11 +77,12 @@ export interface NamedLedger {
 
 /** The lease owner is this process: nobody passes one. */
 export function createLedger({ profile, dispatcherId, settings, store }: NamedLedger): SubjectLedger {
+  owner ??= createProcessOwner().name;
   return new SubjectLedger({
     profile: checkProfile(profile),
     dispatcherId: checkDispatcherId(dispatcherId),
     store,
-    owner: OWNER,
+    owner,
     settings: parseSettings(settings),
   });
 }

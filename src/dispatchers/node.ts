@@ -4,7 +4,7 @@ import { checkLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
 import { type DispatchErrorContext, DispatchLoop } from "../queue/dispatch-loop.ts";
 import { Processor } from "../queue/processor.ts";
-import { describeError } from "../values/index.ts";
+import { checkCount, logDispatchError } from "./dispatcher-options.ts";
 import { createProcessOwner } from "./process-owner.ts";
 
 export interface DispatcherOptions {
@@ -59,15 +59,15 @@ export function createDurableHooksDispatcher(options: DispatcherOptions): Durabl
   const { processor } = options;
   const logger = checkLogger(options.logger);
   const { pollIntervalMs = 2000, concurrency = DEFAULT_CONCURRENCY, leaseMs = 30_000 } = options;
-  const { onError = (error, context) => logError(logger, error, context) } = options;
+  const { onError = (error, context) => logDispatchError(logger, error, context) } = options;
   if (typeof onError !== "function") throw invalid("onError must be a function");
   const settings = {
     processor,
     logger,
     onError,
-    pollIntervalMs: checkNumber("pollIntervalMs", pollIntervalMs, 10, 86_400_000),
-    concurrency: checkNumber("concurrency", concurrency, 1, 100_000),
-    leaseMs: checkNumber("leaseMs", leaseMs, 1000, 3_600_000),
+    pollIntervalMs: checkCount("pollIntervalMs", pollIntervalMs, 10, 86_400_000),
+    concurrency: checkCount("concurrency", concurrency, 1, 100_000),
+    leaseMs: checkCount("leaseMs", leaseMs, 1000, 3_600_000),
   };
   const createLoop = () => new DispatchLoop({ ...settings, owner: createProcessOwner() });
   let loop: DispatchLoop | undefined;
@@ -89,23 +89,10 @@ export function createDurableHooksDispatcher(options: DispatcherOptions): Durabl
   };
 }
 
-function logError(logger: Logger, error: unknown, { attempt }: DispatchErrorContext): void {
-  const { name, message } = describeError(error);
-  if (attempt === null) logger.error("The database could not be used; trying again.", { name, message });
-  else if (attempt.final)
-    logger.error(`The ${attempt.description} failed for good.`, { name, message, attempt: attempt.attempt });
-  else logger.warn(`An attempt at the ${attempt.description} failed.`, { name, message, attempt: attempt.attempt });
-}
-
 function checkDeadline(options: { readonly deadlineMs?: number } = {}, label: string, byDefault: number): number {
   checkOptions(options, { label, fields: ["deadlineMs"] });
   const { deadlineMs = byDefault } = options;
-  return checkNumber("deadlineMs", deadlineMs, 0, 86_400_000);
-}
-
-function checkNumber(name: string, value: unknown, least: number, most: number): number {
-  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw invalid(`${name} must be a whole number from ${least} to ${most}`);
+  return checkCount("deadlineMs", deadlineMs, 0, 86_400_000);
 }
 
 function invalid(problem: string): InvalidInputError {

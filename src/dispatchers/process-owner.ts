@@ -1,10 +1,14 @@
-import { createHash, randomBytes } from "node:crypto";
-import { readFileSync, readlinkSync } from "node:fs";
-import { hostname } from "node:os";
 import type { Owner } from "../queue/owner.ts";
 
-const MACHINE = machineName();
-const INCARNATION = randomBytes(5).toString("hex");
+/** What is used of Node's own modules. They are asked for when they are needed, so that this can be bundled for runtimes without. */
+interface BuiltinModules {
+  "node:fs": { readFileSync(path: string, encoding: "utf8"): string; readlinkSync(path: string): string };
+  "node:os": { hostname(): string };
+}
+
+/** Made when it is first needed: Cloudflare allows nothing random before the first event. */
+let machine: string | undefined;
+let incarnation: string | undefined;
 let dispatchers = 0;
 
 /**
@@ -12,12 +16,14 @@ let dispatchers = 0;
  * or is ours by now, has ended, so whoever starts next need not wait for its leases.
  */
 export function createProcessOwner(): Owner {
-  return { name: `${MACHINE}~${process.pid}~${INCARNATION}~${++dispatchers}`, isGone };
+  machine ??= machineName();
+  incarnation ??= crypto.randomUUID().slice(-10);
+  return { name: `${machine}~${globalThis.process?.pid ?? 0}~${incarnation}~${++dispatchers}`, isGone };
 }
 
 function isGone(name: string): boolean {
-  const [machine, pid, incarnation] = name.split("~");
-  if (machine !== MACHINE || incarnation === INCARNATION || !/^\d+$/.test(pid ?? "")) return false;
+  const [itsMachine, pid, itsIncarnation] = name.split("~");
+  if (itsMachine !== machine || itsIncarnation === incarnation || !/^\d+$/.test(pid ?? "")) return false;
   return Number(pid) === process.pid || !isAlive(Number(pid));
 }
 
@@ -30,14 +36,28 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Where pids mean the same processes: this boot of this machine, and this container of it. */
+/** Where pids mean the same processes: this boot of this machine, and this container of it. Elsewhere nobody is known to be gone. */
 function machineName(): string {
   const parts = [
-    hostname(),
-    readOrEmpty(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8")),
-    readOrEmpty(() => readlinkSync("/proc/self/ns/pid")),
+    readOrEmpty(() => builtin("node:os").hostname()),
+    readOrEmpty(() => builtin("node:fs").readFileSync("/proc/sys/kernel/random/boot_id", "utf8")),
+    readOrEmpty(() => builtin("node:fs").readlinkSync("/proc/self/ns/pid")),
   ];
-  return createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 12);
+  return parts.join("") === "" ? crypto.randomUUID().slice(-12) : hash(parts.join("\n"));
+}
+
+function builtin<Name extends keyof BuiltinModules>(name: Name): BuiltinModules[Name] {
+  return process.getBuiltinModule(name) as BuiltinModules[Name];
+}
+
+/** FNV-1a, twice: it need not be secret, only different for different machines. */
+function hash(text: string): string {
+  const half = (seed: number) => {
+    let value = seed;
+    for (const byte of new TextEncoder().encode(text)) value = Math.imul(value ^ byte, 0x01000193);
+    return (value >>> 0).toString(16).padStart(8, "0");
+  };
+  return half(0x811c9dc5) + half(0x1b873593);
 }
 
 function readOrEmpty(read: () => string): string {

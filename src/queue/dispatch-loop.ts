@@ -121,7 +121,7 @@ export class DispatchLoop implements WorkTaker {
         await this.#options.processor.tend();
         const { claimed } = await this.#worker.fill();
         if (claimed > 0 || this.#noticed) continue;
-        if (idle) break;
+        if (idle && this.#worker.held === 0) break; // a place may have been reserved meanwhile
         await this.#sleep(endAt);
       }
     } finally {

@@ -23,6 +23,8 @@ export interface WorkerOptions {
 const MOST_UNSETTLED = 1000;
 /** How long recovered work waits for the rest to end, and how long nothing else starts beside it. */
 const ISOLATION_MS = 5000;
+/** For how long no other recovered work starts beside it: what it waits for may be among them. */
+const LONGEST_SOLITUDE_MS = 30_000;
 
 /** No more than this is claimed ahead. */
 const MOST_AHEAD = 1000;
@@ -34,8 +36,8 @@ const LONGEST_WAIT_MS = 1000;
  * are much faster than the database answers does it claim ahead, what they will have begun by the time of the next answer.
  *
  * Work whose last owner was lost may be what killed it. It runs one at a time, and alone: first what runs already may end,
- * then nothing new starts for as long as poison usually takes. Both are bounded, so that a slow neighbour or a slow piece of
- * innocent work holds up nobody for long.
+ * then nothing new starts for as long as poison usually takes. All of it is bounded, so that a slow neighbour or a slow piece of
+ * innocent work holds up nobody for long; an instance may even wait for another one that was lost with it.
  */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -231,7 +233,7 @@ export class Worker {
     await this.#waitUntil(() => !this.#running.has(work), ISOLATION_MS);
     this.#quiet = false;
     this.#ended();
-    await this.#waitUntil(() => !this.#running.has(work));
+    await this.#waitUntil(() => !this.#running.has(work), LONGEST_SOLITUDE_MS - ISOLATION_MS);
     this.#isolated = undefined;
     this.#options.onTakeOver();
   }

@@ -11,7 +11,7 @@ describe.each(ENGINES)("perdure() on $name", (engine) => {
   async function withDatabase(body: (database: string | DatabaseAdapter, test: TestStore) => Promise<void>) {
     const test = await engine.createEmpty({ logger: new LogBook() });
     try {
-      await body(engine.name === "better-sqlite3" ? test.reopen() : test.location, test);
+      await body(test.toOpen(), test);
     } finally {
       await test.dispose();
     }

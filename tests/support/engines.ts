@@ -24,6 +24,8 @@ export interface TestStore {
   readonly store: Store;
   /** The path of the file, or the URL. */
   readonly location: string;
+  /** What `perdure` is given to use it: a path, a URL, or an adapter. */
+  toOpen(): string | DatabaseAdapter;
   /** Another adapter on the same database, with connections of its own. It is closed with the rest. */
   reopen(options?: EngineOptions): DatabaseAdapter;
   /** Closes every adapter and deletes the database. Rejects if a connection was left open. */
@@ -31,7 +33,13 @@ export interface TestStore {
 }
 
 export interface TestEngine {
-  readonly name: "node:sqlite" | "better-sqlite3" | "postgres" | "encrypted sqlite" | "encrypted postgres";
+  readonly name:
+    | "node:sqlite"
+    | "better-sqlite3"
+    | "postgres"
+    | "durable object"
+    | "encrypted sqlite"
+    | "encrypted postgres";
   readonly dialect: Dialect;
   /** A database of its own, migrated and ready. */
   create(options?: EngineOptions): Promise<TestStore>;
@@ -89,7 +97,8 @@ function sqliteEngine(name: "node:sqlite" | "better-sqlite3", open: OpenSqlite):
       for (const close of closeAll.splice(0)) await close();
       rmSync(directory, { recursive: true, force: true });
     };
-    return toTestStore(reopen(), { location, reopen, dispose });
+    const toOpen = () => (name === "node:sqlite" ? location : reopen());
+    return toTestStore(reopen(), { location, toOpen, reopen, dispose });
   };
   const create = async (options?: EngineOptions) => {
     const created = await createEmpty(options);
@@ -112,7 +121,7 @@ async function createPostgres({ empty }: { empty: boolean }, options: EngineOpti
     for (const { store } of adapters.splice(0)) await store.close();
     await database.drop();
   };
-  return toTestStore(reopen(), { location: database.url, reopen, dispose });
+  return toTestStore(reopen(), { location: database.url, toOpen: () => database.url, reopen, dispose });
 }
 
 function toTestStore(adapter: DatabaseAdapter, rest: Omit<TestStore, "adapter" | "store">): TestStore {

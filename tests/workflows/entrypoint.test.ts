@@ -84,7 +84,7 @@ describe.each(ENGINES)("workflows as classes on $name", (engine) => {
   test("run in an application of one call", async () => {
     const test = await engine.createEmpty({ logger: new LogBook() });
     try {
-      const database = engine.name === "better-sqlite3" ? test.reopen() : test.location;
+      const database = test.toOpen();
       await using app = await perdure({
         database,
         workflows: { greeter: Greeter, other: { name: "named", workflow: Greeter } },

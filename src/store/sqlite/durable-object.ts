@@ -19,7 +19,10 @@ export type DurableObjectOptions = AdapterOptions;
  * @example
  * const database = durableObject(ctx);
  */
-export function durableObject(state: Pick<ObjectState, "storage">, options: DurableObjectOptions = {}): DatabaseAdapter {
+export function durableObject(
+  state: Pick<ObjectState, "storage">,
+  options: DurableObjectOptions = {},
+): DatabaseAdapter {
   const { clock, randomness, logger } = parseAdapterOptions(options);
   const storage = checkStorage(state);
   const access = accessTo(storage);

@@ -17,7 +17,11 @@ const CODE_IN_MESSAGE = /: (SQLITE_[A-Z]+)( \(extended: \w+\))?$/;
 
 /** The primary result code: node:sqlite gives a number, better-sqlite3 a name, both possibly extended. */
 function resultCode(error: unknown): number | null {
-  const { errcode, message, code = CODE_IN_MESSAGE.exec(String(message))?.[1] } = (error ?? {}) as Record<string, unknown>;
+  const {
+    errcode,
+    message,
+    code = CODE_IN_MESSAGE.exec(String(message))?.[1],
+  } = (error ?? {}) as Record<string, unknown>;
   if (typeof errcode === "number") return errcode & 0xff;
   if (typeof code !== "string") return null;
   const name = Object.keys(NAMES).find((known) => code === known || code.startsWith(`${known}_`));

@@ -12,11 +12,6 @@ export class ObjectWakeups implements Wakeups {
     this.#everybody = everybody;
   }
 
-  /** What isn't done here isn't done, where nobody else is. */
-  get alone(): boolean {
-    return this.#everybody.size === this.#own.size;
-  }
-
   subscribe(listener: Listener): () => void {
     this.#own.add(listener);
     this.#everybody.add(listener);
@@ -27,7 +22,7 @@ export class ObjectWakeups implements Wakeups {
   }
 
   announce(namespace: string): void {
-    if (this.alone) return;
+    if (this.#everybody.size === this.#own.size) return;
     queueMicrotask(() => {
       for (const listener of this.#everybody) if (!this.#own.has(listener)) listener([namespace]);
     });

@@ -4,6 +4,8 @@ import { createAsyncContext } from "../../async-context.ts";
 export interface TransactionContext {
   run<Result>(body: () => Promise<Result>): Promise<Result>;
   active(): boolean;
+  /** Runs what isn't part of the transaction, though it is begun by it. */
+  outside<Result>(body: () => Result): Result;
 }
 
 /**
@@ -23,5 +25,6 @@ export function createTransactionContext(): TransactionContext | null {
       }
     },
     active: () => context.get()?.open === true,
+    outside: (body) => context.run(undefined, body),
   };
 }

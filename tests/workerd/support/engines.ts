@@ -18,9 +18,15 @@ export const ENGINES: readonly TestEngine[] = [
   },
 ];
 
+/** Of the present object. */
+const live = new Set<object>();
+
+/** An object has one database: it begins where the last one ended, unless that is still in use. Tests have namespaces anyway. */
 async function createEmpty(options: EngineOptions = {}) {
   const state = presentObject();
-  dropEverything(state.storage.sql);
+  if (live.size === 0) dropEverything(state.storage.sql);
+  const token = {};
+  live.add(token);
   const adapters: DatabaseAdapter[] = [];
   const reopen = (reopenOptions: EngineOptions = {}) => {
     const adapter = durableObject(state, { ...options, ...reopenOptions });
@@ -29,13 +35,14 @@ async function createEmpty(options: EngineOptions = {}) {
   };
   const dispose = async () => {
     for (const { store } of adapters.splice(0)) await store.close();
+    live.delete(token);
   };
   const adapter = reopen();
-  return { adapter, store: adapter.store, location: "", reopen, dispose };
+  return { adapter, store: adapter.store, location: "", toOpen: () => reopen(), reopen, dispose };
 }
 
-/** An object has one database, so each begins where the last one has ended. */
 function dropEverything(sql: ReturnType<typeof presentObject>["storage"]["sql"]): void {
   const tables = sql.exec("select name from sqlite_master where type = 'table' and name not like '\\_%' escape '\\'");
-  for (const { name } of tables.toArray()) if (!String(name).startsWith("sqlite_")) sql.exec(`drop table "${name}"`).toArray();
+  for (const { name } of tables.toArray())
+    if (!String(name).startsWith("sqlite_")) sql.exec(`drop table "${name}"`).toArray();
 }

@@ -1,22 +1,38 @@
 import { env, runInDurableObject } from "cloudflare:test";
-import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, TestRunner } from "vitest";
+import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, type SerializedConfig, TestRunner } from "vitest";
+import { LateRejections } from "./late-rejections.ts";
 import { enterObject } from "./object-under-test.ts";
 
 type AnyFunction = (...parameters: unknown[]) => unknown;
 
+/** Tests that make objects of their own. */
+const OUTSIDE = "/tests/workerd/";
+
 /**
- * Only code that runs inside of a Durable Object can use its storage. So every test and every hook is run there: all of one file
- * in the same object.
+ * Only code that runs inside of a Durable Object can use its storage. So every test and every hook of the shared suite is run
+ * there: all of one file in the same object.
  */
 export default class ObjectRunner extends TestRunner {
+  readonly #rejections: LateRejections;
   readonly #object = env.DATABASE.get(env.DATABASE.newUniqueId());
 
+  constructor(config: SerializedConfig) {
+    super(config);
+    this.#rejections = new LateRejections();
+  }
+
   onCollected(files: RunnerTestFile[]): void {
-    for (const file of files) this.#moveHooksInside(file);
+    for (const file of files) if (!file.filepath.includes(OUTSIDE)) this.#moveHooksInside(file);
+  }
+
+  override onAfterRunFiles(): void {
+    this.#rejections.report();
+    super.onAfterRunFiles();
   }
 
   async runTask(test: RunnerTestCase): Promise<void> {
-    await this.#inside(() => TestRunner.getTestFn(test)());
+    const run = () => TestRunner.getTestFn(test)();
+    await (test.file.filepath.includes(OUTSIDE) ? run() : this.#inside(run));
   }
 
   #inside<Result>(body: () => Result): Promise<Awaited<Result>> {
@@ -28,7 +44,8 @@ export default class ObjectRunner extends TestRunner {
 
   #moveHooksInside(task: RunnerTask): void {
     if (task.type !== "suite") return;
-    for (const hooks of Object.values(TestRunner.getSuiteHooks(task)) as AnyFunction[][]) {
+    // A file that couldn't be loaded has none.
+    for (const hooks of Object.values(TestRunner.getSuiteHooks(task) ?? {}) as AnyFunction[][]) {
       hooks.splice(0, hooks.length, ...hooks.map((hook) => this.#moveInside(hook)));
     }
     for (const child of task.tasks) this.#moveHooksInside(child);

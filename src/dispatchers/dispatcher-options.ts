@@ -1,0 +1,18 @@
+import { InvalidInputError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import type { DispatchErrorContext } from "../queue/dispatch-loop.ts";
+import { describeError } from "../values/index.ts";
+
+/** What is done with errors where a dispatcher has no `onError`. */
+export function logDispatchError(logger: Logger, error: unknown, { attempt }: DispatchErrorContext): void {
+  const { name, message } = describeError(error);
+  if (attempt === null) logger.error("The database could not be used; trying again.", { name, message });
+  else if (attempt.final)
+    logger.error(`The ${attempt.description} failed for good.`, { name, message, attempt: attempt.attempt });
+  else logger.warn(`An attempt at the ${attempt.description} failed.`, { name, message, attempt: attempt.attempt });
+}
+
+export function checkCount(name: string, value: unknown, least: number, most: number): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new InvalidInputError("options.invalid", `${name} must be a whole number from ${least} to ${most}.`);
+}

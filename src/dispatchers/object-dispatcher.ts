@@ -1,0 +1,163 @@
+import { type Clock, pause } from "../clock.ts";
+import { StoreError } from "../errors.ts";
+import { type DispatchErrorContext, DispatchLoop, type DispatchOptions } from "../queue/dispatch-loop.ts";
+import { type Owner, ownerOfToken } from "../queue/owner.ts";
+import type { Reservation, WorkKind, WorkNotice, WorkTaker } from "../store/work-board.ts";
+import type { ObjectAlarm } from "./object-alarm.ts";
+
+export interface ObjectDispatchOptions extends Omit<DispatchOptions, "owner" | "pollIntervalMs"> {
+  readonly alarm: ObjectAlarm;
+  /** Runs what isn't part of a transaction that may be open. */
+  readonly outside: <Result>(body: () => Result) => Result;
+}
+
+/** An alarm may run for fifteen minutes. What takes longer is attended by the next one. */
+const LONGEST_ALARM_MS = 600_000;
+const LONGEST_DRAIN_MS = 86_400_000;
+const PURGE_INTERVAL_MS = 3_600_000;
+const FIRST_BACKOFF_MS = 2000;
+const LONGEST_BACKOFF_MS = 60_000;
+
+/**
+ * Runs what is due in a Durable Object, as soon as it is written. There is no timer while nothing is under way, so that the object
+ * can be put to rest; its alarm wakes it when something is due, and keeps it alive while something runs.
+ */
+export class ObjectDispatcher implements WorkTaker {
+  readonly #options: ObjectDispatchOptions;
+  readonly #alarm: ObjectAlarm;
+  readonly #clock: Clock;
+  readonly #incarnation: string;
+  #started = false;
+  #loops = 0;
+  #loop: DispatchLoop | undefined;
+  #draining: Promise<void> | undefined;
+  /** Whether somebody has said, since the last drain began, that there is work. */
+  #noticed = false;
+  #purgeAt = 0;
+  #backoffMs = 0;
+
+  constructor(options: ObjectDispatchOptions) {
+    this.#options = options;
+    this.#alarm = options.alarm;
+    const { processor } = options;
+    this.#clock = processor.clock;
+    this.#incarnation = Array.from(processor.randomness.bytes(8), (byte) => byte.toString(16).padStart(2, "0")).join(
+      "",
+    );
+    this.#alarm.watch(() => processor.nextWake({ takeOver: true }));
+    processor.join(this, { listens: true });
+  }
+
+  /** An object has one owner at a time: what an earlier one held is free. Called before any event is delivered. */
+  async start(): Promise<void> {
+    try {
+      await this.#freeLeases();
+      await this.#alarm.settle();
+    } catch (error) {
+      // Who migrates later writes, and what is written sets an alarm.
+      if (!(error instanceof StoreError && error.code === "store.not_migrated")) this.#report(error);
+    }
+  }
+
+  /** Never throws: an alarm that fails too often isn't tried again. */
+  async alarm(): Promise<void> {
+    try {
+      await this.#alarm.fired();
+      await this.#alarm.cover();
+      await this.#freeLeases();
+      await this.#purge();
+      const timeout = new AbortController();
+      await Promise.race([this.#drain(), pause(this.#clock, LONGEST_ALARM_MS, timeout.signal)]);
+      timeout.abort();
+      if (this.#draining !== undefined) await this.#alarm.cover();
+    } catch (error) {
+      await this.#retryLater(error);
+    }
+  }
+
+  wake(): void {
+    void this.#drain();
+  }
+
+  notice({ namespace, delayMs, remote = false }: WorkNotice): boolean {
+    const { processor } = this.#options;
+    if (namespace !== null && !processor.namespaces.includes(namespace)) return false;
+    if (remote) processor.heard(namespace);
+    if (delayMs > 0 && this.#draining === undefined) this.#settleSoon();
+    else void this.#drain();
+    return true;
+  }
+
+  reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string): Reservation<Kind> | null {
+    if (this.#draining !== undefined) return null; // its loop is asked for itself
+    void this.#drain();
+    return (this.#loop as DispatchLoop | undefined)?.reserve(kind, namespace, name) ?? null;
+  }
+
+  #settleSoon(): void {
+    void this.#options.outside(() => this.#alarm.settle()).catch((error: unknown) => this.#report(error));
+  }
+
+  /** Begins at once, so that places can be reserved. */
+  #drain(): Promise<void> {
+    this.#noticed = true;
+    this.#draining ??= this.#options.outside(() => this.#drainAll());
+    return this.#draining;
+  }
+
+  async #drainAll(): Promise<void> {
+    try {
+      while (this.#noticed) {
+        this.#noticed = false;
+        this.#loop = new DispatchLoop({ ...this.#options, pollIntervalMs: LONGEST_DRAIN_MS, owner: this.#nextOwner() });
+        await this.#loop.drain(LONGEST_DRAIN_MS);
+        if (!this.#noticed) await this.#alarm.settle();
+      }
+      this.#backoffMs = 0;
+    } catch (error) {
+      await this.#retryLater(error);
+    } finally {
+      this.#draining = undefined;
+    }
+  }
+
+  async #freeLeases(): Promise<void> {
+    if (this.#started) return;
+    const { processor, logger } = this.#options;
+    const isEarlier = (token: string) => !ownerOfToken(token).startsWith(this.#incarnation);
+    for (const source of processor.sources) {
+      const freed = await source.expireLeases(isEarlier);
+      if (freed > 0)
+        logger.info("Took back work that this object had begun before it was restarted.", { count: freed });
+      await source.survey?.();
+    }
+    this.#started = true;
+  }
+
+  async #purge(): Promise<void> {
+    if (this.#clock.monotonic() < this.#purgeAt) return;
+    this.#purgeAt = this.#clock.monotonic() + PURGE_INTERVAL_MS;
+    for (const source of this.#options.processor.sources) await source.purge();
+  }
+
+  /** Tokens of two loops are never the same. */
+  #nextOwner(): Owner {
+    return { name: `${this.#incarnation}~${++this.#loops}`, isGone: () => false };
+  }
+
+  async #retryLater(error: unknown): Promise<void> {
+    this.#report(error);
+    this.#backoffMs = Math.min(Math.max(this.#backoffMs * 2, FIRST_BACKOFF_MS), LONGEST_BACKOFF_MS);
+    await this.#alarm.cover(this.#backoffMs).catch((failure: unknown) => this.#report(failure));
+  }
+
+  #report(error: unknown, context: DispatchErrorContext = { attempt: null }): void {
+    const { onError, logger } = this.#options;
+    const fail = (failure: unknown) => logger.error("onError threw.", { error: String(failure) });
+    try {
+      Promise.resolve(onError(error, context)).catch(fail);
+    } catch (failure) {
+      fail(failure);
+    }
+  }
+}

@@ -1,0 +1,6 @@
+export {
+  type DurableObjectOptions,
+  durableObject,
+  type ObjectState,
+  type ObjectStorage,
+} from "../store/sqlite/durable-object.ts";
