@@ -65,7 +65,7 @@ function checkStorage(state: Pick<ObjectState, "storage">): ObjectStorage {
     // said below
   }
   throw new InvalidInputError(
-    "durable_object.storage_invalid",
+    "object.storage_invalid",
     "durableObject takes the state of a Durable Object whose class is declared with new_sqlite_classes.",
   );
 }
