@@ -4,7 +4,8 @@
  * What is neither an engine nor an edge is core, so a new folder is held to the strictest rules until it is named here.
  */
 const engines = "^src/store/(sqlite|postgres)/";
-const edges = "^src/(app|cli|client|cloudflare|dispatchers|durable-object|flo|http|telemetry|testing|transactions)/|^src/index\\.ts$";
+const edges =
+  "^src/(app|cli|client|cloudflare|dispatchers|durable-object|flo|http|telemetry|testing|transactions)/|^src/index\\.ts$";
 const concepts = "^src/(fragment|hooks|workflows|subjects)/";
 const tests = "\\.test\\.ts$";
 const outside = "^(tests|examples|bench)/";

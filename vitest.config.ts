@@ -20,7 +20,8 @@ const OTHER_ENGINES = [
 const objectEngines: Plugin = {
   name: "object-engines",
   enforce: "pre",
-  async resolveId(source, importer) {
+  resolveId(source, importer) {
+    if (source === "pg") return path("tests/workerd/support/no-postgres.ts");
     if (!source.endsWith("support/engines.ts") || importer?.includes("/tests/workerd/")) return null;
     return path("tests/workerd/support/engines.ts");
   },

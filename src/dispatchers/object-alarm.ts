@@ -68,11 +68,12 @@ export class ObjectAlarm {
   async settle(): Promise<void> {
     const writes = this.#writes;
     const wakes = (await Promise.all(Array.from(this.#wakes, (next) => next()))).filter((wake) => wake !== null);
+    const now = this.#clock.now();
     const existing = await this.#storage.getAlarm();
     if (writes !== this.#writes) return;
     const { own, host } = this.#read();
     const hosts = existing === null || existing === own ? host : existing;
-    const due = wakes.length === 0 ? null : Math.ceil(this.#clock.now() + Math.max(Math.min(...wakes), 0));
+    const due = wakes.length === 0 ? null : Math.ceil(now + Math.max(Math.min(...wakes), 0));
     if (due !== null && (hosts === null || due < hosts)) {
       if (due !== existing) await this.#replace(existing, due);
     } else if (hosts !== existing) {

@@ -55,9 +55,10 @@ describe("hooks in a Durable Object", () => {
     await greet("later", new Date(due + 1000));
     await greet("first", new Date(due));
 
-    await eventually(async () => expect(await alarm()).toBe(due));
+    const setForFirst = async () => expect(Math.abs(((await alarm()) ?? 0) - due)).toBeLessThan(500);
+    await eventually(setForFirst);
     expect(await runDurableObjectAlarm(object())).toBe(true); // too early
-    await eventually(async () => expect(await alarm()).toBe(due));
+    await eventually(setForFirst);
     expect(ran()).toEqual([]);
   });
 

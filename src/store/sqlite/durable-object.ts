@@ -1,5 +1,6 @@
 import { InvalidInputError } from "../../errors.ts";
 import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
+import { withCodec } from "../codec/codec-engine.ts";
 import type { ForeignInsert } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hook-records.ts";
 import { type DatabaseAdapter, Store } from "../store.ts";
@@ -23,7 +24,7 @@ export function durableObject(
   state: Pick<ObjectState, "storage">,
   options: DurableObjectOptions = {},
 ): DatabaseAdapter {
-  const { clock, randomness, logger } = parseAdapterOptions(options);
+  const { clock, randomness, logger, codec } = parseAdapterOptions(options);
   const storage = checkStorage(state);
   const access = accessTo(storage);
   const onWrite = () => access.onWrite?.();
@@ -36,7 +37,7 @@ export function durableObject(
     onForeignInsert: onWrite,
     ...(access.context === null ? {} : { transactionContext: access.context }),
   });
-  return { store: new Store({ engine, randomness, logger }) };
+  return { store: new Store({ engine: withCodec(engine, codec), randomness, logger }) };
 }
 
 type EngineOptions = ConstructorParameters<typeof SqliteEngine>[0];

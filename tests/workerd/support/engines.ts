@@ -1,3 +1,4 @@
+import { aesGcm } from "../../../src/store/codec/aes-gcm.ts";
 import { migrateEngine } from "../../../src/store/migrate-store.ts";
 import { durableObject } from "../../../src/store/sqlite/durable-object.ts";
 import type { DatabaseAdapter } from "../../../src/store/store.ts";
@@ -22,6 +23,18 @@ export const ENGINES: readonly TestEngine[] = [
 const live = new Set<object>();
 
 /** An object has one database: it begins where the last one ended, unless that is still in use. Tests have namespaces anyway. */
+const codec = aesGcm({ keys: { tests: new Uint8Array(32).fill(7) }, current: "tests" });
+
+/** The same, with values that are encrypted. */
+export const ENCRYPTED: readonly TestEngine[] = ENGINES.map((engine) => ({
+  name: "encrypted sqlite",
+  dialect: "sqlite",
+  create: (options) => engine.create({ codec, ...options }),
+  createEmpty: (options) => engine.createEmpty({ codec, ...options }),
+}));
+
+export const ENCRYPTED_SQLITE: TestEngine = ENCRYPTED[0] as TestEngine;
+
 async function createEmpty(options: EngineOptions = {}) {
   const state = presentObject();
   if (live.size === 0) dropEverything(state.storage.sql);

@@ -15,6 +15,7 @@ export class MyFragmentDO extends DurableObject<Env> {
     super(state, env);
 
     this.fragment = createMyFragmentServer({ env, state, type: "live" });
+    // biome-ignore lint/nursery/noFloatingPromises: the sample doesn't wait for it
     state.blockConcurrencyWhile(async () => {
       await migrate(this.fragment);
     });
