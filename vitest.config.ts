@@ -60,6 +60,8 @@ export default defineConfig({
               durableObjects: {
                 DATABASE: { className: "DatabaseObject", useSQLite: true },
                 SAMPLE: { className: "MyFragmentDO", useSQLite: true },
+                SHOP: { className: "Shop", useSQLite: true },
+                STOCK: { className: "Stock", useSQLite: true },
               },
             },
           }),

@@ -3,8 +3,8 @@ import type { Store } from "../store/store.ts";
 import { defineSubjects, type SubjectsDefinition, type SubjectsOptions } from "../subjects/define-subjects.ts";
 import type { SubjectSettings } from "../subjects/dispatcher-settings.ts";
 import { SubjectDispatcher } from "../subjects/subject-dispatcher.ts";
-import { SubjectSchedule } from "../subjects/subject-schedule.ts";
-import { createLedger } from "./create-subject-dispatcher.ts";
+import { earliest, SubjectSchedule } from "../subjects/subject-schedule.ts";
+import { createLedger } from "./create-ledger.ts";
 
 /** The subjects of an application, in its own database. Their profile is the application's namespace. */
 export class ApplicationSubjects {
@@ -65,6 +65,12 @@ export class ApplicationSubjects {
   /** @internal */
   wake(): void {
     if (this.#runs) for (const schedule of this.#schedules.values()) schedule.wake();
+  }
+
+  /** Milliseconds until one of those is due that are defined here; null if none waits. @internal */
+  async nextWake(): Promise<number | null> {
+    const wakes = await Promise.all(Array.from(this.#schedules.values(), (schedule) => schedule.nextWake()));
+    return earliest(wakes);
   }
 
   /** @internal */

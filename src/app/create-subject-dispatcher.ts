@@ -1,19 +1,12 @@
-import { createProcessOwner } from "../dispatchers/process-owner.ts";
 import { checkLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
 import type { Codec } from "../store/codec/codec.ts";
 import { migrateEngine } from "../store/migrate-store.ts";
 import type { DatabaseAdapter, Store } from "../store/store.ts";
-import {
-  checkDispatcherId,
-  checkProfile,
-  parseSettings,
-  SETTINGS_FIELDS,
-  type SubjectSettings,
-} from "../subjects/dispatcher-settings.ts";
+import { SETTINGS_FIELDS, type SubjectSettings } from "../subjects/dispatcher-settings.ts";
 import { HANDLING_FIELDS, type RunOptions, type RunReport } from "../subjects/run-subjects.ts";
 import { SubjectDispatcher } from "../subjects/subject-dispatcher.ts";
-import { SubjectLedger } from "../subjects/subject-ledger.ts";
+import { createLedger } from "./create-ledger.ts";
 import { checkDatabase, type OpenOptions, openDatabase } from "./open-database.ts";
 
 export interface SubjectDispatcherOptions<Cursor = unknown, Meta = unknown> extends SubjectSettings<Cursor, Meta> {
@@ -29,9 +22,6 @@ export interface SubjectDispatcherOptions<Cursor = unknown, Meta = unknown> exte
 }
 
 const FIELDS = ["database", "profile", "dispatcherId", "logger", "codec", ...SETTINGS_FIELDS];
-
-/** Of all dispatchers of this process. */
-let owner: string | undefined;
 
 /**
  * Coordinates work over many subjects, from anywhere: a script, a hook, a step of a workflow.
@@ -66,25 +56,6 @@ export async function runSubjects<Cursor = unknown, Meta = unknown>(
   const pick = (wanted: boolean) => Object.fromEntries(entries.filter(([name]) => runFields.includes(name) === wanted));
   await using dispatcher = createSubjectDispatcher(pick(false) as unknown as SubjectDispatcherOptions<Cursor, Meta>);
   return await dispatcher.runSubjects(pick(true) as unknown as RunOptions<Cursor, Meta>);
-}
-
-export interface NamedLedger {
-  readonly profile: string;
-  readonly dispatcherId: string;
-  readonly settings: SubjectSettings;
-  readonly store: () => Promise<Store>;
-}
-
-/** The lease owner is this process: nobody passes one. */
-export function createLedger({ profile, dispatcherId, settings, store }: NamedLedger): SubjectLedger {
-  owner ??= createProcessOwner().name;
-  return new SubjectLedger({
-    profile: checkProfile(profile),
-    dispatcherId: checkDispatcherId(dispatcherId),
-    store,
-    owner,
-    settings: parseSettings(settings),
-  });
 }
 
 export interface LazyStore {

@@ -1,4 +1,5 @@
-import { createLedger, type LazyStore, lazyStore } from "../app/create-subject-dispatcher.ts";
+import { createLedger } from "../app/create-ledger.ts";
+import { type LazyStore, lazyStore } from "../app/create-subject-dispatcher.ts";
 import { checkDatabase } from "../app/open-database.ts";
 import { PerdureError, RevisionConflictError } from "../errors.ts";
 import { checkLogger, type Logger } from "../logger.ts";

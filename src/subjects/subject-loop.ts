@@ -57,6 +57,11 @@ export class SubjectLoop implements WorkTaker {
     this.#nudge();
   }
 
+  /** Milliseconds until a subject is due; null if none waits. */
+  nextWake(): Promise<number | null> {
+    return this.#options.ledger.nextWake();
+  }
+
   /** Claims no more, waits for what runs, and after the deadline hands the rest back. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;

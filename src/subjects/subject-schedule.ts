@@ -50,6 +50,11 @@ export class SubjectSchedule {
     for (const loop of this.#loops) loop.wake();
   }
 
+  /** Milliseconds until a subject, or the discovery, is due; null if none waits. */
+  async nextWake(): Promise<number | null> {
+    return earliest(await Promise.all(this.#loops.map((loop) => loop.nextWake())));
+  }
+
   async stop(deadlineMs: number): Promise<void> {
     await Promise.all(this.#loops.map((loop) => loop.stop(deadlineMs)));
   }
@@ -88,4 +93,9 @@ function logFailure(store: Store, { event, subject, error }: SubjectProgress): v
     consecutiveFailures,
     ...(error === undefined ? {} : describeError(error)),
   });
+}
+
+export function earliest(wakes: readonly (number | null)[]): number | null {
+  const known = wakes.filter((wake) => wake !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }

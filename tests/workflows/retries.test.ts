@@ -162,7 +162,7 @@ describe.each(ENGINES)("retries of steps on $name", (engine) => {
     const { entries } = await created.history();
     const dueAt = entries[0]?.dueAt?.getTime() as number;
     await first.close();
-    subject.clock.advance(dueAt - subject.clock.now() - 60_000);
+    subject.clock.advance(dueAt - subject.clock.now() - 5000);
     const second = subject.start({ workflow });
     const instance = await second.workflows.workflow.get("one");
     await untilStatus(subject.clock, instance, "complete");

@@ -1,0 +1,81 @@
+import { Application } from "../app/application.ts";
+import { checkDefinition } from "../app/application-subjects.ts";
+import { defineFragment } from "../fragment/define-fragment.ts";
+import { Fragment } from "../fragment/fragment.ts";
+import { buildParts } from "../fragment/instantiate.ts";
+import type { HookDefinitions } from "../hooks/define-hook.ts";
+import { type DurableHooksOptions, HOOK_SETTINGS } from "../hooks/hook-settings.ts";
+import type { HttpHandlerOptions } from "../http/handler-options.ts";
+import type { Logger } from "../logger.ts";
+import { checkOptions } from "../options.ts";
+import type { Codec } from "../store/codec/codec.ts";
+import { durableObject, type ObjectState } from "../store/sqlite/durable-object.ts";
+import type { SubjectsDefinition } from "../subjects/define-subjects.ts";
+import { type EnvOption, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
+import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/workflow-settings.ts";
+import type { Workflows } from "../workflows/workflow-types.ts";
+
+/** What runs in an object: as for `perdure`, but for the database, which is the object's own. */
+export interface ObjectDefinition<
+  Hooks extends HookDefinitions = Record<never, never>,
+  Registry extends Workflows = Record<never, never>,
+> extends DurableHooksOptions {
+  readonly hooks?: Hooks;
+  /** By key: made by `defineWorkflow`, a class, or `{ name, workflow }`. */
+  readonly workflows?: Registry;
+  /** What workflows get as `env`: a value, or a function of the workflows. Default: the object's own. */
+  readonly env?: EnvOption;
+  readonly workflowLimits?: WorkflowLimits;
+  /** By dispatcher id, made by `defineSubjects`. */
+  readonly subjects?: Readonly<Record<string, SubjectsDefinition>>;
+  /** Serves the application over HTTP by the object's `fetch`; see `createHttpHandler`. Default: it answers nothing. */
+  readonly http?: HttpHandlerOptions;
+  /** How many handlers run at a time. Default: 100. */
+  readonly concurrency?: number;
+  readonly logger?: Logger;
+  /** Encrypts what is stored. Default: none. */
+  readonly codec?: Codec;
+}
+
+const OWN_FIELDS = [
+  "hooks",
+  "workflows",
+  "env",
+  "workflowLimits",
+  "subjects",
+  "http",
+  "concurrency",
+  "logger",
+  "codec",
+];
+const NAMESPACE = "app";
+/** A row of a Durable Object has 2 MB, and may hold two values of a user's. */
+const MOST_VALUE_BYTES = 900_000;
+
+export interface ObjectApplication<Hooks extends HookDefinitions, Registry extends Workflows> {
+  readonly fragment: Fragment<Hooks, unknown>;
+  readonly app: Application<Hooks, Registry>;
+}
+
+/** The application of one object. It runs nothing, and asks its storage nothing, until it is started. */
+export function buildObjectApplication<Hooks extends HookDefinitions, Registry extends Workflows>(
+  definition: ObjectDefinition<Hooks, Registry>,
+  state: ObjectState,
+  objectEnv: unknown,
+): ObjectApplication<Hooks, Registry> {
+  checkOptions(definition, { label: "PerdureObject.of", fields: [...OWN_FIELDS, ...HOOK_SETTINGS] });
+  const { hooks = {} as Hooks, workflows = {} as Registry, env = objectEnv, workflowLimits, ...others } = definition;
+  const { subjects = {}, http: _http, concurrency: _concurrency, logger, codec, ...durableHooks } = others;
+  for (const [dispatcherId, one] of Object.entries(subjects)) checkDefinition(dispatcherId, one);
+  const limits = parseWorkflowLimits({ valueBytes: MOST_VALUE_BYTES, ...workflowLimits });
+  const registered = new RegisteredWorkflows(NAMESPACE, workflows, limits, env);
+  const databaseAdapter = durableObject(state, { ...(logger && { logger }), ...(codec && { codec }) });
+  const fragmentDefinition = defineFragment<undefined>(NAMESPACE)
+    .provideHooks(() => hooks)
+    .build();
+  const parts = buildParts(fragmentDefinition, undefined, { databaseAdapter, durableHooks });
+  const runtime = new WorkflowRuntime(parts.store, registered);
+  const fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: runtime });
+  return { fragment, app: new Application<Hooks, Registry>(fragment, null, false, true) };
+}

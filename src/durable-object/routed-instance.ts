@@ -1,0 +1,80 @@
+import type { Duration } from "../duration.ts";
+import type { HistoryOptions, HistoryPage } from "../workflows/history-page.ts";
+import type { InstanceState, SentEvent } from "../workflows/instance.ts";
+import type { RoutedWorkflowInstance } from "./object-router.ts";
+import type { Shards } from "./shards.ts";
+
+/** Where an instance is: the key and the name of its workflow, its id, and its object. */
+export interface InstancePlace {
+  readonly workflow: string;
+  readonly name: string;
+  readonly id: string;
+  readonly shard: number;
+}
+
+/** One instance in one of many objects. */
+export class RoutedInstance implements RoutedWorkflowInstance {
+  readonly id: string;
+  readonly workflowName: string;
+  readonly #shards: Shards;
+  readonly #place: InstancePlace;
+
+  constructor(shards: Shards, place: InstancePlace) {
+    this.id = place.id;
+    this.workflowName = place.name;
+    this.#shards = shards;
+    this.#place = place;
+  }
+
+  async status(): Promise<InstanceState> {
+    return (await this.#call("status")) as InstanceState;
+  }
+
+  /** A signal can't be sent along: it ends the waiting here. */
+  async result(options: { readonly timeout?: Duration; readonly signal?: AbortSignal } = {}): Promise<unknown> {
+    const { signal, ...sent } = options;
+    signal?.throwIfAborted();
+    const answer = this.#call("result", sent);
+    if (signal === undefined) return answer;
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort);
+    return Promise.race([answer, aborted]).finally(() => {
+      signal.removeEventListener("abort", abort);
+      answer.catch(() => {}); // nobody waits for it any more
+    });
+  }
+
+  async sendEvent(event: SentEvent<string, unknown>): Promise<void> {
+    await this.#call("sendEvent", event);
+  }
+
+  async pause(): Promise<void> {
+    await this.#call("pause");
+  }
+
+  async resume(): Promise<void> {
+    await this.#call("resume");
+  }
+
+  async terminate(...options: unknown[]): Promise<void> {
+    await this.#call("terminate", ...options);
+  }
+
+  async restart(...options: unknown[]): Promise<void> {
+    await this.#call("restart", ...options);
+  }
+
+  async delete(): Promise<void> {
+    await this.#call("delete");
+  }
+
+  async history(options: HistoryOptions = {}): Promise<HistoryPage> {
+    return (await this.#call("history", options)) as HistoryPage;
+  }
+
+  #call(operation: string, ...parameters: unknown[]): Promise<unknown> {
+    const { shard, workflow, id } = this.#place;
+    return this.#shards.call(shard, { workflow, operation, id, parameters });
+  }
+}

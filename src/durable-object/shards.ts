@@ -1,0 +1,65 @@
+import { InvalidInputError } from "../errors.ts";
+import { checkId } from "../workflows/names.ts";
+import { decodeAnswer, encodeCall, type ShardCall } from "./shard-call.ts";
+
+/** The binding of a Durable Object, taken structurally. */
+export interface ObjectNamespace {
+  idFromName(name: string): unknown;
+  get(id: never): unknown;
+}
+
+/** What only reads may be asked again. */
+const READS = new Set(["exists", "status", "result", "history", "list"]);
+const MOST_ATTEMPTS = 4;
+
+/** A number of objects, among which ids are divided. */
+export class Shards {
+  readonly all: readonly number[];
+  readonly #objects: ObjectNamespace;
+  readonly #prefix: string;
+
+  constructor(objects: ObjectNamespace, prefix: string, count: number) {
+    if (typeof objects?.idFromName !== "function" || typeof objects.get !== "function") {
+      throw invalid("objects must be the binding of a Durable Object");
+    }
+    if (!Number.isInteger(count) || count < 1 || count > 1000)
+      throw invalid("shards must be a whole number from 1 to 1000");
+    if (typeof prefix !== "string" || prefix === "") throw invalid("prefix must be a text");
+    this.#objects = objects;
+    this.#prefix = prefix;
+    this.all = Array.from({ length: count }, (_, shard) => shard);
+  }
+
+  /** The same for an id, always and everywhere. */
+  of(id: string): number {
+    let hash = 0x811c9dc5;
+    for (const byte of new TextEncoder().encode(checkId(id, "The id of an instance"))) {
+      hash = Math.imul(hash ^ byte, 0x01000193);
+    }
+    hash ^= hash >>> 16;
+    return (hash >>> 0) % this.all.length;
+  }
+
+  /** An object may be moved or restarted under a call: what only reads is asked again. */
+  async call(shard: number, call: ShardCall): Promise<unknown> {
+    const text = encodeCall(call);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return decodeAnswer(await this.#stub(shard).perdureCall(text));
+      } catch (error) {
+        const again = READS.has(call.operation) && Reflect.get(Object(error), "retryable") === true;
+        if (!again || attempt === MOST_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  /** A new one each time: one whose object was lost is of no use any more. */
+  #stub(shard: number): { perdureCall(call: string): Promise<string> } {
+    const id = this.#objects.idFromName(`${this.#prefix}-${shard}`);
+    return this.#objects.get(id as never) as { perdureCall(call: string): Promise<string> };
+  }
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("options.invalid", `${problem}.`);
+}

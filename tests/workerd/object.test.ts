@@ -1,0 +1,96 @@
+import { env, evictDurableObject, type ObjectId, type ObjectNamespace, runInDurableObject } from "cloudflare:test";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { happened, note, type Shop, stepGates } from "./support/shop.ts";
+
+const eventually = <Result>(check: () => Result | Promise<Result>) =>
+  vi.waitFor(check, { timeout: 20_000, interval: 5 });
+
+describe("an object with workflows, hooks and subjects", () => {
+  const namespace = env["SHOP"] as ObjectNamespace;
+  let id: ObjectId;
+  let order: string;
+  beforeEach(() => {
+    id = namespace.newUniqueId();
+    order = crypto.randomUUID();
+  });
+
+  const object = () => namespace.get(id);
+  const inside = <Result>(body: (shop: Shop) => Result | Promise<Result>) =>
+    runInDurableObject(object(), (shop: Shop) => body(shop));
+  const alarm = () => runInDurableObject(object(), (_instance, { storage }) => storage.getAlarm());
+  const abortObject = () =>
+    runInDurableObject(object(), (_instance, state) => (state as unknown as { abort(): void }).abort()).catch(() => {});
+  const create = (params: { total: number; nap?: number }) =>
+    inside(async ({ app }) => (await app.workflows.checkout.create({ id: order, params })).id);
+  const status = () => inside(async ({ app }) => (await (await app.workflows.checkout.get(order)).status()).status);
+
+  it("runs a workflow to its end, and leaves no alarm behind", async () => {
+    const output = await inside(async ({ app }) => {
+      const instance = await app.workflows.checkout.create({ id: order, params: { total: 12 } });
+      return instance.result();
+    });
+
+    expect(output).toEqual({ total: 12 });
+    expect(happened.get(order)).toEqual(["charge", "book"]);
+    await eventually(async () => expect(await alarm()).toBeNull());
+  });
+
+  it("runs hooks", async () => {
+    await inside(({ app }) => app.hooks.greet.trigger(order));
+
+    await eventually(() => expect(happened.get(order)).toEqual(["greeted"]));
+  });
+
+  it("goes on by itself with a workflow that sleeps, after it was evicted", async () => {
+    await create({ total: 1, nap: 6000 });
+    await eventually(async () => expect(await status()).toBe("waiting"));
+    await eventually(async () => expect(await alarm()).toBeGreaterThan(Date.now() + 3000));
+    await evictDurableObject(object());
+
+    await eventually(() => expect(happened.get(order)).toEqual(["charge", "book"]));
+  });
+
+  it("goes on by itself with a workflow in whose step it was lost", async () => {
+    stepGates.set(order, new Promise(() => {}));
+    await create({ total: 1 });
+    await eventually(() => expect(happened.get(order)).toEqual(["charge"]));
+    stepGates.delete(order);
+    await abortObject();
+
+    await eventually(() => expect(happened.get(order)).toEqual(["charge", "charge", "book"]));
+    await eventually(async () => expect(await status()).toBe("complete"));
+  });
+
+  it("goes on by itself with a short wait during which it was lost, and repeats no step", async () => {
+    await create({ total: 1, nap: 1500 });
+    await eventually(() => expect(happened.get(order)).toEqual(["charge"]));
+    await eventually(async () => expect(await status()).toBe("waiting"));
+    await abortObject();
+
+    await eventually(() => expect(happened.get(order)).toEqual(["charge", "book"]));
+  });
+
+  it("serves its application over HTTP to those who may", async () => {
+    await create({ total: 3 });
+    const url = `https://shop/workflows/check-out/instances/${order}`;
+    const refused = await object().fetch(url);
+    const answered = await object().fetch(url, { headers: { authorization: "Bearer secret" } });
+
+    expect(refused.status).toBe(403);
+    expect(answered.status).toBe(200);
+    expect(JSON.stringify(await answered.json())).toContain(order);
+  });
+
+  it("discovers subjects and handles them, and wakes up for the next time", async () => {
+    const stocks = env["STOCK"] as ObjectNamespace;
+    const stock = stocks.get(stocks.newUniqueId());
+    note("stock of berlin", "test");
+    await runInDurableObject(stock, () => {});
+
+    await eventually(() => expect(happened.get("stock of berlin")).toEqual(["test", "counted"]));
+    await eventually(async () => {
+      const time = await runInDurableObject(stock, (_instance, { storage }) => storage.getAlarm());
+      expect(time).toBeGreaterThan(Date.now() + 3_000_000);
+    });
+  });
+});

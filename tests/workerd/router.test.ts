@@ -1,0 +1,113 @@
+import { env, type ObjectNamespace, runInDurableObject } from "cloudflare:test";
+import { createObjectRouter } from "perdure/durable-object";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { type Shop, workflows } from "./support/shop.ts";
+
+const objects = env["SHOP"] as ObjectNamespace;
+
+describe("workflows in many objects", () => {
+  let prefix: string;
+  let router: ReturnType<typeof createObjectRouter<typeof workflows>>["workflows"];
+  beforeEach(() => {
+    prefix = crypto.randomUUID();
+    router = createObjectRouter({ objects, workflows, shards: 4, prefix }).workflows;
+  });
+
+  const countIn = (shard: number) =>
+    runInDurableObject(objects.get(objects.idFromName(`${prefix}-${shard}`)), async ({ app }: Shop) => {
+      return (await app.workflows.checkout.list()).instances.length;
+    });
+
+  it("are spread by their ids, and found again", async () => {
+    const ids = Array.from({ length: 40 }, (_, index) => `order-${index}`);
+    await router.checkout.createBatch(ids.map((id) => ({ id, params: { total: 1 } })));
+    const counts = await Promise.all([0, 1, 2, 3].map(countIn));
+
+    expect(counts.reduce((sum, count) => sum + count)).toBe(40);
+    expect(Math.min(...counts)).toBeGreaterThan(2);
+    expect((await router.checkout.get("order-17")).id).toBe("order-17");
+  });
+
+  it("give results as they were, whatever they are", async () => {
+    const paid = new Date(1234567890123);
+    const order = await router.checkout.create({ params: { total: 5, paid } });
+
+    expect(await order.result()).toEqual({ total: 5, paid });
+    expect(order.workflowName).toBe("check-out");
+    expect(await order.status()).toMatchObject({ status: "complete", output: { total: 5, paid } });
+    expect((await order.history()).entries).toHaveLength(2);
+  });
+
+  it("receive events, and fail with the errors of their code", async () => {
+    const [yes, no] = await router.approval.createBatch([{ id: "yes" }, { id: "no" }]);
+    await yes?.sendEvent({ type: "answered", payload: "yes" });
+    await no?.sendEvent({ type: "answered", payload: "no" });
+
+    expect(await yes?.result()).toBe("yes");
+    const failure = await no?.result().catch((error: unknown) => error);
+    expect(failure).toMatchObject({ name: "WorkflowFailedError", code: "workflow.failed" });
+    expect((failure as Error).cause).toMatchObject({ name: "RangeError", message: "It was refused." });
+  });
+
+  it("are paused, resumed, restarted, terminated and deleted", async () => {
+    const instance = await router.approval.create({ id: "one" });
+    await instance.pause();
+    await vi.waitFor(async () => expect((await instance.status()).status).toBe("paused"));
+    await instance.resume();
+    await instance.terminate();
+    expect((await instance.status()).status).toBe("terminated");
+    await instance.restart();
+    expect((await instance.status()).run).toBe(2);
+    await instance.delete();
+    await expect(router.approval.get("one")).rejects.toMatchObject({ code: "instance.not_found" });
+  });
+
+  it("refuse what one object would refuse, with errors of the same classes", async () => {
+    await router.checkout.create({ id: "twice", params: { total: 1 } });
+
+    await expect(router.checkout.create({ id: "twice", params: { total: 1 } })).rejects.toMatchObject({
+      name: "ConflictError",
+      code: "instance.already_exists",
+    });
+    await expect(router.checkout.get("nobody")).rejects.toMatchObject({ code: "instance.not_found" });
+    await expect(router.checkout.list({ limit: 0 })).rejects.toMatchObject({ name: "InvalidInputError" });
+    await expect(router.checkout.create({ id: "", params: { total: 1 } })).rejects.toMatchObject({
+      name: "InvalidInputError",
+    });
+    expect(await router.checkout.createBatch([{ id: "twice", params: { total: 1 } }])).toEqual([]);
+  });
+
+  it("find the children that their instances make in objects of their own", async () => {
+    const parent = await router.parent.create({ id: "parent" });
+    const childId = await parent.result();
+    const child = await router.checkout.get(childId as string);
+
+    expect(await child.result()).toEqual({ total: 7 });
+  });
+
+  it.each(["oldest", "newest"] as const)("are listed page by page over all objects, the %s first", async (order) => {
+    const created: string[] = [];
+    for (let index = 0; index < 25; index++) {
+      created.push((await router.checkout.create({ id: `n-${index}`, params: { total: index } })).id);
+    }
+    const wanted = order === "oldest" ? created : created.toReversed();
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof router.checkout.list>> = await router.checkout.list({
+        order,
+        limit: 7,
+        ...(cursor !== null && { cursor }),
+      });
+      expect(page.instances.length).toBeLessThanOrEqual(7);
+      seen.push(...page.instances.map(({ id }) => id));
+      cursor = page.cursor;
+      // What comes in meanwhile moves nothing.
+      if (order === "newest") await router.checkout.create({ params: { total: 0 } });
+    } while (cursor !== null);
+
+    expect(seen.toSorted()).toEqual(wanted.toSorted());
+    const drift = seen.map((id, index) => Math.abs(wanted.indexOf(id) - index));
+    expect(Math.max(...drift)).toBeLessThan(5); // objects whose clocks show the same millisecond
+  });
+});
