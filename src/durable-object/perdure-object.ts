@@ -35,7 +35,7 @@ export class PerdureObject<
   readonly #http: HttpHandler | null;
 
   constructor(ctx: ObjectState, env: Env, definition: ObjectDefinition<Hooks, Registry>) {
-    super(ctx, env);
+    super(ctx as never, env); // it is what Cloudflare calls DurableObjectState
     const { app, fragment } = buildObjectApplication(definition, ctx, env);
     this.app = app;
     this.#http = definition.http === undefined ? null : createHttpHandler(app, definition.http);
