@@ -1,6 +1,8 @@
 import { InvalidInputError } from "../errors.ts";
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,99}$/;
+/** Of the library: they may contain the name of a workflow. */
+const OWN_NAME = /^\$[A-Za-z0-9_][A-Za-z0-9_.:-]{0,299}$/;
 const LONGEST_NAME = 100;
 const LONGEST_TEXT = 255;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what we look for
@@ -17,7 +19,7 @@ export function checkName(value: unknown, label: string): string {
 
 /** The same for a hook that is stored: those of the library begin with `$`. */
 export function checkStoredName(value: unknown, label: string): string {
-  if (typeof value === "string" && value.startsWith("$") && NAME.test(value.slice(1))) return value;
+  if (typeof value === "string" && OWN_NAME.test(value)) return value;
   return checkName(value, label);
 }
 

@@ -4,7 +4,7 @@ import { checkDispatcherId, parseSettings } from "../subjects/dispatcher-setting
 import { SubjectLedger } from "../subjects/subject-ledger.ts";
 import { createBindings } from "../workflows/create-bindings.ts";
 import { InstanceHandle } from "../workflows/instance-handle.ts";
-import { checkId } from "../workflows/names.ts";
+import { checkInstanceId } from "../workflows/names.ts";
 import type { RegisteredWorkflow } from "../workflows/registered-workflows.ts";
 import type { BindingOf, WorkflowBindings } from "../workflows/workflow-binding.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
@@ -73,7 +73,7 @@ export class HttpHost {
   /** Whether there is such an instance is found out by what is done with it. */
   instance({ workflowName, instanceId }: { workflowName: string; instanceId: string }): InstanceHandle {
     const { runtime, registered } = this.workflow(workflowName);
-    return new InstanceHandle(runtime, registered, checkId(instanceId, "The id of an instance"));
+    return new InstanceHandle(runtime, registered, checkInstanceId(instanceId, runtime.workflows.settings));
   }
 
   async schedules(): Promise<ScheduleSummary[]> {

@@ -4,8 +4,6 @@ import type { BatchError, BatchOptions, CreatedBatch } from "./batches.ts";
 import type { CreateOptions } from "./create-options.ts";
 import type { WorkflowInstance } from "./instance.ts";
 
-export const MOST_IN_BATCH = 100;
-
 const COUNTED_FIELDS = ["count", "params", "retention", "labels"];
 
 type Create = (options: CreateOptions<unknown>) => Promise<WorkflowInstance>;

@@ -6,7 +6,7 @@ import { deleteBatch } from "./delete-batch.ts";
 import type { WorkflowInstance } from "./instance.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { listInstances } from "./list-instances.ts";
-import { checkId } from "./names.ts";
+import { checkInstanceId } from "./names.ts";
 import { notFound } from "./not-found.ts";
 import { alreadyExists, prepareInstance } from "./prepare-instance.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
@@ -80,7 +80,11 @@ async function getInstance(
   workflow: RegisteredWorkflow,
   id: string,
 ): Promise<WorkflowInstance> {
-  const name = { namespace: runtime.namespace, name: workflow.name, id: checkId(id, "The id of an instance") };
+  const name = {
+    namespace: runtime.namespace,
+    name: workflow.name,
+    id: checkInstanceId(id, runtime.workflows.settings),
+  };
   const [record] = await runtime.store.instances.statements.find([name]);
   if (record === null || record === undefined) throw notFound(workflow.name, id);
   return new InstanceHandle(runtime, workflow, id);

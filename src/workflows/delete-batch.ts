@@ -1,8 +1,8 @@
 import { InvalidInputError } from "../errors.ts";
 import type { BatchError, DeletedBatch } from "./batches.ts";
-import { MOST_IN_BATCH, toBatchError } from "./create-batch.ts";
+import { toBatchError } from "./create-batch.ts";
 import { InstanceHandle } from "./instance-handle.ts";
-import { checkId } from "./names.ts";
+import { checkInstanceId } from "./names.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
@@ -14,8 +14,9 @@ export async function deleteBatch(
   workflow: RegisteredWorkflow,
   ids: readonly string[],
 ): Promise<DeletedBatch> {
-  if (!Array.isArray(ids) || ids.length > MOST_IN_BATCH) {
-    throw new InvalidInputError("options.invalid", `deleteBatch takes an array of at most ${MOST_IN_BATCH} ids.`);
+  const { maxBatchSize } = runtime.workflows.settings;
+  if (!Array.isArray(ids) || ids.length > maxBatchSize) {
+    throw new InvalidInputError("options.invalid", `deleteBatch takes an array of at most ${maxBatchSize} ids.`);
   }
   const done = new Map<unknown, Deletion>();
   for (const [index, id] of ids.entries()) {
@@ -35,7 +36,7 @@ async function deleteOne(
   index: number,
 ): Promise<Deletion> {
   try {
-    await new InstanceHandle(runtime, workflow, checkId(id, "The id of an instance")).delete();
+    await new InstanceHandle(runtime, workflow, checkInstanceId(id, runtime.workflows.settings)).delete();
     return { id };
   } catch (error) {
     return toBatchError(error, index, id);

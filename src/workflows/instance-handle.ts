@@ -70,11 +70,11 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   async sendEvent<Type extends keyof Events & string>(event: SentEvent<Type, Events[Type]>): Promise<void> {
     checkOptions(event, { label: "An event", fields: ["type", "payload", "id"], code: "event.invalid" });
-    const type = checkId(event.type, "The type of an event");
+    const { maxEventType, maxEventBytes } = this.#runtime.workflows.settings;
+    const type = checkId(event.type, "The type of an event", maxEventType);
     const eventId =
       event.id === undefined ? this.#runtime.store.createId() : `own:${checkId(event.id, "The id of an event")}`;
     const payload = await this.#checkPayload(type, event.payload);
-    const { maxEventBytes } = this.#runtime.workflows.settings;
     const encoded = encodeValue(payload, { label: "payload", maxBytes: maxEventBytes });
     const sent = await this.#runtime.store.instances.sendEvent({ ...this.#name, eventId, type, payload: encoded });
     if (sent.result === "missing") throw this.#notFound();

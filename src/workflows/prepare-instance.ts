@@ -7,7 +7,7 @@ import { encodeValue } from "../values/index.ts";
 import type { CreateOptions } from "./create-options.ts";
 import { flowKeys } from "./flow-control.ts";
 import { parseTraits, toTraits } from "./instance-traits.ts";
-import { checkId } from "./names.ts";
+import { checkInstanceId } from "./names.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
@@ -34,7 +34,7 @@ export async function prepareInstance(
   checkPriority(priority);
   const given = parseTraits(workflow, options);
   const ref = runtime.store.createId();
-  const id = options.id === undefined ? ref : checkId(options.id, "The id of an instance");
+  const id = options.id === undefined ? ref : checkInstanceId(options.id, runtime.workflows.settings);
   const { maxParamsBytes } = runtime.workflows.settings;
   const params = await applySchema(
     definition?.input ?? null,

@@ -48,6 +48,7 @@ export class RegisteredWorkflows {
       throw invalid("The workflows must be an object: { key: defineWorkflow(…) }");
     }
     this.all = Object.entries(workflows).map(([key, workflow]) => register(key, workflow));
+    for (const { name } of this.all) checkWorkflowName(name, settings.maxWorkflowName);
     this.#byName = new Map(this.all.map((workflow) => [workflow.name, workflow]));
     this.names = [...this.#byName.keys()];
     if (this.names.length < this.all.length) {

@@ -34,7 +34,7 @@ const MOST_ALIASES = 20;
 /** As long as a sleep may be. */
 const LONGEST_MS = 365 * 86_400_000;
 
-export function parseStepConfig(config: WorkflowStepConfig | undefined): StepPolicy {
+export function parseStepConfig(config: WorkflowStepConfig | undefined, maxStepName: number): StepPolicy {
   if (config === undefined) return DEFAULT_POLICY;
   checkOptions(config, {
     label: "A step",
@@ -53,7 +53,7 @@ export function parseStepConfig(config: WorkflowStepConfig | undefined): StepPol
     delay: parseDelay(retries.delay),
     backoff: parseBackoff(retries.backoff),
     timeoutMs: timeout === undefined ? DEFAULT_POLICY.timeoutMs : parseTimeout(timeout),
-    aliases: aliases.map((alias) => checkStepName(alias, "An alias")),
+    aliases: aliases.map((alias) => checkStepName(alias, maxStepName, "An alias")),
     keepProgress: progress !== undefined,
     sensitive: sensitive !== undefined,
   };

@@ -17,6 +17,7 @@ import { presentScope, StepScope } from "./step-scope.ts";
 import type { StoredStream } from "./streams/stored-stream.ts";
 import type { ReceivedEvent } from "./workflow-event.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
+import type { WorkflowSettings } from "./workflow-settings.ts";
 
 type Body = (ctx: never) => unknown;
 
@@ -40,18 +41,18 @@ export class Steps implements WorkflowStep {
 
   async do<Result>(name: string, first: WorkflowStepConfig | Body, second?: Body): Promise<Result> {
     const [config, body] = typeof first === "function" ? [undefined, first] : [first, second];
-    checkStepName(name);
+    this.#checkName(name);
     if (typeof body !== "function") {
       throw new InvalidInputError("step.invalid", "step.do takes a name, a config if need be, and a function.");
     }
-    const policy = parseStepConfig(config);
+    const policy = parseStepConfig(config, this.#settings.maxStepName);
     const value = await this.#body(this.#identify("do", name), policy, body);
     return (value instanceof StreamReference ? this.#open(value) : value) as Result;
   }
 
   async sleep(name: string, duration: Duration): Promise<void> {
     const milliseconds = parseWait(duration, "The duration of a sleep");
-    await this.#sleep(checkStepName(name), this.#execution.now() + milliseconds);
+    await this.#sleep(this.#checkName(name), this.#execution.now() + milliseconds);
   }
 
   async sleepUntil(name: string, time: Date | number): Promise<void> {
@@ -62,17 +63,17 @@ export class Steps implements WorkflowStep {
         "sleepUntil takes a Date, or milliseconds since the epoch, before the year 10000.",
       );
     }
-    await this.#sleep(checkStepName(name), Math.ceil(milliseconds));
+    await this.#sleep(this.#checkName(name), Math.ceil(milliseconds));
   }
 
   async waitForEvent<Payload>(
     name: string,
     options: { readonly type: string; readonly timeout?: Duration },
   ): Promise<ReceivedEvent<Payload>> {
-    checkStepName(name);
+    this.#checkName(name);
     checkOptions(options, { label: "waitForEvent", fields: ["type", "timeout"], code: "step.invalid" });
-    const type = checkId(options.type, "The type of an event");
-    const timeoutMs = parseEventTimeout(options.timeout, this.#runtime.workflows.settings.minEventTimeoutMs);
+    const type = checkId(options.type, "The type of an event", this.#settings.maxEventType);
+    const timeoutMs = parseEventTimeout(options.timeout, this.#settings.minEventTimeoutMs);
     this.#countStep();
     return this.#enter(this.#identify("waitForEvent", name), (step, record) => {
       const call = new EventCall(step, record, type);
@@ -119,6 +120,14 @@ export class Steps implements WorkflowStep {
     return this.#execution.enter(step, aliases, (record) => create(step, record));
   }
 
+  get #settings(): WorkflowSettings {
+    return this.#runtime.workflows.settings;
+  }
+
+  #checkName(name: unknown): string {
+    return checkStepName(name, this.#settings.maxStepName);
+  }
+
   /** Which call of this type and name it is, where it is made. */
   #identify(type: StepType, name: string): StepIdentity {
     const scope = presentScope(this.#execution.instance) ?? this.#scope;
@@ -133,7 +142,7 @@ export class Steps implements WorkflowStep {
   }
 
   #countStep(): void {
-    const { maxSteps } = this.#runtime.workflows.settings;
+    const { maxSteps } = this.#settings;
     if (++this.#steps <= maxSteps) return;
     throw new NonRetryableError(
       `A run may have ${maxSteps} steps, and this is one more. Raise workflowLimits.steps, or let a child go on.`,

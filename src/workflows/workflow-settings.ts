@@ -1,5 +1,6 @@
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
+import { LONGEST_ID, LONGEST_STEP_NAME, LONGEST_WORKFLOW_NAME, USUAL_ID } from "./names.ts";
 
 /** What a run may be, at most. Sizes are in bytes of the stored text, before a codec. */
 export interface WorkflowLimits {
@@ -23,6 +24,14 @@ export interface WorkflowLimits {
   readonly batchSize?: number;
   /** How large a stream may be that a step gives. Default: 128 MiB. */
   readonly streamBytes?: number;
+  /** How many characters the name of a workflow may have. Default: 64. */
+  readonly workflowNameLength?: number;
+  /** The name of a step. Default: 256. */
+  readonly stepNameLength?: number;
+  /** The id of an instance; at least 100. Default: 100. */
+  readonly instanceIdLength?: number;
+  /** The type of an event. Default: 100. */
+  readonly eventTypeLength?: number;
 }
 
 export interface WorkflowSettings {
@@ -35,6 +44,10 @@ export interface WorkflowSettings {
   readonly maxJournalBytes: number;
   readonly maxBatchSize: number;
   readonly maxStreamBytes: number;
+  readonly maxWorkflowName: number;
+  readonly maxStepName: number;
+  readonly maxInstanceId: number;
+  readonly maxEventType: number;
   /** The shortest time to wait for an event. */
   readonly minEventTimeoutMs: number;
 }
@@ -45,13 +58,14 @@ const MOST_ENTRIES = 10 * MOST_STEPS;
 /** A journal is read as a whole. */
 const MOST_JOURNAL_BYTES = 4 * 1024 * 1024 * 1024;
 /** More than this would keep others from the database for too long. */
-const MOST_IN_BATCH = 1000;
+export const MOST_IN_BATCH = 1000;
 
 const MOST_STREAM_BYTES = 1024 ** 4;
 
 const FIELDS = [
   ...["steps", "valueBytes", "paramsBytes", "stepResultBytes", "eventBytes", "resultBytes"],
   ...["journalEntries", "journalBytes", "batchSize", "streamBytes"],
+  ...["workflowNameLength", "stepNameLength", "instanceIdLength", "eventTypeLength"],
 ];
 
 export function parseWorkflowLimits(limits: WorkflowLimits = {}): WorkflowSettings {
@@ -68,12 +82,23 @@ export function parseWorkflowLimits(limits: WorkflowLimits = {}): WorkflowSettin
     maxJournalBytes: checkNumber(limits, "journalBytes", 256 * 1024 * 1024, MOST_JOURNAL_BYTES),
     maxBatchSize: checkNumber(limits, "batchSize", 100, MOST_IN_BATCH),
     maxStreamBytes: checkNumber(limits, "streamBytes", 128 * 1024 * 1024, MOST_STREAM_BYTES),
+    maxWorkflowName: checkNumber(limits, "workflowNameLength", 64, LONGEST_WORKFLOW_NAME),
+    maxStepName: checkNumber(limits, "stepNameLength", 256, LONGEST_STEP_NAME),
+    maxInstanceId: checkNumber(limits, "instanceIdLength", USUAL_ID, LONGEST_ID, USUAL_ID),
+    maxEventType: checkNumber(limits, "eventTypeLength", USUAL_ID, LONGEST_ID),
     minEventTimeoutMs: 1000,
   };
 }
 
-function checkNumber(limits: WorkflowLimits, name: keyof WorkflowLimits, preset: number, most: number): number {
+function checkNumber(
+  limits: WorkflowLimits,
+  name: keyof WorkflowLimits,
+  preset: number,
+  most: number,
+  least: number = 1,
+): number {
   const { [name]: value = preset }: { readonly [Name in keyof WorkflowLimits]?: unknown } = limits;
-  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new InvalidInputError("options.invalid", `workflowLimits.${name} must be a whole number from 1 to ${most}.`);
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+  const accepted = `a whole number from ${least} to ${most}`;
+  throw new InvalidInputError("options.invalid", `workflowLimits.${name} must be ${accepted}.`);
 }

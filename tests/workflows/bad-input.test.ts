@@ -155,7 +155,7 @@ describe("bad definitions of workflows", () => {
       "workflow.invalid_name",
     ],
     ["a bad name", () => defineWorkflow({ name: "a b" }, async () => {}), "workflow.invalid_name"],
-    ["a long name", () => defineWorkflow({ name: "x".repeat(65) }, async () => {}), "workflow.invalid_name"],
+    ["a long name", () => defineWorkflow({ name: "x".repeat(257) }, async () => {}), "workflow.invalid_name"],
     ["no function", () => defineWorkflow({ name: "a" }, wrong(undefined)), "workflow.invalid"],
     [
       "a misspelt option",

@@ -4,6 +4,7 @@ import { parseWorkflowLimits } from "../../src/workflows/workflow-settings.ts";
 import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { useWorkflows } from "./support/use-workflows.ts";
 
+const codeOf = (error: unknown) => (error as { code: string }).code;
 const nameOf = (error: unknown) => (error as Error).name;
 
 describe.each([...ENGINES, ENCRYPTED_SQLITE])("limits on $name", (engine) => {
@@ -122,7 +123,75 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("limits on $name", (engine) => {
     const process = subject.process({ workflow }, { workflowLimits: { batchSize: 2 } });
     const { createBatch } = process.workflows.workflow;
     await expect(createBatch([{}, {}, {}])).rejects.toMatchObject({ code: "create.invalid" });
-    expect(await createBatch([{}, {}])).toHaveLength(2);
+    const created = await createBatch([{}, {}]);
+    expect(created).toHaveLength(2);
+    const ids = created.map(({ id }) => id);
+    const { deleteBatch } = process.workflows.workflow;
+    await expect(deleteBatch([...ids, "c"])).rejects.toMatchObject({ code: "options.invalid" });
+    expect((await deleteBatch(ids)).deleted).toHaveLength(2);
+  });
+
+  test("of batches that are higher than the usual", async () => {
+    const workflow = defineWorkflow({ name: "easy" }, async () => {});
+    const process = subject.process({ workflow }, { workflowLimits: { batchSize: 101 } });
+    const created = await process.workflows.workflow.createBatch({ count: 101 });
+    const { deleted } = await process.workflows.workflow.deleteBatch(created.created.map(({ id }) => id));
+    expect(deleted).toHaveLength(101);
+  });
+
+  /** Takes an event, and tells the names that its steps were refused for. */
+  const named = (name: string, lengths: { readonly step: number; readonly type: number }) =>
+    defineWorkflow({ name }, async (_, step) => {
+      const { payload } = await step.waitForEvent<string>("s".repeat(lengths.step), { type: "t".repeat(lengths.type) });
+      const tooLong = "s".repeat(lengths.step + 1);
+      const refused = await Promise.all([
+        step.do(tooLong, () => {}).catch(codeOf),
+        step.do("short", { aliases: [tooLong] }, () => {}).catch(codeOf),
+        step.sleep(tooLong, 1).catch(codeOf),
+        step.sleepUntil(tooLong, 1).catch(codeOf),
+        step.waitForEvent(tooLong, { type: "t" }).catch(codeOf),
+        step.waitForEvent("short", { type: "t".repeat(lengths.type + 1) }).catch(codeOf),
+      ]);
+      return { payload, refused };
+    });
+
+  test.each([
+    ["as they are", {}, { workflow: 64, step: 256, id: 100, type: 100 }],
+    [
+      "higher",
+      { workflowNameLength: 256, stepNameLength: 1024, instanceIdLength: 400, eventTypeLength: 400 },
+      { workflow: 256, step: 1024, id: 400, type: 400 },
+    ],
+    [
+      "lower",
+      { workflowNameLength: 4, stepNameLength: 5, eventTypeLength: 2 },
+      { workflow: 4, step: 5, id: 100, type: 2 },
+    ],
+  ])("of lengths of names, %s", async (_, workflowLimits: WorkflowLimits, lengths) => {
+    const workflow = named("w".repeat(lengths.workflow), lengths);
+    const start = () =>
+      subject.start({ workflow: named("w".repeat(lengths.workflow + 1), lengths) }, { workflowLimits });
+    expect(start).toThrow(expect.objectContaining({ code: "workflow.invalid_name" }));
+
+    const process = subject.start({ workflow }, { workflowLimits });
+    const binding = process.workflows.workflow;
+    const [id, tooLong] = [lengths.id, lengths.id + 1].map((length) => "i".repeat(length)) as [string, string];
+    const invalid = { code: "id.invalid", message: expect.stringContaining(`1 to ${lengths.id} letters`) };
+    await expect(binding.create({ id: tooLong })).rejects.toMatchObject(invalid);
+    await expect(binding.get(tooLong)).rejects.toMatchObject(invalid);
+    await expect(binding.restartOrCreate({ id: tooLong })).rejects.toMatchObject(invalid);
+    expect((await binding.deleteBatch([tooLong])).errors).toMatchObject([invalid]);
+    expect((await binding.list()).instances).toEqual([]);
+
+    await binding.create({ id });
+    const instance = await binding.get(id);
+    await expect(instance.sendEvent({ type: "t".repeat(lengths.type + 1) })).rejects.toMatchObject({
+      code: "id.invalid",
+      message: expect.stringContaining(`The type of an event must be 1 to ${lengths.type}`),
+    });
+    await instance.sendEvent({ type: "t".repeat(lengths.type), payload: "came" });
+    const refused = [...Array(5).fill("step.invalid_name"), "id.invalid"];
+    expect(await instance.result()).toEqual({ payload: "came", refused });
   });
 });
 
@@ -136,11 +205,13 @@ test("limits that aren't whole numbers in their range are refused, by name", () 
     "resultBytes",
     "journalEntries",
   ];
-  for (const name of [...names, "journalBytes", "batchSize"]) {
-    for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 40, null, "5", [], {}, true]) {
+  const lengths = ["workflowNameLength", "stepNameLength", "instanceIdLength", "eventTypeLength"];
+  for (const name of [...names, "journalBytes", "batchSize", "streamBytes", ...lengths]) {
+    for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 50, null, "5", [], {}, true]) {
       const parse = () => parseWorkflowLimits({ [name]: value } as WorkflowLimits);
       expect(parse).toThrow(new RegExp(`workflowLimits\\.${name} must be`));
     }
   }
+  expect(() => parseWorkflowLimits({ instanceIdLength: 99 })).toThrow(/from 100 to 400/); // as long as those of schedules
   expect(() => parseWorkflowLimits({ colour: 1 } as WorkflowLimits)).toThrow(/colour/);
 });

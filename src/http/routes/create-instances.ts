@@ -1,4 +1,5 @@
 import { alreadyExists } from "../../workflows/prepare-instance.ts";
+import { MOST_IN_BATCH } from "../../workflows/workflow-settings.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, type FromSchema, objectOf } from "../schema.ts";
 import { NAME, VALUE } from "../schemas.ts";
@@ -12,7 +13,8 @@ const NEW_INSTANCE = component(
     {
       id: {
         ...NAME,
-        description: "At most 100 letters, digits and . : _ -, unique within the workflow. Default: one is made.",
+        description:
+          "Letters, digits and . : _ -, at most 100 unless the application says otherwise, unique within the workflow. Default: one is made.",
       },
       params: VALUE,
       onConflict: {
@@ -58,11 +60,14 @@ export const createBatch = defineRoute({
   method: "POST",
   path: "/workflows/{workflowName}/instances/batch",
   name: "createBatch",
-  summary: "Creates at most 100 instances at once. Ids that exist are left out, unless they may be returned.",
+  summary:
+    "Creates instances at once, at most 100 unless the application says otherwise. Ids that exist are left out, unless they may be returned.",
   operation: "create",
   resource: workflowResource,
   params: { workflowName: NAME },
-  body: objectOf({ instances: { type: "array", items: NEW_INSTANCE, minItems: 1, maxItems: 100 } }, ["instances"]),
+  body: objectOf({ instances: { type: "array", items: NEW_INSTANCE, minItems: 1, maxItems: MOST_IN_BATCH } }, [
+    "instances",
+  ]),
   repeatable: true,
   answers: {
     201: {

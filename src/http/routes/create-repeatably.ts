@@ -1,6 +1,7 @@
 import { ConflictError } from "../../errors.ts";
 import { applySchema } from "../../schema.ts";
 import { encodeValue } from "../../values/index.ts";
+import { checkBatch } from "../../workflows/create-batch.ts";
 import type { CreateOptions } from "../../workflows/create-options.ts";
 import { prepareInstance } from "../../workflows/prepare-instance.ts";
 import type { HttpHost } from "../http-host.ts";
@@ -26,8 +27,9 @@ export async function createRepeatably(
   key: string,
 ): Promise<RepeatedlyCreated[]> {
   const { runtime, registered } = workflow;
+  const { maxBatchSize } = runtime.workflows.settings;
   const prepared = await Promise.all(
-    batch.map(async (options, index) => {
+    checkBatch(batch, maxBatchSize).map(async (options, index) => {
       const suffix = batch.length === 1 ? "" : `-${index}`;
       const id = options.id ?? (await idOfKey(key, suffix));
       return prepareInstance(runtime, registered, { ...options, id }, `http/${key}${suffix}`);
