@@ -197,4 +197,58 @@ describe.each(ENGINES)("progress of steps on $name", (engine) => {
     await expect(emitted).rejects.toMatchObject({ code: "attempt.superseded" });
     expect(await told(instance)).toEqual(["first"]);
   });
+
+  test("keeps cursors true when it is dropped: who comes back is told what is new, and nothing again", async () => {
+    const gate = new Gate();
+    const workflow = defineWorkflow({ name: "loads" }, async (_event, step) => {
+      await step.do("load", async (ctx) => {
+        await ctx.emit(1);
+        await gate.opened;
+      });
+      await step.do("after", () => 0);
+    });
+    const process = subject.start({ workflow });
+    const instance = await process.workflows.workflow.create({ id: "one" });
+    const before: WorkflowInstanceEvent[] = [];
+    using subscription = await instance.subscribe();
+    while (before.at(-1)?.type !== "step_progress") {
+      before.push((await subscription.next()).value as WorkflowInstanceEvent);
+    }
+    gate.open();
+    await instance.result();
+    await eventually(async () => expect(await told(instance)).toEqual([]));
+    const rest = await follow(instance, { cursor: before.at(-1)?.eventId as number });
+
+    expect(rest.map(inWords)).toEqual([
+      "attempt_completed load 1",
+      "step_completed load",
+      "step_started after",
+      "attempt_started after 1",
+      "attempt_completed after 1",
+      "step_completed after",
+      "workflow_completed",
+    ]);
+  });
+
+  test("isn't something done: a process that tells it and then stops leaves earlier losses counted", async () => {
+    const workflow = defineWorkflow({ name: "hangs" }, async (_event, step) => {
+      await step.do("load", async (ctx) => {
+        await ctx.emit(ctx.attempt);
+        await forever();
+      });
+    });
+    const lost = subject.start({ workflow }, { clock: subject.anotherClock() });
+    const instance = await lost.workflows.workflow.create({ id: "one" });
+    await withTime(lost.clock, async () => expect(await told(instance)).toEqual([1]));
+    vi.spyOn(lost.store.instances.statements, "claim").mockResolvedValue([]); // it is gone, and takes nothing over
+    await subject.clock.advanceAndSettle(lost.clock.now() - subject.clock.now() + 2 * LEASE_MS);
+    const second = subject.start({ workflow });
+    await withTime(subject.clock, async () => expect(await told(instance)).toEqual([1, 2]));
+    await second.stop();
+
+    const scopes = [{ namespace: subject.namespace, names: ["hangs"] }];
+    const { statements } = second.store.instances;
+    const [claimed] = await statements.claim({ scopes, limit: 1, takeOver: true, lock: "test", leaseMs: 1000 });
+    expect(claimed).toMatchObject({ id: "one", recoveries: 1 });
+  });
 });
