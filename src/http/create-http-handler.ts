@@ -1,7 +1,7 @@
 import { InvalidInputError, PerdureError } from "../errors.ts";
 import { Fragment } from "../fragment/fragment.ts";
 import { toHttpError } from "./answer-error.ts";
-import { authorizeRequest } from "./authorization.ts";
+import { authorizeRequest, type HttpOperation } from "./authorization.ts";
 import { addCorsHeaders, answerPreflight, isPreflight } from "./cors.ts";
 import { EventStreams } from "./event-stream.ts";
 import {
@@ -91,9 +91,10 @@ class HttpServer {
   /** Who asks is known before anything of the request is looked into but its path. */
   async #call({ route, params }: Match, request: Request, search: URLSearchParams): Promise<Answer> {
     const resource = route.resource(params);
-    const { operation } = route;
     const onError = (error: unknown) => this.#report(error, { request, ...describe(route) });
-    await authorizeRequest(this.#settings.authorize, { request, operation, resource }, onError);
+    for (const operation of operationsOf(route)) {
+      await authorizeRequest(this.#settings.authorize, { request, operation, resource }, onError);
+    }
     const issues = Object.entries(route.params ?? {}).flatMap(([name, schema]) => validate(schema, params[name], name));
     if (issues.length > 0) throw invalidRequest("The path has a name that can't be.", issues);
     const query = readQuery(route.query ?? {}, search);
@@ -151,6 +152,10 @@ class HttpServer {
 
 function describe(route: Route | undefined): Omit<HttpErrorContext, "request"> {
   return { route: route?.name ?? null, operation: route?.operation ?? null };
+}
+
+function operationsOf({ operation, alsoNeeds }: Route): readonly HttpOperation[] {
+  return alsoNeeds === undefined ? [operation] : [operation, alsoNeeds];
 }
 
 function toResponse(answer: Answer): Response {

@@ -2,6 +2,7 @@ import { NotFoundError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
 import { checkDispatcherId, parseSettings } from "../subjects/dispatcher-settings.ts";
 import { SubjectLedger } from "../subjects/subject-ledger.ts";
+import { type AllInstances, createAllInstances } from "../workflows/all-instances.ts";
 import { createBindings } from "../workflows/create-bindings.ts";
 import { InstanceHandle } from "../workflows/instance-handle.ts";
 import { checkInstanceId } from "../workflows/names.ts";
@@ -50,6 +51,11 @@ export class HttpHost {
 
   get workflows(): readonly RegisteredWorkflow[] {
     return this.parts.workflows?.workflows.all ?? [];
+  }
+
+  /** Of all workflows; null where there are none. */
+  get instances(): AllInstances | null {
+    return this.parts.workflows === null ? null : createAllInstances(this.parts.workflows);
   }
 
   get dispatcherIds(): readonly string[] {

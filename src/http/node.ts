@@ -24,9 +24,13 @@ export function toNodeHandler(handler: HttpHandler): NodeHandler {
     outgoing.on("close", () => {
       if (!outgoing.writableFinished) gone.abort();
     });
-    const request = toRequest(incoming, gone.signal);
-    const response = request === null ? Response.json(BAD_REQUEST, { status: 400 }) : await handler(request);
-    await send(response, incoming, outgoing, gone.signal);
+    try {
+      const request = toRequest(incoming, gone.signal);
+      const response = request === null ? Response.json(BAD_REQUEST, { status: 400 }) : await handler(request);
+      await send(response, incoming, outgoing, gone.signal);
+    } catch {
+      outgoing.destroy(); // somebody else has answered already, or the handler isn't one of ours: no reason to end the process
+    }
   };
 }
 

@@ -64,7 +64,7 @@ class DocumentWriter {
     return {
       operationId: name,
       summary,
-      description: `Needs the permission "${route.operation}".`,
+      description: `Needs the permission ${[route.operation, route.alsoNeeds ?? []].flat().join(" and ")}.`,
       ...(parameters.length === 0 ? {} : { parameters }),
       ...this.#requestBody(route),
       responses: this.#responses(route),

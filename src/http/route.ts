@@ -43,6 +43,8 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
   readonly name: string;
   readonly summary: string;
   readonly operation: HttpOperation;
+  /** Another permission, of a route that does two kinds of things. */
+  readonly alsoNeeds?: HttpOperation;
   readonly resource: (params: Readonly<Record<keyof Params, string>>) => HttpResource;
   readonly params?: Params;
   /** All of them may be left out. */

@@ -47,5 +47,11 @@ export const ERROR = component(
   ),
 );
 
+export const LABELS = component("Labels", {
+  type: "object",
+  additionalProperties: { type: "string" },
+  description: "What an instance can be found by: at most 16 texts under names of your own.",
+});
+
 /** An answer that has nothing to say. */
 export const DONE = { 204: { description: "Done." } } as const;

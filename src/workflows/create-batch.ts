@@ -32,6 +32,7 @@ export function checkBatch(batch: readonly CreateOptions<unknown>[], most: numbe
 export function toBatchError(error: unknown, index: number, id: unknown): BatchError {
   const code: unknown = Reflect.get(Object(error), "code");
   if (!(error instanceof Error) || typeof code !== "string" || error instanceof StoreError) throw error;
+  if (code === "store.closed") throw error;
   return { index, ...(typeof id === "string" ? { id } : {}), code, message: error.message };
 }
 

@@ -139,6 +139,9 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.becomes("/workflows/echo/instances/one", "complete");
   await client.becomes("/workflows/failing/instances/one", "errored");
   await client.get("/workflows/echo/instances?limit=1");
+  await client.get("/instances");
+  await client.post("/workflows/echo/instances/two/restart-or-create", { labels: { a: "b" } });
+  await client.post("/workflows/echo/instances/batch/delete", { ids: ["two", "none"] });
   await client.get("/workflows/failing/instances");
   await client.post("/workflows/approval/instances", { id: "one" });
   await client.post("/workflows/approval/instances/one/pause");
@@ -194,6 +197,8 @@ async function askForNothing(client: Client): Promise<void> {
   await client.get("/workflows/none/instances");
   await client.post("/workflows/none/instances", {});
   await client.post("/workflows/none/instances/batch", { instances: [{}] });
+  await client.post("/workflows/none/instances/batch/delete", { ids: ["a"] });
+  await client.post("/workflows/none/instances/one/restart-or-create");
   await client.get("/hooks/none");
   await client.get("/subjects/inventory/none");
   await client.post("/subjects/inventory/none/release", { revision: 1 });
@@ -206,8 +211,6 @@ async function contradict(client: Client, app: App): Promise<void> {
   await client.post("/workflows/echo/instances", { id: "one" });
   for (const verb of ["pause", "resume", "terminate"]) await client.post(`/workflows/echo/instances/one/${verb}`);
   await client.post("/workflows/echo/instances/one/events", { type: "a" });
-  const key = { headers: { "idempotency-key": "k" } };
-  for (const params of [1, 2]) await client.post("/workflows/echo/instances/batch", { instances: [{ params }] }, key);
   const other = app.subjects.dispatcher("other");
   await client.post("/subjects/other/a/release", { revision: 1 });
   await other.claimDueSubjects({ limit: 1, leaseMs: 60_000 });
@@ -225,6 +228,7 @@ function fill(path: string): string {
 function valid({ operationId, method }: Operation): { headers?: Record<string, string>; json?: unknown } {
   const bodies: Record<string, unknown> = {
     createBatch: { instances: [{}] },
+    deleteBatch: { ids: ["a"] },
     sendEvent: { type: "a" },
     redriveHooks: { ids: ["a"] },
     discardHooks: { ids: ["a"] },

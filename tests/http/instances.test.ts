@@ -49,16 +49,66 @@ describe.each(ENGINES)("instances over HTTP on $name", (engine) => {
     expect(ids((await client.get(`${path}?createdFrom=2020-01-01T00:00:00Z`)).body)).toEqual(["c", "b", "a"]);
   });
 
-  test("are created in batches, without those that are there", async () => {
+  test("are created in batches, each for itself, and deleted in batches", async () => {
     const { client } = await setUp();
     await client.post("/workflows/sleeper/instances", { id: "b" });
 
-    const { status, body } = await client.post<{ instances: unknown[] }>("/workflows/sleeper/instances/batch", {
-      instances: [{ id: "a" }, { id: "b" }, { id: "c", params: null }],
-    });
+    const { status, body } = await client.post<{ created: unknown[]; errors: unknown[] }>(
+      "/workflows/sleeper/instances/batch",
+      { instances: [{ id: "a" }, { id: "b" }, { id: "c", params: null }, { id: "not an id" }] },
+    );
 
     expect(status).toBe(201);
-    expect(body.instances).toEqual(["a", "c"].map((id) => ({ id, workflowName: "sleeper" })));
+    expect(body.created).toEqual(["a", "c"].map((id) => ({ id, workflowName: "sleeper" })));
+    expect(body.errors).toMatchObject([
+      { index: 1, id: "b", code: "instance.already_exists" },
+      { index: 3, id: "not an id", code: "id.invalid" },
+    ]);
+    const deleted = await client.post("/workflows/sleeper/instances/batch/delete", { ids: ["a", "none", "b"] });
+    expect([deleted.status, deleted.body["deleted"]]).toEqual([200, [{ id: "a" }, { id: "b" }]]);
+    expect(deleted.body["errors"]).toMatchObject([{ index: 1, id: "none", code: "instance.not_found" }]);
+    expect((await client.get<{ instances: unknown[] }>("/workflows/sleeper/instances")).body.instances).toHaveLength(1);
+  });
+
+  test("are found by labels, several states and times, in one workflow or in all", async () => {
+    const { client } = await setUp();
+    const traits = { priority: 5, retention: { successRetention: "30 days", errorRetention: 60_000 } };
+    await client.post("/workflows/echo/instances", { id: "a", labels: { tenant: "acme", kind: "x=y" }, ...traits });
+    await client.post("/workflows/sleeper/instances", { id: "b", labels: { tenant: "acme" } });
+    await client.post("/workflows/echo/instances", { id: "c" });
+    for (const id of ["a", "c"]) await client.becomes(`/workflows/echo/instances/${id}`, "complete");
+    await client.becomes("/workflows/sleeper/instances/b", "waiting");
+    const find = async (path: string) => {
+      const { body } = await client.get<{ instances: { id: string; labels: unknown }[] }>(path);
+      return body.instances.map(({ id }) => id);
+    };
+
+    expect(await find("/workflows/echo/instances?label=tenant%3Dacme")).toEqual(["a"]);
+    expect(await find("/instances?label=tenant%3Dacme&order=oldest")).toEqual(["a", "b"]);
+    expect(await find("/instances?label=tenant%3Dacme&label=kind%3Dx%3Dy")).toEqual(["a"]);
+    expect(await find("/instances?status=complete&status=waiting&order=oldest")).toEqual(["a", "b", "c"]);
+    expect(await find("/instances?status=complete&finishedFrom=2020-01-01T00:00:00Z&order=oldest")).toEqual(["a", "c"]);
+    expect(await find("/instances?finishedBefore=2020-01-01T00:00:00Z")).toEqual([]);
+    expect((await client.get("/workflows/echo/instances/a")).body["labels"]).toEqual({ tenant: "acme", kind: "x=y" });
+    expect((await client.get("/instances?label=tenant")).status).toBe(400);
+    const wrong = await client.post("/workflows/echo/instances", { id: "d", retention: { successRetention: "soon" } });
+    expect([wrong.status, wrong.body["code"]]).toEqual([400, "duration.invalid"]);
+  });
+
+  test("are made sure to run, by those who may create and manage", async () => {
+    const { app, client } = await setUp();
+    const path = "/workflows/echo/instances/one";
+    const ensure = async (body?: unknown) => (await client.post(`${path}/restart-or-create`, body)).body["outcome"];
+
+    expect(await ensure({ params: 1 })).toBe("created");
+    await client.becomes(path, "complete");
+    expect(await ensure({ when: ["errored"] })).toBe("unchanged");
+    expect(await ensure({ params: 2, when: "finished" })).toBe("restarted");
+    expect(await client.becomes(path, "complete")).toMatchObject({ run: 2, output: 2 });
+    expect((await client.post(`${path}/restart-or-create`, { when: "never" })).status).toBe(400);
+    for (const authorize of [{ create: () => true }, { manage: () => true }]) {
+      expect((await subject.serve(app, { authorize }).post(`${path}/restart-or-create`)).status).toBe(403);
+    }
   });
 
   test("are paused, resumed, restarted, terminated and deleted", async () => {

@@ -100,10 +100,18 @@ describe.each(ENGINES)("hooks over HTTP on $name", (engine) => {
     const { app, client } = await setUp();
     await app.hooks.later.trigger({ text: "a" }, { processAt: new Date(Date.now() + 3_600_000) });
 
-    const { body } = await client.get<{ hooks: unknown }>("/stats");
+    await app.workflows.sleeper.create({ id: "a" });
+
+    type Statistics = { hooks: unknown; instances: Record<"total" | "workflows", { waiting?: number }> };
+    const body = await waitUntil("it is stored that it waits", async () => {
+      const { body } = await client.get<Statistics>("/stats");
+      return body.instances.total.waiting === 1 ? body : null;
+    });
 
     const counts = { pending: 1, due: 0, processing: 0, failed: 0, completed: 0, oldestDueMs: null };
     expect(body.hooks).toEqual(counts);
+    expect(body.instances.total).toMatchObject({ total: 1, waiting: 1, complete: 0 });
+    expect(body.instances.workflows).toMatchObject({ sleeper: { waiting: 1 }, echo: { total: 0 } });
   });
 });
 

@@ -91,6 +91,31 @@ describe.each(ENGINES)("requests with an Idempotency-Key on $name", (engine) => 
     expect(await count("echo")).toBe(3);
   });
 
+  test("say each time what was wrong with some of a batch", async () => {
+    const { client, count } = await setUp();
+    const batch = (last: unknown) => ({
+      instances: [{ params: {} }, { params: { nonce: 1 } }, { params: { nonce: last } }],
+    });
+    const create = async (last: unknown) => {
+      const { body } = await client.post<{ created: unknown; errors: { index: number; code: string }[] }>(
+        "/workflows/stamped/instances/batch",
+        batch(last),
+        withKey("a"),
+      );
+      return { created: body.created, errors: body.errors.map(({ index, code }) => [index, code]) };
+    };
+
+    const first = await create("x");
+
+    expect(first.errors).toEqual([[1, "params.invalid"]]);
+    expect(await create("x")).toEqual(first);
+    expect((await create("y")).errors).toEqual([
+      [1, "params.invalid"],
+      [2, "http.idempotency_conflict"],
+    ]);
+    expect(await count("stamped")).toBe(2);
+  });
+
   test("send an event once", async () => {
     const { client } = await setUp();
     const path = "/workflows/pair/instances/one";

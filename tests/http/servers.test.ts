@@ -208,6 +208,12 @@ describe("Node's requests", () => {
     socket.destroy();
   });
 
+  test("whose handler fails end the connection, and not the process", async () => {
+    const origin = await listen(createServer(toNodeHandler(() => Promise.reject(new Error("not ours")))));
+    await expect(fetch(origin)).rejects.toThrow();
+    await expect(fetch(origin)).rejects.toThrow();
+  });
+
   test("of a body that nobody reads are answered, and the connection is closed", async () => {
     const listener: RequestListener = toNodeHandler(async () => new Response("no", { status: 413 }));
     const origin = await listen(createServer(listener));

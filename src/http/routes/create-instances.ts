@@ -1,11 +1,34 @@
-import { alreadyExists } from "../../workflows/prepare-instance.ts";
+import type { Duration } from "../../duration.ts";
+import { createEach } from "../../workflows/create-batch.ts";
+import type { CreateOptions } from "../../workflows/create-options.ts";
 import { MOST_IN_BATCH } from "../../workflows/workflow-settings.ts";
+import { idOfKey } from "../idempotency.ts";
+import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
-import { arrayOf, component, type FromSchema, objectOf } from "../schema.ts";
-import { NAME, VALUE } from "../schemas.ts";
+import { arrayOf, component, type FromSchema, objectOf, type Schema } from "../schema.ts";
+import { LABELS, NAME, VALUE } from "../schemas.ts";
 import { fromWire } from "../wire-values.ts";
-import { createRepeatably, type RepeatedlyCreated } from "./create-repeatably.ts";
-import { INSTANCE_REFERENCE, workflowResource } from "./instance-schemas.ts";
+import { createRepeatably } from "./create-repeatably.ts";
+import { BATCH_ERROR, INSTANCE_REFERENCE, workflowResource } from "./instance-schemas.ts";
+
+const DURATION = {
+  anyOf: [{ type: "integer", minimum: 0 }, NAME],
+  description: 'Milliseconds, or a text such as "30 days".',
+} as const satisfies Schema;
+
+/** How instances are created, besides their ids. */
+export const TRAITS = {
+  params: VALUE,
+  labels: LABELS,
+  retention: objectOf({ successRetention: DURATION, errorRetention: DURATION }, []),
+} as const;
+
+const PRIORITY = {
+  type: "integer",
+  minimum: -100,
+  maximum: 100,
+  description: "Of what waits to start, higher ones start first. Default: 0.",
+} as const satisfies Schema;
 
 const NEW_INSTANCE = component(
   "NewInstance",
@@ -16,7 +39,8 @@ const NEW_INSTANCE = component(
         description:
           "Letters, digits and . : _ -, at most 100 unless the application says otherwise, unique within the workflow. Default: one is made.",
       },
-      params: VALUE,
+      ...TRAITS,
+      priority: PRIORITY,
       onConflict: {
         type: "string",
         enum: ["error", "return"],
@@ -27,7 +51,9 @@ const NEW_INSTANCE = component(
   ),
 );
 
-export type NewInstance = FromSchema<typeof NEW_INSTANCE>;
+const CREATED = objectOf({ created: arrayOf(INSTANCE_REFERENCE), errors: arrayOf(BATCH_ERROR) }, ["created", "errors"]);
+
+type NewInstance = FromSchema<typeof NEW_INSTANCE>;
 
 export const createInstance = defineRoute({
   method: "POST",
@@ -42,17 +68,14 @@ export const createInstance = defineRoute({
   repeatable: true,
   answers: { 201: { description: "It is stored.", schema: INSTANCE_REFERENCE } },
   errors: [404, 409],
-  handle: async ({ host, params, body, idempotencyKey }) => {
+  handle: async ({ host, params, body, idempotencyKey, show }) => {
     const workflow = host.workflow(params.workflowName);
-    const options = withParams(body, "params");
-    if (idempotencyKey === null) {
-      const { id, workflowName } = await workflow.binding.create(options);
-      return { status: 201, body: { id, workflowName } };
-    }
-    const [created] = await createRepeatably(workflow, [options], idempotencyKey);
-    const { id, workflowName, refused } = created as RepeatedlyCreated;
-    if (refused) throw alreadyExists(workflowName, id);
-    return { status: 201, body: { id, workflowName } };
+    const options = toCreateOptions(body);
+    const instance =
+      idempotencyKey === null
+        ? await workflow.binding.create(options)
+        : await createRepeatably(workflow, { id: await idOfKey(idempotencyKey), ...options }, idempotencyKey);
+    return { status: 201, body: present(INSTANCE_REFERENCE, instance, show) };
   },
 });
 
@@ -61,7 +84,7 @@ export const createBatch = defineRoute({
   path: "/workflows/{workflowName}/instances/batch",
   name: "createBatch",
   summary:
-    "Creates instances at once, at most 100 unless the application says otherwise. Ids that exist are left out, unless they may be returned.",
+    "Creates instances at once, at most 100 unless the application says otherwise, and says what was wrong with any.",
   operation: "create",
   resource: workflowResource,
   params: { workflowName: NAME },
@@ -69,24 +92,31 @@ export const createBatch = defineRoute({
     "instances",
   ]),
   repeatable: true,
-  answers: {
-    201: {
-      description: "The instances that are new.",
-      schema: objectOf({ instances: arrayOf(INSTANCE_REFERENCE) }, ["instances"]),
-    },
-  },
-  errors: [404, 409],
-  handle: async ({ host, params, body, idempotencyKey }) => {
+  answers: { 201: { description: "What was done, in the order of the batch.", schema: CREATED } },
+  errors: [404],
+  handle: async ({ host, params, body, idempotencyKey, show }) => {
     const workflow = host.workflow(params.workflowName);
-    const batch = body.instances.map((instance, index) => withParams(instance, `instances[${index}].params`));
-    const instances =
-      idempotencyKey === null
-        ? await workflow.binding.createBatch(batch)
-        : (await createRepeatably(workflow, batch, idempotencyKey)).filter(({ refused }) => !refused);
-    return { status: 201, body: { instances: instances.map(({ id, workflowName }) => ({ id, workflowName })) } };
+    const instances = body.instances.map((one, index) => toCreateOptions(one, `instances[${index}].params`));
+    const { maxBatchSize } = workflow.runtime.workflows.settings;
+    const places = new Map<unknown, number>(instances.map((options, index) => [options, index]));
+    const create = async (options: CreateOptions<unknown>) => {
+      if (idempotencyKey === null) return workflow.binding.create(options);
+      const suffix = `-${places.get(options)}`;
+      const id = options.id ?? (await idOfKey(idempotencyKey, suffix));
+      return createRepeatably(workflow, { ...options, id }, `${idempotencyKey}${suffix}`);
+    };
+    return { status: 201, body: present(CREATED, await createEach({ instances }, create, maxBatchSize), show) };
   },
 });
 
-function withParams({ params, ...rest }: NewInstance, label: string) {
-  return params === undefined ? rest : { ...rest, params: fromWire(params, label) };
+/** What was sent, as `create` takes it. Durations are checked there. */
+export function toCreateOptions<Sent extends Pick<NewInstance, "params" | "retention">>(
+  { params, retention, ...rest }: Sent,
+  label: string = "params",
+): Omit<Sent, "params" | "retention"> & Pick<CreateOptions<unknown>, "params" | "retention"> {
+  return {
+    ...rest,
+    ...(params === undefined ? {} : { params: fromWire(params, label) }),
+    ...(retention === undefined ? {} : { retention: retention as Record<string, Duration> }),
+  };
 }

@@ -1,53 +1,32 @@
 import { ConflictError } from "../../errors.ts";
 import { applySchema } from "../../schema.ts";
 import { encodeValue } from "../../values/index.ts";
-import { checkBatch } from "../../workflows/create-batch.ts";
 import type { CreateOptions } from "../../workflows/create-options.ts";
-import { prepareInstance } from "../../workflows/prepare-instance.ts";
+import type { WorkflowInstance } from "../../workflows/instance.ts";
+import { InstanceHandle } from "../../workflows/instance-handle.ts";
+import { alreadyExists, prepareInstance } from "../../workflows/prepare-instance.ts";
 import type { HttpHost } from "../http-host.ts";
-import { idOfKey } from "../idempotency.ts";
 
 type Workflow = Pick<ReturnType<HttpHost["workflow"]>, "runtime" | "registered">;
 
-export interface RepeatedlyCreated {
-  readonly id: string;
-  readonly workflowName: string;
-  /** Another request has created one of this id. */
-  readonly refused: boolean;
-}
-
 /**
- * Creates instances, or gives those that the same request has created before: a row says by which request it was made, as that of
- * a child names its parent's step. All are checked before any is created. The same request with other params isn't the same:
- * it is refused. An id that follows from the key and the place is given to those that have none.
+ * Creates an instance, or gives the one that the same request has created before: a row says by which request it was made, as
+ * that of a child names its parent's step. The same request with other params isn't the same: it is refused.
  */
 export async function createRepeatably(
   workflow: Workflow,
-  batch: readonly CreateOptions<unknown>[],
-  key: string,
-): Promise<RepeatedlyCreated[]> {
+  options: CreateOptions<unknown>,
+  request: string,
+): Promise<WorkflowInstance> {
   const { runtime, registered } = workflow;
-  const { maxBatchSize } = runtime.workflows.settings;
-  const prepared = await Promise.all(
-    checkBatch(batch, maxBatchSize).map(async (options, index) => {
-      const suffix = batch.length === 1 ? "" : `-${index}`;
-      const id = options.id ?? (await idOfKey(key, suffix));
-      return prepareInstance(runtime, registered, { ...options, id }, `http/${key}${suffix}`);
-    }),
-  );
-  const results = await runtime.create(prepared.map(({ insert }) => insert));
-  for (const [index, { insert }] of prepared.entries()) {
-    const { result, ref } = results[index] ?? {};
-    const repeated = result === "created" && ref !== insert.ref;
-    if (repeated && !(await isCreatedWith(workflow, insert.id, batch[index]?.params))) {
-      throw new ConflictError("http.idempotency_conflict", "The Idempotency-Key was used before, with other params.");
-    }
+  const { insert, onConflict } = await prepareInstance(runtime, registered, options, `http/${request}`);
+  const [created] = await runtime.create([insert]);
+  if (created?.result === "existing" && onConflict === "error") throw alreadyExists(registered.name, insert.id);
+  const repeated = created?.result === "created" && created.ref !== insert.ref;
+  if (repeated && !(await isCreatedWith(workflow, insert.id, options.params))) {
+    throw new ConflictError("http.idempotency_conflict", "The Idempotency-Key was used before, with other params.");
   }
-  return prepared.map(({ insert: { id }, onConflict }, index) => ({
-    id,
-    workflowName: registered.name,
-    refused: results[index]?.result === "existing" && onConflict === "error",
-  }));
+  return new InstanceHandle(runtime, registered, insert.id);
 }
 
 async function isCreatedWith({ runtime, registered }: Workflow, id: string, params: unknown): Promise<boolean> {

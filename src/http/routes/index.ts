@@ -4,6 +4,7 @@ import { createBatch, createInstance } from "./create-instances.ts";
 import { sendEvent } from "./events.ts";
 import { readHistory } from "./history.ts";
 import { cancelHooks, discardHooks, getHook, listHooks, redriveHooks } from "./hooks.ts";
+import { deleteBatch, restartOrCreate } from "./instance-batches.ts";
 import {
   deleteInstance,
   getInstance,
@@ -12,7 +13,7 @@ import {
   resumeInstance,
   terminateInstance,
 } from "./instances.ts";
-import { listInstances } from "./list-instances.ts";
+import { listAllInstances, listInstances } from "./list-instances.ts";
 import { listSchedules, pauseSchedule, resumeSchedule, runSchedule } from "./schedules.ts";
 import { readStatistics } from "./statistics.ts";
 import { getSubject, listDispatchers, listSubjects, makeSubjectDue, releaseSubject } from "./subjects.ts";
@@ -23,9 +24,12 @@ import { listWorkflows } from "./workflows.ts";
 /** What every handler serves. */
 const ROUTES: readonly Route[] = [
   listWorkflows,
+  listAllInstances,
   listInstances,
   createInstance,
   createBatch,
+  deleteBatch,
+  restartOrCreate,
   getInstance,
   deleteInstance,
   pauseInstance,

@@ -1,6 +1,6 @@
 import type { HttpResource } from "../authorization.ts";
 import { component, objectOf, type Schema } from "../schema.ts";
-import { FAILURE, MAYBE_TIME, NAME, TIME, VALUE } from "../schemas.ts";
+import { FAILURE, LABELS, MAYBE_TIME, NAME, TIME, VALUE } from "../schemas.ts";
 
 export const STATUS = {
   type: "string",
@@ -16,6 +16,7 @@ export const INSTANCE = component("Instance", {
     output: VALUE,
     error: FAILURE,
     run: { type: "integer", description: "Counted from 1; a restart begins the next." },
+    labels: LABELS,
     createdAt: TIME,
     startedAt: MAYBE_TIME,
     finishedAt: MAYBE_TIME,
@@ -23,6 +24,20 @@ export const INSTANCE = component("Instance", {
   required: ["id", "workflowName", "status", "run", "createdAt", "startedAt", "finishedAt"],
   additionalProperties: false,
 });
+
+/** Why one of a batch wasn't created or deleted. */
+export const BATCH_ERROR = component(
+  "BatchError",
+  objectOf(
+    {
+      index: { type: "integer", description: "Its place in the batch, counted from 0." },
+      id: { type: "string" },
+      code: { type: "string" },
+      message: { type: "string" },
+    },
+    ["index", "code", "message"],
+  ),
+);
 
 /** An instance that was created. */
 export const INSTANCE_REFERENCE = component(

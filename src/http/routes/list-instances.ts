@@ -1,10 +1,32 @@
+import type { InstanceListOptions } from "../../workflows/workflow-binding.ts";
+import { invalidRequest } from "../http-error.ts";
 import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, objectOf } from "../schema.ts";
 import { CURSOR, LIMIT, NAME, NEXT_CURSOR, ORDER, TIME } from "../schemas.ts";
 import { INSTANCE, STATUS, workflowResource } from "./instance-schemas.ts";
 
+const FILTER = {
+  status: { type: "array", items: STATUS, maxItems: 20, description: "May be repeated: one of these." },
+  label: {
+    type: "array",
+    items: { type: "string", maxLength: 400 },
+    maxItems: 16,
+    description: "tenant=acme; may be repeated: all of these.",
+  },
+  createdFrom: { ...TIME, description: "Created at this time or later." },
+  createdBefore: { ...TIME, description: "Created before this time." },
+  finishedFrom: { ...TIME, description: "Finished at this time or later." },
+  finishedBefore: { ...TIME, description: "Finished before this time." },
+  order: { ...ORDER, description: "By the time of creation. Default: newest." },
+  limit: { ...LIMIT, description: "Default: 100." },
+  cursor: CURSOR,
+} as const;
+
+const TIMES = ["createdFrom", "createdBefore", "finishedFrom", "finishedBefore"] as const;
 const PAGE = objectOf({ instances: arrayOf(INSTANCE), cursor: NEXT_CURSOR }, ["instances", "cursor"]);
+
+type Query = { readonly [Name in (typeof TIMES)[number]]?: string } & { readonly label?: readonly string[] };
 
 export const listInstances = defineRoute({
   method: "GET",
@@ -14,28 +36,39 @@ export const listInstances = defineRoute({
   operation: "read",
   resource: workflowResource,
   params: { workflowName: NAME },
-  query: {
-    status: STATUS,
-    createdFrom: { ...TIME, description: "Created at this time or later." },
-    createdBefore: { ...TIME, description: "Created before this time." },
-    order: { ...ORDER, description: "By the time of creation. Default: newest." },
-    limit: { ...LIMIT, description: "Default: 100." },
-    cursor: CURSOR,
-  },
-  answers: {
-    200: {
-      description: "A page.",
-      schema: PAGE,
-    },
-  },
+  query: FILTER,
+  answers: { 200: { description: "A page.", schema: PAGE } },
   errors: [404],
   handle: async ({ host, params, query, show }) => {
-    const { createdFrom, createdBefore, ...others } = query;
-    const page = await host.workflow(params.workflowName).binding.list({
-      ...others,
-      ...(createdFrom === undefined ? {} : { createdFrom: new Date(createdFrom) }),
-      ...(createdBefore === undefined ? {} : { createdBefore: new Date(createdBefore) }),
-    });
+    const page = await host.workflow(params.workflowName).binding.list(toListOptions(query));
     return { status: 200, body: present(PAGE, page, show) };
   },
 });
+
+export const listAllInstances = defineRoute({
+  method: "GET",
+  path: "/instances",
+  name: "listAllInstances",
+  summary: "One page of instances, whatever their workflow.",
+  operation: "read",
+  resource: () => ({ kind: "application" }),
+  query: FILTER,
+  answers: { 200: { description: "A page.", schema: PAGE } },
+  handle: async ({ host, query, show }) => {
+    const page = (await host.instances?.list(toListOptions(query))) ?? { instances: [], cursor: null };
+    return { status: 200, body: present(PAGE, page, show) };
+  },
+});
+
+function toListOptions<Sent extends Query>(query: Sent): InstanceListOptions {
+  const { label, ...rest } = query;
+  const times = TIMES.flatMap((name) => (query[name] === undefined ? [] : [[name, new Date(query[name])]]));
+  const labels = label === undefined ? {} : { labels: Object.fromEntries(label.map(toLabel)) };
+  return { ...rest, ...Object.fromEntries(times), ...labels } as InstanceListOptions;
+}
+
+function toLabel(text: string): [key: string, value: string] {
+  const equals = text.indexOf("=");
+  if (equals > 0) return [text.slice(0, equals), text.slice(equals + 1)];
+  throw invalidRequest("A label in the query is a key, an equals sign and a value: label=tenant=acme.");
+}

@@ -19,7 +19,22 @@ const HOOK_STATISTICS = component(
   ),
 );
 
-const STATISTICS = objectOf({ hooks: HOOK_STATISTICS }, ["hooks"]);
+const INSTANCE_COUNTS = component("InstanceCounts", {
+  type: "object",
+  description: "By status, and the total.",
+  additionalProperties: COUNT,
+});
+
+const STATISTICS = objectOf(
+  {
+    hooks: HOOK_STATISTICS,
+    instances: objectOf(
+      { total: INSTANCE_COUNTS, workflows: { type: "object", additionalProperties: INSTANCE_COUNTS } },
+      ["total", "workflows"],
+    ),
+  },
+  ["hooks"],
+);
 
 export const readStatistics = defineRoute({
   method: "GET",
@@ -30,7 +45,7 @@ export const readStatistics = defineRoute({
   resource: () => ({ kind: "application" }),
   answers: { 200: { description: "Counts.", schema: STATISTICS } },
   handle: async ({ host, show }) => {
-    const hooks = await host.parts.durableHooks.statistics();
-    return { status: 200, body: present(STATISTICS, { hooks }, show) };
+    const [hooks, instances] = await Promise.all([host.parts.durableHooks.statistics(), host.instances?.counts()]);
+    return { status: 200, body: present(STATISTICS, { hooks, instances }, show) };
   },
 });
