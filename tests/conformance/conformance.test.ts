@@ -2,13 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ENGINES } from "../support/engines.ts";
 import { DIFFERENCES, SHOWN_DIFFERENTLY } from "./differences.ts";
 import { NodeRunner } from "./node-runner.ts";
-import { Oracle } from "./oracle.ts";
 import type { Outcome, Runner } from "./outcome.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
+import { WorkerRunner } from "./worker-runner.ts";
 
-const RUNNERS: readonly { readonly name: string; readonly start: () => Promise<Runner> }[] = ENGINES.filter(
-  ({ name }) => name !== "better-sqlite3",
-).map((engine) => ({ name: engine.name, start: () => NodeRunner.start(engine) }));
+const RUNNERS: readonly { readonly name: string; readonly start: () => Promise<Runner> }[] = [
+  ...ENGINES.filter(({ name }) => name === "node:sqlite" || name === "postgres").map((engine) => ({
+    name: engine.name as string,
+    start: () => NodeRunner.start(engine),
+  })),
+  { name: "a Durable Object", start: () => WorkerRunner.object() },
+];
 
 const theirs = new Map<string, Promise<Outcome>>();
 
@@ -24,13 +28,13 @@ function runAll(runner: Runner): Map<string, Promise<Outcome>> {
 }
 
 describe.each(RUNNERS)("workflows on $name and on Cloudflare's engine", ({ start }) => {
-  let oracle: Oracle | undefined;
+  let oracle: Runner | undefined;
   let runner: Runner | undefined;
   let ours = new Map<string, Promise<Outcome>>();
 
   beforeAll(async () => {
     if (theirs.size === 0) {
-      oracle = await Oracle.start();
+      oracle = await WorkerRunner.oracle();
       for (const [name, outcome] of runAll(oracle)) theirs.set(name, outcome);
     }
     runner = await start();

@@ -10,6 +10,7 @@ import type { TestEngine, TestStore } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { FINISHED, type Outcome, type Runner, toOutcome } from "./outcome.ts";
 import { type Begin, PROGRAMS, type Program, type ProgramStep } from "./programs.ts";
+import { stepResults } from "./step-results.ts";
 
 class ProgramWorkflow extends WorkflowEntrypoint<unknown, Begin["payload"]> {
   override async run(event: Readonly<WorkflowEvent<Begin["payload"]>>, step: WorkflowStep): Promise<unknown> {
@@ -51,12 +52,4 @@ export class NodeRunner implements Runner {
     await this.#app.stop();
     await this.#database.dispose();
   }
-}
-
-async function stepResults(instance: WorkflowInstance): Promise<unknown[]> {
-  const { entries } = await instance.history({ limit: 1000 });
-  return entries.flatMap(({ kind, type, output, event }) => {
-    if (kind === "received") return [event?.payload];
-    return kind === "completed" && type === "do" ? [output] : [];
-  });
 }

@@ -1,6 +1,6 @@
 import { WorkflowEntrypoint } from "cloudflare:workers";
 import { NonRetryableError } from "cloudflare:workflows";
-import { type Begin, PROGRAMS, type ProgramStep } from "./programs.ts";
+import { type Begin, PROGRAMS, type ProgramStep } from "../programs.ts";
 
 interface Env {
   readonly PROGRAMS: {
