@@ -1,4 +1,4 @@
-import type { InstanceStatus, NewEntry } from "../src/store/instance-records.ts";
+import type { InstanceStatus, KeptEntries, NewEntry, RollbackReason } from "../src/store/instance-records.ts";
 
 /** An entry of a journal, when it was written, and with which token. */
 export interface WrittenEntry extends NewEntry {
@@ -47,6 +47,8 @@ export interface InstanceAccount {
   /** When it is due, or the end of the lease. */
   availableAt: number | null;
   paused: boolean;
+  /** What it will be when its rollback is over. */
+  rollingBack: RollbackReason | null;
   /** Whether its owner was told of the pause by a commit, so that it can begin nothing. */
   toldOfPause: boolean;
   wakes: number;
@@ -60,10 +62,23 @@ export interface InstanceAccount {
   /** Encoded outputs of all runs that were completed. */
   readonly outputs: Set<string>;
   finishedAt: number;
+  /** What the present run has failed with, while it is rolled back. */
+  error: string | null;
 }
 
 export function newRun(): RunAccount {
   return { journal: [], events: [] };
+}
+
+/** What the next run begins with: some entries, and the events that they received. */
+export function copyRun({ journal, events }: RunAccount, kept: KeptEntries | undefined): RunAccount {
+  if (kept === undefined) return newRun();
+  const entries = kept.positions.map((position) => journal[position - 1] as WrittenEntry);
+  const received = new Set(entries.map(({ event }) => event));
+  return {
+    journal: entries,
+    events: events.filter(({ sequence }) => received.has(sequence)).map((event) => ({ ...event })),
+  };
 }
 
 export function runOf({ runs, run }: InstanceAccount): RunAccount {
@@ -72,9 +87,10 @@ export function runOf({ runs, run }: InstanceAccount): RunAccount {
 
 /** As users see it. */
 export function statusOf(account: InstanceAccount): InstanceStatus | "gone" {
-  const { state, held, paused, started } = account;
+  const { state, held, paused, started, rollingBack } = account;
   if (state !== "live") return state;
   if (paused) return held ? "waitingForPause" : "paused";
+  if (rollingBack !== null) return "rollingBack";
   if (held) return "running";
   return started ? "waiting" : "queued";
 }

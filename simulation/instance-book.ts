@@ -19,6 +19,7 @@ import { type InstanceAccount, isEnding, newRun, runOf, stepOf } from "./instanc
 import type { CreateRecord } from "./instance-records.ts";
 import { LifecycleBook } from "./lifecycle-book.ts";
 import { LineBook, standsInLine } from "./line-book.ts";
+import { ROLLBACK_KINDS, RollbackBook } from "./rollback-book.ts";
 import type { World } from "./world.ts";
 
 type Written = Extract<InstanceCommitResult, { result: "written" }>;
@@ -34,6 +35,7 @@ export class InstanceBook {
   readonly bodies: BodyBook;
   readonly lifecycle: LifecycleBook;
   readonly lines: LineBook;
+  readonly rollbacks: RollbackBook;
   /** Calls of the application that aren't answered yet. */
   readonly asked: Set<{ readonly process: string; readonly label: string }> = new Set();
   /** Refs of what has changed since the rows were last compared. */
@@ -50,6 +52,7 @@ export class InstanceBook {
     this.bodies = new BodyBook(world, this);
     this.lifecycle = new LifecycleBook(world, this);
     this.lines = new LineBook(world, this.accounts);
+    this.rollbacks = new RollbackBook(world, this);
   }
 
   find({ name, id }: Pick<InstanceName, "name" | "id">): InstanceAccount | undefined {
@@ -181,6 +184,7 @@ export class InstanceBook {
       lock: lease?.lock ?? null,
       availableAt: lease === null ? at : at + lease.leaseMs,
       paused: false,
+      rollingBack: null,
       toldOfPause: false,
       wakes: 0,
       recoveries: 0,
@@ -189,6 +193,7 @@ export class InstanceBook {
       releases: 0,
       outputs: new Set(),
       finishedAt: 0,
+      error: null,
     });
     this.touched.add(ref);
   }
@@ -258,7 +263,7 @@ export class InstanceBook {
       account.losses = 0;
     }
     account.toldOfPause = account.paused;
-    if (outcome.kind !== "running" && entries.length === 0) account.releases++;
+    if (outcome.kind !== "running" && outcome.kind !== "rollingBack" && entries.length === 0) account.releases++;
     this.#apply(account, outcome, answer.at);
   }
 
@@ -276,6 +281,13 @@ export class InstanceBook {
     const step = stepOf(entry);
     const label = `${account.ref}/${account.run}/${step}`;
     const earlier = run.journal.filter((one) => stepOf(one) === step);
+    if (ROLLBACK_KINDS.includes(entry.kind)) {
+      this.rollbacks.entered(account, entry);
+      run.journal.push({ ...entry, lock, at });
+      return;
+    }
+    if (account.rollingBack !== null)
+      this.#violate("nothing goes on while it is rolled back", `${label} ${entry.kind}`);
     if (earlier.some(isEnding)) this.#violate("a step ends once", `${label} has ended, and is ${entry.kind} now`);
     const deadline = earlier.findLast(({ kind }) => kind === "waiting")?.dueAt;
     if (entry.type === "sleep" && entry.kind === "completed" && (deadline ?? 0) > at) {
@@ -288,6 +300,12 @@ export class InstanceBook {
 
   #apply(account: InstanceAccount, outcome: InstanceOutcome, at: number): void {
     if (outcome.kind === "running") return;
+    if (outcome.kind === "rollingBack") {
+      checkErrored(this.#world, account, outcome.error);
+      account.rollingBack = "errored";
+      account.error = outcome.error;
+      return;
+    }
     account.held = false;
     account.toldOfPause = false;
     if (outcome.kind === "released") {
@@ -295,7 +313,7 @@ export class InstanceBook {
       account.availableAt = account.paused ? null : at;
       return;
     }
-    if (outcome.kind === "errored") checkErrored(this.#world, account, outcome.error);
+    if (outcome.kind === "errored" || outcome.kind === "terminated") this.rollbacks.ended(account, outcome);
     account.recoveries = 0;
     if (outcome.kind === "parked") {
       const due = account.wakes === outcome.wakes ? outcome.dueAt : at;
@@ -306,7 +324,8 @@ export class InstanceBook {
     }
     account.availableAt = null;
     account.finishedAt = at;
-    account.state = outcome.kind === "completed" ? "complete" : "errored";
+    account.state = outcome.kind === "completed" ? "complete" : outcome.kind;
+    account.rollingBack = null;
     if (outcome.kind === "completed") {
       account.outputs.add(outcome.output);
       this.bodies.completed(account, outcome.output);

@@ -71,7 +71,8 @@ export async function operate(
 ): Promise<void> {
   process.surroundings.world.note(process.name, `${operation} ${name} ${id}`);
   await answered(process, { answer: "asked" }, operation, async () => {
-    await handleOf(process, name, id)[operation]();
+    const handle = handleOf(process, name, id);
+    await (operation === "rollBack" ? handle.terminate({ rollback: true }) : handle[operation]());
   });
 }
 

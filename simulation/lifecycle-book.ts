@@ -1,9 +1,9 @@
-import type { InstanceChange, InstanceName } from "../src/store/instance-records.ts";
-import { type InstanceAccount, newRun } from "./instance-account.ts";
+import type { InstanceChange, InstanceName, KeptEntries } from "../src/store/instance-records.ts";
+import { copyRun, type InstanceAccount, runOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { World } from "./world.ts";
 
-export const LIFECYCLE_OPERATIONS = ["pause", "resume", "terminate", "restart", "delete"] as const;
+export const LIFECYCLE_OPERATIONS = ["pause", "resume", "terminate", "rollBack", "restart", "delete"] as const;
 export type LifecycleOperation = (typeof LIFECYCLE_OPERATIONS)[number];
 
 /** What people do to instances: allowed in some states only, and done at once. */
@@ -16,7 +16,12 @@ export class LifecycleBook {
     this.#book = book;
   }
 
-  changed(operation: LifecycleOperation, name: InstanceName, { changed, instance }: InstanceChange): void {
+  changed(
+    operation: LifecycleOperation,
+    name: InstanceName,
+    { changed, instance }: InstanceChange,
+    kept?: KeptEntries,
+  ): void {
     const account = this.#book.find(name);
     if ((account?.ref ?? null) !== (instance?.ref ?? null)) {
       this.#violate(
@@ -26,7 +31,8 @@ export class LifecycleBook {
       return;
     }
     if (account === undefined) return;
-    if (changed !== allows(account, operation)) {
+    const expected = allows(account, operation) && (kept === undefined || kept.run === account.run);
+    if (changed !== expected) {
       const { ref, state, paused } = account;
       const was = `${state}${paused ? ", paused" : ""}`;
       this.#violate(
@@ -36,10 +42,10 @@ export class LifecycleBook {
     }
     if (!changed) return;
     this.#book.touched.add(account.ref);
-    this.#apply(account, operation);
+    this.#apply(account, operation, kept);
   }
 
-  #apply(account: InstanceAccount, operation: LifecycleOperation): void {
+  #apply(account: InstanceAccount, operation: LifecycleOperation, kept: KeptEntries | undefined): void {
     const { now } = this.#world;
     switch (operation) {
       case "pause":
@@ -53,15 +59,21 @@ export class LifecycleBook {
         if (!account.held) account.availableAt = now;
         return;
       case "terminate":
-        account.state = "terminated";
+        return this.#terminate(account);
+      case "rollBack":
+        if (!account.started && runOf(account).journal.length === 0) return this.#terminate(account);
+        account.rollingBack = "terminated";
         account.wakes++;
-        account.finishedAt = now;
-        return this.#takeAway(account);
+        account.recoveries = 0;
+        this.#takeAway(account);
+        account.availableAt = now;
+        return;
       case "restart":
         account.state = "live";
         account.wakes++;
+        account.rollingBack = null;
+        account.runs.set(account.run + 1, copyRun(runOf(account), kept));
         account.run++;
-        account.runs.set(account.run, newRun());
         account.recoveries = 0;
         account.losses = 0;
         account.started = false;
@@ -73,6 +85,14 @@ export class LifecycleBook {
         account.state = "gone";
         return this.#takeAway(account);
     }
+  }
+
+  #terminate(account: InstanceAccount): void {
+    account.state = "terminated";
+    account.rollingBack = null;
+    account.wakes++;
+    account.finishedAt = this.#world.now;
+    this.#takeAway(account);
   }
 
   #takeAway(account: InstanceAccount): void {
@@ -88,7 +108,8 @@ export class LifecycleBook {
   }
 }
 
-function allows({ state, paused }: InstanceAccount, operation: LifecycleOperation): boolean {
+function allows({ state, paused, rollingBack }: InstanceAccount, operation: LifecycleOperation): boolean {
   if (operation === "restart" || operation === "delete") return true;
+  if (operation === "rollBack" && rollingBack !== null) return false;
   return state === "live" && (operation !== "resume" || paused);
 }

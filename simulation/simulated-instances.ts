@@ -84,9 +84,15 @@ export function createInstanceStatements(
     terminate: changeBy("terminate", (name, request?: Parameters<InstanceStatements["terminate"]>[1]) =>
       instances.terminate(name, request),
     ),
-    restart: changeBy("restart", (name, request?: Parameters<InstanceStatements["restart"]>[1]) =>
-      instances.restart(name, request),
+    rollBack: changeBy("rollBack", (name, request?: Parameters<InstanceStatements["rollBack"]>[1]) =>
+      instances.rollBack(name, request),
     ),
+    restart: (name, request) =>
+      wire.call(
+        `restart ${name.id}`,
+        () => instances.restart(name, request),
+        (result) => book.lifecycle.changed("restart", name, result, request?.kept),
+      ),
     delete: changeBy("delete", (name) => instances.delete(name)),
     find: (names) => wire.call("find", () => instances.find(names)),
     list: (filter) => wire.call("list instances", () => instances.list(filter)),

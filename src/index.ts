@@ -99,9 +99,16 @@ export type { ConcurrencyOptions, RateLimitOptions } from "./workflows/flow-cont
 export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/history-page.ts";
 export type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./workflows/instance.ts";
 export type { AllInstanceCounts, InstanceCounts } from "./workflows/instance-counts.ts";
+export type { RestartPoint } from "./workflows/kept-entries.ts";
 export type { Labels } from "./workflows/labels.ts";
 export type { RestartedInstance, RestartOptions } from "./workflows/restart-options.ts";
 export type { RetentionOptions } from "./workflows/retention.ts";
+export type {
+  WorkflowRollbackContext,
+  WorkflowRollbackHandler,
+  WorkflowStepRollbackConfig,
+  WorkflowStepRollbackOptions,
+} from "./workflows/rollback-types.ts";
 export type { WorkflowCronSchedule } from "./workflows/scheduled-event.ts";
 export type {
   RetryDelay,

@@ -65,6 +65,10 @@ export class RoutedInstance implements RoutedWorkflowInstance {
     await this.#call("restart", ...options);
   }
 
+  async retryFailedStep(): Promise<void> {
+    await this.#call("retryFailedStep");
+  }
+
   async delete(): Promise<void> {
     await this.#call("delete");
   }

@@ -89,6 +89,8 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly schedule: string | null;
   /** The key of the slot that it holds while it runs; null for most. */
   readonly slotKey: string | null;
+  /** What it will be when its rollback is over; null for most, which aren't rolled back. */
+  readonly rollingBack: RollbackReason | null;
   /** Whether this run can have a journal or events: it was claimed before, or something was sent to it. */
   readonly begun: boolean;
   readonly dueAt: number;
@@ -96,7 +98,11 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly claimedAt: number;
 }
 
-export type StepType = "do" | "sleep" | "waitForEvent" | "create";
+/** Why a run is rolled back, which is what it will be afterwards: it has failed, or somebody wants it to end. */
+export type RollbackReason = "errored" | "terminated";
+
+/** `rollback` isn't a step: it is the rollback of the whole run. */
+export type StepType = "do" | "sleep" | "waitForEvent" | "create" | "rollback";
 
 /**
  * - `started`: an attempt is about to begin; written only where it must be known that it began.
@@ -107,8 +113,23 @@ export type StepType = "do" | "sleep" | "waitForEvent" | "create";
  * - `timedOut`: a wait that got none.
  * - `progress`: what an attempt told while it ran. Its value is dropped, mostly, when the step has ended; the entry stays, because
  *   its position must not be written again.
+ * - `undoable`: the first attempt is about to begin of a step that has a rollback.
+ * - `rollingBack`: the run is rolled back from now on; its value is what the workflow threw, null if it is to be terminated.
+ * - `rollbackStarted`, `rolledBack`, `rollbackFailed`: as `started`, `completed` and `failed`, of the step's rollback.
  */
-export type EntryKind = "started" | "completed" | "failed" | "waiting" | "received" | "timedOut" | "progress";
+export type EntryKind =
+  | "started"
+  | "completed"
+  | "failed"
+  | "waiting"
+  | "received"
+  | "timedOut"
+  | "progress"
+  | "undoable"
+  | "rollingBack"
+  | "rollbackStarted"
+  | "rolledBack"
+  | "rollbackFailed";
 
 /** What happened at one step. */
 export interface NewEntry {
@@ -169,14 +190,17 @@ export interface InstanceHistory extends InstanceRun {
  * - `running`: it stays with its owner; its row isn't even written.
  * - `parked`: nobody's, due at `dueAt`. If `wakes` has changed it is due at once: something came in that the owner hasn't seen.
  *   While it is paused, it isn't due at all.
- * - `completed`, `errored`: finished.
+ * - `rollingBack`: it has failed and is rolled back; it stays with its owner.
+ * - `completed`, `errored`, `terminated`: finished; `rollback` is what became of the rollback, as JSON, null if there was none.
  * - `released`: given back as if it had not been claimed, due at once.
  */
 export type InstanceOutcome =
   | { readonly kind: "running" }
   | { readonly kind: "parked"; readonly dueAt: number; readonly wakes: number }
   | { readonly kind: "completed"; readonly output: string }
-  | { readonly kind: "errored"; readonly error: string }
+  | { readonly kind: "errored"; readonly error: string; readonly rollback?: string | null }
+  | { readonly kind: "terminated"; readonly rollback: string | null }
+  | { readonly kind: "rollingBack"; readonly error: string }
   | { readonly kind: "released" };
 
 /** The events of a run that came after this sequence. */
@@ -233,6 +257,7 @@ export const INSTANCE_STATUSES = [
   "waiting",
   "waitingForPause",
   "paused",
+  "rollingBack",
   "complete",
   "errored",
   "terminated",
@@ -246,6 +271,8 @@ export interface InstanceRecord extends InstanceName, InstanceRun {
   readonly params: string;
   readonly output: string | null;
   readonly error: string | null;
+  /** What became of its rollback, as JSON: an `outcome`, and an `error` if it failed. */
+  readonly rollback: string | null;
   /** As a JSON object. */
   readonly labels: string | null;
   readonly priority: number;
@@ -279,6 +306,8 @@ export interface RestartRequest {
   readonly statuses: readonly InstanceStatus[] | null;
   /** Null keeps those that it has. */
   readonly params: string | null;
+  /** Given where the next run is to begin with something of the present one. */
+  readonly kept?: KeptEntries;
 }
 
 export interface InstanceFilter {
@@ -335,6 +364,15 @@ export interface PastRun {
   readonly status: InstanceStatus;
   readonly output: string | null;
   readonly error: string | null;
+  readonly rollback: string | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
+}
+
+/** What the next run is given of the present one. */
+export interface KeptEntries {
+  /** The run that they are of: if it isn't the present one any more, nothing is restarted. */
+  readonly run: number;
+  /** In their order. */
+  readonly positions: readonly number[];
 }

@@ -9,6 +9,7 @@ import type {
   JournalEntry,
   PastRun,
   RenewedInstance,
+  RollbackReason,
   StepType,
   StoredEvent,
 } from "./instance-records.ts";
@@ -31,6 +32,7 @@ export function toClaimedInstance(row: Row): ClaimedInstance {
     paused: Boolean(row.paused),
     schedule: row.schedule as string | null,
     slotKey: row.slot_key as string | null,
+    rollingBack: row.rolling_back as RollbackReason | null,
     begun: Boolean(row.begun),
     dueAt: toNumber(row.due_at),
     claimedAt: toNumber(row.claimed_at),
@@ -85,6 +87,7 @@ export function toInstanceRecord(row: Row): InstanceRecord {
     params: row.params as string,
     output: row.output as string | null,
     error: row.error as string | null,
+    rollback: row.rollback as string | null,
     labels: row.labels as string | null,
     priority: toNumber(row.priority),
     schedule: row.schedule as string | null,
@@ -118,6 +121,7 @@ export function toPastRun(row: Row): PastRun {
     status: row.status as InstanceStatus,
     output: row.output as string | null,
     error: row.error as string | null,
+    rollback: row.rollback as string | null,
     startedAt: toNumberOrNull(row.started_at),
     finishedAt: toNumberOrNull(row.finished_at),
   };

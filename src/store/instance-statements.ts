@@ -92,7 +92,16 @@ export interface InstanceStatements {
   /** Only if it isn't finished. Its owner has lost it. What `hook` gives for the run is triggered with it. */
   terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange>;
 
-  /** Begins the next run, due at once, whatever became of this one, unless that is asked for. Its owner has lost it. */
+  /**
+   * Only if it isn't finished, and isn't rolled back already. It is due at once, to be rolled back; one that has done nothing is
+   * terminated, and then what `hook` gives for the run is triggered with it. Its owner has lost it.
+   */
+  rollBack(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange>;
+
+  /**
+   * Begins the next run, due at once, whatever became of this one, unless that is asked for. Its owner has lost it. With `kept`, only
+   * if that is of the present run: the next begins with copies of these entries, and with the events that they received.
+   */
   restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange>;
 
   /** With everything that belongs to it. Its owner has lost it. */

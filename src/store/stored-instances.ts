@@ -113,7 +113,7 @@ function inOrder<Found extends InstanceRun>(runs: readonly InstanceRun[], found:
 }
 
 function measureCommit({ entries, outcome, hook }: InstanceCommit): { rows: number; bytes: number } {
-  const final = outcome.kind === "completed" ? outcome.output : outcome.kind === "errored" ? outcome.error : "";
+  const final = "output" in outcome ? outcome.output : "error" in outcome ? outcome.error : "";
   return {
     rows: entries.length + (outcome.kind === "running" ? 0 : 1) + (hook === undefined ? 0 : 1),
     bytes: final.length + (hook?.payload.length ?? 0) + sum(entries, ({ value }) => value?.length ?? 0),

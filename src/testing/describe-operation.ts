@@ -39,7 +39,7 @@ function describeInstances(method: string, parameter: unknown): string {
   return method === "claim" ? "claim workflows" : method;
 }
 
-const CHANGES = ["pause", "resume", "terminate", "restart", "delete"];
+const CHANGES = ["pause", "resume", "terminate", "rollBack", "restart", "delete"];
 
 function describeCommit({ entries, outcome }: InstanceCommit): string {
   return [...entries.map(describeEntry), ...describeOutcome(outcome)].join(", ");
@@ -47,20 +47,34 @@ function describeCommit({ entries, outcome }: InstanceCommit): string {
 
 function describeEntry({ kind, type, name, count, attempt }: NewEntry): string {
   const step = `${NOUNS[type]} ${name}${count === 1 ? "" : `#${count}`}`;
-  return kind === "failed" || kind === "started" ? `${step} ${kind} attempt ${attempt}` : `${step} ${kind}`;
+  const what = WORDS[kind] ?? kind;
+  return kind.toLowerCase().endsWith("failed") || kind.endsWith("tarted")
+    ? `${step} ${what} attempt ${attempt}`
+    : `${step} ${what}`;
 }
+
+const WORDS: Partial<Record<NewEntry["kind"], string>> = {
+  undoable: "begins, and can be rolled back",
+  rollingBack: "begins",
+  rollbackStarted: "rollback started",
+  rolledBack: "rolled back",
+  rollbackFailed: "rollback failed",
+};
 
 const NOUNS: Readonly<Record<NewEntry["type"], string>> = {
   do: "step",
   sleep: "sleep",
   waitForEvent: "wait",
   create: "child",
+  rollback: "rollback of",
 };
 
 function describeOutcome({ kind }: InstanceOutcome): string[] {
   if (kind === "running") return [];
   if (kind === "parked") return ["park"];
   if (kind === "released") return ["give back"];
+  if (kind === "rollingBack") return ["keep the error"];
+  if (kind === "terminated") return ["finish as terminated"];
   return [kind === "completed" ? "finish" : "finish with an error"];
 }
 

@@ -72,13 +72,21 @@ export class MortalWorkflows extends RegisteredWorkflows {
   #mortalSteps(step: WorkflowStep): WorkflowStep {
     const watch = (body: unknown) => (typeof body === "function" ? this.#watchBody(body as Body) : body) as never;
     return {
-      do: (name: string, ...[first, second]: unknown[]) =>
-        typeof first === "function" ? step.do(name, watch(first)) : step.do(name, first as never, watch(second)),
+      do: (name: string, ...[first, second, third]: unknown[]) =>
+        typeof first === "function"
+          ? step.do(name, watch(first), this.#watchRollback(second))
+          : step.do(name, first as never, watch(second), this.#watchRollback(third)),
       sleep: (name, duration) => step.sleep(name, duration),
       sleepUntil: (name, time) => step.sleepUntil(name, time),
       waitForEvent: (name: string, options: never) => step.waitForEvent(name, options),
       create: (workflow, options) => step.create(workflow, options),
     } as WorkflowStep;
+  }
+
+  #watchRollback(options: unknown): never {
+    const rollback: unknown = Reflect.get(Object(options), "rollback");
+    if (typeof rollback !== "function") return options as never;
+    return { ...(options as object), rollback: this.#watchBody(rollback as Body) } as never;
   }
 
   #watchBody(body: Body): Body {

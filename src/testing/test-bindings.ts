@@ -62,8 +62,9 @@ function createInstance(world: World, key: string, id: string, workflowName: str
     sendEvent: (event) => ask((instance) => instance.sendEvent(event)),
     pause: () => ask((instance) => instance.pause()),
     resume: () => ask((instance) => instance.resume()),
-    terminate: () => ask((instance) => instance.terminate()),
-    restart: () => ask((instance) => instance.restart()),
+    terminate: (options) => ask((instance) => instance.terminate(options)),
+    restart: (options) => ask((instance) => instance.restart(options)),
+    retryFailedStep: () => ask((instance) => instance.retryFailedStep()),
     delete: () => ask((instance) => instance.delete()),
     history: (options) => ask((instance) => instance.history(options)),
     subscribe: (options) =>

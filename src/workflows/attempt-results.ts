@@ -105,7 +105,9 @@ export class AttemptResults {
       delay = requestedDelay(error, host.clock.now());
       delay ??= await chooseDelay(call.policy, context, error, host);
     }
-    if (!this.#parts.isOver()) this.#parts.arrive(() => this.fail(call, error, delay));
+    // The function that chose the delay may have taken its time: the run may be over, or be rolled back.
+    const stillOurs = !this.#parts.isOver() && this.#parts.bodies.isRunning(call);
+    if (stillOurs) this.#parts.arrive(() => this.fail(call, error, delay));
   }
 
   #complete(call: BodyCall, value: unknown, text: string | null): void {
@@ -115,6 +117,7 @@ export class AttemptResults {
       return;
     }
     bodies.ended(call);
+    if (call.rollback !== null) call.output = text;
     const entry = call.entry("completed", { attempt: call.attempt, value: text });
     commits.add(entry);
     progress.ended(call, entry);

@@ -3,8 +3,15 @@ import type { AttemptAbortedError } from "../errors.ts";
 import type { InstanceRun, NewEntry } from "../store/instance-records.ts";
 import { Attempt, type AttemptHelpers, type AttemptResult } from "./attempt.ts";
 import type { BodyCall } from "./step-call.ts";
-import { describeStep, pathOf } from "./step-path.ts";
 import { runInside } from "./step-scope.ts";
+
+interface PreparedBodies {
+  readonly entries: NewEntry[];
+  /** They have no attempt left. */
+  readonly exhausted: BodyCall[];
+  /** They can be taken back from now on. */
+  readonly undoable: BodyCall[];
+}
 
 /** The functions of steps: those that may begin, and those that run. */
 export class Bodies {
@@ -35,6 +42,10 @@ export class Bodies {
     return this.#running.size;
   }
 
+  isRunning(call: BodyCall): boolean {
+    return this.#running.has(call);
+  }
+
   /** It begins as soon as everything that led to it is committed. */
   add(call: BodyCall): void {
     this.#ready.add(call);
@@ -45,9 +56,10 @@ export class Bodies {
    * what begins now began under each of them. Where it must be known that an attempt began, that is written first: gives those
    * entries. Steps that have no attempt left don't begin any more.
    */
-  prepare(interruptions: number): { readonly entries: NewEntry[]; readonly exhausted: BodyCall[] } {
+  prepare(interruptions: number): PreparedBodies {
     const entries: NewEntry[] = [];
     const exhausted: BodyCall[] = [];
+    const undoable: BodyCall[] = [];
     for (const call of this.#ready) {
       if (call.prepared) continue;
       call.prepared = true;
@@ -56,12 +68,13 @@ export class Bodies {
       if (call.attempt > call.policy.limit) {
         this.#ready.delete(call);
         exhausted.push(call);
-      } else if (exact) {
-        call.startedAttempt = call.attempt + 1;
-        entries.push(call.entry("started", { attempt: call.startedAttempt }));
-      }
+      } else if (call.rollback !== null && !call.undoable) {
+        call.undoable = true;
+        undoable.push(call);
+        entries.push(begin(call, "undoable"));
+      } else if (exact) entries.push(begin(call, "started"));
     }
-    return { entries, exhausted };
+    return { entries, exhausted, undoable };
   }
 
   /** Everything is committed. */
@@ -93,6 +106,11 @@ export class Bodies {
     this.#running.delete(call);
   }
 
+  /** What was about to begin doesn't. */
+  forget(): void {
+    this.#ready.clear();
+  }
+
   /** Tells what runs to stop; whatever it still gives is ignored. */
   drop(reason: AttemptAbortedError): void {
     for (const attempt of this.#running.values()) attempt.drop(reason);
@@ -108,7 +126,7 @@ export class Bodies {
 
   #idempotencyKey(call: BodyCall): string {
     const { ref, run } = this.#run;
-    return `${ref}/${run}/${call.parent === null ? describeStep(call) : pathOf(call)}`;
+    return `${ref}/${run}/${call.key}`;
   }
 }
 
@@ -117,4 +135,9 @@ function attemptsBegun({ attempt, record }: BodyCall, interruptions: number): nu
   const told =
     record === null || record.progressAttempt === 0 ? 0 : record.progressAttempt - (interruptions > 0 ? 0 : 1);
   return Math.max(attempt + interruptions, told);
+}
+
+function begin(call: BodyCall, kind: "started" | "undoable"): NewEntry {
+  call.startedAttempt = call.attempt + 1;
+  return call.entry(kind, { attempt: call.startedAttempt });
 }

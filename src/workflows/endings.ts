@@ -33,6 +33,12 @@ export class Endings {
     return this.#replayNext(events) || this.#deliverArrived();
   }
 
+  /** Nobody is told any more. */
+  clear(): void {
+    this.#stored.clear();
+    this.#arrived.length = 0;
+  }
+
   #replayNext(events: () => EventBox): boolean {
     let next: { call: StepCall; ending: JournalEntry } | undefined;
     for (const one of this.#stored) {

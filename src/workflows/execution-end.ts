@@ -1,9 +1,13 @@
 import type { InstanceOutcome } from "../store/instance-records.ts";
+import { decodeValue } from "../values/index.ts";
 import type { WrittenCommit } from "./commits.ts";
 import type { ExecutionEnd } from "./execution-host.ts";
+import type { Rollback } from "./rollback.ts";
 import type { RunResult } from "./run-result.ts";
 
-export type FinalOutcome = Exclude<InstanceOutcome, { kind: "running" }>;
+export type FinalOutcome = Exclude<InstanceOutcome, { kind: "running" | "rollingBack" }>;
+
+type ErroredOutcome = Extract<InstanceOutcome, { kind: "errored" }>;
 
 /** The end of an execution: it comes once, unless it was parked and goes on. */
 export class EndSignal {
@@ -39,12 +43,19 @@ export class EndSignal {
 }
 
 /** What it came to, when that is written. */
-export function toEnd(outcome: FinalOutcome, answer: WrittenCommit, result: RunResult | undefined): ExecutionEnd {
+export function toEnd(
+  outcome: FinalOutcome,
+  answer: WrittenCommit,
+  { result, rollback }: { readonly result: RunResult | undefined; readonly rollback: Rollback | null },
+): ExecutionEnd {
   if (outcome.kind === "completed") return { kind: "completed", output: outcome.output };
   if (outcome.kind === "released") return { kind: "released" };
   if (outcome.kind === "parked") return { kind: "parked", delayMs: delayOf(outcome, answer) };
-  const thrown = result !== undefined && "error" in result ? result.error : undefined;
-  return { kind: "errored", error: outcome.error, thrown };
+  const failure = result !== undefined && "error" in result ? result.error : undefined;
+  if (rollback === null) return { kind: "errored", error: (outcome as ErroredOutcome).error, thrown: failure };
+  const rollbackError = failure === undefined ? {} : { rollbackError: failure };
+  if (outcome.kind === "terminated") return { kind: "terminated", ...rollbackError };
+  return { kind: "errored", error: outcome.error, thrown: decodeValue(outcome.error), ...rollbackError };
 }
 
 /** As the database decided it: how long until a parked instance is due. */

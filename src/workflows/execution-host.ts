@@ -49,7 +49,9 @@ export interface ExecutionHost {
  */
 export type ExecutionEnd =
   | { readonly kind: "completed"; readonly output: string }
-  | { readonly kind: "errored"; readonly error: string; readonly thrown: unknown }
+  /** `rollbackError` is given where it was rolled back, and that failed. */
+  | { readonly kind: "errored"; readonly error: string; readonly thrown: unknown; readonly rollbackError?: unknown }
+  | { readonly kind: "terminated"; readonly rollbackError?: unknown }
   /** `delayMs` is how long until it is due; null while it is paused. */
   | { readonly kind: "parked"; readonly delayMs: number | null }
   | { readonly kind: "released" | "superseded" | "abandoned" };

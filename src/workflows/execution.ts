@@ -4,6 +4,7 @@ import type { ClaimedInstance, InstanceCommit, InstanceLease, InstanceOutcome } 
 import { refuseEncoded } from "../values/index.ts";
 import { AttemptResults } from "./attempt-results.ts";
 import { Bodies } from "./bodies.ts";
+import { CodeRun } from "./code-run.ts";
 import { Commits, isSubstantial, type WrittenCommit } from "./commits.ts";
 import { DatabaseTime } from "./database-time.ts";
 import { Endings } from "./endings.ts";
@@ -15,13 +16,10 @@ import { OpenWaits } from "./open-waits.ts";
 import { Outcomes } from "./outcomes.ts";
 import { PauseFlag } from "./pause-flag.ts";
 import { Progress } from "./progress.ts";
-import { RunJournal, type StepRecord } from "./run-journal.ts";
-import { type RunResult, toFinalOutcome, toRunResult } from "./run-result.ts";
-import { BodyCall, type OpenWait, type StepCall } from "./step-call.ts";
+import type { StepRecord } from "./run-journal.ts";
+import type { OpenWait, StepCall } from "./step-call.ts";
 import { crashLoop, stepInterrupted } from "./step-ending.ts";
-import { pathOf, type StepIdentity } from "./step-path.ts";
-import { runOutside } from "./step-scope.ts";
-import { tellOfUnreached } from "./unreached-steps.ts";
+import type { StepIdentity } from "./step-path.ts";
 
 type InstanceNews = { readonly wakes: number; readonly paused: boolean; readonly at: number };
 
@@ -58,11 +56,8 @@ export class Execution implements ParkedExecution {
   readonly #results: AttemptResults;
   readonly #progress: Progress;
   readonly #end = new EndSignal();
-  #journal = new RunJournal();
+  readonly #code: CodeRun;
   #lease: InstanceLease;
-  /** Steps inside of other steps, by their paths. */
-  readonly #inner = new Map<string, StepCall>();
-  #result: RunResult | undefined;
   #stopping = false;
   #scheduled = false;
   #delivered = false;
@@ -84,6 +79,15 @@ export class Execution implements ParkedExecution {
       keep: (attempt, stream) => host.keepStream(attempt, this.#lease, stream),
     });
     this.#outcomes = new Outcomes(this.#time, this.#bodies, this.#waits, this.#feed);
+    this.#code = new CodeRun({
+      instance,
+      host,
+      endings: this.#endings,
+      bodies: this.#bodies,
+      waits: this.#waits,
+      goOn: () => this.#goOn(),
+      refusal: () => (this.#commits.room.full ? this.#commits.room.refusal() : null),
+    });
     const limited = instance.slotKey !== null; // somebody else may have its slot when we let go
     const send = (commit: InstanceCommit) => host.commit(limited ? { ...commit, limited } : commit, instance);
     this.#commits = new Commits(
@@ -142,8 +146,8 @@ export class Execution implements ParkedExecution {
     if (this.#end.end !== undefined) return this.#end.end; // it was taken away while we loaded
     const ended = this.#end.wait();
     if (this.#pause.paused) return this.#rest(ended);
-    if (this.#interruptions > MOST_RECOVERIES) this.#result = { error: crashLoop(this.#interruptions) };
-    else this.#begin(main);
+    const failure = this.#interruptions > MOST_RECOVERIES ? crashLoop(this.#interruptions) : null;
+    this.#commits.add(...this.#code.begin(main, failure));
     this.#soon();
     return ended;
   }
@@ -238,45 +242,18 @@ export class Execution implements ParkedExecution {
     return this.#time.now();
   }
 
-  /**
-   * Registers a call, and sees to it that it ends: as it did before, or for the first time. A step inside of another that is
-   * tried again is the same step: it isn't run again.
-   */
+  /** A step is called. */
   enter(
     step: StepIdentity,
     aliases: readonly string[],
     create: (record: StepRecord | null) => StepCall & OpenWait,
   ): Promise<unknown> {
-    const path = step.parent === null ? null : pathOf(step);
-    const known = path === null ? undefined : this.#inner.get(path);
-    if (known !== undefined) return known.promise;
-    const record = this.#journal.find(step, aliases);
-    if (record === null && this.#commits.room.full) throw this.#commits.room.refusal();
-    const call = create(record);
-    if (path !== null) this.#inner.set(path, call);
-    if (call.record !== null) call.record.reached = true;
-    const ending = call.record?.ending ?? null;
-    if (ending !== null) this.#endings.addStored(call, ending);
-    else if (call instanceof BodyCall && call.dueAt === 0) this.#bodies.add(call);
-    else this.#waits.add(call);
-    this.#goOn();
-    return call.promise;
-  }
-
-  #begin(main: () => Promise<unknown>): void {
-    const end = (result: RunResult) => {
-      this.#result ??= result;
-      this.#goOn();
-    };
-    runOutside(main).then(
-      (value) => end(toRunResult(value, this.#host.limits.maxResultBytes)),
-      (error: unknown) => end({ error }),
-    );
+    return this.#code.enter(step, aliases, create);
   }
 
   /** The code has done something; if we had let go of the instance, we want it back. */
   #goOn(): void {
-    if (this.#end.end?.kind === "parked") this.#host.reacquire(this);
+    if (this.#end.end?.kind === "parked" && this.#code.rollback === null) this.#host.reacquire(this);
     this.#soon();
   }
 
@@ -296,17 +273,18 @@ export class Execution implements ParkedExecution {
 
   #turn(): void {
     if (this.#bodies.running > 0) this.#bodies.timeOut();
-    this.#delivered = this.#result === undefined && this.#deliverNext();
+    this.#delivered = this.#code.result === undefined && this.#deliverNext();
     if (this.#delivered) {
+      this.#code.rollback?.sign();
       this.#soon();
       return;
     }
     if (this.#commits.writing) return;
-    if (this.#result === undefined && !this.#held && this.#lookup.due) {
+    if (this.#code.result === undefined && !this.#held && this.#lookup.due) {
       void this.#look();
       return;
     }
-    const outcome = this.#result === undefined ? this.#outcomes.choose(this.#held) : toFinalOutcome(this.#result);
+    const outcome = this.#outcome();
     this.#commits.add(...this.#outcomes.deadlines(outcome));
     if (this.#commits.pending > 0 || outcome.kind !== "running") this.#commit(outcome);
     else this.#proceed();
@@ -336,8 +314,10 @@ export class Execution implements ParkedExecution {
 
   /** Everything is committed: begins what may begin, and waits for the rest. */
   #proceed(): void {
+    if (!this.#held && this.isHeld()) this.#code.undoIfReady();
     if (!this.#held && this.#bodies.ready > 0 && this.isHeld()) {
-      const { entries, exhausted } = this.#bodies.prepare(this.#interruptions);
+      const { entries, exhausted, undoable } = this.#bodies.prepare(this.#interruptions);
+      this.#code.began(undoable);
       for (const call of exhausted) {
         this.#endings.addArrived(() => this.#results.fail(call, stepInterrupted(call), null));
       }
@@ -354,7 +334,12 @@ export class Execution implements ParkedExecution {
   #setTimer(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    const remaining = Math.min(this.#held ? Number.POSITIVE_INFINITY : this.#untilDue(), this.#bodies.remaining);
+    const untilDue = this.#held ? Number.POSITIVE_INFINITY : this.#untilDue();
+    const remaining = Math.min(
+      untilDue,
+      this.#bodies.remaining,
+      this.#code.rollback?.patience ?? Number.POSITIVE_INFINITY,
+    );
     if (remaining === Number.POSITIVE_INFINITY) return;
     this.#timer = this.#host.clock.setTimer(() => this.#soon(), Math.max(remaining, 1));
   }
@@ -380,7 +365,7 @@ export class Execution implements ParkedExecution {
     const lookedAt = this.#time.now();
     const history = await this.#host.load(this.#lease);
     if (history === null) return false;
-    this.#journal = new RunJournal(history.entries);
+    this.#code.load(history.entries);
     this.#commits.position = (history.entries.at(-1)?.position ?? 0) + 1;
     for (const entry of history.entries) this.#commits.room.add(entry);
     this.#feed.add(history, lookedAt);
@@ -396,13 +381,20 @@ export class Execution implements ParkedExecution {
 
   // Commits
 
+  #outcome(): InstanceOutcome {
+    if (this.#code.result === undefined) return this.#outcomes.choose(this.#held);
+    const { outcome, entries } = this.#code.finalOutcome(this.#code.result);
+    this.#commits.add(...entries);
+    return outcome;
+  }
+
   #giveBack(substantial: boolean): InstanceOutcome {
     return this.#outcomes.giveBack({ interruptions: this.#interruptions, substantial });
   }
 
   #commit(wanted: InstanceOutcome): void {
     const outcome = wanted.kind === "released" ? this.#giveBack(this.#commits.substantial) : wanted;
-    if (outcome.kind !== "running") this.#onLastCommit?.();
+    if (outcome.kind !== "running" && outcome.kind !== "rollingBack") this.#onLastCommit?.();
     this.#commits.write(this.#lease, outcome);
   }
 
@@ -411,10 +403,11 @@ export class Execution implements ParkedExecution {
     this.#host.committed(this.instance.ref);
     this.#progress.written(commit);
     if (entries.some(isSubstantial)) this.#interruptions = 0;
-    if (outcome.kind !== "running") {
+    if (outcome.kind !== "running" && outcome.kind !== "rollingBack") {
       this.#finishWith(outcome, answer);
       return;
     }
+    if (outcome.kind === "rollingBack") this.#code.beginRollback(outcome.error);
     this.#observe(answer);
     // The code has done everything that it does without another ending: no need to wait for the next turn.
     if (!this.#scheduled && this.#end.end === undefined) this.#turn();
@@ -422,7 +415,7 @@ export class Execution implements ParkedExecution {
 
   /** Delivers at once if nothing else was delivered in this turn; endings come one at a time. */
   #arrive(deliver: () => void): void {
-    if (this.#delivered || !this.#endings.empty || this.#result !== undefined) {
+    if (this.#delivered || !this.#endings.empty || this.#code.result !== undefined) {
       this.#endings.addArrived(deliver);
     } else {
       this.#delivered = true;
@@ -435,12 +428,12 @@ export class Execution implements ParkedExecution {
 
   #finishWith(outcome: FinalOutcome, answer: WrittenCommit): void {
     const over = outcome.kind === "completed" || outcome.kind === "errored";
-    if (over) tellOfUnreached(this.#journal, this.instance, this.#host);
+    if (over) this.#code.tellOfUnreached();
     this.#stop("workflow.finished", "The workflow has ended: nobody waits for this step.");
-    this.#end.finish(toEnd(outcome, answer, this.#result));
+    this.#end.finish(toEnd(outcome, answer, this.#code));
     // The code may have gone on while we let go: it waited for something that isn't a step.
-    const goesOn = this.#bodies.ready > 0 || this.#endings.replaying || this.#result !== undefined;
-    if (outcome.kind === "parked" && goesOn && !this.#held) this.#host.reacquire(this);
+    const goesOn = this.#bodies.ready > 0 || this.#endings.replaying || this.#code.result !== undefined;
+    if (outcome.kind === "parked" && goesOn && !this.#held && this.#code.rollback === null) this.#host.reacquire(this);
   }
 
   /** The store failed: whoever takes the instance over goes on. */

@@ -1,5 +1,7 @@
 import type { EntryKind, InstanceStatus, StepType } from "../store/instance-records.ts";
 
+import type { InstanceState } from "./instance.ts";
+
 export interface HistoryOptions {
   /** Only this run. Default: all of them. */
   readonly run?: number;
@@ -43,6 +45,7 @@ export interface EarlierRun {
   readonly status: InstanceStatus;
   readonly output?: unknown;
   readonly error?: { readonly name: string; readonly message: string };
+  readonly rollback?: InstanceState["rollback"];
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
 }

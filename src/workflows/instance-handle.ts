@@ -10,21 +10,31 @@ import {
 import { checkOptions } from "../options.ts";
 import { applySchema } from "../schema.ts";
 import type { HookInsert } from "../store/hook-records.ts";
-import type { InstanceChange, InstanceName, InstanceRecord } from "../store/instance-records.ts";
+import type { InstanceChange, InstanceName, InstanceRecord, KeptEntries } from "../store/instance-records.ts";
 import { decodeValue, describeError, encodeValue } from "../values/index.ts";
+import { keptWithoutFailed } from "./failed-steps.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { InstanceState, SentEvent, WorkflowInstance } from "./instance.ts";
+import {
+  checkRestartPoint,
+  groupBySteps,
+  keptBefore,
+  positionsOf,
+  type RestartPoint,
+  type StepEntries,
+} from "./kept-entries.ts";
 import type { Labels } from "./labels.ts";
 import { checkId } from "./names.ts";
 import { notFound } from "./not-found.ts";
 import { readHistory } from "./read-history.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import { type FinishedRun, toFinishedRun } from "./result-waiters.ts";
+import { toRollback } from "./rollback-report.ts";
 import { endingTrigger } from "./terminal-hooks.ts";
 import type { SubscribeOptions, WorkflowInstanceSubscription } from "./views/instance-event.ts";
 import { parseSubscribeOptions, subscribe } from "./views/subscribe.ts";
 import type { EventPayloads } from "./workflow-event.ts";
-import type { WorkflowRuntime } from "./workflow-runtime.ts";
+import type { InstanceOperation, WorkflowRuntime } from "./workflow-runtime.ts";
 
 /** For how long a new instance needs no look at the database: other processes announce what they finish. */
 const KNOWN_MS = 1000;
@@ -92,16 +102,37 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     if (!changed && isFinished(instance)) throw this.#finishedAlready("it can't be resumed");
   }
 
-  async terminate(): Promise<void> {
-    const { changed } = await this.#change("terminate");
-    if (!changed) throw this.#finishedAlready("it can't be terminated");
+  async terminate(options: { readonly rollback?: boolean } = {}): Promise<void> {
+    checkOptions(options, { label: "terminate", fields: ["rollback"] });
+    const { rollback = false } = options;
+    if (typeof rollback !== "boolean")
+      throw new InvalidInputError("options.invalid", "rollback must be true or false.");
+    const { changed, instance } = await this.#change(rollback ? "rollBack" : "terminate");
+    if (!changed && isFinished(instance)) throw this.#finishedAlready("it can't be terminated");
   }
 
-  async restart(): Promise<void> {
+  async restart(options: { readonly from?: RestartPoint } = {}): Promise<void> {
+    checkOptions(options, { label: "restart", fields: ["from"] });
+    if (options.from !== undefined) {
+      const from = checkRestartPoint(options.from, this.#runtime.workflows.settings.maxStepName);
+      await this.#restartWith((steps) => keptBefore(steps, from));
+      return;
+    }
     const { instance } = await this.#change("restart");
     if (instance === null) return;
     const { ref, run } = instance;
     this.#runtime.store.streams.statements.wipeRuns(ref, run).catch(() => {}); // then they go with the instance
+  }
+
+  /** What is kept may be streams of earlier runs: those stay, and go with the instance. */
+  async retryFailedStep(): Promise<void> {
+    await this.#restartWith((steps, { status, error }) => {
+      if (status === "errored") return keptWithoutFailed(steps, error as string);
+      throw new ConflictError(
+        "instance.not_errored",
+        `The instance "${this.id}" is ${status}: no step of it has failed.`,
+      );
+    });
   }
 
   async delete(): Promise<void> {
@@ -124,12 +155,31 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     return record;
   }
 
-  async #change(operation: "pause" | "resume" | "terminate" | "restart" | "delete"): Promise<InstanceChange> {
+  /** Begins the next run with what is to be kept of this one. Somebody else may restart it at the same time: then we look again. */
+  async #restartWith(choose: (steps: StepEntries[], record: InstanceRecord) => StepEntries[]): Promise<void> {
+    for (;;) {
+      const record = await this.#record();
+      const history = await this.#runtime.store.instances.load(record);
+      if (history === null) continue;
+      const positions = positionsOf(choose(groupBySteps(history.entries), record));
+      const { changed } = await this.#change("restart", { run: record.run, positions });
+      if (changed) return;
+    }
+  }
+
+  #ask(operation: InstanceOperation, kept?: KeptEntries): Promise<InstanceChange> {
     const { statements } = this.#runtime.store.instances;
-    const change =
-      operation === "terminate"
-        ? await statements.terminate(this.#name, this.#terminationHook())
-        : await statements[operation](this.#name);
+    if (operation === "restart") {
+      return statements.restart(this.#name, kept === undefined ? undefined : { statuses: null, params: null, kept });
+    }
+    if (operation === "terminate" || operation === "rollBack") {
+      return statements[operation](this.#name, this.#terminationHook());
+    }
+    return statements[operation](this.#name);
+  }
+
+  async #change(operation: InstanceOperation, kept?: KeptEntries): Promise<InstanceChange> {
+    const change = await this.#ask(operation, kept);
     if (change.instance === null) throw this.#notFound();
     if (change.changed) this.#runtime.changed(change.instance, operation);
     return change;
@@ -208,12 +258,13 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
 /** An instance that this process holds in memory while it waits is waiting, whoever owns its row. */
 export function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceState {
-  const { status, output, error, run, labels, createdAt, startedAt, finishedAt, ref } = record;
+  const { status, output, error, rollback, run, labels, createdAt, startedAt, finishedAt, ref } = record;
   const waits = status === "running" && runtime.live.get(ref)?.waiting === true;
   return {
     status: waits ? "waiting" : status,
     ...(status === "complete" ? { output: decodeValue(output as string) } : {}),
     ...(status === "errored" ? { error: describeError(decodeValue(error as string)) } : {}),
+    ...toRollback(rollback),
     run,
     labels: labels === null ? {} : (JSON.parse(labels) as Labels),
     createdAt: new Date(createdAt),

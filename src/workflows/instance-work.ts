@@ -1,8 +1,10 @@
-import { type AttemptAbortedError, CodecError } from "../errors.ts";
+import { type AttemptAbortedError, CodecError, PerdureError } from "../errors.ts";
 import { type AttemptFailure, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
 import type { ClaimedInstance, RenewedInstance } from "../store/instance-records.ts";
+import { describeError } from "../values/index.ts";
 import { Execution } from "./execution.ts";
 import type { ExecutionEnd } from "./execution-host.ts";
+import type { FinishedRun } from "./result-waiters.ts";
 import { runWorkflow } from "./run-workflow.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
@@ -79,7 +81,7 @@ export class InstanceWork implements Work {
   }
 
   /** The commit has triggered a hook, if the workflow has one for this. */
-  #tellOfHook(ending: "completed" | "errored"): void {
+  #tellOfHook(ending: "completed" | "errored" | "terminated"): void {
     const { store, namespace, workflows } = this.#runtime;
     if (workflows.find(this.instance.name)?.endingHooks[ending] === undefined) return;
     store.work.post({ namespace, delayMs: 0 });
@@ -91,9 +93,23 @@ export class InstanceWork implements Work {
     if (end.kind === "parked" && end.delayMs !== null) store.work.post({ namespace, delayMs: end.delayMs });
     if (end.kind === "released") store.work.post({ namespace, delayMs: 0 });
     else if (this.instance.slotKey !== null) store.work.post({ namespace, delayMs: 0 }); // somebody else can have its slot
-    if (end.kind === "completed" || end.kind === "errored") this.#tellOfHook(end.kind);
-    if (end.kind !== "errored") return null;
-    this.#runtime.finished(this.instance, { status: "errored", error: end.error });
-    return { error: end.thrown, description: this.description, attempt: 1, final: true };
+    if (end.kind === "completed" || end.kind === "errored" || end.kind === "terminated") this.#tellOfHook(end.kind);
+    if (end.kind !== "errored" && end.kind !== "terminated") return null;
+    const { kind: status } = end;
+    const told = end.kind === "errored" ? { status, error: end.error } : { status };
+    this.#runtime.finished(this.instance, told as FinishedRun);
+    if ("rollbackError" in end) this.#tellOfFailedRollback(end.rollbackError);
+    const error = end.kind === "errored" ? end.thrown : end.rollbackError;
+    return error === undefined ? null : { error, description: this.description, attempt: 1, final: true };
+  }
+
+  #tellOfFailedRollback(error: unknown): void {
+    const { name, id } = this.instance;
+    const { name: failure } = describeError(error);
+    this.#runtime.store.logger.warn("A rollback failed: what comes before it in its workflow isn't taken back.", {
+      workflow: name,
+      instance: id,
+      failure: error instanceof PerdureError ? error.code : failure,
+    });
   }
 }

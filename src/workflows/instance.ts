@@ -1,6 +1,7 @@
 import type { Duration } from "../duration.ts";
 import type { InstanceStatus } from "../store/instance-records.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
+import type { RestartPoint } from "./kept-entries.ts";
 import type { Labels } from "./labels.ts";
 import type { SubscribeOptions, WorkflowInstanceSubscription } from "./views/instance-event.ts";
 import type { EventPayloads } from "./workflow-event.ts";
@@ -10,6 +11,11 @@ export interface InstanceState<Output = unknown> {
   readonly status: InstanceStatus;
   /** Where it is errored. */
   readonly error?: { readonly name: string; readonly message: string };
+  /** What became of its rollback; not there if nothing was rolled back. `error` is why it failed. */
+  readonly rollback?: {
+    readonly outcome: "complete" | "failed";
+    readonly error?: { readonly name: string; readonly message: string };
+  };
   /** Where it is complete. */
   readonly output?: Output;
   /** Counted from 1; a restart begins the next. */
@@ -49,10 +55,21 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   pause(): Promise<void>;
   /** Goes on. Timers went on while it was paused: what has come due meanwhile happens now. Does nothing where it isn't paused. */
   resume(): Promise<void>;
-  /** Ends it. Running steps are told by their signals, and their results are dropped. */
-  terminate(): Promise<void>;
-  /** Begins anew with the same params, whatever its state. Earlier runs stay in the history; events that wait are dropped. */
-  restart(): Promise<void>;
+  /**
+   * Ends it. Running steps are told by their signals, and their results are dropped. With `rollback`, steps that have a rollback
+   * are taken back first, in any process; without, a rollback that is under way ends, too.
+   */
+  terminate(options?: { readonly rollback?: boolean }): Promise<void>;
+  /**
+   * Begins anew with the same params, whatever its state. Earlier runs stay in the history; events that wait are dropped. With
+   * `from`, what had ended before that step keeps its results.
+   */
+  restart(options?: { readonly from?: RestartPoint }): Promise<void>;
+  /**
+   * Where it is errored: begins a run that keeps the results of all steps but those whose errors ended it, which are tried again
+   * with fresh attempts.
+   */
+  retryFailedStep(): Promise<void>;
   /** Deletes it with its history, whatever its state. */
   delete(): Promise<void>;
   /** One page of what happened at its steps, in all runs. */

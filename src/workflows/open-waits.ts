@@ -40,6 +40,11 @@ export class OpenWaits {
     else this.#retries.add(call as BodyCall);
   }
 
+  /** Nobody waits any more. */
+  clear(): void {
+    for (const waits of [this.#sleeps, this.#eventCalls, this.#retries]) waits.clear();
+  }
+
   /** Steps whose next attempt is due. */
   takeDueRetries(now: number): BodyCall[] {
     if (this.#retries.size === 0) return [];

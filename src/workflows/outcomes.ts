@@ -42,7 +42,7 @@ export class Outcomes {
    * often the process is lost meanwhile, they stay where they are.
    */
   deadlines({ kind }: InstanceOutcome): NewEntry[] {
-    if (kind === "completed" || kind === "errored") return [];
-    return this.#waits.record(kind === "running" ? this.#time.now() + HOLD_MS : Number.NEGATIVE_INFINITY);
+    if (kind === "running") return this.#waits.record(this.#time.now() + HOLD_MS);
+    return kind === "parked" || kind === "released" ? this.#waits.record(Number.NEGATIVE_INFINITY) : [];
   }
 }

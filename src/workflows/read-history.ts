@@ -4,6 +4,7 @@ import { checkOptions } from "../options.ts";
 import type { HistoryEntry, PastRun } from "../store/instance-records.ts";
 import { decodeValue, describeError } from "../values/index.ts";
 import type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./history-page.ts";
+import { toRollback } from "./rollback-report.ts";
 import { shownValue } from "./views/shown-value.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
@@ -48,7 +49,7 @@ function parseCursor(cursor: string): { run: number; position: number } {
 
 function toItem(entry: HistoryEntry): HistoryItem {
   const { run, position, at, kind, type, name, count, attempt, value, dueAt, eventType, eventPayload, parent } = entry;
-  const failed = kind === "failed";
+  const failed = kind === "failed" || kind === "rollbackFailed" || kind === "rollingBack";
   const progress = kind === "progress";
   const waits = kind === "waiting" || kind === "timedOut";
   return {
@@ -70,12 +71,13 @@ function toItem(entry: HistoryEntry): HistoryItem {
   };
 }
 
-function toEarlierRun({ run, status, output, error, startedAt, finishedAt }: PastRun): EarlierRun {
+function toEarlierRun({ run, status, output, error, rollback, startedAt, finishedAt }: PastRun): EarlierRun {
   return {
     run,
     status,
     ...(output === null ? {} : { output: decodeValue(output) }),
     ...(error === null ? {} : { error: describeError(decodeValue(error)) }),
+    ...toRollback(rollback),
     startedAt: startedAt === null ? null : new Date(startedAt),
     finishedAt: finishedAt === null ? null : new Date(finishedAt),
   };

@@ -1,26 +1,36 @@
 import type { JournalEntry } from "../store/instance-records.ts";
 import { pathOf, type StepIdentity } from "./step-path.ts";
 
-/** Everything that is stored about one step of a run. */
-export interface StepRecord extends StepIdentity {
-  /** What it came to: `completed`, `received`, `timedOut`, or `failed` with no attempt left. */
-  ending: JournalEntry | null;
+/** What is stored about the attempts at a step, or at its rollback. */
+export interface AttemptRecord {
   /** Of the last attempt that failed. */
   failedAttempt: number;
   /** Of the last attempt that is known to have begun. */
   startedAttempt: number;
   /** When the next attempt is due, or the deadline of a wait. */
   dueAt: number | null;
+  /** What it came to: `completed`, `received`, `timedOut`, `rolledBack`, or a failure with no attempt left. */
+  ending: JournalEntry | null;
   /** Where what it told on the way begins; null for most. */
   progressFrom: number | null;
   /** Of the last attempt that told something. */
   progressAttempt: number;
+}
+
+/** Everything that is stored about one step of a run. */
+export interface StepRecord extends StepIdentity, AttemptRecord {
   /** Whether the code has called this step. */
   reached: boolean;
+  /** What is stored about its rollback; null if it had none when it began. */
+  undo: AttemptRecord | null;
 }
 
 /** The journal of a run, by step. */
 export class RunJournal {
+  /** Since this entry the run is rolled back. */
+  rollingBack: JournalEntry | null = null;
+  /** Steps that have a rollback, in the order in which they began. */
+  readonly undoable: StepRecord[] = [];
   /** Made when there is something to remember: most runs are never loaded. */
   #records: Map<string, StepRecord> | undefined;
 
@@ -44,31 +54,53 @@ export class RunJournal {
   }
 
   #add(entry: JournalEntry): void {
-    const { type, name, count, parent, kind } = entry;
+    if (entry.kind === "rollingBack") this.rollingBack = entry;
+    else add(entry, this.#recordOf(entry), this.undoable);
+  }
+
+  #recordOf(entry: JournalEntry): StepRecord {
+    const { type, name, count, parent } = entry;
     const path = pathOf(entry);
     this.#records ??= new Map();
     let record = this.#records.get(path);
     if (record === undefined) {
-      const nothing = {
-        ending: null,
-        failedAttempt: 0,
-        startedAttempt: 0,
-        dueAt: null,
-        progressFrom: null,
-        progressAttempt: 0,
-        reached: false,
-      };
-      record = { type, name, count, parent, ...nothing };
+      record = { type, name, count, parent, ...noAttempts(), reached: false, undo: null };
       this.#records.set(path, record);
     }
-    if (kind === "progress") {
-      record.progressFrom ??= entry.position;
-      record.progressAttempt = entry.attempt;
-    } else if (kind === "started") record.startedAttempt = entry.attempt;
-    else if (kind === "waiting") record.dueAt = entry.dueAt;
-    else if (kind === "failed" && entry.dueAt !== null) {
-      record.failedAttempt = entry.attempt;
-      record.dueAt = entry.dueAt;
-    } else record.ending = entry;
+    return record;
   }
+}
+
+function add(entry: JournalEntry, record: StepRecord, undoable: StepRecord[]): void {
+  switch (entry.kind) {
+    case "undoable":
+      record.undo = noAttempts();
+      undoable.push(record);
+      record.startedAttempt = entry.attempt;
+      return;
+    case "rollbackStarted":
+    case "rolledBack":
+    case "rollbackFailed":
+      addAttempt(entry, record.undo ?? record);
+      return;
+    default:
+      addAttempt(entry, record);
+  }
+}
+
+function addAttempt({ kind, ...entry }: JournalEntry, record: AttemptRecord): void {
+  const failed = kind === "failed" || kind === "rollbackFailed";
+  if (kind === "progress") {
+    record.progressFrom ??= entry.position;
+    record.progressAttempt = entry.attempt;
+  } else if (kind === "started" || kind === "rollbackStarted") record.startedAttempt = entry.attempt;
+  else if (kind === "waiting") record.dueAt = entry.dueAt;
+  else if (failed && entry.dueAt !== null) {
+    record.failedAttempt = entry.attempt;
+    record.dueAt = entry.dueAt;
+  } else record.ending = { kind, ...entry };
+}
+
+export function noAttempts(): AttemptRecord {
+  return { ending: null, failedAttempt: 0, startedAttempt: 0, dueAt: null, progressFrom: null, progressAttempt: 0 };
 }

@@ -1,7 +1,8 @@
 import type { EntryKind, NewEntry, StepType } from "../store/instance-records.ts";
-import type { StepRecord } from "./run-journal.ts";
+import type { StepRollback } from "./rollback-options.ts";
+import type { AttemptRecord, StepRecord } from "./run-journal.ts";
 import type { StepPolicy } from "./step-config.ts";
-import type { StepIdentity } from "./step-path.ts";
+import { describeStep, pathOf, type StepIdentity } from "./step-path.ts";
 
 /** How a step ends for the code that called it. */
 export type StepEnding = { readonly value: unknown } | { readonly error: unknown };
@@ -91,15 +92,40 @@ export class BodyCall extends StepCall implements OpenWait {
   progressed: boolean;
   /** Whether the next attempt has its number. */
   prepared = false;
+  /** How to take it back; null for most. */
+  readonly rollback: StepRollback | null;
+  /** Whether it is in the journal that it began, and can be taken back. */
+  undoable = false;
+  /** What it gave, as it is stored; only where its rollback may want it. */
+  output: string | null = null;
   readonly recorded = true;
 
-  constructor(step: StepIdentity, record: StepRecord | null, policy: StepPolicy, body: (ctx: never) => unknown) {
+  constructor(
+    step: StepIdentity,
+    record: StepRecord | null,
+    { policy, body, rollback = null, attempts = record }: BodyDetails,
+  ) {
     super(step, record);
     this.policy = policy;
     this.body = body;
-    this.attempt = Math.max(record?.failedAttempt ?? 0, record?.startedAttempt ?? 0);
-    this.dueAt = record?.dueAt ?? 0;
-    this.startedAttempt = record?.startedAttempt ?? 0;
+    this.rollback = rollback;
+    // Where attempts are tried again, one that is known to have begun and was lost is counted as a recovery.
+    this.startedAttempt = attempts?.startedAttempt ?? 0;
+    this.attempt = Math.max(attempts?.failedAttempt ?? 0, policy.limit === 0 ? this.startedAttempt : 0);
+    this.dueAt = attempts?.dueAt ?? 0;
     this.progressed = record !== null && record.progressFrom !== null;
   }
+
+  /** An id that services know all attempts by: no other step of this run has it. */
+  get key(): string {
+    return this.parent === null ? describeStep(this) : pathOf(this);
+  }
+}
+
+interface BodyDetails {
+  readonly policy: StepPolicy;
+  readonly body: (ctx: never) => unknown;
+  readonly rollback?: StepRollback | null;
+  /** Default: those of the record. */
+  readonly attempts?: AttemptRecord | null;
 }

@@ -3,7 +3,7 @@ import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { Backoff } from "../queue/retry-policy.ts";
 import { checkStepName } from "./names.ts";
-import type { RetryDelay, StepRetries, WorkflowStepConfig } from "./step.ts";
+import type { RetryDelay, WorkflowStepConfig, WorkflowStepContext } from "./step.ts";
 
 /** What a step is run by: its config, checked, in milliseconds, with defaults for what was left out. */
 export interface StepPolicy {
@@ -59,14 +59,12 @@ export function parseStepConfig(config: WorkflowStepConfig | undefined, maxStepN
   };
 }
 
-/** The config as a step's function sees it. */
-export function describePolicy({ limit, delay, backoff, timeoutMs, sensitive }: StepPolicy): {
-  readonly retries: StepRetries;
-  readonly timeout: number;
-  readonly sensitive?: "output";
-} {
+/** The config as a step's function sees it. There is no delay where a function chooses it. */
+export function describePolicy(policy: StepPolicy): WorkflowStepContext["config"] {
+  const { limit, delay, backoff, timeoutMs, sensitive } = policy;
+  const retries = typeof delay === "number" ? { limit, delay, backoff } : { limit, backoff };
   return {
-    retries: { limit, delay, backoff },
+    retries: retries as WorkflowStepContext["config"]["retries"],
     timeout: timeoutMs,
     ...(sensitive ? { sensitive: "output" as const } : {}),
   };

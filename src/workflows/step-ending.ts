@@ -2,8 +2,9 @@ import { EventTimeoutError, PerdureError } from "../errors.ts";
 import type { JournalEntry, StoredEvent } from "../store/instance-records.ts";
 import { decodeValue } from "../values/index.ts";
 import type { EventBox } from "./event-box.ts";
+import { RollbackCall } from "./rollback-call.ts";
 import type { StepCall, StepEnding } from "./step-call.ts";
-import { describeStep } from "./step-path.ts";
+import { describeStep, type StepIdentity } from "./step-path.ts";
 
 /** How a step ended that is in the journal. */
 export function storedEnding(call: StepCall, { kind, value, event }: JournalEntry, events: EventBox): StepEnding {
@@ -27,14 +28,23 @@ export function toReceived(event: StoredEvent | undefined): unknown {
   return { payload: decodeValue(event.payload), timestamp: new Date(event.at), type: event.type };
 }
 
-export function eventTimeout({ name }: StepCall): EventTimeoutError {
+export function eventTimeout({ name }: Pick<StepIdentity, "name">): EventTimeoutError {
   return new EventTimeoutError(`No event came in time for the step "${name}".`);
 }
 
 export function stepInterrupted(call: StepCall): PerdureError {
+  const [code, what] =
+    call instanceof RollbackCall ? ["rollback.interrupted", "rollback of the step"] : ["step.interrupted", "step"];
   return new PerdureError(
-    "step.interrupted",
-    `The step ${describeStep(call)} was lost with its process in each of its attempts: it may be what ends the process.`,
+    code,
+    `The ${what} ${describeStep(call)} has no attempt left: the last one was lost with its process, and may be what ends it.`,
+  );
+}
+
+export function rollbackMissing(step: StepIdentity): PerdureError {
+  return new PerdureError(
+    "rollback.missing",
+    `The step ${describeStep(step)} had a rollback when it began, but this code didn't give it one: it wasn't called, or has none any more.`,
   );
 }
 

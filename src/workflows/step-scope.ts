@@ -1,5 +1,6 @@
 import { type AsyncContext, createAsyncContext } from "../async-context.ts";
 import type { InstanceRun, StepType } from "../store/instance-records.ts";
+import { RollbackCall } from "./rollback-call.ts";
 import type { StepCall } from "./step-call.ts";
 import { pathOf } from "./step-path.ts";
 
@@ -21,6 +22,11 @@ export class StepScope {
   /** The step that it is inside of, as a text that no other step has; null in the workflow's own function. */
   get parent(): string | null {
     return this.#within === null ? null : pathOf(this.#within);
+  }
+
+  /** Whether it is inside of a rollback. */
+  get undoing(): boolean {
+    return this.#within instanceof RollbackCall;
   }
 
   /** Which call of this type and name comes next. */

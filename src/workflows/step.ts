@@ -2,6 +2,7 @@ import type { Duration } from "../duration.ts";
 import type { Backoff } from "../queue/retry-policy.ts";
 import type { CreateOptions } from "./create-options.ts";
 import type { WorkflowInstance } from "./instance.ts";
+import type { WorkflowStepRollbackOptions } from "./rollback-types.ts";
 import type { EventPayloads, ReceivedEvent } from "./workflow-event.ts";
 import type { AnyWorkflow, ParamsOf, WorkflowEvents, WorkflowOutput } from "./workflow-types.ts";
 
@@ -33,13 +34,23 @@ export interface WorkflowStepConfig {
   readonly sensitive?: "output";
 }
 
-/** What a step's function is called with. A copy: changing it has no effect. */
-export interface WorkflowStepContext {
+/** A config whose delay is a function. */
+export type DelayFunctionConfig = Omit<WorkflowStepConfig, "retries"> & {
+  readonly retries: Omit<Partial<StepRetries>, "delay"> & { readonly delay: RetryDelay };
+};
+
+/** What a step's function is called with. A copy: changing it has no effect. `Delay` tells whether a function chooses the delays. */
+export interface WorkflowStepContext<Delay = Duration> {
   /** `count` is 1 for the first call of this name in a run, 2 for the second, and so on. */
   readonly step: { readonly name: string; readonly count: number };
   /** Counted from 1. */
   readonly attempt: number;
-  readonly config: { readonly retries: StepRetries; readonly timeout: Duration; readonly sensitive?: "output" };
+  /** Durations are in milliseconds. */
+  readonly config: {
+    readonly retries: Omit<StepRetries, "delay"> & (Delay extends RetryDelay ? unknown : { readonly delay: number });
+    readonly timeout: number;
+    readonly sensitive?: "output";
+  };
   /** The same for all attempts at this step of this run, and for no other. Pass it on to services that know such keys. */
   readonly idempotencyKey: string;
   /** Aborted when the attempt has timed out, or when the instance was terminated, restarted, or taken over by another process. */
@@ -58,16 +69,28 @@ export interface WorkflowStepContext {
 export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
   /**
    * Runs the function and remembers its result: once it is stored it never runs again. Gives a copy of the result, in the first
-   * run as afterwards. Throws when no attempts are left, what the last one threw.
+   * run as afterwards. Throws when no attempts are left, what the last one threw. Its rollback is called if the workflow fails
+   * later, or is terminated with `rollback`.
    *
    * @example
    * const charge = await step.do("charge", { retries: { limit: 3 } }, (ctx) => pay(order, ctx.idempotencyKey));
    */
-  do<Result>(name: string, callback: (ctx: WorkflowStepContext) => Result | Promise<Result>): Promise<Result>;
+  do<Result>(
+    name: string,
+    callback: (ctx: WorkflowStepContext) => Result | Promise<Result>,
+    rollbackOptions?: WorkflowStepRollbackOptions<Result>,
+  ): Promise<Result>;
+  do<Result>(
+    name: string,
+    config: DelayFunctionConfig,
+    callback: (ctx: WorkflowStepContext<RetryDelay>) => Result | Promise<Result>,
+    rollbackOptions?: WorkflowStepRollbackOptions<Result, RetryDelay>,
+  ): Promise<Result>;
   do<Result>(
     name: string,
     config: WorkflowStepConfig,
     callback: (ctx: WorkflowStepContext) => Result | Promise<Result>,
+    rollbackOptions?: WorkflowStepRollbackOptions<Result>,
   ): Promise<Result>;
 
   /** Waits, at most 365 days. A sleeping instance needs no memory and no process. */

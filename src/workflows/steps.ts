@@ -8,6 +8,8 @@ import type { CreateOptions } from "./create-options.ts";
 import type { Execution } from "./execution.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { checkId, checkStepName } from "./names.ts";
+import { parseRollbackOptions, type StepRollback } from "./rollback-options.ts";
+import type { WorkflowStepRollbackOptions } from "./rollback-types.ts";
 import type { StepRecord } from "./run-journal.ts";
 import type { WorkflowStep, WorkflowStepConfig } from "./step.ts";
 import { BodyCall, EventCall, type OpenWait, SleepCall, type StepCall } from "./step-call.ts";
@@ -20,6 +22,7 @@ import type { WorkflowRuntime } from "./workflow-runtime.ts";
 import type { WorkflowSettings } from "./workflow-settings.ts";
 
 type Body = (ctx: never) => unknown;
+type RollbackOptions = WorkflowStepRollbackOptions<never, never>;
 
 const DEFAULT_EVENT_TIMEOUT_MS = 24 * 3_600_000;
 /** The end of the year 9999: later dates are mistakes, most often microseconds. */
@@ -39,14 +42,28 @@ export class Steps implements WorkflowStep {
     this.#scope = new StepScope(execution.instance, null);
   }
 
-  async do<Result>(name: string, first: WorkflowStepConfig | Body, second?: Body): Promise<Result> {
-    const [config, body] = typeof first === "function" ? [undefined, first] : [first, second];
+  async do<Result>(
+    name: string,
+    first: WorkflowStepConfig | Body,
+    second?: Body | RollbackOptions,
+    third?: RollbackOptions,
+  ): Promise<Result> {
+    const plain = typeof first === "function";
+    const [config, body, options] = plain ? [undefined, first, second as RollbackOptions] : [first, second, third];
     this.#checkName(name);
     if (typeof body !== "function") {
       throw new InvalidInputError("step.invalid", "step.do takes a name, a config if need be, and a function.");
     }
     const policy = parseStepConfig(config, this.#settings.maxStepName);
-    const value = await this.#body(this.#identify("do", name), policy, body);
+    const rollback = parseRollbackOptions(options, this.#settings.maxStepName);
+    const step = this.#identify("do", name);
+    if (rollback !== null && step.parent !== null) {
+      throw new InvalidInputError(
+        "step.invalid",
+        "A step inside of another can't have a rollback: when the outer one is stored, nobody calls it again. Give that one the rollback.",
+      );
+    }
+    const value = await this.#body(step, { policy, body, rollback });
     return (value instanceof StreamReference ? this.#open(value) : value) as Result;
   }
 
@@ -90,7 +107,7 @@ export class Steps implements WorkflowStep {
     const step = this.#identify("create", registered.name);
     const origin = this.#originOf(step);
     const body = () => createChild(this.#runtime, registered, options, origin);
-    const id = (await this.#body(step, DEFAULT_POLICY, body)) as string;
+    const id = (await this.#body(step, { policy: DEFAULT_POLICY, body })) as string;
     return new InstanceHandle(this.#runtime, registered, id) as never;
   }
 
@@ -98,9 +115,12 @@ export class Steps implements WorkflowStep {
     return this.#runtime.streams.open(this.#execution.instance.ref, reference);
   }
 
-  #body(step: StepIdentity, policy: StepPolicy, body: Body): Promise<unknown> {
+  #body(
+    step: StepIdentity,
+    details: { readonly policy: StepPolicy; readonly body: Body; readonly rollback?: StepRollback | null },
+  ): Promise<unknown> {
     this.#countStep();
-    return this.#enter(step, (_, record) => new BodyCall(step, record, policy, body), policy.aliases);
+    return this.#enter(step, (_, record) => new BodyCall(step, record, details), details.policy.aliases);
   }
 
   async #sleep(name: string, dueAt: number): Promise<void> {
@@ -131,6 +151,7 @@ export class Steps implements WorkflowStep {
   /** Which call of this type and name it is, where it is made. */
   #identify(type: StepType, name: string): StepIdentity {
     const scope = presentScope(this.#execution.instance) ?? this.#scope;
+    if (scope.undoing) throw new NonRetryableError("A rollback can't have steps of its own.", "StepInRollbackError");
     return { type, name, count: scope.count(type, name), parent: scope.parent };
   }
 

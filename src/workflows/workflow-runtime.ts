@@ -21,6 +21,8 @@ import { endingTrigger } from "./terminal-hooks.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { InstanceWatchers } from "./views/instance-watchers.ts";
 
+export type InstanceOperation = "pause" | "resume" | "terminate" | "rollBack" | "restart" | "delete";
+
 /** Tried so often, with growing pauses, to take a parked instance again when there is no room. */
 const MOST_REACQUISITIONS = 10;
 const FIRST_PAUSE_MS = 20;
@@ -104,7 +106,7 @@ export class WorkflowRuntime {
   }
 
   /** What was done to an instance, for whoever runs it. */
-  changed(instance: InstanceRecord, operation: "pause" | "resume" | "terminate" | "restart" | "delete"): void {
+  changed(instance: InstanceRecord, operation: InstanceOperation): void {
     this.watchers.touched(instance.ref);
     const execution = this.live.get(instance.ref);
     if (operation === "pause") {
@@ -114,7 +116,7 @@ export class WorkflowRuntime {
     } else {
       execution?.supersede();
       this.live.delete(instance.ref);
-      if (operation === "terminate") this.finished(instance, { status: "terminated" });
+      if (instance.status === "terminated" && operation !== "delete") this.finished(instance, { status: "terminated" });
       if (operation === "delete") this.finished(instance, null);
       this.store.work.post({ namespace: this.namespace, delayMs: 0 });
       this.store.work.announce(this.namespace);
@@ -179,11 +181,11 @@ export class WorkflowRuntime {
 
   #withHook(commit: InstanceCommit, { namespace, name, id }: InstanceName): InstanceCommit {
     const { outcome, run } = commit;
-    if (outcome.kind !== "completed" && outcome.kind !== "errored") return commit;
+    if (outcome.kind !== "completed" && outcome.kind !== "errored" && outcome.kind !== "terminated") return commit;
     if (this.workflows.find(name)?.endingHooks[outcome.kind] === undefined) return commit;
-    const value =
-      outcome.kind === "completed" ? (["output", outcome.output] as const) : (["error", outcome.error] as const);
-    return { ...commit, hook: endingTrigger({ namespace, name, id, run }, outcome.kind, value, this.store.createId) };
+    const value = "output" in outcome ? (["output", outcome.output] as const) : null;
+    const told = "error" in outcome ? (["error", outcome.error] as const) : value;
+    return { ...commit, hook: endingTrigger({ namespace, name, id, run }, outcome.kind, told, this.store.createId) };
   }
 
   #created(write: InstanceInsert, reservation: Reservation<"instance"> | null, result: InstanceInsertResult): void {
@@ -197,6 +199,7 @@ export class WorkflowRuntime {
         paused: false,
         schedule: write.traits?.schedule ?? null,
         slotKey: null,
+        rollingBack: null,
         begun: false,
         createdAt: at,
         dueAt: at,

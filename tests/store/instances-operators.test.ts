@@ -197,7 +197,7 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
       expect(await change("restart")).toEqual({ changed: true, instance: after });
       expect(await test.find("a")).toEqual(after);
       expect(await test.statements.pastRuns(ref)).toEqual([
-        { run: 1, status: state.status, output, error, startedAt, finishedAt },
+        { run: 1, status: state.status, output, error, rollback: null, startedAt, finishedAt },
       ]);
       expect(await test.claim({ takeOver: false })).toMatchObject([{ id: "a", run: 2, recoveries: 0 }]);
     });

@@ -122,6 +122,58 @@ describe.each(ENGINES)("traps that workflows don't fall into, on $name", (engine
     expect(begun).toEqual(["a", "b"]);
   });
 
+  test("the engine's own work is never given up: an instance whose store fails again and again comes to its end", async () => {
+    const begun: string[] = [];
+    const workflow = defineWorkflow({ name: "unlucky" }, async (_event, step) => {
+      for (const name of ["a", "b"]) await step.do(name, () => void begun.push(name));
+    });
+    const process = subject.start({ workflow });
+    const { statements } = process.store.instances;
+    const away = new StoreError("store.unavailable", "away", { transient: true, cause: new Error("ECONNRESET") });
+    const failures = { commit: 0, claim: 0, load: 0 };
+    for (const name of ["commit", "claim", "load"] as const) {
+      const call = statements[name].bind(statements) as (...parameters: unknown[]) => Promise<never>;
+      // More often than any number of retries that one would choose.
+      vi.spyOn(statements, name).mockImplementation(async (...parameters: unknown[]) => {
+        if (failures[name]++ % 40 < 30) throw away;
+        return call(...parameters);
+      });
+    }
+    const instance = await process.workflows.workflow.create();
+    await complete(instance);
+
+    expect(failures.commit).toBeGreaterThan(30);
+    expect(new Set(begun)).toEqual(new Set(["a", "b"]));
+    expect(await instance.status()).not.toHaveProperty("error");
+  });
+
+  test("a renewal of somebody who isn't the owner any more sets nothing back", async () => {
+    const workflow = defineWorkflow({ name: "renewed" }, async (_event, step) => {
+      await step.do("work", () => {});
+      await step.sleep("long", "1 hour");
+    });
+    const process = subject.start({ workflow });
+    const { statements } = process.store.instances;
+    const commit = vi.spyOn(statements, "commit");
+    const instance = await process.workflows.workflow.create();
+    await becomes(instance, "waiting");
+    await comesToRest(process);
+    const name = { namespace: subject.namespace, name: "renewed", id: instance.id };
+    const [parked] = await statements.find([name]);
+    const { ref = "", run = 0 } = parked ?? {};
+    const locks = commit.mock.calls.flatMap(([commits]) => commits.map(({ lock }) => lock));
+    expect(locks).not.toEqual([]);
+    for (const lock of [...locks, "somebody", ""]) {
+      expect(await statements.renew([{ ref, run, lock }], 60_000)).toEqual([]);
+    }
+
+    expect(await statements.find([name])).toEqual([parked]);
+    await instance.terminate();
+    const [ended] = await statements.find([name]);
+    for (const lock of locks) expect(await statements.renew([{ ref, run, lock }], 60_000)).toEqual([]);
+    expect(await statements.find([name])).toEqual([ended]);
+  });
+
   test("an event that comes while the instance is being parked wakes it", async () => {
     const workflow = defineWorkflow({ name: "raced" }, async (_event, step) => {
       return (await step.waitForEvent<string>("word", { type: "word", timeout: "1 day" })).payload;

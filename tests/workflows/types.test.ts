@@ -1,3 +1,8 @@
+import type {
+  WorkflowInstanceRestartOptions as CloudflareRestart,
+  WorkflowInstanceTerminateOptions as CloudflareTerminate,
+  CloudflareWorkersModule,
+} from "@cloudflare/workers-types";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import {
@@ -7,9 +12,13 @@ import {
   type TypedBindings,
   WorkflowEntrypoint,
   type WorkflowEvent,
+  type WorkflowInstance,
   type WorkflowStep,
   type WorkflowStepContext,
 } from "../../src/index.ts";
+
+type CloudflareStep = CloudflareWorkersModule.WorkflowStep;
+type CloudflareOptions<Output> = CloudflareWorkersModule.WorkflowStepRollbackOptions<Output>;
 
 interface Order {
   readonly total: number;
@@ -63,6 +72,45 @@ describe("the types of workflows", () => {
       await step.do("a", { retry: {} }, () => 5);
     });
     expectTypeOf<WorkflowStepContext["signal"]>().toEqualTypeOf<AbortSignal>();
+    expect(workflows.plain.kind).toBe("workflow");
+  });
+
+  it("give rollbacks what their steps gave, and take Cloudflare's", () => {
+    compile(async (step = {} as WorkflowStep, theirs = {} as CloudflareStep, instance = {} as WorkflowInstance) => {
+      await step.do("a", () => 5, {
+        rollback: async ({ output, error, ctx, stepName }) => {
+          expectTypeOf(output).toEqualTypeOf<number | undefined>();
+          expectTypeOf(error).toEqualTypeOf<Error>();
+          expectTypeOf(ctx).toEqualTypeOf<WorkflowStepContext>();
+          expectTypeOf(stepName).toEqualTypeOf<string>();
+        },
+        rollbackConfig: { retries: { limit: 3, delay: "1 minute", backoff: "linear" }, timeout: "1 hour" },
+      });
+      const given = await step.do("a", { timeout: "1 minute" }, async () => "x", {
+        rollback: async ({ output }) => {
+          expectTypeOf(output).toEqualTypeOf<string | undefined>();
+        },
+      });
+      expectTypeOf(given).toEqualTypeOf<string>();
+      // What is written for Cloudflare's types is accepted by ours.
+      const handler: CloudflareOptions<number> = { rollback: async ({ ctx }) => void ctx.attempt };
+      await theirs.do("a", async () => 5, handler);
+      await step.do("a", async () => 5, handler);
+      await step.do("a", { retries: { limit: 1, delay: 5 } }, async () => 5, handler);
+      // @ts-expect-error there is no rollback
+      await step.do("a", () => 5, { rollbackConfig: {} });
+      // @ts-expect-error no such option
+      await step.do("a", () => 5, { rollback: async () => {}, rollbackConfig: { aliases: [] } });
+
+      const terminate: CloudflareTerminate = { rollback: true };
+      const restart: CloudflareRestart = { from: { name: "a", count: 2, type: "do" } };
+      await instance.terminate(terminate);
+      await instance.restart(restart);
+      await instance.retryFailedStep();
+      // @ts-expect-error no such type
+      await instance.restart({ from: { name: "a", type: "wait" } });
+    });
+    expectTypeOf<"rollingBack">().toExtend<Awaited<ReturnType<WorkflowInstance["status"]>>["status"]>();
     expect(workflows.plain.kind).toBe("workflow");
   });
 

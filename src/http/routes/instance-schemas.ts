@@ -4,7 +4,17 @@ import { FAILURE, LABELS, MAYBE_TIME, NAME, TIME, VALUE } from "../schemas.ts";
 
 export const STATUS = {
   type: "string",
-  enum: ["queued", "running", "waiting", "waitingForPause", "paused", "complete", "errored", "terminated"],
+  enum: [
+    "queued",
+    "running",
+    "waiting",
+    "waitingForPause",
+    "paused",
+    "rollingBack",
+    "complete",
+    "errored",
+    "terminated",
+  ],
 } as const satisfies Schema;
 
 export const INSTANCE = component("Instance", {
@@ -15,6 +25,13 @@ export const INSTANCE = component("Instance", {
     status: STATUS,
     output: VALUE,
     error: FAILURE,
+    rollback: {
+      type: "object",
+      description: "What became of its rollback; not there if nothing was rolled back.",
+      properties: { outcome: { type: "string", enum: ["complete", "failed"] }, error: FAILURE },
+      required: ["outcome"],
+      additionalProperties: false,
+    },
     run: { type: "integer", description: "Counted from 1; a restart begins the next." },
     labels: LABELS,
     createdAt: TIME,

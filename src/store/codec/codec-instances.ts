@@ -125,8 +125,20 @@ export class CodecInstanceStatements implements InstanceStatements {
   }
 
   /** What is triggered with it must be encoded before: for the run that there is, and again if it is another by then. */
-  async terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
-    if (hook === undefined) return this.#change(this.#inner.terminate(instance));
+  terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+    return this.#end("terminate", instance, hook);
+  }
+
+  rollBack(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+    return this.#end("rollBack", instance, hook);
+  }
+
+  async #end(
+    operation: "terminate" | "rollBack",
+    instance: InstanceName,
+    hook?: (run: number) => HookInsert,
+  ): Promise<InstanceChange> {
+    if (hook === undefined) return this.#change(this.#inner[operation](instance));
     for (;;) {
       const [record] = await this.#inner.find([instance]);
       const run = record?.run ?? 1;
@@ -138,7 +150,7 @@ export class CodecInstanceStatements implements InstanceStatements {
         return encoded;
       };
       try {
-        return await this.#change(this.#inner.terminate(instance, encodedHook));
+        return await this.#change(this.#inner[operation](instance, encodedHook));
       } catch (error) {
         if (!restarted) throw error;
       }

@@ -17,6 +17,7 @@ import { placeOf, type ValueCodec } from "./value-codec.ts";
 interface RunEnd {
   readonly output: string | null;
   readonly error: string | null;
+  readonly rollback: string | null;
 }
 
 /** What of an instance is a user's value. All but events, which are sent to a name, are bound to the instance's ref. */
@@ -48,6 +49,7 @@ export class InstanceValues {
       ...run,
       output: await this.#codec.decodeOrNull(run.output, placeOfOutput(ref)),
       error: await this.#codec.decodeOrNull(run.error, placeOfError(ref)),
+      rollback: await this.#codec.decodeOrNull(run.rollback, placeOfRollback(ref)),
     };
   }
 
@@ -99,8 +101,12 @@ export class InstanceValues {
     if (outcome.kind === "completed") {
       return { ...outcome, output: await this.#codec.encode(outcome.output, placeOfOutput(ref)) };
     }
-    if (outcome.kind !== "errored") return outcome;
-    return { ...outcome, error: await this.#codec.encode(outcome.error, placeOfError(ref)) };
+    const error = "error" in outcome ? await this.#codec.encode(outcome.error, placeOfError(ref)) : null;
+    const given = "rollback" in outcome ? (outcome.rollback ?? null) : null;
+    const rollback = await this.#codec.encodeOrNull(given, placeOfRollback(ref));
+    if (outcome.kind === "errored") return { ...outcome, error: error as string, rollback };
+    if (outcome.kind === "rollingBack") return { ...outcome, error: error as string };
+    return outcome.kind === "terminated" ? { ...outcome, rollback } : outcome;
   }
 }
 
@@ -114,6 +120,10 @@ function placeOfOutput(ref: string): string {
 
 function placeOfError(ref: string): string {
   return placeOf("instance.error", ref);
+}
+
+function placeOfRollback(ref: string): string {
+  return placeOf("instance.rollback", ref);
 }
 
 function placeOfEntry(ref: string): string {

@@ -103,7 +103,8 @@ function outcomeColumns(commits: readonly InstanceCommit[], { outcomes }: Column
     integerArray(commits.map(({ outcome }) => (outcome.kind === "parked" ? outcome.dueAt : null))),
     integerArray(commits.map(({ outcome }) => (outcome.kind === "parked" ? outcome.wakes : null))),
     output,
-    textArray(commits.map(({ outcome }) => (outcome.kind === "errored" ? outcome.error : null))),
+    textArray(commits.map(({ outcome }) => ("error" in outcome ? outcome.error : null))),
+    textArray(commits.map(({ outcome }) => ("rollback" in outcome ? (outcome.rollback ?? null) : null))),
   ];
 }
 

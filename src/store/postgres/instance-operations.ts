@@ -14,7 +14,7 @@ import type {
 } from "../instance-records.ts";
 import { toHistoryEntry, toInstanceCount, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
 import { toNumber } from "../rows.ts";
-import { textArray } from "./array-literals.ts";
+import { integerArray, textArray } from "./array-literals.ts";
 import type { PostgresQueryable } from "./driver.ts";
 import { hookColumns } from "./hook-columns.ts";
 import { nameColumns } from "./instance-columns.ts";
@@ -34,6 +34,7 @@ import { purgeInstances } from "./sql/purge-instances.ts";
 import { readHistory } from "./sql/read-history.ts";
 import { readPastRuns } from "./sql/read-past-runs.ts";
 import { readPositions } from "./sql/read-positions.ts";
+import { restartInstanceWith } from "./sql/restart-instance-with.ts";
 import { sweepBelongings } from "./sql/sweep-belongings.ts";
 import { unknownNames } from "./sql/unknown-names.ts";
 import { PostgresStatements } from "./statements.ts";
@@ -52,20 +53,35 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return this.#change("resume", instance);
   }
 
-  async terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
-    if (hook === undefined) return this.#change("terminate", instance);
+  terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+    return this.#end("terminate", instance, hook);
+  }
+
+  rollBack(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+    return this.#end("rollBack", instance, hook);
+  }
+
+  async #end(
+    kind: "terminate" | "rollBack",
+    instance: InstanceName,
+    hook?: (run: number) => HookInsert,
+  ): Promise<InstanceChange> {
+    if (hook === undefined) return this.#change(kind, instance);
     const client = await this.connection.checkOut();
     return inTransaction(client, async () => {
-      const change = await this.#change("terminate", instance, { on: client });
-      if (change.instance === null || !change.changed) return change;
+      const change = await this.#change(kind, instance, { on: client });
+      if (change.instance?.status !== "terminated" || !change.changed) return change;
       await this.run(insertHooks, [this.now(), ...hookColumns([hook(change.instance.run)])], client);
       return change;
     });
   }
 
-  restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange> {
-    const more = [request?.statuses ?? null, request?.params ?? null];
-    return this.#change("restart", instance, { more });
+  async restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange> {
+    const { statuses = null, params = null, kept } = request ?? {};
+    if (kept === undefined) return this.#change("restart", instance, { more: [statuses, params] });
+    const { namespace, name, id } = instance;
+    const values = [this.now(), namespace, name, id, integerArray(kept.positions), params, kept.run];
+    return toChange((await this.run(restartInstanceWith, values)).rows[0]);
   }
 
   /** Two statements: the second sees what was written while the first waited for the row. */
@@ -154,9 +170,11 @@ export class PostgresInstanceOperations extends PostgresStatements {
     { more = [], on }: { readonly more?: readonly unknown[]; readonly on?: PostgresQueryable | undefined } = {},
   ): Promise<InstanceChange> {
     const values = [this.now(), namespace, name, id, ...more];
-    const { rows } = await this.connection.run(changeInstance(this.schema, kind), values, on);
-    return rows[0] === undefined
-      ? { changed: false, instance: null }
-      : { changed: rows[0].changed === true, instance: toInstanceRecord(rows[0]) };
+    return toChange((await this.connection.run(changeInstance(this.schema, kind), values, on)).rows[0]);
   }
+}
+
+function toChange(row: Record<string, unknown> | undefined): InstanceChange {
+  if (row === undefined) return { changed: false, instance: null };
+  return { changed: row.changed === true, instance: toInstanceRecord(row) };
 }

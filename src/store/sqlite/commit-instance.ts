@@ -3,6 +3,7 @@ import { WorkClass } from "../work-class.ts";
 import type { SqliteDriver } from "./driver.ts";
 import { hookValues } from "./hook-values.ts";
 import { freeSlot } from "./lines.ts";
+import { BEGIN_ROLLBACK } from "./sql/begin-rollback.ts";
 import { DELETE_ENTRIES } from "./sql/delete-entries.ts";
 import { FIND_RUN } from "./sql/find-run.ts";
 import { FINISH_INSTANCE } from "./sql/finish-instance.ts";
@@ -28,7 +29,9 @@ export function commitInstance(
   if (Number(found.class) !== WorkClass.leased) return resent ? written : SUPERSEDED;
   if (!insertEntries(driver, commit, { resent, now })) return SUPERSEDED;
   writeOutcome(driver, commit, now);
-  if (found.slot_key !== null && commit.outcome.kind !== "running") freeSlot(driver, found.slot_key as string, now);
+  const { kind } = commit.outcome;
+  const letsGo = kind !== "running" && kind !== "rollingBack";
+  if (found.slot_key !== null && letsGo) freeSlot(driver, found.slot_key as string, now);
   if (commit.hook !== undefined) driver.run(INSERT_HOOK, hookValues(commit.hook, now));
   return written;
 }
@@ -72,11 +75,15 @@ function writeOutcome(driver: SqliteDriver, { ref, outcome }: InstanceCommit, no
     case "released":
       driver.run(RELEASE_INSTANCE, [now, ref]);
       return;
+    case "rollingBack":
+      driver.run(BEGIN_ROLLBACK, [outcome.error, ref]);
+      return;
     default:
       driver.run(FINISH_INSTANCE, [...resultOf(outcome), now, ref]);
   }
 }
 
-function resultOf(outcome: Extract<InstanceOutcome, { kind: "completed" | "errored" }>) {
-  return outcome.kind === "completed" ? ["complete", outcome.output, null] : ["errored", null, outcome.error];
+function resultOf(outcome: Extract<InstanceOutcome, { kind: "completed" | "errored" | "terminated" }>) {
+  if (outcome.kind === "completed") return ["complete", outcome.output, null, null];
+  return [outcome.kind, null, outcome.kind === "errored" ? outcome.error : null, outcome.rollback ?? null];
 }

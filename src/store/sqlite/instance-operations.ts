@@ -8,6 +8,7 @@ import type {
   InstanceName,
   InstancePosition,
   InstanceRecord,
+  KeptEntries,
   PastRun,
   ProgressRange,
   RestartRequest,
@@ -26,6 +27,7 @@ import { DROP_PROGRESS } from "./sql/drop-progress.ts";
 import { GET_INSTANCE } from "./sql/get-instance.ts";
 import { INSERT_HOOK } from "./sql/insert-hook.ts";
 import { INSTANCE_PLACE } from "./sql/instance-place.ts";
+import { KEEP_ENTRIES, KEEP_EVENTS } from "./sql/keep-entries.ts";
 import { KEEP_PAST_RUN } from "./sql/keep-past-run.ts";
 import { PAUSE_INSTANCE } from "./sql/pause-instance.ts";
 import { readHistory } from "./sql/read-history.ts";
@@ -33,6 +35,7 @@ import { READ_PAST_RUNS } from "./sql/read-past-runs.ts";
 import { READ_POSITION } from "./sql/read-position.ts";
 import { RESTART_INSTANCE } from "./sql/restart-instance.ts";
 import { RESUME_INSTANCE } from "./sql/resume-instance.ts";
+import { ROLL_BACK_INSTANCE } from "./sql/roll-back-instance.ts";
 import { TERMINATE_INSTANCE } from "./sql/terminate-instance.ts";
 
 type Row = Record<string, unknown>;
@@ -64,9 +67,21 @@ export class SqliteInstanceOperations {
     });
   }
 
+  async rollBack(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+    return this.#change(instance, (now) => {
+      const changed = this.driver.all(ROLL_BACK_INSTANCE, [now, ...keyOf(instance)]);
+      if (hook === undefined) return changed;
+      for (const { run, status } of changed) {
+        if (status === "terminated") this.driver.run(INSERT_HOOK, hookValues(hook(Number(run)), now));
+      }
+      return changed;
+    });
+  }
+
   async restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange> {
     const statuses = request?.statuses ? JSON.stringify(request.statuses) : null;
     return this.#change(instance, (now) => {
+      if (request?.kept !== undefined && !this.#keep(instance, request.kept)) return [];
       this.driver.run(KEEP_PAST_RUN, [...keyOf(instance), statuses]);
       return this.driver.all(RESTART_INSTANCE, [now, ...keyOf(instance), statuses, request?.params ?? null]);
     });
@@ -130,6 +145,16 @@ export class SqliteInstanceOperations {
 
   async dropProgress({ ref, run, type, name, count, parent, from }: ProgressRange): Promise<void> {
     await this.access.write(() => this.driver.run(DROP_PROGRESS, [ref, run, from, type, name, count, parent]));
+  }
+
+  /** Gives false if it has another run by now. */
+  #keep(instance: InstanceName, { run, positions }: KeptEntries): boolean {
+    const present = this.#get(instance);
+    if (present?.run !== run) return false;
+    for (const statement of [KEEP_ENTRIES, KEEP_EVENTS]) {
+      this.driver.run(statement, [present.ref, run, JSON.stringify(positions)]);
+    }
+    return true;
   }
 
   /** `write` gives the instance if its state allowed the change. */

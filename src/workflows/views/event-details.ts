@@ -45,5 +45,16 @@ type WaitDetails =
   | ({ readonly type: "wait_completed" } & StepDetails)
   | ({ readonly type: "wait_timed_out" } & StepDetails);
 
+type RollbackDetails =
+  | { readonly type: "rollback_started" | "rollback_completed" | "rollback_errored" }
+  | ({ readonly type: "rollback_step_started" | "rollback_step_completed" } & StepDetails)
+  | ({ readonly type: "rollback_step_errored"; readonly error: ErrorDescription } & StepDetails)
+  | ({ readonly type: "rollback_attempt_started" | "rollback_attempt_completed" } & AttemptDetails)
+  | ({
+      readonly type: "rollback_attempt_errored";
+      readonly retryDelayMs?: number;
+      readonly error: ErrorDescription;
+    } & AttemptDetails);
+
 /** What an event tells, by its type. */
-export type EventDetails = WorkflowDetails | BodyDetails | ProgressDetails | WaitDetails;
+export type EventDetails = WorkflowDetails | BodyDetails | ProgressDetails | WaitDetails | RollbackDetails;

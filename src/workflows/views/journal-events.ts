@@ -2,6 +2,7 @@ import type { HistoryEntry } from "../../store/instance-records.ts";
 import { decodeValue, describeError } from "../../values/index.ts";
 import { pathOf } from "../step-path.ts";
 import type { EventDetails } from "./event-details.ts";
+import { RollbackEvents } from "./rollback-events.ts";
 import { shownValue } from "./shown-value.ts";
 
 /** What an entry tells, each thing in its slot. */
@@ -20,7 +21,12 @@ export class JournalEvents {
   /** Steps that have begun, by path: the last attempt that was told of. */
   readonly #begun = new Map<string, number>();
 
+  readonly #rollbacks = new RollbackEvents();
+
   tell(entry: HistoryEntry): SlottedEvent[] {
+    if (entry.kind === "undoable") this.#rollbacks.open(entry);
+    const rollback = this.#rollbacks.tell(entry);
+    if (rollback !== null) return rollback;
     if (entry.type === "sleep") return this.#tellSleep(entry);
     return entry.type === "waitForEvent" ? this.#tellWait(entry) : this.#tellBody(entry);
   }

@@ -28,6 +28,15 @@ const TYPES: Readonly<Record<WorkflowInstanceEventType, true>> = {
   wait_started: true,
   wait_completed: true,
   wait_timed_out: true,
+  rollback_started: true,
+  rollback_step_started: true,
+  rollback_step_completed: true,
+  rollback_step_errored: true,
+  rollback_attempt_started: true,
+  rollback_attempt_completed: true,
+  rollback_attempt_errored: true,
+  rollback_completed: true,
+  rollback_errored: true,
 };
 
 export const EVENT_TYPES: readonly WorkflowInstanceEventType[] = Object.keys(TYPES) as WorkflowInstanceEventType[];

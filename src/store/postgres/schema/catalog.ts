@@ -13,6 +13,7 @@ export function catalog(schema: SchemaPrefix): string {
     case when outcome is not null then outcome
       when paused and class = 2 and lock is not null then 'waitingForPause'
       when paused then 'paused'
+      when rolling_back is not null then 'rollingBack'
       when class = 2 and lock is not null then 'running'
       when started_at is null then 'queued'
       else 'waiting' end

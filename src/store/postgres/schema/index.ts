@@ -4,6 +4,7 @@ import { catalog } from "./catalog.ts";
 import { hooks } from "./hooks.ts";
 import { instanceTraits } from "./instance-traits.ts";
 import { lines } from "./lines.ts";
+import { rollbacks } from "./rollbacks.ts";
 import { schedules } from "./schedules.ts";
 import { streams } from "./streams.ts";
 import { subjects } from "./subjects.ts";
@@ -16,6 +17,7 @@ export function schemaMigrations(schema: SchemaPrefix): Migration[] {
     { owner: "perdure", number: 2, name: "workflows", breaking: false, sql: workflows(schema) },
     { owner: "perdure", number: 3, name: "subjects", breaking: false, sql: subjects(schema) },
     { owner: "perdure", number: 4, name: "instance traits", breaking: false, sql: instanceTraits(schema) },
+    { owner: "perdure", number: 5, name: "rollbacks", breaking: false, sql: rollbacks(schema) },
     { owner: "perdure", number: 6, name: "streams", breaking: false, sql: streams(schema) },
     { owner: "perdure", number: 7, name: "schedules", breaking: false, sql: schedules(schema) },
     { owner: "perdure", number: 8, name: "catalog", breaking: false, sql: catalog(schema) },

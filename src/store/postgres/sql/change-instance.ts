@@ -4,9 +4,12 @@ import type { SchemaPrefix, Statement } from "./statement.ts";
 import { isInstanceOf, NOW } from "./statement.ts";
 import { freeSlots, joinLines } from "./tell-lines.ts";
 
-export type InstanceChangeKind = "pause" | "resume" | "terminate" | "restart";
+export type InstanceChangeKind = "pause" | "resume" | "terminate" | "rollBack" | "restart";
 
 const HELD = "instance.class = 2 and instance.lock is not null";
+
+/** Nothing of this run was ever begun, nor kept from an earlier one. */
+const UNTOUCHED = "(select touched.never from touched)";
 
 /** Which states allow a change, and what it writes. */
 const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
@@ -22,15 +25,26 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
   },
   terminate: {
     allowed: "target.outcome is null",
-    set: `outcome = 'terminated', lock = null, class = 0, available_at = null, finished_at = clock.now, paused = false,
+    set: `outcome = 'terminated', rollback = case when instance.rolling_back is not null then '{"outcome":"failed"}'::json end,
+    rolling_back = null, lock = null, class = 0, available_at = null, finished_at = clock.now, paused = false,
     purge_at = clock.now + instance.error_retention,
     wakes = instance.wakes + 1`,
   },
+  rollBack: {
+    allowed: "target.outcome is null and target.rolling_back is null",
+    set: `rolling_back = case when not ${UNTOUCHED} then 'terminated' end,
+    outcome = case when ${UNTOUCHED} then 'terminated' end,
+    finished_at = case when ${UNTOUCHED} then clock.now end,
+    purge_at = case when ${UNTOUCHED} then clock.now + instance.error_retention end,
+    available_at = case when not ${UNTOUCHED} then clock.now end,
+    class = case when ${UNTOUCHED} or instance.slot_key is null then 0 else 5 end,
+    lock = null, recoveries = 0, paused = false, wakes = instance.wakes + 1`,
+  },
   restart: {
     allowed: "($5::text[] is null or target.status = any ($5::text[]))",
-    set: `run = instance.run + 1, outcome = null, output = null, error = null, started_at = null, finished_at = null, purge_at = null, paused = false,
-    recoveries = 0, recovered_position = 0, lock = null, class = ${freshClass("instance")},
-    available_at = ${freshTime("instance")}, wakes = instance.wakes + 1,
+    set: `run = instance.run + 1, outcome = null, output = null, error = null, rolling_back = null, rollback = null,
+    started_at = null, finished_at = null, purge_at = null, paused = false, recoveries = 0, recovered_position = 0, lock = null,
+    class = ${freshClass("instance")}, available_at = ${freshTime("instance")}, wakes = instance.wakes + 1,
     params = coalesce(($6::text)::json, instance.params)`,
   },
 };
@@ -38,7 +52,8 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
 /**
  * What people do to one instance, if its state allows it: its state at this moment, so the row is locked first. Gives the
  * instance, and whether it was changed. What was recovered stays in the lane of its kind, and what stood in line goes to its end,
- * when it is resumed. A restart may ask for a status ($5), and may bring new params ($6). Indexes: instance_id, then instance_pkey; line_pkey.
+ * when it is resumed. A restart may ask for a status ($5), and may bring new params ($6). Indexes: instance_id, then instance_pkey;
+ * line_pkey; journal_pkey for a rollback.
  */
 export function changeInstance(schema: SchemaPrefix, kind: InstanceChangeKind): Statement {
   const { allowed, set } = CHANGES[kind];
@@ -49,21 +64,26 @@ with clock as materialized (select ${NOW} as now),
 target as materialized (
   select * from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4 for update
 ),
-${kind === "restart" ? keepPastRun(schema, allowed) : ""}changed as (
+${kind === "restart" ? keepPastRun(schema, allowed) : kind === "rollBack" ? lookForTraces(schema) : ""}changed as (
   update ${schema}instance as instance set
     ${set}
   from target cross join clock
   where ${isInstanceOf("instance", "target")} and ${allowed}
   returning instance.*
 )${kind === "pause" ? "" : tellLines(schema)}
-select ${RECORD}, true as changed from changed as instance
-union all
-select ${RECORD}, false from target as instance where not exists (select from changed)`,
+${TELL_CHANGE}`,
   };
 }
 
+/** The instance after the change, or as it was. */
+export const TELL_CHANGE = `select ${RECORD}, true as changed from changed as instance
+union all
+select ${RECORD}, false from target as instance where not exists (select from changed)`;
+
+export const WRITE_RESTART = CHANGES.restart.set;
+
 /** It has let go of its slot, and then its line is to be looked at in any case; or it stands in line now. */
-function tellLines(schema: SchemaPrefix): string {
+export function tellLines(schema: SchemaPrefix): string {
   const freed = `select target.slot_key from target cross join changed
     where target.slot_key is not null and target.class = 2 and changed.class <> 2`;
   return `,
@@ -75,11 +95,22 @@ joined as (
 )`;
 }
 
-function keepPastRun(schema: SchemaPrefix, allowed: string): string {
+/** How the run stood. */
+export function keepPastRun(schema: SchemaPrefix, allowed: string): string {
   return `past as (
-  insert into ${schema}past_run (ref, run, status, output, error, started_at, finished_at)
-  select target.ref, target.run, target.status, target.output, target.error, target.started_at, target.finished_at
+  insert into ${schema}past_run (ref, run, status, output, error, rollback, started_at, finished_at)
+  select target.ref, target.run, target.status, target.output, target.error, target.rollback, target.started_at, target.finished_at
   from target where ${allowed}
+),
+`;
+}
+
+function lookForTraces(schema: SchemaPrefix): string {
+  return `touched as materialized (
+  select target.started_at is null and not exists (
+    select from ${schema}journal as journal where ${isInstanceOf("journal", "target")} and journal.run = target.run
+  ) as never
+  from target
 ),
 `;
 }

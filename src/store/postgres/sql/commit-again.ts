@@ -25,9 +25,9 @@ const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", 
  */
 export function commitAgain(schema: SchemaPrefix, { hooks }: { hooks: boolean }): Statement {
   const text = "text";
-  const outcome = { kind: text, due_at: "bigint", wakes: "int", output: "json", error: "json" };
+  const outcome = { kind: text, due_at: "bigint", wakes: "int", output: "json", error: "json", rollback: "json" };
   const items = placedBatch(2, { ref: text, run: "int", lock: text, ...outcome });
-  const firstEntry = 10;
+  const firstEntry = 11;
   const same = COLUMNS.map((column) => `stored.${column} is not distinct from entry.${column}`).join(" and ");
   return {
     name: hooks ? "commit_again_hooks" : "commit_again",

@@ -18,7 +18,7 @@ const LEASE = { ref: "text", run: "int", lock: "text" };
 const ITEMS = {
   running: LEASE,
   finishing: { ...LEASE, output: "json" },
-  any: { ...LEASE, kind: "text", due_at: "bigint", wakes: "int", output: "json", error: "json" },
+  any: { ...LEASE, kind: "text", due_at: "bigint", wakes: "int", output: "json", error: "json", rollback: "json" },
 };
 const PLAIN = {
   ref: "text",
@@ -40,23 +40,28 @@ export const SENT_BY_OWNER =
   "instance.lock is not distinct from item.lock and instance.run is not distinct from item.run";
 export const HELD = `instance.class = 2 and ${SENT_BY_OWNER}`;
 
+const FINAL = "'completed', 'errored', 'terminated'";
+
 /** What each outcome makes of the row, decided on its newest version. */
 export const WRITE_OUTCOME = {
   finishing: `class = 0, available_at = null, recoveries = 0, outcome = 'complete', output = item.output, finished_at = clock.now,
     purge_at = clock.now + instance.success_retention`,
   any: `lock = case when item.kind = 'released' then null else instance.lock end,
-    class = case when item.kind = 'released' and instance.recoveries > 0 then 2
-      when instance.slot_key is null or item.kind in ('completed', 'errored') then 0 else 5 end,
+    class = case when item.kind = 'rollingBack' or item.kind = 'released' and instance.recoveries > 0 then 2
+      when instance.slot_key is null or item.kind in (${FINAL}) then 0 else 5 end,
     available_at = case
-      when instance.paused or item.kind in ('completed', 'errored') then null
+      when item.kind = 'rollingBack' then instance.available_at
+      when instance.paused or item.kind in (${FINAL}) then null
       when item.kind = 'parked' and instance.wakes = item.wakes then item.due_at
       else clock.now end,
-    recoveries = case when item.kind = 'released' then instance.recoveries else 0 end,
-    outcome = case item.kind when 'completed' then 'complete' when 'errored' then 'errored' end,
+    recoveries = case when item.kind in ('released', 'rollingBack') then instance.recoveries else 0 end,
+    outcome = case when item.kind = 'completed' then 'complete' when item.kind in (${FINAL}) then item.kind end,
     output = item.output,
-    error = item.error,
-    finished_at = case when item.kind in ('completed', 'errored') then clock.now end,
-    purge_at = clock.now + case item.kind when 'completed' then instance.success_retention when 'errored' then instance.error_retention end`,
+    error = case when item.kind = 'terminated' then null else coalesce(item.error, instance.error) end,
+    rolling_back = case when item.kind = 'rollingBack' then 'errored' when item.kind in (${FINAL}) then null else instance.rolling_back end,
+    rollback = item.rollback,
+    finished_at = case when item.kind in (${FINAL}) then clock.now end,
+    purge_at = clock.now + case when item.kind = 'completed' then instance.success_retention when item.kind in (${FINAL}) then instance.error_retention end`,
 };
 
 /**

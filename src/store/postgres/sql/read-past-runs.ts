@@ -5,7 +5,7 @@ export function readPastRuns(schema: SchemaPrefix): Statement {
   return {
     name: "read_past_runs",
     text: `
-select past.run, past.status, past.output::text as output, past.error::text as error, past.started_at, past.finished_at
+select past.run, past.status, past.output::text as output, past.error::text as error, past.rollback::text as rollback, past.started_at, past.finished_at
 from ${schema}past_run as past where past.ref = $1 order by past.run`,
   };
 }

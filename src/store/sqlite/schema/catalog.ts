@@ -10,6 +10,7 @@ alter table perdure_instance add column status text generated always as (
   case when outcome is not null then outcome
     when paused and class = 2 and lock is not null then 'waitingForPause'
     when paused then 'paused'
+    when rolling_back is not null then 'rollingBack'
     when class = 2 and lock is not null then 'running'
     when started_at is null then 'queued'
     else 'waiting' end

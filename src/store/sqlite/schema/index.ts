@@ -3,6 +3,7 @@ import { CATALOG } from "./catalog.ts";
 import { HOOKS } from "./hooks.ts";
 import { INSTANCE_TRAITS } from "./instance-traits.ts";
 import { LINES } from "./lines.ts";
+import { ROLLBACKS } from "./rollbacks.ts";
 import { SCHEDULES } from "./schedules.ts";
 import { STREAMS } from "./streams.ts";
 import { SUBJECTS } from "./subjects.ts";
@@ -14,6 +15,7 @@ export const schemaMigrations: readonly Migration[] = [
   { owner: "perdure", number: 2, name: "workflows", breaking: false, sql: WORKFLOWS },
   { owner: "perdure", number: 3, name: "subjects", breaking: false, sql: SUBJECTS },
   { owner: "perdure", number: 4, name: "instance traits", breaking: false, sql: INSTANCE_TRAITS },
+  { owner: "perdure", number: 5, name: "rollbacks", breaking: false, sql: ROLLBACKS },
   { owner: "perdure", number: 6, name: "streams", breaking: false, sql: STREAMS },
   { owner: "perdure", number: 7, name: "schedules", breaking: false, sql: SCHEDULES },
   { owner: "perdure", number: 8, name: "catalog", breaking: false, sql: CATALOG },

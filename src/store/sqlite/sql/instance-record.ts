@@ -2,5 +2,5 @@
 export const HELD = "class = 2 and lock is not null";
 
 /** An instance as people see it. */
-export const RECORD = `namespace, name, id, ref, run, status, params, output, error, labels, priority, schedule,
+export const RECORD = `namespace, name, id, ref, run, status, params, output, error, rollback, labels, priority, schedule,
   created_at, started_at, finished_at, available_at`;

@@ -1,0 +1,108 @@
+import type { Clock } from "../clock.ts";
+import type { InstanceName, InstanceOutcome, NewEntry, RollbackReason } from "../store/instance-records.ts";
+import { decodeValue, encodeError } from "../values/index.ts";
+import { RollbackCall, rollbackFailure } from "./rollback-call.ts";
+import type { RunResult } from "./run-result.ts";
+import { rollbackMissing } from "./step-ending.ts";
+import type { UndoableStep, UndoableSteps } from "./undoable-steps.ts";
+
+/** For so long we wait for code that neither calls nor gets anything, while it waits for steps that won't end any more. */
+const PATIENCE_MS = 5000;
+
+interface RollbackSituation {
+  readonly instance: InstanceName;
+  /** What the workflow threw, as it is stored; null if it is to be terminated. */
+  readonly error: string | null;
+  readonly steps: UndoableSteps;
+  readonly clock: Clock;
+}
+
+/**
+ * A run that is rolled back. First the code is run to where it had come, which only registers the rollbacks of its steps: stored
+ * endings are delivered, and nothing else ends or begins. Then the steps are taken back one by one, the last to have begun first.
+ * One that fails for good ends it.
+ */
+export class Rollback {
+  /** Whether the code has ended: it calls no further steps. */
+  settled = false;
+  readonly #situation: RollbackSituation;
+  #undoing = false;
+  /** Calls that won't end any more. */
+  #stranded = 0;
+  #lastSign: number;
+
+  constructor(situation: RollbackSituation) {
+    this.#situation = situation;
+    this.#lastSign = situation.clock.monotonic();
+  }
+
+  get reason(): RollbackReason {
+    return this.#situation.error === null ? "terminated" : "errored";
+  }
+
+  get undoing(): boolean {
+    return this.#undoing;
+  }
+
+  /** What the workflow threw, as it is stored. */
+  get error(): string | null {
+    return this.#situation.error;
+  }
+
+  /** The entry that says that it has begun. */
+  static entry({ name }: InstanceName, error: string | null): NewEntry {
+    const nothing = { attempt: 0, dueAt: null, event: null, parent: null };
+    return { kind: "rollingBack", type: "rollback", name, count: 1, value: error, ...nothing };
+  }
+
+  /** The code has got or called something. */
+  sign(): void {
+    this.#lastSign = this.#situation.clock.monotonic();
+  }
+
+  /** A step was called that won't end any more. */
+  strand(): void {
+    this.#stranded++;
+    this.sign();
+  }
+
+  /** Whether all rollbacks are known, or those that aren't will never be. */
+  get ready(): boolean {
+    if (this.#undoing) return false;
+    return this.settled || this.#situation.steps.complete || this.patience <= 0;
+  }
+
+  /** Milliseconds until we wait for the code no longer. Infinity while it may be waiting for something that isn't a step. */
+  get patience(): number {
+    if (this.#undoing || this.#stranded === 0) return Number.POSITIVE_INFINITY;
+    return this.#lastSign + PATIENCE_MS - this.#situation.clock.monotonic();
+  }
+
+  /** Takes the steps back. `run` tries one rollback, as a step is tried. */
+  async undo(run: (call: RollbackCall) => Promise<unknown>): Promise<void> {
+    this.#undoing = true;
+    const { steps, error, instance } = this.#situation;
+    for (const step of steps.inReverse()) {
+      const ending = step.record?.undo?.ending ?? null;
+      if (ending?.kind === "rolledBack") continue;
+      if (ending !== null) throw decodeValue(ending.value as string); // it had failed for good
+      if (!isKnown(step)) throw rollbackMissing(step.step);
+      await run(new RollbackCall(step, () => rollbackFailure(error, instance)));
+    }
+  }
+
+  /** What becomes of the instance, when it is over. */
+  outcome(result: RunResult): Extract<InstanceOutcome, { kind: "errored" | "terminated" }> {
+    const { error, steps } = this.#situation;
+    const rollback = steps.size === 0 ? null : describeRollback(result);
+    return error === null ? { kind: "terminated", rollback } : { kind: "errored", error, rollback };
+  }
+}
+
+function isKnown(step: UndoableStep): step is UndoableStep & { call: NonNullable<UndoableStep["call"]> } {
+  return step.call !== null && step.call.rollback !== null;
+}
+
+function describeRollback(result: RunResult): string {
+  return "error" in result ? `{"outcome":"failed","error":${encodeError(result.error)}}` : '{"outcome":"complete"}';
+}
