@@ -14,6 +14,7 @@ const OTHER_ENGINES = [
   "tests/store/{migrations,time}.test.ts",
   "tests/*/wrong-clocks.test.ts",
   "tests/hooks/{samples,bad-definitions}.test.ts",
+  "tests/workflows/streams.test.ts",
 ];
 
 /** Inside of workerd there is another list of engines. */
@@ -45,7 +46,7 @@ export default defineConfig({
       {
         resolve: {
           alias: [
-            { find: /^perdure$/, replacement: path("src/index.ts") },
+            { find: /^perdure$/, replacement: path("src/everywhere.ts") },
             { find: /^perdure\/durable-object$/, replacement: path("src/durable-object/index.ts") },
             { find: /^perdure\/dispatchers\/cloudflare-do$/, replacement: path("src/dispatchers/cloudflare-do.ts") },
           ],

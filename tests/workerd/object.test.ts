@@ -1,4 +1,5 @@
 import { env, evictDurableObject, type ObjectId, type ObjectNamespace, runInDurableObject } from "cloudflare:test";
+import { fromDurableObject } from "perdure";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { happened, note, type Shop, stepGates } from "./support/shop.ts";
 
@@ -39,6 +40,23 @@ describe("an object with workflows, hooks and subjects", () => {
     await inside(({ app }) => app.hooks.greet.trigger(order));
 
     await eventually(() => expect(happened.get(order)).toEqual(["greeted"]));
+  });
+
+  it("triggers hooks in a transaction of its host's, and not if that is rolled back", async () => {
+    await runInDurableObject(object(), ({ app }: Shop, { storage }) => {
+      const triggerIn = (name: string) => app.within(fromDurableObject(storage)).triggerHook("greet", name);
+      storage.transactionSync(() => triggerIn(order));
+      expect(() =>
+        storage.transactionSync(() => {
+          triggerIn(`${order} undone`);
+          throw new Error("It is rolled back.");
+        }),
+      ).toThrow("rolled back");
+    });
+
+    await eventually(() => expect(happened.get(order)).toEqual(["greeted"]));
+    await eventually(async () => expect(await alarm()).toBeNull());
+    expect(happened.get(`${order} undone`)).toBeUndefined();
   });
 
   it("goes on by itself with a workflow that sleeps, after it was evicted", async () => {

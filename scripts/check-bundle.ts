@@ -1,0 +1,57 @@
+/**
+ * Bundles what a Worker of Cloudflare would, tells its size, and fails if anything of Node's is in it.
+ *
+ *     npm run check:bundle
+ */
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build, type Plugin } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+const WORKERS = {
+  "workflows, hooks and subjects in objects, with a router and HTTP":
+    'export { defineWorkflow, defineHook } from "./src/everywhere.ts"; export * from "./src/durable-object/index.ts";',
+  "hooks of a fragment in an object":
+    'export { defineFragment, defineHook, instantiate, migrate, createDurableHooksProcessor } from "./src/everywhere.ts";' +
+    'export * from "./src/dispatchers/cloudflare-do.ts"; export { durableObject } from "./src/store/sqlite/durable-object.ts";',
+  "everything that runs everywhere":
+    'export * from "./src/everywhere.ts"; export * from "./src/durable-object/index.ts"; export * from "./src/http/index.ts";',
+};
+
+/** A Worker without compatibility flags has nothing of Node's. */
+function refuseNode(found: Set<string>): Plugin {
+  return {
+    name: "refuse-node",
+    setup({ onResolve }) {
+      onResolve({ filter: /^cloudflare:/ }, ({ path }) => ({ path, external: true }));
+      onResolve({ filter: /^(node:|pg$|better-sqlite3$)/ }, ({ path, importer }) => {
+        found.add(`${path}, imported by ${importer}`);
+        return { path, external: true };
+      });
+    },
+  };
+}
+
+const found = new Set<string>();
+for (const [name, contents] of Object.entries(WORKERS)) {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: root },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "esm",
+    target: "es2024",
+    platform: "browser",
+    conditions: ["workerd", "worker", "browser"],
+    plugins: [refuseNode(found)],
+  });
+  const bundle = outputFiles[0]?.contents as Uint8Array;
+  console.log(`${name}: ${toKilobytes(bundle.length)} minified, ${toKilobytes(gzipSync(bundle).length)} gzipped`);
+}
+for (const one of found) console.error(`A Worker can't have ${one}.`);
+process.exitCode = found.size === 0 ? 0 : 1;
+
+function toKilobytes(bytes: number): string {
+  return `${(bytes / 1000).toFixed(1)} kB`;
+}

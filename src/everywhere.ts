@@ -1,0 +1,143 @@
+/** What the package exports that runs wherever JavaScript does: all that a Worker of Cloudflare gets. */
+
+export type { Application, HookHandle, HookHandles } from "./app/application.ts";
+export type { ApplicationSubjects } from "./app/application-subjects.ts";
+export type { Clock, Timer } from "./clock.ts";
+export { type Duration, parseDuration } from "./duration.ts";
+export {
+  AttemptAbortedError,
+  CodecError,
+  CommitOutcomeUnknownError,
+  ConflictError,
+  EventTimeoutError,
+  InvalidInputError,
+  NonRetryableError,
+  NotFoundError,
+  PerdureError,
+  RevisionConflictError,
+  SchemaError,
+  StoreError,
+  WorkflowFailedError,
+  WorkflowTerminatedError,
+} from "./errors.ts";
+export { createDurableHooksProcessor, type DurableHooksProcessor } from "./fragment/create-processor.ts";
+export {
+  defineFragment,
+  type FragmentBuilder,
+  type FragmentDefinition,
+  type HooksContext,
+  type RunUnitOfWork,
+  type ServicesContext,
+} from "./fragment/define-fragment.ts";
+export type { AnyFragment, Fragment } from "./fragment/fragment.ts";
+export { type FragmentInstantiation, type FragmentOptions, instantiate } from "./fragment/instantiate.ts";
+export { migrate } from "./fragment/migrate.ts";
+export type { TriggerArguments, UnitOfWork } from "./fragment/unit-of-work.ts";
+export type { RunWithin, WithinAsync, WithinSync } from "./fragment/within.ts";
+export { type WorkflowsConfig, WorkflowsFragment, workflowsFragment } from "./fragment/workflows-fragment.ts";
+export {
+  type AnyHookDefinition,
+  defineHook,
+  type HookDefinition,
+  type HookDefinitions,
+  type HookInput,
+  type HookOptions,
+} from "./hooks/define-hook.ts";
+export type { CancelledHooks, DurableHooks, HookListOptions, HookPage, HookSummary } from "./hooks/durable-hooks.ts";
+export type { HookContext, TraceContext } from "./hooks/hook-context.ts";
+export type { DurableHooksOptions, StuckHook, StuckHooksReport } from "./hooks/hook-settings.ts";
+export type { TriggerOptions } from "./hooks/trigger.ts";
+export type { TriggeredHook } from "./hooks/write-triggers.ts";
+export type { Logger } from "./logger.ts";
+export type { Backoff, RetryOptions } from "./queue/retry-policy.ts";
+export type { Randomness } from "./randomness.ts";
+export { type AesGcmOptions, aesGcm } from "./store/codec/aes-gcm.ts";
+export type { Codec } from "./store/codec/codec.ts";
+export type { AsyncTransaction, ForeignTransaction, SyncTransaction } from "./store/foreign-transaction.ts";
+export type { HookStatistics, HookStatus } from "./store/hook-records.ts";
+export type { InstanceStatus } from "./store/instance-records.ts";
+export type { FragmentMigration, FragmentTables } from "./store/migration.ts";
+export type { SqlRow, SqlValue } from "./store/sql-value.ts";
+export type { DatabaseAdapter } from "./store/store.ts";
+export type { SubjectStatus } from "./store/subject-records.ts";
+export { defineSubjects, type SubjectsDefinition, type SubjectsOptions } from "./subjects/define-subjects.ts";
+export type { SubjectRetries, SubjectSettings } from "./subjects/dispatcher-settings.ts";
+export type {
+  HandleSubject,
+  SubjectContext,
+  SubjectOutcome,
+  SubjectProgress,
+  SubjectResult,
+} from "./subjects/handle-subject.ts";
+export type { HandlingOptions, RunOptions, RunReport } from "./subjects/run-subjects.ts";
+export type { SubjectDispatcher, SubjectPage } from "./subjects/subject-dispatcher.ts";
+export type {
+  CheckpointOptions,
+  ClaimOptions,
+  CompleteOptions,
+  DiscoveredSubject,
+  FailOptions,
+  SubjectListOptions,
+  SubjectReference,
+  SyncOptions,
+  SyncReport,
+  Time,
+} from "./subjects/subject-inputs.ts";
+export type { SubjectState } from "./subjects/subject-state.ts";
+export type { Discovered } from "./subjects/sync-discovered.ts";
+export { fromDurableObject } from "./transactions/from-durable-object.ts";
+export { fromPg } from "./transactions/from-pg.ts";
+export { fromBetterSqlite3, fromNodeSqlite } from "./transactions/from-sqlite.ts";
+export type { AllInstances } from "./workflows/all-instances.ts";
+export type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "./workflows/batches.ts";
+export type { CreateOptions } from "./workflows/create-options.ts";
+export { defineWorkflow, type WorkflowContext } from "./workflows/define-workflow.ts";
+export { WorkflowEntrypoint } from "./workflows/entrypoint.ts";
+export type { ConcurrencyOptions, RateLimitOptions } from "./workflows/flow-control.ts";
+export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/history-page.ts";
+export type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./workflows/instance.ts";
+export type { AllInstanceCounts, InstanceCounts } from "./workflows/instance-counts.ts";
+export type { RestartPoint } from "./workflows/kept-entries.ts";
+export type { Labels } from "./workflows/labels.ts";
+export type { RestartedInstance, RestartOptions } from "./workflows/restart-options.ts";
+export type { RetentionOptions } from "./workflows/retention.ts";
+export type {
+  WorkflowRollbackContext,
+  WorkflowRollbackHandler,
+  WorkflowStepRollbackConfig,
+  WorkflowStepRollbackOptions,
+} from "./workflows/rollback-types.ts";
+export type { WorkflowCronSchedule } from "./workflows/scheduled-event.ts";
+export type {
+  RetryDelay,
+  StepRetries,
+  WorkflowStep,
+  WorkflowStepConfig,
+  WorkflowStepContext,
+} from "./workflows/step.ts";
+export { StoredStream } from "./workflows/streams/stored-stream.ts";
+export type {
+  CompletedEvent,
+  ErroredEvent,
+  TerminalHandler,
+  TerminalHooks,
+  TerminatedEvent,
+} from "./workflows/terminal-hooks.ts";
+export type {
+  SubscribeOptions,
+  WorkflowInstanceEvent,
+  WorkflowInstanceEventType,
+  WorkflowInstanceSubscription,
+} from "./workflows/views/instance-event.ts";
+export type {
+  InstanceListOptions,
+  InstancePage,
+  TypedBindings,
+  WorkflowBinding,
+  WorkflowBindings,
+} from "./workflows/workflow-binding.ts";
+export type { ReceivedEvent, WorkflowEvent } from "./workflows/workflow-event.ts";
+export type { ScheduleOption } from "./workflows/workflow-schedule.ts";
+export type { ScheduleSelection, ScheduleSummary, WorkflowSchedules } from "./workflows/workflow-schedules.ts";
+export type { WorkflowLimits } from "./workflows/workflow-settings.ts";
+export type { AnyWorkflow, WorkflowDefinition, Workflows } from "./workflows/workflow-types.ts";
