@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import type { Plugin } from "vite";
@@ -8,14 +9,12 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 /** The tests of behaviour that also run inside of workerd, on the storage of a Durable Object. */
 const SHARED_SUITE = ["tests/store/*.test.ts", "tests/hooks/*.test.ts", "tests/workflows/*.test.ts"];
 
-/** Of these, what is about other engines, or about files and processes. */
-const OTHER_ENGINES = [
-  "tests/store/{postgres,sqlite}-*.test.ts",
-  "tests/store/{migrations,time}.test.ts",
-  "tests/*/wrong-clocks.test.ts",
-  "tests/hooks/{samples,bad-definitions}.test.ts",
-  "tests/workflows/streams.test.ts",
-];
+/** Of these, what is about other engines, or about files and processes: known by what it imports. */
+const NEEDS_NODE =
+  /from "(pg|better-sqlite3|node:(sqlite|fs|child_process)|[^"]*\/(testing\/index|(use-)?postgres[a-z/-]*|instance-session)\.ts)"/;
+const otherEngines = globSync(SHARED_SUITE, { cwd: path(".") }).filter((file) =>
+  NEEDS_NODE.test(readFileSync(path(file), "utf8")),
+);
 
 /** Inside of workerd there is another list of engines. */
 const objectEngines: Plugin = {
@@ -70,7 +69,7 @@ export default defineConfig({
         test: {
           name: "workerd",
           include: [...SHARED_SUITE, "tests/workerd/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...OTHER_ENGINES],
+          exclude: [...configDefaults.exclude, ...otherEngines],
           isolate: false,
           runner: path("tests/workerd/support/object-runner.ts"),
           testTimeout: 60_000,
