@@ -1,6 +1,10 @@
 /**
  * A small shop on embedded SQLite. Orders are placed; everything that follows from them is done by durable hooks. Meanwhile
- * somebody in the office wants to buy a chair: a durable workflow sees to it, with its steps, waits and retries.
+ * durable workflows see to three other things in the office:
+ *
+ *     approval.ts   somebody wants to buy a chair: steps, an event, a sleep, a retry
+ *     trip.ts       somebody wants to travel, and one booking fails: the others are rolled back
+ *     overview.ts   every other second it is told what has become of all workflows: a schedule
  *
  *     npm start
  *
@@ -9,6 +13,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { defineHook, NonRetryableError, perdure } from "../src/index.ts";
 import { definePurchase } from "./approval.ts";
+import { defineOverview } from "./overview.ts";
+import { defineTrip } from "./trip.ts";
 
 interface Order {
   readonly id: string;
@@ -56,17 +62,22 @@ const purchase = definePurchase({
   say: (what) => say("purchase", what),
   notify: async (message, key) => void (await app.hooks.notify.trigger(message, { id: key })),
 });
+const trip = defineTrip((what) => say("trip", what));
+const overview = defineOverview({
+  say: (what) => say("overview", what),
+  count: async () => (await app.instances.counts()).workflows,
+});
 
 const app = await perdure({
   database: "perdure-demo.db",
   hooks: { charge, confirm, remind, report, notify },
-  workflows: { purchase },
+  workflows: { purchase, trip, overview },
   worker: {
-    onError: (error, { attempt }) =>
-      say(
-        "!",
-        `${(error as Error).message}${attempt?.final ? ": given up, kept as a dead letter" : ": will be tried again"}`,
-      ),
+    onError: (error, { attempt }) => {
+      if (attempt?.description.startsWith("workflow")) return; // see travel
+      const next = attempt?.final ? "given up, kept as a dead letter" : "will be tried again";
+      say("!", `${(error as Error).message}: ${next}`);
+    },
   },
 });
 
@@ -74,23 +85,22 @@ await app.unitOfWork(
   (uow) =>
     uow.sql`create table if not exists orders (id text primary key, email text, amount real, paid integer default 0)`,
 );
+say("start", `this is process ${process.pid}: kill -9 it at any moment, and start it again`);
 const { pending, processing, failed } = await app.durableHooks.statistics();
 if (pending + processing + failed > 0) {
   say("start", `found ${pending + processing} hooks of an earlier run that go on now, and ${failed} dead letters`);
 }
 
-/** The purchases that aren't finished: those of an earlier run that was killed, or a new one. */
-async function findPurchases(): Promise<string[]> {
-  const { instances } = await app.workflows.purchase.list();
-  const open = instances.filter(({ finishedAt }) => finishedAt === null);
-  for (const { id, status } of open)
-    say("start", `found the purchase ${id} of an earlier run, ${status}: it goes on now`);
-  if (open.length > 0) return open.map(({ id }) => id);
-  const id = `chair-${run}`;
-  await app.workflows.purchase.create({ id, params: { item: "a chair", price: 240 } });
-  say("purchase", `${id} requested`);
-  return [id];
+/** What isn't finished of an earlier run that was killed. */
+async function findUnfinished(kind: "purchase" | "trip"): Promise<string[]> {
+  const { instances } = await app.workflows[kind].list();
+  const unfinished = instances.filter(({ finishedAt }) => finishedAt === null);
+  for (const { id, status } of unfinished) say("start", `found ${id} of an earlier run, ${status}: it goes on now`);
+  return unfinished.map(({ id }) => id);
 }
+
+const purchases = await findUnfinished("purchase");
+const trips = await findUnfinished("trip");
 
 /** The manager takes a moment. Sending it twice does no harm: the event has an id of its own. */
 async function approve(id: string): Promise<void> {
@@ -106,7 +116,15 @@ async function approve(id: string): Promise<void> {
   say("purchase", `${id} is ${bought ? "bought" : "off"}, ${left} € left; its journal: ${steps.join(", ")}`);
 }
 
-const purchases = (await findPurchases()).map(approve);
+if (purchases.length === 0) {
+  const { id } = await app.workflows.purchase.create({
+    id: `purchase-${run}`,
+    params: { item: "a chair", price: 240 },
+  });
+  purchases.push(id);
+  say("purchase", `${id} requested`);
+}
+const approvals = purchases.map(approve);
 
 /** The order and its hook are one transaction: both are there, or neither is. */
 async function placeOrder(order: Order): Promise<void> {
@@ -126,7 +144,20 @@ await placeOrder({ id: `${run}-1`, email: "twice@example.org", amount: 1 }).catc
   say("order", `${run}-1 exists: rolled back, and no hook was left behind`);
 });
 
-await Promise.all(purchases);
+/** There is no car left, so the trip fails, and what was booked is cancelled. */
+async function travel(id: string): Promise<void> {
+  const instance = await app.workflows.trip.get(id);
+  await instance.result().catch(() => {});
+  const { status, error, rollback } = await instance.status();
+  say("trip", `${id} is ${status} (${error?.message}), its rollback is ${rollback?.outcome}`);
+}
+
+if (trips.length === 0) {
+  const { id } = await app.workflows.trip.create({ id: `trip-${run}`, params: { to: "Lisbon" } });
+  trips.push(id);
+  say("trip", `${id} requested`);
+}
+await Promise.all([...approvals, ...trips.map(travel)]);
 for (;;) {
   const { pending, processing } = await app.durableHooks.statistics();
   if (pending + processing === 0) break;
