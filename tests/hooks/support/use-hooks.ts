@@ -180,7 +180,7 @@ export class TestProcess<Hooks extends HookDefinitions> {
 
 /** Waits for a condition that other threads and processes bring about. No time of the test's own clock passes. */
 export function eventually<Result>(check: () => Result | Promise<Result>): Promise<Result> {
-  return vi.waitFor(check, { timeout: 30_000, interval: 2 });
+  return vi.waitFor(check, { timeout: 55_000, interval: 2 });
 }
 
 /** The same for what takes time to pass: moves the clock on, a little at a time. */
