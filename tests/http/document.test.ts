@@ -138,6 +138,9 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.post("/workflows/failing/instances", { id: "one" });
   await client.becomes("/workflows/echo/instances/one", "complete");
   await client.becomes("/workflows/failing/instances/one", "errored");
+  await client.post("/workflows/unsure/instances", { id: "one" });
+  await client.becomes("/workflows/unsure/instances/one", "errored");
+  await client.post("/workflows/unsure/instances/one/retry");
   await client.get("/workflows/echo/instances?limit=1");
   await client.get("/instances");
   await client.post("/workflows/echo/instances/two/restart-or-create", { labels: { a: "b" } });
@@ -189,7 +192,7 @@ async function useEverything(client: Client, app: App): Promise<void> {
 /** What isn't there. */
 async function askForNothing(client: Client): Promise<void> {
   for (const rest of ["", "/history", "/subscribe"]) await client.get(`/workflows/echo/instances/none${rest}`);
-  for (const verb of ["pause", "resume", "terminate", "restart"]) {
+  for (const verb of ["pause", "resume", "terminate", "restart", "retry"]) {
     await client.post(`/workflows/echo/instances/none/${verb}`);
   }
   await client.post("/workflows/echo/instances/none/events", { type: "a" });
@@ -209,7 +212,8 @@ async function askForNothing(client: Client): Promise<void> {
 /** What contradicts what is stored. */
 async function contradict(client: Client, app: App): Promise<void> {
   await client.post("/workflows/echo/instances", { id: "one" });
-  for (const verb of ["pause", "resume", "terminate"]) await client.post(`/workflows/echo/instances/one/${verb}`);
+  for (const verb of ["pause", "resume", "terminate", "retry"])
+    await client.post(`/workflows/echo/instances/one/${verb}`);
   await client.post("/workflows/echo/instances/one/events", { type: "a" });
   const other = app.subjects.dispatcher("other");
   await client.post("/subjects/other/a/release", { revision: 1 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ENGINES } from "../support/engines.ts";
-import { hooks, workflows } from "./support/sample-app.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { hooks, repair, unsure, workflows } from "./support/sample-app.ts";
 import { useHttp } from "./support/use-http.ts";
 
 describe.each(ENGINES)("instances over HTTP on $name", (engine) => {
@@ -150,6 +151,44 @@ describe.each(ENGINES)("instances over HTTP on $name", (engine) => {
 
     const late = await client.post(`${path}/events`, { type: "approved" });
     expect([late.status, late.body["code"]]).toEqual([409, "instance.finished"]);
+  });
+
+  test("are restarted from a step, and terminated with their steps taken back", async () => {
+    const { client } = await setUp();
+    const path = "/workflows/fragile/instances/one";
+    repair.broken = false;
+    repair.log.length = 0;
+    await client.post("/workflows/fragile/instances", { id: "one" });
+    await client.becomes(path, "waiting");
+
+    const unknown = await client.post(`${path}/restart`, { from: { name: "third" } });
+    expect([unknown.status, unknown.body["code"]]).toEqual([404, "step.not_found"]);
+    expect((await client.post(`${path}/restart`, { from: { name: "second" } })).status).toBe(204);
+    await waitUntil("the second step has run again", () => repair.log.length === 3);
+    expect((await client.becomes(path, "waiting"))["run"]).toBe(2);
+    expect(repair.log).toEqual(["first", "second", "second"]);
+    expect((await client.post(`${path}/terminate`, { rollback: true })).status).toBe(204);
+
+    expect(await client.becomes(path, "terminated")).toMatchObject({ rollback: { outcome: "complete" } });
+    expect(repair.log.at(-1)).toBe("first taken back");
+  });
+
+  test("that failed at a step are tried again there", async () => {
+    const { client } = await setUp();
+    const path = "/workflows/failing/instances/one";
+    await client.post("/workflows/failing/instances", { id: "one" });
+    await client.becomes(path, "errored");
+    const none = await client.post(`${path}/retry`);
+    expect([none.status, none.body["code"]]).toEqual([409, "instance.no_failed_step"]);
+    await client.post("/workflows/unsure/instances", { id: "one" });
+    await client.becomes("/workflows/unsure/instances/one", "errored");
+
+    unsure.broken = false;
+    expect((await client.post("/workflows/unsure/instances/one/retry")).status).toBe(204);
+
+    const state = await client.becomes("/workflows/unsure/instances/one", "complete");
+    expect([state["run"], state["output"]]).toEqual([2, "sure"]);
+    unsure.broken = true;
   });
 
   test("that fail say why, without a stack", async () => {

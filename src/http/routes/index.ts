@@ -11,6 +11,7 @@ import {
   pauseInstance,
   restartInstance,
   resumeInstance,
+  retryInstance,
   terminateInstance,
 } from "./instances.ts";
 import { listAllInstances, listInstances } from "./list-instances.ts";
@@ -36,6 +37,7 @@ const ROUTES: readonly Route[] = [
   resumeInstance,
   terminateInstance,
   restartInstance,
+  retryInstance,
   sendEvent,
   readHistory,
   subscribe,

@@ -1,6 +1,7 @@
 import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
-import { DONE } from "../schemas.ts";
+import { objectOf } from "../schema.ts";
+import { DONE, NAME } from "../schemas.ts";
 import { INSTANCE, INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
 
 export const getInstance = defineRoute({
@@ -72,30 +73,63 @@ export const terminateInstance = defineRoute({
   method: "POST",
   path: `${INSTANCE_PATH}/terminate`,
   name: "terminateInstance",
-  summary: "Ends an instance.",
+  summary: "Ends an instance, and takes its steps back first where that is wanted.",
+  operation: "manage",
+  resource: instanceResource,
+  params: INSTANCE_PARAMS,
+  body: objectOf(
+    { rollback: { type: "boolean", description: "Steps that have a rollback are taken back. Default: no." } },
+    [],
+  ),
+  bodyOptional: true,
+  answers: DONE,
+  errors: [404, 409],
+  handle: async ({ host, params, body }) => {
+    await host.instance(params).terminate(body);
+    return { status: 204 };
+  },
+});
+
+const RESTART_POINT = objectOf(
+  {
+    name: { ...NAME, description: "Of a step that has run." },
+    count: { type: "integer", minimum: 1, description: "Which call of that name. Default: 1." },
+    type: { type: "string", enum: ["do", "sleep", "waitForEvent"] },
+  },
+  ["name"],
+);
+
+export const restartInstance = defineRoute({
+  method: "POST",
+  path: `${INSTANCE_PATH}/restart`,
+  name: "restartInstance",
+  summary:
+    "Begins anew with the same params, whatever its state; with `from`, what had ended before that step keeps its results.",
+  operation: "manage",
+  resource: instanceResource,
+  params: INSTANCE_PARAMS,
+  body: objectOf({ from: RESTART_POINT }, []),
+  bodyOptional: true,
+  answers: DONE,
+  errors: [404],
+  handle: async ({ host, params, body }) => {
+    await host.instance(params).restart(body);
+    return { status: 204 };
+  },
+});
+
+export const retryInstance = defineRoute({
+  method: "POST",
+  path: `${INSTANCE_PATH}/retry`,
+  name: "retryInstance",
+  summary: "Of an errored instance, tries the steps again whose errors ended it; all others keep their results.",
   operation: "manage",
   resource: instanceResource,
   params: INSTANCE_PARAMS,
   answers: DONE,
   errors: [404, 409],
   handle: async ({ host, params }) => {
-    await host.instance(params).terminate();
-    return { status: 204 };
-  },
-});
-
-export const restartInstance = defineRoute({
-  method: "POST",
-  path: `${INSTANCE_PATH}/restart`,
-  name: "restartInstance",
-  summary: "Begins anew with the same params, whatever its state. Earlier runs stay in the history.",
-  operation: "manage",
-  resource: instanceResource,
-  params: INSTANCE_PARAMS,
-  answers: DONE,
-  errors: [404],
-  handle: async ({ host, params }) => {
-    await host.instance(params).restart();
+    await host.instance(params).retryFailedStep();
     return { status: 204 };
   },
 });
