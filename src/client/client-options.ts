@@ -1,0 +1,65 @@
+import { InvalidInputError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
+
+export interface ClientOptions {
+  /** Where the HTTP handler is mounted, its base path included: `https://example.org/perdure`. */
+  readonly baseUrl: string | URL;
+  /** Sent as a bearer token; a function is asked for each request. */
+  readonly token?: string | (() => string | Promise<string>);
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: the runtime's own. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** How often a request is sent again that got no answer. Default: 4. */
+  readonly retries?: number;
+  /**
+   * Under which names instances are stored, by the keys of the application. Needed where they differ and the token may not list
+   * the workflows; else the server is asked, once.
+   */
+  readonly names?: Readonly<Record<string, string>>;
+}
+
+export interface ClientSettings {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly token: () => Promise<string | null>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: (request: Request) => Promise<Response>;
+  readonly retries: number;
+  readonly names: Readonly<Record<string, string>> | null;
+}
+
+const MOST_RETRIES = 20;
+
+export function parseClientOptions(options: ClientOptions): ClientSettings {
+  checkOptions(options, {
+    label: "createClient",
+    fields: ["baseUrl", "token", "headers", "fetch", "retries", "names"],
+  });
+  const { baseUrl, token, headers = {}, retries = 4, names = null } = options;
+  const { fetch = (request: Request) => globalThis.fetch(request) } = options;
+  if (!(Number.isInteger(retries) && retries >= 0 && retries <= MOST_RETRIES)) {
+    throw invalid(`retries must be a whole number from 0 to ${MOST_RETRIES}`);
+  }
+  return {
+    baseUrl: parseBaseUrl(baseUrl),
+    token: async () => (typeof token === "function" ? token() : (token ?? null)),
+    headers,
+    fetch,
+    retries,
+    names,
+  };
+}
+
+function parseBaseUrl(baseUrl: unknown): string {
+  const url = URL.parse(String(baseUrl));
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw invalid("baseUrl must be where the HTTP handler is: an absolute URL, with http or https");
+  }
+  if (url.search !== "" || url.hash !== "") throw invalid("baseUrl must have neither a query nor a fragment");
+  return url.href.replace(/\/+$/, "");
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("options.invalid", `${problem}.`);
+}

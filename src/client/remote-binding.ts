@@ -1,0 +1,110 @@
+import { InvalidInputError } from "../errors.ts";
+import type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "../workflows/batches.ts";
+import type { CreateOptions } from "../workflows/create-options.ts";
+import type { WorkflowInstance } from "../workflows/instance.ts";
+import type { InstanceCounts } from "../workflows/instance-counts.ts";
+import type { RestartedInstance, RestartOptions } from "../workflows/restart-options.ts";
+import type { InstanceListOptions, InstancePage, WorkflowBinding } from "../workflows/workflow-binding.ts";
+import type { EventPayloads } from "../workflows/workflow-event.ts";
+import { RemoteInstance } from "./remote-instance.ts";
+import type { Answered, ClientRequest, Transport } from "./transport.ts";
+import { fromWirePage, type WirePage } from "./wire.ts";
+import { toListQuery, toWireOptions } from "./wire-options.ts";
+
+type Options = CreateOptions<unknown>;
+
+/** A workflow on a server. `findName` tells under which name its instances are stored there. */
+export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPayloads> {
+  readonly #transport: Transport;
+  readonly #findName: () => Promise<string>;
+
+  constructor(transport: Transport, findName: () => Promise<string>) {
+    this.#transport = transport;
+    this.#findName = findName;
+  }
+
+  /** Sent again, it is the same request to the server: it creates nothing twice. */
+  async create(options: Options = {}): Promise<WorkflowInstance> {
+    const { response } = await this.#post([], toWireOptions(options), { keyed: true });
+    return this.#instance(((await response.json()) as { id: string }).id);
+  }
+
+  createBatch(batch: readonly Options[]): Promise<WorkflowInstance[]>;
+  createBatch(batch: BatchOptions<unknown>): Promise<CreatedBatch>;
+  async createBatch(batch: readonly Options[] | BatchOptions<unknown>): Promise<WorkflowInstance[] | CreatedBatch> {
+    const { created, errors } = await this.#createBatch(toInstances(batch));
+    if (!Array.isArray(batch)) return { created, errors };
+    const refused = errors.find(({ code }) => code !== "instance.already_exists");
+    if (refused !== undefined) throw new InvalidInputError(refused.code, refused.message);
+    return created;
+  }
+
+  /** Nobody can tell a second restart from the first: a request without an answer isn't sent again. */
+  async restartOrCreate({ id, ...options }: RestartOptions<unknown>): Promise<RestartedInstance> {
+    const when = typeof options.when === "string" && !WORDS.includes(options.when) ? [options.when] : options.when;
+    const body = toWireOptions({ ...options, ...(when === undefined ? {} : { when }) });
+    const { response } = await this.#post([id, "restart-or-create"], body, { once: true });
+    const { outcome } = (await response.json()) as Pick<RestartedInstance, "outcome">;
+    return { instance: await this.#instance(id), outcome };
+  }
+
+  async deleteBatch(ids: readonly string[]): Promise<DeletedBatch> {
+    const { response, repeated } = await this.#post(["batch", "delete"], { ids }, {});
+    const { deleted, errors } = (await response.json()) as DeletedBatch;
+    if (!repeated) return { deleted, errors };
+    // What isn't there any more may have been deleted by this very request, whose first answer was lost.
+    const gone = errors.filter(({ code }) => code === "instance.not_found");
+    const others = errors.filter((error) => !gone.includes(error));
+    return { deleted: [...deleted, ...gone.map(({ id = "" }) => ({ id }))], errors: others };
+  }
+
+  async get(id: string): Promise<WorkflowInstance> {
+    const instance = await this.#instance(id);
+    await instance.status();
+    return instance;
+  }
+
+  async list(options: InstanceListOptions = {}): Promise<InstancePage> {
+    const { response } = await this.#send({ method: "GET", query: toListQuery(options), repeat: "always" }, []);
+    return fromWirePage((await response.json()) as WirePage);
+  }
+
+  async counts(): Promise<InstanceCounts> {
+    const name = await this.#findName();
+    const { response } = await this.#transport.send({ method: "GET", path: ["stats"], repeat: "always" });
+    const { instances } = (await response.json()) as { instances: { workflows: Record<string, InstanceCounts> } };
+    return instances.workflows[name] as InstanceCounts;
+  }
+
+  async #createBatch(instances: readonly Options[]): Promise<{ created: WorkflowInstance[]; errors: BatchError[] }> {
+    const body = { instances: instances.map(toWireOptions) };
+    const { response } = await this.#post(["batch"], body, { keyed: true });
+    const { created, errors } = (await response.json()) as { created: { id: string }[]; errors: BatchError[] };
+    return { created: await Promise.all(created.map(({ id }) => this.#instance(id))), errors };
+  }
+
+  async #instance(id: string): Promise<RemoteInstance> {
+    return new RemoteInstance(this.#transport, await this.#findName(), id);
+  }
+
+  /** `keyed`: the server knows it again. `once`: sent twice it could be done twice. */
+  #post(part: readonly string[], body: unknown, { keyed = false, once = false }): Promise<Answered> {
+    const headers = keyed ? { "idempotency-key": crypto.randomUUID() } : {};
+    return this.#send({ method: "POST", body, headers, repeat: once ? "unless-sent" : "always" }, part);
+  }
+
+  async #send(request: Omit<ClientRequest, "path">, part: readonly string[]): Promise<Answered> {
+    return this.#transport.send({ ...request, path: ["workflows", await this.#findName(), "instances", ...part] });
+  }
+}
+
+/** States of `restartOrCreate` that stand for several. */
+const WORDS: readonly string[] = ["finished", "always"];
+
+function toInstances(batch: readonly Options[] | BatchOptions<unknown>): readonly Options[] {
+  if (Array.isArray(batch)) return batch;
+  const options = batch as BatchOptions<unknown>;
+  if ("instances" in options) return options.instances;
+  const { count, ...alike } = options;
+  return Array.from({ length: count }, () => alike);
+}

@@ -1,0 +1,172 @@
+import { type Duration, parseDuration } from "../duration.ts";
+import { ConflictError, NotFoundError, PerdureError, WorkflowFailedError, WorkflowTerminatedError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
+import type { HistoryOptions, HistoryPage } from "../workflows/history-page.ts";
+import type { InstanceState, WorkflowInstance } from "../workflows/instance.ts";
+import type { SubscribeOptions, WorkflowInstanceSubscription } from "../workflows/views/instance-event.ts";
+import { RemoteSubscription } from "./remote-subscription.ts";
+import { type Answered, type Transport, wasRepeated } from "./transport.ts";
+import { fromWireHistory, fromWireState, toWire, type WireHistory, type WireSummary } from "./wire.ts";
+
+const ENDS = ["workflow_completed", "workflow_errored", "workflow_terminated"] as const;
+
+/** An instance on a server. It does what one in process does. */
+export class RemoteInstance implements WorkflowInstance {
+  readonly id: string;
+  readonly workflowName: string;
+  readonly #transport: Transport;
+
+  constructor(transport: Transport, workflowName: string, id: string) {
+    this.#transport = transport;
+    this.workflowName = workflowName;
+    this.id = id;
+  }
+
+  async status(): Promise<InstanceState> {
+    return this.#status();
+  }
+
+  async result(options: { readonly timeout?: Duration; readonly signal?: AbortSignal } = {}): Promise<unknown> {
+    checkOptions(options, { label: "result", fields: ["timeout", "signal"] });
+    const { timeout, signal } = options;
+    const late = new AbortController();
+    const timer =
+      timeout === undefined ? undefined : setTimeout(() => late.abort(this.#late()), parseDuration(timeout, "timeout"));
+    const signals = [late.signal, ...(signal === undefined ? [] : [signal])];
+    try {
+      return await this.#result(AbortSignal.any(signals));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async sendEvent({
+    type,
+    payload,
+    id,
+  }: {
+    readonly type: string;
+    readonly payload?: unknown;
+    readonly id?: string;
+  }): Promise<void> {
+    const body = {
+      type,
+      ...(payload === undefined ? {} : { payload: toWire(payload) }),
+      ...(id === undefined ? {} : { id }),
+    };
+    await this.#post("events", { body, key: id === undefined });
+  }
+
+  async pause(): Promise<void> {
+    await this.#post("pause", {});
+  }
+
+  async resume(): Promise<void> {
+    await this.#post("resume", {});
+  }
+
+  async terminate(options: { readonly rollback?: boolean } = {}): Promise<void> {
+    try {
+      await this.#post("terminate", options.rollback === undefined ? {} : { body: options });
+    } catch (error) {
+      // It may have been terminated by this very request, whose first answer was lost.
+      const ours = error instanceof ConflictError && error.code === "instance.finished" && wasRepeated(error);
+      if (!ours || (await this.#status()).status !== "terminated") throw error;
+    }
+  }
+
+  async restart(options: { readonly from?: object } = {}): Promise<void> {
+    await this.#post("restart", { ...(options.from === undefined ? {} : { body: options }), once: true });
+  }
+
+  async retryFailedStep(): Promise<void> {
+    await this.#post("retry", { once: true });
+  }
+
+  async delete(): Promise<void> {
+    try {
+      await this.#send({ method: "DELETE", repeat: "always" });
+    } catch (error) {
+      if (!(error instanceof NotFoundError && wasRepeated(error))) throw error;
+    }
+  }
+
+  async history(options: HistoryOptions = {}): Promise<HistoryPage> {
+    const { run, order, limit, cursor } = options;
+    const query = { run: textOf(run), order, limit: textOf(limit), cursor };
+    const { response } = await this.#send({ method: "GET", part: "history", query, repeat: "always" });
+    return fromWireHistory((await response.json()) as WireHistory);
+  }
+
+  async subscribe(options: SubscribeOptions = {}): Promise<WorkflowInstanceSubscription> {
+    checkOptions(options, { label: "subscribe", fields: ["cursor", "filter"] });
+    return this.#subscribe(options);
+  }
+
+  async #result(signal: AbortSignal): Promise<unknown> {
+    for (;;) {
+      const state = await this.#status(signal);
+      if (state.status === "complete") return state.output;
+      if (state.status === "errored") throw new WorkflowFailedError(this.workflowName, this.id, toError(state));
+      if (state.status === "terminated") throw new WorkflowTerminatedError(this.workflowName, this.id);
+      const subscription = await this.#subscribe({ filter: ENDS }, signal);
+      await subscription.next().finally(() => subscription.return());
+      signal.throwIfAborted();
+    }
+  }
+
+  async #subscribe({ cursor, filter }: SubscribeOptions, signal?: AbortSignal): Promise<WorkflowInstanceSubscription> {
+    const open = async (after: number | undefined, closed: AbortSignal) => {
+      const query = { cursor: textOf(after), filter };
+      const headers = { accept: "text/event-stream" };
+      const { response } = await this.#send({
+        method: "GET",
+        part: "subscribe",
+        query,
+        headers,
+        repeat: "always",
+        signal: closed,
+      });
+      return response.status === 204 ? null : response.body;
+    };
+    const isFinished = async (closed: AbortSignal) => (await this.#status(closed)).finishedAt !== null;
+    const subscription = new RemoteSubscription({ open, isFinished }, cursor, signal);
+    await subscription.connect();
+    return subscription;
+  }
+
+  async #status(signal?: AbortSignal): Promise<InstanceState> {
+    const { response } = await this.#send({ method: "GET", repeat: "always", signal });
+    const { id: _id, workflowName: _name, ...state } = fromWireState((await response.json()) as WireSummary);
+    return state;
+  }
+
+  /** `once`: sent twice it would be done twice. `key`: the server knows it again. */
+  async #post(
+    part: string,
+    { body, once = false, key = false }: { body?: unknown; once?: boolean; key?: boolean },
+  ): Promise<void> {
+    const headers = key ? { "idempotency-key": crypto.randomUUID() } : {};
+    await this.#send({ method: "POST", part, body, headers, repeat: once ? "unless-sent" : "always" });
+  }
+
+  #send({
+    part,
+    ...request
+  }: Omit<Parameters<Transport["send"]>[0], "path"> & { readonly part?: string }): Promise<Answered> {
+    const path = ["workflows", this.workflowName, "instances", this.id, ...(part === undefined ? [] : [part])];
+    return this.#transport.send({ ...request, path });
+  }
+
+  #late(): PerdureError {
+    return new PerdureError("result.timeout", `The instance "${this.id}" wasn't finished in time; it goes on.`);
+  }
+}
+
+function textOf(value: number | undefined): string | undefined {
+  return value === undefined ? undefined : String(value);
+}
+
+function toError({ error }: InstanceState): Error {
+  return Object.assign(new Error(error?.message ?? ""), { name: error?.name ?? "Error" });
+}

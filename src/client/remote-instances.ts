@@ -1,0 +1,25 @@
+import type { AllInstanceCounts } from "../workflows/instance-counts.ts";
+import type { InstanceListOptions, InstancePage } from "../workflows/workflow-binding.ts";
+import type { Transport } from "./transport.ts";
+import { fromWirePage, type WirePage } from "./wire.ts";
+import { toListQuery } from "./wire-options.ts";
+
+/** The instances of all workflows on a server. */
+export class RemoteInstances {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  async list(options: InstanceListOptions = {}): Promise<InstancePage> {
+    const query = toListQuery(options);
+    const { response } = await this.#transport.send({ method: "GET", path: ["instances"], query, repeat: "always" });
+    return fromWirePage((await response.json()) as WirePage);
+  }
+
+  async counts(): Promise<AllInstanceCounts> {
+    const { response } = await this.#transport.send({ method: "GET", path: ["stats"], repeat: "always" });
+    return ((await response.json()) as { instances: AllInstanceCounts }).instances;
+  }
+}

@@ -1,0 +1,48 @@
+import { NotFoundError, PerdureError } from "../errors.ts";
+import type { ClientSettings } from "./client-options.ts";
+import type { Transport } from "./transport.ts";
+
+interface ServedWorkflow {
+  readonly name: string;
+  readonly key: string;
+}
+
+/** Code knows workflows by their keys, and the server by the names under which their instances are stored. */
+export class WorkflowNames {
+  readonly #given: ClientSettings["names"];
+  readonly #transport: Transport;
+  #asked: Promise<ReadonlyMap<string, string> | null> | undefined;
+
+  constructor(given: ClientSettings["names"], transport: Transport) {
+    this.#given = given;
+    this.#transport = transport;
+  }
+
+  async find(key: string): Promise<string> {
+    if (this.#given !== null) return this.#given[key] ?? key;
+    this.#asked ??= this.#ask().catch((error: unknown) => {
+      this.#asked = undefined;
+      throw error;
+    });
+    const names = await this.#asked;
+    if (names === null) return key;
+    const name = names.get(key);
+    if (name !== undefined) return name;
+    throw new NotFoundError(
+      "workflow.not_found",
+      `The server has no workflow "${key}"; it has ${[...names.keys()].join(", ")}.`,
+    );
+  }
+
+  /** Null for who may not know: then keys are taken for names. */
+  async #ask(): Promise<ReadonlyMap<string, string> | null> {
+    try {
+      const { response } = await this.#transport.send({ method: "GET", path: ["workflows"], repeat: "always" });
+      const { workflows } = (await response.json()) as { workflows: ServedWorkflow[] };
+      return new Map(workflows.map(({ key, name }) => [key, name]));
+    } catch (error) {
+      if (error instanceof PerdureError && error.code === "http.forbidden") return null;
+      throw error;
+    }
+  }
+}
