@@ -24,7 +24,7 @@ import { Application } from "./application.ts";
 import { checkDefinition } from "./application-subjects.ts";
 import { checkDatabase, openDatabase } from "./open-database.ts";
 
-export { Application, type HookHandle, type HookHandles } from "./application.ts";
+export { Application, type HookHandles } from "./application.ts";
 
 export interface PerdureOptions<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>>
   extends DurableHooksOptions {

@@ -10,7 +10,7 @@ export function note(subject: string, what: string): void {
   happened.set(subject, [...(happened.get(subject) ?? []), what]);
 }
 
-export const checkout = defineWorkflow(
+const checkout = defineWorkflow(
   { name: "check-out" },
   async ({ payload, instanceId: id }: WorkflowEvent<{ total: number; nap?: number; paid?: Date }>, step) => {
     const charge = await step.do("charge", async () => {
@@ -27,13 +27,13 @@ export const checkout = defineWorkflow(
   },
 );
 
-export const approval = defineWorkflow({ name: "approval" }, async (_event: WorkflowEvent<unknown>, step) => {
+const approval = defineWorkflow({ name: "approval" }, async (_event: WorkflowEvent<unknown>, step) => {
   const { payload } = await step.waitForEvent<string>("answer", { type: "answered" });
   if (payload === "no") throw new RangeError("It was refused.");
   return payload;
 });
 
-export const parent = defineWorkflow({ name: "parent" }, async (_event: WorkflowEvent<unknown>, step) => {
+const parent = defineWorkflow({ name: "parent" }, async (_event: WorkflowEvent<unknown>, step) => {
   const child = await step.create(checkout, { params: { total: 7 } });
   return child.id;
 });
