@@ -261,6 +261,21 @@ describe.each(ENGINES.filter(({ name }) => name !== "better-sqlite3"))("a client
     expect((await app.workflows.echo.list()).instances).toEqual([]);
   });
 
+  test("rolls back, restarts from a step and tries a failed step again", async () => {
+    const { client } = await connect();
+    const order = await client.workflows.checkout.create({ params: { total: 1 } });
+    for await (const { type } of await order.subscribe()) if (type === "wait_started") break;
+    await order.terminate({ rollback: true });
+    await expect(order.result()).rejects.toMatchObject({ name: "WorkflowTerminatedError" });
+    await order.restart({ from: { name: "approval", type: "waitForEvent" } });
+    expect((await order.status()).run).toBe(2);
+    await expect(order.restart({ from: { name: "no such step" } })).rejects.toMatchObject({ code: "step.not_found" });
+    const failed = await client.workflows.failing.create();
+    await failed.result().catch(() => {});
+    await expect(failed.retryFailedStep()).rejects.toMatchObject({ name: "ConflictError" });
+    await expect(order.retryFailedStep()).rejects.toMatchObject({ code: "instance.not_errored" });
+  });
+
   test("doesn't restart twice: who can't know says so", async () => {
     const { client, network } = await connectBadly();
     const order = await client.workflows.checkout.create({ params: { total: 1 } });
