@@ -67,11 +67,13 @@ export class EventBook {
     const finished = account.state !== "live";
     const { events } = runOf(account);
     const known = events.some(({ eventId }) => eventId === event.eventId);
-    if (result !== (known ? "known" : finished ? "finished" : "sent")) {
+    const pending = events.filter(({ receivedBy }) => receivedBy === null).length;
+    const full = pending >= (event.maxPending ?? Number.POSITIVE_INFINITY);
+    if (result !== (known ? "known" : finished ? "finished" : full ? "full" : "sent")) {
       this.#violate("an event that is sent again counts once", `#${n} is ${result}, as ${event.eventId}`);
       return;
     }
-    if (result === "finished") return;
+    if (result === "finished" || result === "full") return;
     record.accepted = true;
     if (known) return;
     if (events.some((one) => one.process === record.process && one.n > n)) {

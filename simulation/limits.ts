@@ -13,6 +13,9 @@ export const LIMITS: Partial<Record<ProgramName, FlowControlOptions<Params>>> = 
   failing: { concurrency: { limit: 2 }, rateLimit: { limit: 2, period: "2 seconds" } },
 };
 
+/** So many events may wait for an instance. */
+export const PENDING_EVENTS = 4;
+
 export function limitsOf(name: string): LineLimits {
   const { concurrency, rateLimit } = LIMITS[name as ProgramName] ?? {};
   return parseFlowControl(concurrency, rateLimit)?.limits ?? { slots: null, starts: null };

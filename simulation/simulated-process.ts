@@ -17,6 +17,7 @@ import type { Faults } from "./faults.ts";
 import { createHooks, DEFAULT_LIMIT, type SimulatedHooks } from "./handlers.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { InstanceBook } from "./instance-book.ts";
+import { PENDING_EVENTS } from "./limits.ts";
 import { NAMESPACE } from "./names.ts";
 import type { Profile } from "./profile.ts";
 import { createWorkflows } from "./programs.ts";
@@ -102,7 +103,12 @@ export class SimulatedProcess {
     const durableHooks = { stuckProcessingTimeoutMinutes: 1, keepCompleted: profile.keepMs };
     const parts = buildParts(definition, undefined, { databaseAdapter: { store }, durableHooks });
     const workflows = profile.subject === "hooks" ? {} : createWorkflows(() => this);
-    const registered = new RegisteredWorkflows(NAMESPACE, workflows, parseWorkflowLimits(), undefined);
+    const registered = new RegisteredWorkflows(
+      NAMESPACE,
+      workflows,
+      parseWorkflowLimits({ pendingEvents: PENDING_EVENTS }),
+      undefined,
+    );
     this.fragment = new Fragment({ ...parts, workflows: new WorkflowRuntime(store, registered) });
     this.application = new Application(this.fragment, null, false);
     this.loop = new DispatchLoop({

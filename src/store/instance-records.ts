@@ -243,12 +243,15 @@ export interface EventInsert extends InstanceName {
   readonly eventId: string;
   readonly type: string;
   readonly payload: string;
+  /** Not stored if so many events wait for the run to receive them. Default: no limit. */
+  readonly maxPending?: number;
 }
 
-/** `known`: the run has an event of this id. */
+/** `known`: the run has an event of this id. `full`: too many wait already, and nothing was stored. */
 export type EventInsertResult =
   | { readonly result: "sent" | "known"; readonly ref: string }
   | { readonly result: "finished" }
+  | { readonly result: "full" }
   | { readonly result: "missing" };
 
 export const INSTANCE_STATUSES = [

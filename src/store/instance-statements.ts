@@ -80,7 +80,11 @@ export interface InstanceStatements {
   /** Names of workflows that have unfinished instances which aren't paused, but that aren't in the scope. At most 20. */
   unknownNames(scope: HookScope): Promise<string[]>;
 
-  /** Stores events and makes their instances due. The results are in the order of the events, and so are their sequences. */
+  /**
+   * Stores events and makes their instances due. How many wait is counted only where an instance has been sent that many in its life;
+   * what is sent from several processes at the same moment may be a few more. The results are in the order of the events, and so are
+   * their sequences.
+   */
   sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]>;
 
   /** Unclaimed, it isn't due any more; claimed, its owner is told with its next commit. Only if it isn't finished. */

@@ -80,15 +80,17 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   async sendEvent<Type extends keyof Events & string>(event: SentEvent<Type, Events[Type]>): Promise<void> {
     checkOptions(event, { label: "An event", fields: ["type", "payload", "id"], code: "event.invalid" });
-    const { maxEventType, maxEventBytes } = this.#runtime.workflows.settings;
+    const { maxEventType, maxEventBytes, maxPendingEvents: maxPending } = this.#runtime.workflows.settings;
     const type = checkId(event.type, "The type of an event", maxEventType);
     const eventId =
       event.id === undefined ? this.#runtime.store.createId() : `own:${checkId(event.id, "The id of an event")}`;
     const payload = await this.#checkPayload(type, event.payload);
     const encoded = encodeValue(payload, { label: "payload", maxBytes: maxEventBytes });
-    const sent = await this.#runtime.store.instances.sendEvent({ ...this.#name, eventId, type, payload: encoded });
+    const insert = { ...this.#name, eventId, type, payload: encoded, maxPending };
+    const sent = await this.#runtime.store.instances.sendEvent(insert);
     if (sent.result === "missing") throw this.#notFound();
     if (sent.result === "finished") throw this.#finishedAlready("no event can be sent to it");
+    if (sent.result === "full") throw this.#tooManyEvents(maxPending);
     this.#runtime.touched(sent.ref);
   }
 
@@ -246,6 +248,14 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   #notFound(): NotFoundError {
     return notFound(this.workflowName, this.id);
+  }
+
+  #tooManyEvents(most: number): ConflictError {
+    return new ConflictError(
+      "event.too_many",
+      `The instance "${this.id}" of "${this.workflowName}" has ${most} events that it hasn't received yet, and takes no more until it has. ` +
+        "Send it again later, or raise workflowLimits.pendingEvents.",
+    );
   }
 
   #finishedAlready(consequence: string): ConflictError {

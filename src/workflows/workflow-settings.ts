@@ -24,6 +24,8 @@ export interface WorkflowLimits {
   readonly batchSize?: number;
   /** How large a stream may be that a step gives. Default: 128 MiB. */
   readonly streamBytes?: number;
+  /** How many events may wait for an instance to receive them. Default: 10,000. */
+  readonly pendingEvents?: number;
   /** How many characters the name of a workflow may have. Default: 64. */
   readonly workflowNameLength?: number;
   /** The name of a step. Default: 256. */
@@ -44,6 +46,7 @@ export interface WorkflowSettings {
   readonly maxJournalBytes: number;
   readonly maxBatchSize: number;
   readonly maxStreamBytes: number;
+  readonly maxPendingEvents: number;
   readonly maxWorkflowName: number;
   readonly maxStepName: number;
   readonly maxInstanceId: number;
@@ -60,11 +63,13 @@ const MOST_JOURNAL_BYTES = 4 * 1024 * 1024 * 1024;
 /** More than this would keep others from the database for too long. */
 export const MOST_IN_BATCH = 1000;
 
+/** All of them are read when the instance runs. */
+const MOST_PENDING_EVENTS = 1_000_000;
 const MOST_STREAM_BYTES = 1024 ** 4;
 
 const FIELDS = [
   ...["steps", "valueBytes", "paramsBytes", "stepResultBytes", "eventBytes", "resultBytes"],
-  ...["journalEntries", "journalBytes", "batchSize", "streamBytes"],
+  ...["journalEntries", "journalBytes", "batchSize", "streamBytes", "pendingEvents"],
   ...["workflowNameLength", "stepNameLength", "instanceIdLength", "eventTypeLength"],
 ];
 
@@ -82,6 +87,7 @@ export function parseWorkflowLimits(limits: WorkflowLimits = {}): WorkflowSettin
     maxJournalBytes: checkNumber(limits, "journalBytes", 256 * 1024 * 1024, MOST_JOURNAL_BYTES),
     maxBatchSize: checkNumber(limits, "batchSize", 100, MOST_IN_BATCH),
     maxStreamBytes: checkNumber(limits, "streamBytes", 128 * 1024 * 1024, MOST_STREAM_BYTES),
+    maxPendingEvents: checkNumber(limits, "pendingEvents", 10_000, MOST_PENDING_EVENTS),
     maxWorkflowName: checkNumber(limits, "workflowNameLength", 64, LONGEST_WORKFLOW_NAME),
     maxStepName: checkNumber(limits, "stepNameLength", 256, LONGEST_STEP_NAME),
     maxInstanceId: checkNumber(limits, "instanceIdLength", USUAL_ID, LONGEST_ID, USUAL_ID),

@@ -126,6 +126,67 @@ describe.each(ENGINES)("events of instances on $name", (engine) => {
     expect(await test.send("a", { eventId: "another" })).toEqual({ result: "finished" });
   });
 
+  describe("of which only so many may wait", () => {
+    const send = (eventId: string, maxPending = 2) => test.send("a", { eventId, maxPending });
+
+    it("are refused when so many do, and nothing is stored", async () => {
+      const { ref } = await test.create({ id: "a" });
+      expect([await send("one"), await send("two")]).toMatchObject([{ result: "sent" }, { result: "sent" }]);
+      expect(await send("three")).toEqual({ result: "full" });
+      expect(await test.send("a", { eventId: "three", maxPending: 3 })).toEqual({ result: "sent", ref });
+      expect(await eventsOf(ref)).toEqual([
+        ["one", 1],
+        ["two", 2],
+        ["three", 3],
+      ]);
+      expect(await test.load({ ref, run: 1 })).toMatchObject({ wakes: 3 });
+    });
+
+    it("are known if they are sent again", async () => {
+      const { ref } = await test.create({ id: "a" });
+      await send("one");
+      await send("two");
+      expect(await send("one")).toEqual({ result: "known", ref });
+    });
+
+    it("are taken again when some were received, or the instance was restarted", async () => {
+      const claimed = await test.start({ id: "a" });
+      await send("one");
+      await send("two");
+      const entry = { kind: "received", type: "waitForEvent", event: 1 } as const;
+      await test.commit(claimed, { kind: "running" }, { entries: [test.entry(entry)] });
+      expect(await send("three")).toMatchObject({ result: "sent" });
+      expect(await send("four")).toEqual({ result: "full" });
+      await test.statements.restart(test.named("a"));
+      expect(await send("five")).toMatchObject({ result: "sent" });
+      expect(await send("six")).toMatchObject({ result: "sent" });
+      expect(await send("seven")).toEqual({ result: "full" });
+    });
+
+    it("are as many as fit of a batch, the first ones of each instance", async () => {
+      const [a, b] = [await test.create({ id: "a" }), await test.create({ id: "b" })];
+      await send("before");
+      const batch = ["x", "before", "y", "z"].flatMap((eventId) =>
+        ["a", "b"].map((id) => test.event(id, { eventId, maxPending: 3 })),
+      );
+      const results = (await test.statements.sendEvents(batch)).map(({ result }) => result);
+      expect(results).toEqual(["sent", "sent", "known", "sent", "sent", "sent", "full", "full"]);
+      expect((await eventsOf(a.ref)).map(([id]) => id)).toEqual(["before", "x", "y"]);
+      expect((await eventsOf(b.ref)).map(([id]) => id)).toEqual(["x", "before", "y"]);
+    });
+
+    it("don't count what was woken otherwise", async () => {
+      await test.create({ id: "a" });
+      for (let times = 0; times < 3; times++) {
+        await test.statements.pause(test.named("a"));
+        await test.statements.resume(test.named("a"));
+      }
+      expect(await send("one")).toMatchObject({ result: "sent" });
+      expect(await send("two")).toMatchObject({ result: "sent" });
+      expect(await send("three")).toEqual({ result: "full" });
+    });
+  });
+
   describe("in a batch", () => {
     it("are numbered in its order, each instance for itself", async () => {
       const [a, b] = [await test.create({ id: "a" }), await test.create({ id: "b" })];

@@ -118,6 +118,28 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("limits on $name", (engine) => {
     expect(attempts).toBe(4);
   });
 
+  test("of events that wait refuse more, until some are received", async () => {
+    const workflow = defineWorkflow({ name: "events" }, async (_, step) => {
+      const { payload: first } = await step.waitForEvent("first", { type: "item" });
+      await step.waitForEvent("go", { type: "go", timeout: "1 day" });
+      const { payload: second } = await step.waitForEvent("second", { type: "item" });
+      return [first, second];
+    });
+    const process = subject.process({ workflow }, { workflowLimits: { pendingEvents: 2 } });
+    const instance = await process.workflows.workflow.create({ id: "one" });
+    const send = (payload: number) => instance.sendEvent({ type: "item", payload, id: `item-${payload}` });
+    const tooMany = { code: "event.too_many", message: expect.stringContaining("workflowLimits.pendingEvents") };
+    await send(1);
+    await send(2);
+    await expect(send(3)).rejects.toMatchObject(tooMany);
+    await send(1); // it is there, and sent again
+    await process.drain();
+    await instance.sendEvent({ type: "go" });
+    await expect(send(4)).rejects.toMatchObject(tooMany);
+    await process.drain();
+    expect(await instance.result()).toEqual([1, 2]);
+  });
+
   test("of batches", async () => {
     const workflow = defineWorkflow({ name: "easy" }, async () => {});
     const process = subject.process({ workflow }, { workflowLimits: { batchSize: 2 } });
@@ -206,7 +228,7 @@ test("limits that aren't whole numbers in their range are refused, by name", () 
     "journalEntries",
   ];
   const lengths = ["workflowNameLength", "stepNameLength", "instanceIdLength", "eventTypeLength"];
-  for (const name of [...names, "journalBytes", "batchSize", "streamBytes", ...lengths]) {
+  for (const name of [...names, "journalBytes", "batchSize", "streamBytes", "pendingEvents", ...lengths]) {
     for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 50, null, "5", [], {}, true]) {
       const parse = () => parseWorkflowLimits({ [name]: value } as WorkflowLimits);
       expect(parse).toThrow(new RegExp(`workflowLimits\\.${name} must be`));

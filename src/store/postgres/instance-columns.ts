@@ -146,5 +146,6 @@ export function eventColumns(events: readonly EventInsert[]): unknown[] {
     textArray(events.map(({ eventId }) => eventId)),
     textArray(events.map(({ type }) => type)),
     textArray(events.map(({ payload }) => payload)),
+    integerArray(events.map(({ maxPending }) => maxPending ?? null)),
   ];
 }

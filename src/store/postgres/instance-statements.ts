@@ -261,6 +261,7 @@ function eventKey({ namespace, name, id, eventId }: EventInsert): string {
 
 function toEventResult(row: Row): EventInsertResult {
   if (row.finished === true) return { result: "finished" };
+  if (row.full === true) return { result: "full" };
   return { result: row.known === true ? "known" : "sent", ref: row.ref as string };
 }
 

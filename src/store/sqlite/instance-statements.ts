@@ -32,6 +32,7 @@ import { joinLine, toPlace } from "./lines.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import { CLAIM_INSTANCES } from "./sql/claim-instances.ts";
 import { COUNT_HELD } from "./sql/count-held.ts";
+import { COUNT_PENDING_EVENTS } from "./sql/count-pending-events.ts";
 import { COUNT_RECOVERY } from "./sql/count-recovery.ts";
 import { expireLeases } from "./sql/expire-leases.ts";
 import { FIND_CREATED_INSTANCE } from "./sql/find-created-instance.ts";
@@ -259,6 +260,8 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
       const known = this.driver.all(FIND_EVENT, [ref, run, event.eventId]).length > 0; // sent again: it came in time
       return known ? { result: "known", ref } : { result: "finished" };
     }
+    if (sequence > (event.maxPending ?? Number.POSITIVE_INFINITY) && this.#isFull(event, ref, run))
+      return { result: "full" };
     const parameters = [ref, run, event.eventId, sequence, event.type, event.payload, now];
     if (this.driver.run(INSERT_EVENT, parameters) === 0) return { result: "known", ref };
     this.driver.run(WAKE_INSTANCE, [now, ref]);
@@ -266,6 +269,12 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
       joinLine(this.driver, toPlace(this.driver.all(INSTANCE_PLACE, keyOf(event))[0] as Row), now);
     }
     return { result: "sent", ref };
+  }
+
+  /** Whether there is no room for an event that the run doesn't have. */
+  #isFull({ eventId, maxPending = 0 }: EventInsert, ref: string, run: number): boolean {
+    const [count] = this.driver.all(COUNT_PENDING_EVENTS, [ref, run]);
+    return Number(count?.pending) >= maxPending && this.driver.all(FIND_EVENT, [ref, run, eventId]).length === 0;
   }
 }
 

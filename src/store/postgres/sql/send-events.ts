@@ -6,8 +6,9 @@ import { joinLines } from "./tell-lines.ts";
  * Stores events and wakes their instances. Those are locked first, in the order of refs, so that the sequences are in the order
  * of commits, and that what we know of them is what is true now. An event whose id its run has is left out: one that we can see,
  * before sequences are given, and one that was sent at this very moment, when it is inserted. What waits is due at once, and
- * keeps its turn if it was due already. Who has it, or has yet to begin, will see for himself.
- * Gives what became of each event. Indexes: instance_id, instance_pkey, event_pkey; line_pkey.
+ * keeps its turn if it was due already. Who has it, or has yet to begin, will see for himself. Events that wait are counted where
+ * an instance may have too many of them, by what it was sent in its life.
+ * Gives what became of each event. Indexes: instance_id, instance_pkey, event_pkey; line_pkey; journal_pkey.
  */
 export function sendEvents(schema: SchemaPrefix): Statement {
   const text = "text";
@@ -19,7 +20,7 @@ export function sendEvents(schema: SchemaPrefix): Statement {
 with clock as materialized (select ${NOW} as now),
 item as materialized (
   select item.*, named.ref
-  from ${placedBatch(2, { ...names, event_id: text, type: text, payload: "json" })} as item
+  from ${placedBatch(2, { ...names, event_id: text, type: text, payload: "json", max_pending: "integer" })} as item
   cross join lateral (
     select instance.ref from ${schema}instance as instance where ${isNamedBy("instance", "item")} limit 1
   ) as named
@@ -38,12 +39,32 @@ addressed as materialized (
     limit 1
   ) as known on true
 ),
+crowded as materialized (
+  select addressed.ref, addressed.run from addressed
+  where not addressed.finished and not addressed.known
+  group by addressed.ref, addressed.run
+  having max(addressed.wakes) + count(*) > min(addressed.max_pending)
+),
+waiting as materialized (
+  select crowded.ref,
+    (select count(*) from ${schema}event as event where ${isInstanceOf("event", "crowded")} and event.run = crowded.run)
+    - (select count(*) from ${schema}journal as entry
+      where ${isInstanceOf("entry", "crowded")} and entry.run = crowded.run and entry.kind = 'received') as events
+  from crowded
+),
+judged as materialized (
+  select addressed.*, not addressed.finished and not addressed.known and coalesce(
+    (select waiting.events from waiting where waiting.ref = addressed.ref)
+      + row_number() over (partition by addressed.ref, addressed.finished, addressed.known order by addressed.place)
+      > addressed.max_pending, false) as "full"
+  from addressed
+),
 stored as (
   insert into ${schema}event (ref, run, id, sequence, type, payload, at)
-  select addressed.ref, addressed.run, addressed.event_id,
-    addressed.wakes + row_number() over (partition by addressed.ref order by addressed.place), addressed.type, addressed.payload, clock.now
-  from addressed cross join clock
-  where not addressed.finished and not addressed.known
+  select judged.ref, judged.run, judged.event_id,
+    judged.wakes + row_number() over (partition by judged.ref order by judged.place), judged.type, judged.payload, clock.now
+  from judged cross join clock
+  where not judged.finished and not judged.known and not judged."full"
   on conflict do nothing
   returning ref, id, sequence
 ),
@@ -59,8 +80,8 @@ woken as (
 joined as (
   ${joinLines(schema, "woken")}
 )
-select addressed.place, addressed.ref, addressed.finished and not addressed.known as finished,
-  not coalesce((addressed.ref, addressed.event_id) in (select stored.ref, stored.id from stored), false) as known
-from addressed`,
+select judged.place, judged.ref, judged.finished and not judged.known as finished, judged."full",
+  not coalesce((judged.ref, judged.event_id) in (select stored.ref, stored.id from stored), false) as known
+from judged`,
   };
 }
