@@ -88,6 +88,7 @@ export type { Discovered } from "./subjects/sync-discovered.ts";
 export { fromDurableObject } from "./transactions/from-durable-object.ts";
 export { fromPg } from "./transactions/from-pg.ts";
 export { fromBetterSqlite3, fromNodeSqlite } from "./transactions/from-sqlite.ts";
+export type { Unreadable } from "./values/index.ts";
 export type { AllInstances } from "./workflows/all-instances.ts";
 export type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "./workflows/batches.ts";
 export type { CreateOptions } from "./workflows/create-options.ts";

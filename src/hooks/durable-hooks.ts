@@ -3,7 +3,7 @@ import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { HookRecord, HookStatistics, HookStatus } from "../store/hook-records.ts";
 import type { Store } from "../store/store.ts";
-import { decodeValue } from "../values/index.ts";
+import { decodeValue, shownOrUnreadable, type Unreadable } from "../values/index.ts";
 import { checkHookId, checkName, checkStoredName, checkText } from "./names.ts";
 
 /** A hook as it is stored, for people who look after the system. */
@@ -22,6 +22,8 @@ export interface HookSummary {
   /** When it is due; while it is processing, when its lease ends; null when it is finished. */
   readonly availableAt: Date | null;
   readonly finishedAt: Date | null;
+  /** In a list, where the codec can't read its payload or its error: those are undefined then. */
+  readonly unreadable?: Unreadable;
 }
 
 export interface HookListOptions {
@@ -75,7 +77,7 @@ export class DurableHooks {
     const page = records.slice(0, limit);
     const last = page.at(-1);
     const nextCursor = records.length > limit && last !== undefined ? encodeCursor(last.id) : null;
-    return { hooks: page.map(toSummary), nextCursor };
+    return { hooks: page.map(toListed), nextCursor };
   }
 
   /** Dead letters, which failed for good and wait for a decision. */
@@ -138,6 +140,21 @@ function checkIds(ids: unknown): string[] {
 }
 
 function toSummary(record: HookRecord): HookSummary {
+  return { ...toPlainSummary(record), ...toValues(record) };
+}
+
+/** The same for one of many. */
+function toListed(record: HookRecord): HookSummary {
+  const values = shownOrUnreadable(() => toValues(record));
+  return { ...toPlainSummary(record), payload: undefined, error: undefined, ...values };
+}
+
+/** What users' code gave. Throws CodecError if it can't be read. */
+function toValues({ payload, error }: HookRecord): Pick<HookSummary, "payload" | "error"> {
+  return { payload: decodeValue(payload), error: error === null ? null : decodeValue(error) };
+}
+
+function toPlainSummary(record: HookRecord): Omit<HookSummary, "payload" | "error"> {
   const { id, namespace, name, key, status, attempts } = record;
   const toDate = (time: number | null) => (time === null ? null : new Date(time));
   return {
@@ -147,8 +164,6 @@ function toSummary(record: HookRecord): HookSummary {
     key,
     status,
     attempts,
-    payload: decodeValue(record.payload),
-    error: record.error === null ? null : decodeValue(record.error),
     createdAt: new Date(record.createdAt),
     lastAttemptAt: toDate(record.lastAttemptAt),
     availableAt: toDate(record.availableAt),

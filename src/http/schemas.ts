@@ -47,6 +47,12 @@ export const ERROR = component(
   ),
 );
 
+/** In place of values. */
+export const UNREADABLE = component("Unreadable", {
+  ...objectOf({ code: { type: "string" }, message: { type: "string" } }, ["code", "message"]),
+  description: "Instead of values that the application can't decrypt at present.",
+});
+
 export const LABELS = component("Labels", {
   type: "object",
   additionalProperties: { type: "string" },

@@ -6,3 +6,4 @@ export { isSensitive, markSensitive, REDACTED } from "./sensitive.ts";
 export { describeError, encodeError, MAX_ERROR_BYTES } from "./stored-error.ts";
 export { StreamReference } from "./stream-reference.ts";
 export { timeOfDate } from "./time-of-date.ts";
+export { shownOrUnreadable, type Unreadable } from "./unreadable.ts";

@@ -1,4 +1,5 @@
 import type { EntryKind, InstanceStatus, StepType } from "../store/instance-records.ts";
+import type { Unreadable } from "../values/index.ts";
 
 import type { InstanceState } from "./instance.ts";
 
@@ -36,6 +37,8 @@ export interface HistoryItem {
   /** The deadline of a wait, or the time of the next attempt. */
   readonly dueAt?: Date;
   readonly event?: { readonly type: string; readonly payload: unknown };
+  /** Instead of what was given, thrown, emitted, awaited or received, where the codec can't read them. */
+  readonly unreadable?: Unreadable;
 }
 
 /** A run that was restarted. */
@@ -46,6 +49,8 @@ export interface EarlierRun {
   readonly output?: unknown;
   readonly error?: { readonly name: string; readonly message: string };
   readonly rollback?: InstanceState["rollback"];
+  /** Instead of its output, its error and its rollback, where the codec can't read them. */
+  readonly unreadable?: Unreadable;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
 }

@@ -11,10 +11,10 @@ import { checkOptions } from "../options.ts";
 import { applySchema } from "../schema.ts";
 import type { HookInsert } from "../store/hook-records.ts";
 import type { InstanceChange, InstanceName, InstanceRecord, KeptEntries } from "../store/instance-records.ts";
-import { decodeValue, describeError, encodeValue } from "../values/index.ts";
+import { decodeValue, describeError, encodeValue, shownOrUnreadable } from "../values/index.ts";
 import { keptWithoutFailed } from "./failed-steps.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
-import type { InstanceState, SentEvent, WorkflowInstance } from "./instance.ts";
+import type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./instance.ts";
 import {
   checkRestartPoint,
   groupBySteps,
@@ -268,13 +268,30 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
 /** An instance that this process holds in memory while it waits is waiting, whoever owns its row. */
 export function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceState {
-  const { status, output, error, rollback, run, labels, createdAt, startedAt, finishedAt, ref } = record;
-  const waits = status === "running" && runtime.live.get(ref)?.waiting === true;
+  return { ...toValues(record), ...toPlainState(record, runtime) };
+}
+
+/** The same for one of many. */
+export function toSummary(record: InstanceRecord, runtime: WorkflowRuntime): InstanceSummary {
+  const { id, name } = record;
+  const values = shownOrUnreadable(() => toValues(record));
+  return { id, workflowName: name, ...values, ...toPlainState(record, runtime) };
+}
+
+/** What users' code gave. Throws CodecError if it can't be read. */
+function toValues({ status, output, error, rollback }: InstanceRecord) {
   return {
-    status: waits ? "waiting" : status,
     ...(status === "complete" ? { output: decodeValue(output as string) } : {}),
     ...(status === "errored" ? { error: describeError(decodeValue(error as string)) } : {}),
     ...toRollback(rollback),
+  };
+}
+
+function toPlainState(record: InstanceRecord, runtime: WorkflowRuntime) {
+  const { status, run, labels, createdAt, startedAt, finishedAt, ref } = record;
+  const waits = status === "running" && runtime.live.get(ref)?.waiting === true;
+  return {
+    status: waits ? ("waiting" as const) : status,
     run,
     labels: labels === null ? {} : (JSON.parse(labels) as Labels),
     createdAt: new Date(createdAt),

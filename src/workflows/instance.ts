@@ -1,5 +1,6 @@
 import type { Duration } from "../duration.ts";
 import type { InstanceStatus } from "../store/instance-records.ts";
+import type { Unreadable } from "../values/index.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { RestartPoint } from "./kept-entries.ts";
 import type { Labels } from "./labels.ts";
@@ -30,6 +31,8 @@ export interface InstanceState<Output = unknown> {
 export interface InstanceSummary extends InstanceState {
   readonly id: string;
   readonly workflowName: string;
+  /** Instead of its output, its error and its rollback, where the codec can't read them. */
+  readonly unreadable?: Unreadable;
 }
 
 export interface SentEvent<Type extends string, Payload> {

@@ -3,7 +3,7 @@ import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { INSTANCE_STATUSES, type InstanceFilter, type InstanceStatus } from "../store/instance-records.ts";
 import { timeOfDate } from "../values/index.ts";
-import { toState } from "./instance-handle.ts";
+import { toSummary } from "./instance-handle.ts";
 import { parseLabels } from "./labels.ts";
 import { checkLimit } from "./read-history.ts";
 import type { InstanceListOptions, InstancePage } from "./workflow-binding.ts";
@@ -25,7 +25,7 @@ export async function listInstances(
   const page = records.slice(0, limit);
   const last = page.at(-1);
   return {
-    instances: page.map((record) => ({ id: record.id, workflowName: record.name, ...toState(record, runtime) })),
+    instances: page.map((record) => toSummary(record, runtime)),
     cursor: records.length > limit && last !== undefined ? encodeCursor(last.ref) : null,
   };
 }

@@ -2,7 +2,7 @@ import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { HistoryEntry, PastRun } from "../store/instance-records.ts";
-import { decodeValue, describeError } from "../values/index.ts";
+import { decodeValue, describeError, shownOrUnreadable } from "../values/index.ts";
 import type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./history-page.ts";
 import { toRollback } from "./rollback-report.ts";
 import { shownValue } from "./views/shown-value.ts";
@@ -62,12 +62,14 @@ function toItem(entry: HistoryEntry): HistoryItem {
     count,
     ...(parent === null ? {} : { inside: parent }),
     ...(attempt > 0 ? { attempt } : {}),
-    ...(value !== null && progress ? { progress: decodeValue(value) } : {}),
-    ...(value !== null && waits ? { awaits: String(decodeValue(value)) } : {}),
-    ...(value !== null && !failed && !waits && !progress ? { output: shownValue(value) } : {}),
-    ...(value !== null && failed ? { error: describeError(decodeValue(value)) } : {}),
     ...(dueAt === null ? {} : { dueAt: new Date(dueAt) }),
-    ...(eventType === null ? {} : { event: { type: eventType, payload: decodeValue(eventPayload as string) } }),
+    ...shownOrUnreadable(() => ({
+      ...(value !== null && progress ? { progress: decodeValue(value) } : {}),
+      ...(value !== null && waits ? { awaits: String(decodeValue(value)) } : {}),
+      ...(value !== null && !failed && !waits && !progress ? { output: shownValue(value) } : {}),
+      ...(value !== null && failed ? { error: describeError(decodeValue(value)) } : {}),
+      ...(eventType === null ? {} : { event: { type: eventType, payload: decodeValue(eventPayload as string) } }),
+    })),
   };
 }
 
@@ -75,9 +77,11 @@ function toEarlierRun({ run, status, output, error, rollback, startedAt, finishe
   return {
     run,
     status,
-    ...(output === null ? {} : { output: decodeValue(output) }),
-    ...(error === null ? {} : { error: describeError(decodeValue(error)) }),
-    ...toRollback(rollback),
+    ...shownOrUnreadable(() => ({
+      ...(output === null ? {} : { output: decodeValue(output) }),
+      ...(error === null ? {} : { error: describeError(decodeValue(error)) }),
+      ...toRollback(rollback),
+    })),
     startedAt: startedAt === null ? null : new Date(startedAt),
     finishedAt: finishedAt === null ? null : new Date(finishedAt),
   };

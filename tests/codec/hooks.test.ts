@@ -71,6 +71,26 @@ describe.each(ENGINES)("a hook on $name", (engine) => {
     expect(greet.payloads.toSorted()).toEqual(["new", "old", "plain"]);
   });
 
+  test("that fails while its error can't be encoded has failed all the same, and tells nothing of the error", async () => {
+    let away = false;
+    const encode = (text: string) =>
+      away ? Promise.reject(new Error("the key service is away")) : [...text].join(".");
+    const decode = (text: string) => text.split(".").join("");
+    const failing = (limit: number, delay: "1 hour" | number) =>
+      recordCalls<string>(() => Promise.reject(new Error("a secret")), { retries: { limit, delay } });
+    const [once, later] = [failing(1, 0), failing(5, "1 hour")];
+    const hooks = { once: once.definition, later: later.definition };
+    const process = subject.process(hooks, { adapter: openWith(subject, { encode, decode }) });
+    const { id: failed } = await process.hooks.once.trigger("ada");
+    const { id: waiting } = await process.hooks.later.trigger("bob");
+    away = true;
+    await process.drain();
+    const error = { code: "codec.failed", message: expect.not.stringContaining("secret") };
+    expect(await process.durableHooks.get(failed)).toMatchObject({ status: "failed", attempts: 2, error });
+    expect(await process.durableHooks.get(waiting)).toMatchObject({ status: "pending", attempts: 1, error });
+    expect([once.payloads, later.payloads]).toEqual([["ada", "ada"], ["bob"]]);
+  });
+
   test("is refused, and nothing is stored, if its payload can't be encoded", async () => {
     const broken: Codec = { ...BACKWARDS, encode: () => Promise.reject(new Error("the key service is away")) };
     const process = subject.process({ greet: defineHook({}, () => {}) }, { adapter: openWith(subject, broken) });

@@ -1,7 +1,7 @@
 import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, objectOf } from "../schema.ts";
-import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NEXT_CURSOR, ORDER, TIME, VALUE } from "../schemas.ts";
+import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NEXT_CURSOR, ORDER, TIME, UNREADABLE, VALUE } from "../schemas.ts";
 import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource, STATUS } from "./instance-schemas.ts";
 
 const ENTRY = component(
@@ -23,6 +23,7 @@ const ENTRY = component(
       awaits: { type: "string", description: "The type of event that it waits for." },
       dueAt: { ...TIME, description: "The deadline of a wait, or the time of the next attempt." },
       event: objectOf({ type: { type: "string" }, payload: VALUE }, ["type"]),
+      unreadable: UNREADABLE,
     },
     ["run", "position", "at", "kind", "type", "name", "count"],
   ),
@@ -38,6 +39,7 @@ const EARLIER_RUN = component(
       error: FAILURE,
       startedAt: MAYBE_TIME,
       finishedAt: MAYBE_TIME,
+      unreadable: UNREADABLE,
     },
     ["run", "status", "startedAt", "finishedAt"],
   ),

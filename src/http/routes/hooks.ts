@@ -2,7 +2,7 @@ import { NotFoundError } from "../../errors.ts";
 import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, nullable, objectOf, type Schema } from "../schema.ts";
-import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NAME, NEXT_CURSOR, ORDER, TIME, VALUE } from "../schemas.ts";
+import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NAME, NEXT_CURSOR, ORDER, TIME, UNREADABLE, VALUE } from "../schemas.ts";
 
 const STATUS = { type: "string", enum: ["pending", "processing", "failed", "completed"] } as const satisfies Schema;
 
@@ -21,6 +21,7 @@ const HOOK = component(
       lastAttemptAt: MAYBE_TIME,
       availableAt: { ...MAYBE_TIME, description: "When it is due; while it is processing, when its lease ends." },
       finishedAt: MAYBE_TIME,
+      unreadable: UNREADABLE,
     },
     ["id", "name", "key", "status", "attempts", "createdAt", "lastAttemptAt", "availableAt", "finishedAt"],
   ),

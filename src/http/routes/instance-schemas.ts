@@ -1,6 +1,6 @@
 import type { HttpResource } from "../authorization.ts";
 import { component, objectOf, type Schema } from "../schema.ts";
-import { FAILURE, LABELS, MAYBE_TIME, NAME, TIME, VALUE } from "../schemas.ts";
+import { FAILURE, LABELS, MAYBE_TIME, NAME, TIME, UNREADABLE, VALUE } from "../schemas.ts";
 
 export const STATUS = {
   type: "string",
@@ -37,6 +37,7 @@ export const INSTANCE = component("Instance", {
     createdAt: TIME,
     startedAt: MAYBE_TIME,
     finishedAt: MAYBE_TIME,
+    unreadable: UNREADABLE,
   },
   required: ["id", "workflowName", "status", "run", "createdAt", "startedAt", "finishedAt"],
   additionalProperties: false,

@@ -1,3 +1,5 @@
+import { CodecError, PerdureError } from "../../errors.ts";
+import { encodeError } from "../../values/index.ts";
 import type { CancelTarget, HookStatements, InsertResult } from "../engine.ts";
 import type { Sending } from "../group-commit.ts";
 import type {
@@ -127,7 +129,19 @@ export class CodecHookStatements implements HookStatements {
 
   async #encodeOutcome(outcome: HookOutcome, place: string): Promise<HookOutcome> {
     if (outcome.kind !== "retry" && outcome.kind !== "failed") return outcome;
-    return { ...outcome, error: await this.#codec.encode(outcome.error, place) };
+    return { ...outcome, error: await this.#encodeError(outcome.error, place) };
+  }
+
+  /** An outcome must not wait for a key service, or be lost with it: then it is written, and what was thrown is left out. */
+  async #encodeError(error: string, place: string): Promise<string> {
+    try {
+      return await this.#codec.encode(error, place);
+    } catch (failure) {
+      if (!(failure instanceof CodecError)) throw failure;
+      return encodeError(
+        new PerdureError(failure.code, "What this attempt threw couldn't be encoded, and wasn't stored."),
+      );
+    }
   }
 
   async #decodeRecord(record: HookRecord): Promise<HookRecord> {

@@ -82,6 +82,9 @@ function ofLastRun(history: RecordedHistory): HistoryItem[] {
   if (!Array.isArray(entries)) {
     throw new InvalidInputError("options.invalid", "replay takes what instance.history() gave, or its entries.");
   }
+  if (entries.some(({ unreadable }: HistoryItem) => unreadable !== undefined)) {
+    throw new InvalidInputError("options.invalid", "replay needs every value of a history, and some couldn't be read.");
+  }
   const run = Math.max(...entries.map((entry: HistoryItem) => entry.run));
   return entries
     .filter((entry: HistoryItem) => entry.run === run)
