@@ -3,7 +3,12 @@ import { ConflictError, NotFoundError, PerdureError, WorkflowFailedError, Workfl
 import { checkOptions } from "../options.ts";
 import type { HistoryOptions, HistoryPage } from "../workflows/history-page.ts";
 import type { InstanceState, WorkflowInstance } from "../workflows/instance.ts";
-import type { SubscribeOptions, WorkflowInstanceSubscription } from "../workflows/views/instance-event.ts";
+import type {
+  StandardEventType,
+  SubscribeOptions,
+  WorkflowInstanceEventType,
+  WorkflowInstanceSubscription,
+} from "../workflows/views/instance-event.ts";
 import { RemoteSubscription } from "./remote-subscription.ts";
 import { type Answered, type Transport, wasRepeated } from "./transport.ts";
 import { fromWireHistory, fromWireState, toWire, type WireHistory, type WireSummary } from "./wire.ts";
@@ -98,9 +103,11 @@ export class RemoteInstance implements WorkflowInstance {
     return fromWireHistory((await response.json()) as WireHistory);
   }
 
-  async subscribe(options: SubscribeOptions = {}): Promise<WorkflowInstanceSubscription> {
+  async subscribe<const Type extends WorkflowInstanceEventType = StandardEventType>(
+    options: SubscribeOptions<Type> = {},
+  ): Promise<WorkflowInstanceSubscription<Type>> {
     checkOptions(options, { label: "subscribe", fields: ["cursor", "filter"] });
-    return this.#subscribe(options);
+    return (await this.#subscribe(options)) as unknown as WorkflowInstanceSubscription<Type>;
   }
 
   async #result(signal: AbortSignal): Promise<unknown> {

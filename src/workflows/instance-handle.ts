@@ -31,7 +31,12 @@ import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import { type FinishedRun, toFinishedRun } from "./result-waiters.ts";
 import { toRollback } from "./rollback-report.ts";
 import { endingTrigger } from "./terminal-hooks.ts";
-import type { SubscribeOptions, WorkflowInstanceSubscription } from "./views/instance-event.ts";
+import type {
+  StandardEventType,
+  SubscribeOptions,
+  WorkflowInstanceEventType,
+  WorkflowInstanceSubscription,
+} from "./views/instance-event.ts";
 import { parseSubscribeOptions, subscribe } from "./views/subscribe.ts";
 import type { EventPayloads } from "./workflow-event.ts";
 import type { InstanceOperation, WorkflowRuntime } from "./workflow-runtime.ts";
@@ -146,9 +151,11 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     return readHistory(this.#runtime, ref, run, options);
   }
 
-  async subscribe(options: SubscribeOptions = {}): Promise<WorkflowInstanceSubscription> {
+  async subscribe<const Type extends WorkflowInstanceEventType = StandardEventType>(
+    options: SubscribeOptions<Type> = {},
+  ): Promise<WorkflowInstanceSubscription<Type>> {
     const parsed = parseSubscribeOptions(options);
-    return subscribe(this.#runtime, await this.#record(), parsed);
+    return subscribe(this.#runtime, await this.#record(), parsed) as unknown as WorkflowInstanceSubscription<Type>;
   }
 
   async #record(): Promise<InstanceRecord> {

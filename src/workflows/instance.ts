@@ -4,7 +4,12 @@ import type { Unreadable } from "../values/index.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { RestartPoint } from "./kept-entries.ts";
 import type { Labels } from "./labels.ts";
-import type { SubscribeOptions, WorkflowInstanceSubscription } from "./views/instance-event.ts";
+import type {
+  StandardEventType,
+  SubscribeOptions,
+  WorkflowInstanceEventType,
+  WorkflowInstanceSubscription,
+} from "./views/instance-event.ts";
 import type { EventPayloads } from "./workflow-event.ts";
 
 /** The state of an instance. */
@@ -84,5 +89,7 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
    * @example
    * for await (const event of await instance.subscribe({ filter: ["step_completed"] })) console.log(event.stepName);
    */
-  subscribe(options?: SubscribeOptions): Promise<WorkflowInstanceSubscription>;
+  subscribe<const Type extends WorkflowInstanceEventType = StandardEventType>(
+    options?: SubscribeOptions<Type>,
+  ): Promise<WorkflowInstanceSubscription<Type>>;
 }

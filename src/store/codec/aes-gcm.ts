@@ -106,7 +106,7 @@ function readBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 function boundTo(id: string, place: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`aes-gcm:${id}:${place}`);
+  return Uint8Array.from(new TextEncoder().encode(`aes-gcm:${id}:${place}`));
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {

@@ -20,7 +20,8 @@ export function encodeText(text: string): Uint8Array {
 }
 
 export function decodeText(chunk: Uint8Array): string {
-  if (chunk[0] !== ChunkFormat.utf16) return new TextDecoder("utf-8", { ignoreBOM: true }).decode(chunk.subarray(1));
+  if (chunk[0] !== ChunkFormat.utf16)
+    return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(chunk.subarray(1));
   let text = "";
   for (let index = 1; index < chunk.length; index += 2) {
     text += String.fromCharCode((chunk[index] as number) | ((chunk[index + 1] as number) << 8));

@@ -41,16 +41,19 @@ const TYPES: Readonly<Record<WorkflowInstanceEventType, true>> = {
 
 export const EVENT_TYPES: readonly WorkflowInstanceEventType[] = Object.keys(TYPES) as WorkflowInstanceEventType[];
 
+/** Without a filter. */
+const STANDARD: ReadonlySet<string> = new Set(EVENT_TYPES.filter((type) => type !== "step_progress"));
+
 export interface ParsedSubscription {
   readonly cursor: number | null;
-  readonly filter: ReadonlySet<string> | null;
+  readonly filter: ReadonlySet<string>;
 }
 
 export function parseSubscribeOptions(options: SubscribeOptions): ParsedSubscription {
   checkOptions(options, { label: "subscribe", fields: ["cursor", "filter"] });
   const { cursor, filter } = options;
   if (cursor !== undefined && !(Number.isSafeInteger(cursor) && cursor >= 0)) throw invalidCursor();
-  if (filter === undefined) return { cursor: cursor ?? null, filter: null };
+  if (filter === undefined) return { cursor: cursor ?? null, filter: STANDARD };
   const unknown: unknown = Array.isArray(filter) ? filter.find((type) => !isType(type)) : filter;
   if (unknown !== undefined || filter.length === 0) {
     const accepted = Object.keys(TYPES).join(", ");

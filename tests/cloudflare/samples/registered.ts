@@ -1,7 +1,7 @@
 import { perdure } from "../../../src/index.ts";
 import worker, { BackupWorkflow, NotifyWorkflow } from "./backup.ts";
 
-/** Written against Cloudflare's types, and accepted as they are: classes, parameters, and the environment. */
+/** Written against Cloudflare's types, and accepted as they are: classes, parameters, the environment and the fetch handler. */
 export async function register(database: string) {
   const app = await perdure({
     database,
@@ -15,5 +15,16 @@ export async function register(database: string) {
   const result: { stored: string; rows: number; known: boolean } = await instance.result();
   // @ts-expect-error The params are those of the class.
   await app.workflows.NOTIFY.create({ params: { word: 1 } });
-  return { result, worker };
+
+  // What Cloudflare's code expects of its bindings and instances, ours have.
+  const { BACKUP, NOTIFY } = app.workflows;
+  type Env = Parameters<typeof worker.fetch>[1];
+  const found: WorkflowInstance = await BACKUP.get("order-1");
+  // @ts-expect-error Ours asks for the params that the class needs; Cloudflare's lets them be left out.
+  const strict: Env["BACKUP"] = BACKUP;
+  const env = { BACKUP, NOTIFY, BUCKET: "bucket" } as unknown as Env;
+  const created: WorkflowInstance = await BACKUP.create({ params: { table: "users", rows: 1 } });
+  await created.sendEvent({ type: "approved", payload: { by: "Ada" } });
+  const { status }: InstanceStatus = await created.status();
+  return { result, status, found, strict, response: await worker.fetch(new Request("https://example.org"), env) };
 }
