@@ -9,6 +9,7 @@ import { UsageError } from "./harness/usage-error.ts";
 const SUITES: Readonly<Record<string, () => Promise<(argv: string[]) => Promise<boolean>>>> = {
   hooks: async () => (await import("./hooks/suite.ts")).runHooksSuite,
   workflows: async () => (await import("./workflows/suite.ts")).runWorkflowsSuite,
+  workerd: async () => (await import("./workerd/suite.ts")).runWorkerdSuite,
 };
 
 async function main([suiteName, ...argv]: string[]): Promise<number> {

@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { createDiskDirectory } from "../harness/disk-directory.ts";
+import { reasonOf } from "../harness/failure.ts";
+import { progress } from "../harness/progress.ts";
+import { median } from "../harness/statistics.ts";
+import { CONTENDERS, type WorkerdContender } from "./contenders.ts";
+
+const FULL = { rounds: 5, workflows: 300 };
+const SHORT = { rounds: 1, workflows: 40 };
+const WARM_UP_SHARE = 0.1;
+
+type Scale = typeof FULL;
+
+/**
+ * Three-step workflows inside of workerd: ours in Durable Objects, beside the workflows that miniflare has itself. Everybody has
+ * a fresh directory on disk in each round, and they take turns. False if ours failed.
+ */
+export async function runWorkerdSuite(argv: string[]): Promise<boolean> {
+  const { values } = parseArgs({ args: argv, options: { short: { type: "boolean", default: false } } });
+  const scale = values.short ? SHORT : FULL;
+  const paces = new Map(CONTENDERS.map((contender) => [contender, [] as number[]]));
+  let valid = true;
+  await using directory = await createDiskDirectory();
+  for (let round = 1; round <= scale.rounds; round++) {
+    for (const [index, contender] of CONTENDERS.entries()) {
+      progress(`round ${round}, ${contender.name}`);
+      try {
+        paces.get(contender)?.push(await measure(contender, join(directory.path, `${round}-${index}`), scale));
+      } catch (error) {
+        progress(`FAILED ${contender.name}: ${reasonOf(error)}`);
+        if (contender.role === "ours") valid = false;
+      }
+    }
+  }
+  process.stdout.write(`${report(paces, scale)}\n`);
+  return valid;
+}
+
+async function measure(contender: WorkerdContender, directory: string, { workflows }: Scale): Promise<number> {
+  await using session = await contender.open(directory);
+  await session.runMany(Math.ceil(workflows * WARM_UP_SHARE));
+  const start = performance.now();
+  await session.runMany(workflows);
+  return (workflows / (performance.now() - start)) * 1000;
+}
+
+function report(paces: ReadonlyMap<WorkerdContender, readonly number[]>, { rounds, workflows }: Scale): string {
+  const [peer] = [...paces].flatMap(([{ role }, all]) => (role === "peer" && all.length > 0 ? [median(all)] : []));
+  const lines = [...paces].map(([{ name, role }, all]) => {
+    if (all.length === 0) return `${name.padEnd(24)} failed`;
+    const pace = median(all);
+    const ratio = role === "ours" && peer !== undefined ? `  ${(pace / peer).toFixed(1)} times miniflare's` : "";
+    return `${name.padEnd(24)} ${pace.toFixed(0).padStart(7)} workflows/s${ratio}`;
+  });
+  const method = `${workflows} three-step workflows at once in workerd, storage on disk; median of ${rounds} rounds`;
+  return [method, ...lines].join("\n");
+}
