@@ -25,7 +25,7 @@ export function toWire(value: unknown): unknown {
   return JSON.parse(encodeValue(value)) as unknown;
 }
 
-export function fromWire(value: unknown): unknown {
+function fromWire(value: unknown): unknown {
   return decodeValue(JSON.stringify(value));
 }
 

@@ -274,7 +274,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 }
 
 /** An instance that this process holds in memory while it waits is waiting, whoever owns its row. */
-export function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceState {
+function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceState {
   return { ...toValues(record), ...toPlainState(record, runtime) };
 }
 

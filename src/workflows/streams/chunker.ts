@@ -3,7 +3,7 @@ import { ChunkFormat } from "../../store/chunk-format.ts";
 import { encodeText } from "./chunk-text.ts";
 
 /** Of a row; what comes in smaller pieces is put together, what is larger is taken apart. */
-export const CHUNK_BYTES: number = 256 * 1024;
+const CHUNK_BYTES: number = 256 * 1024;
 /** As much text, in characters, as is sure to fit into a few chunks. */
 const CHUNK_CHARACTERS = CHUNK_BYTES / 2;
 
