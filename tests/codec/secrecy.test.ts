@@ -10,6 +10,8 @@ import { secret, secretError, secretive, secretsIn } from "./support/secrets.ts"
 
 /** An id, which isn't hidden: by it we know that the scan sees something. */
 const ID = "an-open-id";
+/** Nor are labels. */
+const LABEL = "an-open-label";
 
 const options = (database: TestStore, { hooks, workflows }: ReturnType<typeof secretive>, logger: LogBook) => ({
   database: database.adapter,
@@ -27,6 +29,8 @@ async function storeEverything(database: TestStore, parts: ReturnType<typeof sec
   await instance.sendEvent({ type: "word", payload: secret("event") });
   await instance.sendEvent({ type: "other", payload: secret("event that nobody waits for") });
   await app.workflows.broken.createBatch([{ id: ID, params: secret("params of a batch") }]);
+  await app.workflows.undone.create({ id: ID, params: secret("params in a line"), labels: { tenant: LABEL } });
+  await app.schedules.runNow({ workflow: "scheduled" });
   await app.hooks.slow.trigger(secret("first trigger"), { key: ID });
   await app.hooks.note.trigger(secret("own id"), { id: ID });
   await app.hooks.fail.trigger(secret("dead letter"));
@@ -59,7 +63,11 @@ async function runEverything(database: TestStore, parts: ReturnType<typeof secre
   const everything = await app.workflows.everything.get(ID);
   const result = await everything.result();
   const failure = await (await app.workflows.broken.get(ID)).result().catch((error: Error) => error.cause);
-  for (const what of ["next trigger", "own id", "unit of work"]) await ran(what);
+  const undone = await app.workflows.undone.get(ID);
+  await undone.result().catch(() => {});
+  const undoing = [await undone.status(), await undone.history()];
+  const told = ["error to be undone", "output told to a hook"];
+  for (const what of ["next trigger", "own id", "unit of work", ...told]) await ran(what);
   if (database.location.startsWith("postgres")) for (const what of ["relay", "transaction"]) await ran(what);
   const [dead] = await waitUntil("a dead letter is there", async () => {
     const { hooks } = await app.durableHooks.deadLetters();
@@ -75,10 +83,10 @@ async function runEverything(database: TestStore, parts: ReturnType<typeof secre
   });
   const failed = await dispatcher.failSubject({ subjectKey: ID, revision, error: secretError("error of a subject") });
   const history = await everything.history();
-  await everything.restart();
+  await app.workflows.everything.restartOrCreate({ id: ID, params: secret("params of a restart"), when: "always" });
   const { earlierRuns } = await everything.history();
   await app.stop();
-  const read = inspect([result, failure, dead, claimed, failed, history, earlierRuns, seen], { depth: null });
+  const read = inspect([result, failure, undoing, dead, claimed, failed, history, earlierRuns, seen], { depth: null });
   return { texts: [during, await readRawText(database)], read };
 }
 
@@ -103,13 +111,14 @@ describe.each(ENCRYPTED)("on $name", (engine) => {
     for (const text of texts) {
       expect(secretsIn(text)).toEqual([]);
       expect(text).toContain(ID);
+      expect(text).toContain(LABEL);
       expect(text).toContain("$perdure");
     }
     expect(secretsIn(logs)).toEqual([]);
     const seen = secretsIn(read).map((text) => text.trim());
     const wanted = [
       ...["params", "event", "dead letter", "cursor", "checkpoint", "new meta", "result of a step", "error of a step"],
-      ...["error of a hook", "error of a workflow", "error of a subject"],
+      ...["error of a hook", "error of a workflow", "error of a subject", "error of a rollback", "output to be undone"],
     ];
     for (const what of wanted) expect(seen).toContain(secret(what).secret);
   });
@@ -133,6 +142,14 @@ describe.each(ENGINES.filter(({ name }) => name !== "better-sqlite3"))("without 
         "checkpoint",
       ],
       ...["result of a step", "error of a step", "error of a hook", "error of a retry", "error of a workflow"],
+      ...[
+        "params in a line",
+        "params of a schedule",
+        "params of a restart",
+        "output told to a hook",
+        "error to be undone",
+      ],
+      ...["chunk of a stream", "output to be undone", "error of a rollback"],
       ...[
         "error of a subject",
         "new meta",

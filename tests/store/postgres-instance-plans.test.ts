@@ -115,7 +115,7 @@ const STATEMENTS: [string, Use, string[]][] = [
       instances.sendEvents(
         names.map((name, index) => ({ ...name, eventId: `new-${index}`, type: "go", payload: "{}" })),
       ),
-    ["event_pkey", "instance_id", "instance_pkey"],
+    ["event_pkey", "instance_id", "instance_pkey", "journal_pkey"],
   ],
   ["find", (instances) => instances.find(names), FIND],
   [

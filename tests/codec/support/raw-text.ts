@@ -19,10 +19,17 @@ async function readPostgres(url: string): Promise<string> {
     const texts: string[] = [];
     for (const { name } of tables) {
       const { rows } = await client.query<{ text: string }>(`select t::text as text from perdure.${name} as t`);
-      texts.push(`${name}:`, ...rows.map(({ text }) => text));
+      texts.push(`${name}:`, ...rows.flatMap(({ text }) => [text, ...bytesIn(text)]));
     }
     return texts.join("\n");
   });
+}
+
+/** What columns of bytes say, which are shown in hexadecimal digits. */
+function bytesIn(row: string): string[] {
+  return Array.from(row.matchAll(/\\x([0-9a-f]{2,})/g), ([, digits]) =>
+    Buffer.from(digits as string, "hex").toString("latin1"),
+  );
 }
 
 function readSqlite(path: string): string {

@@ -55,5 +55,25 @@ export function secretive() {
   const broken = defineWorkflow({ name: "broken" }, async (_: WorkflowEvent<Secret>) => {
     throw new NonRetryableError(secret("error of a workflow").secret);
   });
-  return { hooks, workflows: { everything, broken, child }, seen, open };
+  /** One at a time, undone when it fails, and its end triggers a hook. */
+  const undone = defineWorkflow(
+    {
+      name: "undone",
+      concurrency: { limit: 1 },
+      onErrored: ({ error }) => void seen.push((error as Error).message),
+    },
+    async (_: WorkflowEvent<Secret>, step) => {
+      await step.do("stream", async () => ReadableStream.from([secret("chunk of a stream").secret]));
+      await step.do("undo", async () => secret("output to be undone"), {
+        rollback: () => Promise.reject(new NonRetryableError(secret("error of a rollback").secret)),
+      });
+      throw new NonRetryableError(secret("error to be undone").secret);
+    },
+  );
+  const schedules = [{ cron: "0 0 1 1 *", name: "yearly", params: secret("params of a schedule") }];
+  const scheduled = defineWorkflow(
+    { name: "scheduled", schedules, onCompleted: ({ output }) => void seen.push((output as Secret).secret) },
+    async (_: WorkflowEvent<unknown>) => secret("output told to a hook"),
+  );
+  return { hooks, workflows: { everything, broken, child, undone, scheduled }, seen, open };
 }
