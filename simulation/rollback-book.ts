@@ -1,5 +1,5 @@
 import type { EntryKind, InstanceOutcome, NewEntry } from "../src/store/instance-records.ts";
-import type { WorkflowStepContext } from "../src/workflows/step.ts";
+import type { WorkflowStepContext } from "../src/workflows/step-options.ts";
 import { checkErrored, describe, MOST_RECOVERIES } from "./check-errored.ts";
 import { type InstanceAccount, runOf, stepOf, type WrittenEntry } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";

@@ -1,5 +1,6 @@
 import { EventTimeoutError, NonRetryableError } from "../src/errors.ts";
-import type { WorkflowStep, WorkflowStepContext } from "../src/workflows/step.ts";
+import type { WorkflowStep } from "../src/workflows/step.ts";
+import type { WorkflowStepContext } from "../src/workflows/step-options.ts";
 import type { WorkflowEvent } from "../src/workflows/workflow-event.ts";
 import { behave, never } from "./behave.ts";
 import type { BodyRun, Witness } from "./body-book.ts";

@@ -109,13 +109,8 @@ export type {
   WorkflowStepRollbackOptions,
 } from "./workflows/rollback-types.ts";
 export type { WorkflowCronSchedule } from "./workflows/scheduled-event.ts";
-export type {
-  RetryDelay,
-  StepRetries,
-  WorkflowStep,
-  WorkflowStepConfig,
-  WorkflowStepContext,
-} from "./workflows/step.ts";
+export type { WorkflowStep } from "./workflows/step.ts";
+export type { RetryDelay, StepRetries, WorkflowStepConfig, WorkflowStepContext } from "./workflows/step-options.ts";
 export { StoredStream } from "./workflows/streams/stored-stream.ts";
 export type {
   CompletedEvent,

@@ -1,8 +1,8 @@
+import type { WorkflowStep as Step } from "../workflows/step.ts";
 import type {
-  WorkflowStep as Step,
   WorkflowStepConfig as StepConfig,
   WorkflowStepContext as StepContext,
-} from "../workflows/step.ts";
+} from "../workflows/step-options.ts";
 import type { WorkflowEvent as BeginEvent, ReceivedEvent } from "../workflows/workflow-event.ts";
 
 /**

@@ -2,7 +2,6 @@ import { encodeCursor } from "../cursor.ts";
 import { InvalidInputError, PerdureError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { CreateArguments, CreateOptions } from "../workflows/create-options.ts";
-import type { WorkflowInstance } from "../workflows/instance.ts";
 import { notFound } from "../workflows/not-found.ts";
 import { RegisteredWorkflows } from "../workflows/registered-workflows.ts";
 import type { InstanceListOptions, InstancePage } from "../workflows/workflow-binding.ts";
@@ -10,7 +9,7 @@ import type { EventPayloads } from "../workflows/workflow-event.ts";
 import { parseWorkflowLimits } from "../workflows/workflow-settings.ts";
 import type { ParamsOf, WorkflowEvents, WorkflowOutput, Workflows } from "../workflows/workflow-types.ts";
 import type { ShardPage } from "./answer-call.ts";
-import { RoutedInstance } from "./routed-instance.ts";
+import { RoutedInstance, type RoutedWorkflowInstance } from "./routed-instance.ts";
 import { type ObjectNamespace, Shards } from "./shards.ts";
 
 export interface ObjectRouterOptions<Registry extends Workflows> {
@@ -23,12 +22,6 @@ export interface ObjectRouterOptions<Registry extends Workflows> {
   /** Begins the names of the objects. Default: `perdure`. */
   readonly prefix?: string;
 }
-
-/** An instance in one of many objects. What happens to it can be streamed only inside of its object. */
-export type RoutedWorkflowInstance<Output = unknown, Events extends EventPayloads = EventPayloads> = Omit<
-  WorkflowInstance<Output, Events>,
-  "subscribe"
->;
 
 /** A workflow whose instances are in many objects. */
 export interface RoutedBinding<Params, Output, Events extends EventPayloads> {

@@ -1,8 +1,14 @@
 import type { Duration } from "../duration.ts";
 import type { HistoryOptions, HistoryPage } from "../workflows/history-page.ts";
-import type { InstanceState, SentEvent } from "../workflows/instance.ts";
-import type { RoutedWorkflowInstance } from "./object-router.ts";
+import type { InstanceState, SentEvent, WorkflowInstance } from "../workflows/instance.ts";
+import type { EventPayloads } from "../workflows/workflow-event.ts";
 import type { Shards } from "./shards.ts";
+
+/** An instance in one of many objects. What happens to it can be streamed only inside of its object. */
+export type RoutedWorkflowInstance<Output = unknown, Events extends EventPayloads = EventPayloads> = Omit<
+  WorkflowInstance<Output, Events>,
+  "subscribe"
+>;
 
 /** Where an instance is: the key and the name of its workflow, its id, and its object. */
 export interface InstancePlace {

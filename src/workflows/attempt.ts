@@ -1,8 +1,8 @@
 import { AttemptAbortedError } from "../errors.ts";
 import { refuseProgress } from "./refuse-progress.ts";
-import type { WorkflowStepContext } from "./step.ts";
 import type { BodyCall } from "./step-call.ts";
 import { describePolicy } from "./step-config.ts";
+import type { WorkflowStepContext } from "./step-options.ts";
 
 /** How an attempt ended. */
 export type AttemptResult = { readonly value: unknown } | { readonly error: unknown };

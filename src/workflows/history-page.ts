@@ -1,7 +1,7 @@
 import type { EntryKind, InstanceStatus, StepType } from "../store/instance-records.ts";
 import type { Unreadable } from "../values/index.ts";
 
-import type { InstanceState } from "./instance.ts";
+import type { RollbackOutcome } from "./rollback-outcome.ts";
 
 export interface HistoryOptions {
   /** Only this run. Default: all of them. */
@@ -48,7 +48,7 @@ export interface EarlierRun {
   readonly status: InstanceStatus;
   readonly output?: unknown;
   readonly error?: { readonly name: string; readonly message: string };
-  readonly rollback?: InstanceState["rollback"];
+  readonly rollback?: RollbackOutcome;
   /** Instead of its output, its error and its rollback, where the codec can't read them. */
   readonly unreadable?: Unreadable;
   readonly startedAt: Date | null;

@@ -4,6 +4,7 @@ import type { Unreadable } from "../values/index.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { RestartPoint } from "./kept-entries.ts";
 import type { Labels } from "./labels.ts";
+import type { RollbackOutcome } from "./rollback-outcome.ts";
 import type {
   StandardEventType,
   SubscribeOptions,
@@ -18,10 +19,7 @@ export interface InstanceState<Output = unknown> {
   /** Where it is errored. */
   readonly error?: { readonly name: string; readonly message: string };
   /** What became of its rollback; not there if nothing was rolled back. `error` is why it failed. */
-  readonly rollback?: {
-    readonly outcome: "complete" | "failed";
-    readonly error?: { readonly name: string; readonly message: string };
-  };
+  readonly rollback?: RollbackOutcome;
   /** Where it is complete. */
   readonly output?: Output;
   /** Counted from 1; a restart begins the next. */

@@ -3,9 +3,9 @@ import type { EntryKind, InstanceName, NewEntry } from "../store/instance-record
 import { decodeValue } from "../values/index.ts";
 import type { WorkflowRollbackContext } from "./rollback-types.ts";
 import { noAttempts } from "./run-journal.ts";
-import type { WorkflowStepContext } from "./step.ts";
 import { BodyCall } from "./step-call.ts";
 import { describePolicy } from "./step-config.ts";
+import type { WorkflowStepContext } from "./step-options.ts";
 import type { UndoableStep } from "./undoable-steps.ts";
 
 /** How the entries of a rollback differ from those of its step. */

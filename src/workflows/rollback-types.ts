@@ -1,5 +1,5 @@
 import type { Duration } from "../duration.ts";
-import type { WorkflowStepConfig, WorkflowStepContext } from "./step.ts";
+import type { WorkflowStepConfig, WorkflowStepContext } from "./step-options.ts";
 
 /** How often, when and for how long a rollback is tried. The defaults are those of steps. */
 export type WorkflowStepRollbackConfig = Pick<WorkflowStepConfig, "retries" | "timeout">;

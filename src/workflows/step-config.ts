@@ -3,7 +3,7 @@ import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { Backoff } from "../queue/retry-policy.ts";
 import { checkStepName } from "./names.ts";
-import type { RetryDelay, WorkflowStepConfig, WorkflowStepContext } from "./step.ts";
+import type { RetryDelay, WorkflowStepConfig, WorkflowStepContext } from "./step-options.ts";
 
 /** What a step is run by: its config, checked, in milliseconds, with defaults for what was left out. */
 export interface StepPolicy {

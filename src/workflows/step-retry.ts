@@ -1,7 +1,7 @@
 import { type Clock, pause } from "../clock.ts";
 import { describeError } from "../values/index.ts";
-import type { WorkflowStepContext } from "./step.ts";
 import { backoffDelay, DEFAULT_POLICY, parseWait, type StepPolicy } from "./step-config.ts";
+import type { WorkflowStepContext } from "./step-options.ts";
 
 /** How long a function that chooses a delay may take. */
 const ANSWER_MS = 5000;

@@ -1,4 +1,5 @@
-import type { WorkflowStep, WorkflowStepConfig, WorkflowStepContext } from "../../workflows/step.ts";
+import type { WorkflowStep } from "../../workflows/step.ts";
+import type { WorkflowStepConfig, WorkflowStepContext } from "../../workflows/step-options.ts";
 import { parseEventTimeout } from "../../workflows/steps.ts";
 import type { MockedEvent, Modifications } from "./modifications.ts";
 

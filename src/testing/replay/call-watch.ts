@@ -1,6 +1,7 @@
 import type { StepType } from "../../store/instance-records.ts";
 import type { HistoryItem } from "../../workflows/history-page.ts";
-import type { WorkflowStep, WorkflowStepConfig } from "../../workflows/step.ts";
+import type { WorkflowStep } from "../../workflows/step.ts";
+import type { WorkflowStepConfig } from "../../workflows/step-options.ts";
 import { forever } from "../process-life.ts";
 
 interface Call {

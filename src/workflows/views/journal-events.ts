@@ -1,12 +1,9 @@
 import type { HistoryEntry } from "../../store/instance-records.ts";
 import { decodeValue, describeError } from "../../values/index.ts";
 import { pathOf } from "../step-path.ts";
-import type { EventDetails } from "./event-details.ts";
 import { RollbackEvents } from "./rollback-events.ts";
 import { shownValue } from "./shown-value.ts";
-
-/** What an entry tells, each thing in its slot. */
-export type SlottedEvent = EventDetails & { readonly slot: number };
+import type { SlottedEvent } from "./slotted-event.ts";
 
 const BEGAN = 0;
 const ATTEMPT_BEGAN = 1;

@@ -1,7 +1,7 @@
 import type { HistoryEntry } from "../../store/instance-records.ts";
 import { decodeValue, describeError } from "../../values/index.ts";
 import { pathOf } from "../step-path.ts";
-import type { SlottedEvent } from "./journal-events.ts";
+import type { SlottedEvent } from "./slotted-event.ts";
 
 /** Slots of one entry, in the order in which they are told. */
 const BEGAN = 0;
