@@ -311,6 +311,8 @@ export interface RestartRequest {
   readonly params: string | null;
   /** Given where the next run is to begin with something of the present one. */
   readonly kept?: KeptEntries;
+  /** What it shares with others by its new params; otherwise it keeps what it has. */
+  readonly keys?: Pick<InstanceTraits, "slotKey" | "rateKey"> | null;
 }
 
 export interface InstanceFilter {

@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import { INSTANCE_STATUSES, type InstanceStatus } from "../store/instance-records.ts";
+import { INSTANCE_STATUSES, type InstanceStatus, NO_TRAITS } from "../store/instance-records.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { parseStatuses } from "./list-instances.ts";
 import { prepareInstance } from "./prepare-instance.ts";
@@ -22,7 +22,8 @@ export async function restartOrCreate(
   if (create.id === undefined) throw new InvalidInputError("create.invalid", "restartOrCreate needs an id.");
   const statuses = parseWhen(when);
   const { insert } = await prepareInstance(runtime, workflow, create);
-  const request = { statuses, params: "params" in create ? insert.params : null };
+  const given = "params" in create;
+  const request = { statuses, params: given ? insert.params : null, keys: given ? (insert.traits ?? NO_TRAITS) : null };
   const instance = new InstanceHandle(runtime, workflow, insert.id);
   const { statements } = runtime.store.instances;
   for (;;) {

@@ -221,6 +221,21 @@ describe.each(ENGINES)("lines on $name", (engine) => {
       expect(await test.admit({ slots: 2 })).toMatchObject([{ id: "b" }, { id: "a", run: 2 }]);
     });
 
+    it("goes to another line when it is restarted with another key, and to none when it has none any more", async () => {
+      const moved = { statuses: null, params: '"new"', keys: { slotKey: `${key()}/other`, rateKey: null } };
+      await joinAll("a", "b");
+      await one({ slots: 1 });
+      await test.statements.restart(test.named("a"), moved);
+      expect(ids(await test.admit({ slots: 1 })).toSorted()).toEqual(["a", "b"]); // each in a line of its own
+
+      await test.statements.restart(test.named("b"), { ...moved, keys: { slotKey: null, rateKey: null } });
+      expect(await test.admit({ slots: 1 })).toEqual([]);
+      expect(ids(await test.claim())).toEqual(["b"]);
+      await test.statements.restart(test.named("b"), moved);
+      expect(await test.admit({ slots: 1 })).toEqual([]); // "a" has the slot
+      expect(await test.claim()).toEqual([]);
+    });
+
     it("is let in anew when it was finished and is restarted", async () => {
       await test.join("a", slot());
       await end(await one({ slots: 1 }));

@@ -81,6 +81,29 @@ describe.each(ENGINES)("flow control on $name", (engine) => {
     await eventually(() => expect(track.began).toHaveLength(4));
   });
 
+  test("what is restarted with new params shares slots with those that have the same, and no longer with others", async () => {
+    const track = new Track();
+    const workflow = defineWorkflow(
+      { name: "keyed", concurrency: { limit: 1, key: (job: Job) => job.tenant } },
+      async ({ instanceId, payload }: WorkflowEvent<Job>, step) => {
+        await step.do("work", () => track.run(`${payload.tenant}:${instanceId}`));
+      },
+    );
+    const process = subject.start({ workflow });
+    const { create, restartOrCreate } = process.workflows.workflow;
+    await create({ id: "moving", params: { tenant: "x" } });
+    await create({ id: "second", params: { tenant: "x" } });
+    await create({ id: "third", params: { tenant: "y" } });
+    await eventually(() => expect(track.began.toSorted()).toEqual(["x:moving", "y:third"]));
+
+    await restartOrCreate({ id: "moving", params: { tenant: "y" }, when: "always" });
+    await eventually(() => expect(track.began.toSorted()).toEqual(["x:moving", "x:second", "y:third"]));
+    track.gate("y:third").open();
+    await eventually(() => expect(track.began.at(-1)).toBe("y:moving"));
+    for (const id of ["x:moving", "x:second", "y:moving"]) track.gate(id).open();
+    for (const id of ["moving", "second"]) await becomes(await process.workflows.workflow.get(id), "complete");
+  });
+
   test("what sleeps leaves its slot to others, and goes on when it has one again, before what is new", async () => {
     const track = new Track();
     const workflow = defineWorkflow({ name: "sleepy", concurrency: { limit: 1 } }, async ({ instanceId }, step) => {

@@ -77,8 +77,9 @@ export class PostgresInstanceOperations extends PostgresStatements {
   }
 
   async restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange> {
-    const { statuses = null, params = null, kept } = request ?? {};
-    if (kept === undefined) return this.#change("restart", instance, { more: [statuses, params] });
+    const { statuses = null, params = null, keys = null, kept } = request ?? {};
+    const newKeys = [keys !== null, keys?.slotKey ?? null, keys?.rateKey ?? null];
+    if (kept === undefined) return this.#change("restart", instance, { more: [statuses, params, ...newKeys] });
     const { namespace, name, id } = instance;
     const values = [this.now(), namespace, name, id, integerArray(kept.positions), params, kept.run];
     return toChange((await this.run(restartInstanceWith, values)).rows[0]);

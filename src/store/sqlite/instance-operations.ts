@@ -79,11 +79,13 @@ export class SqliteInstanceOperations {
   }
 
   async restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange> {
+    const { params = null, keys = null } = request ?? {};
     const statuses = request?.statuses ? JSON.stringify(request.statuses) : null;
+    const newKeys = [Number(keys !== null), keys?.slotKey ?? null, keys?.rateKey ?? null];
     return this.#change(instance, (now) => {
       if (request?.kept !== undefined && !this.#keep(instance, request.kept)) return [];
       this.driver.run(KEEP_PAST_RUN, [...keyOf(instance), statuses]);
-      return this.driver.all(RESTART_INSTANCE, [now, ...keyOf(instance), statuses, request?.params ?? null]);
+      return this.driver.all(RESTART_INSTANCE, [now, ...keyOf(instance), statuses, params, ...newKeys]);
     });
   }
 
@@ -163,19 +165,21 @@ export class SqliteInstanceOperations {
       const now = this.access.now();
       const [before] = this.driver.all(INSTANCE_PLACE, keyOf(instance));
       const [row] = write(now);
-      if (before && row && (before.slot_key ?? before.rate_key) !== null) this.#tellLine(instance, before, now);
+      if (before && row) this.#tellLines(instance, before, now);
       return row
         ? { changed: true, instance: toInstanceRecord(row) }
         : { changed: false, instance: this.#get(instance) };
     });
   }
 
-  /** Of an instance that shares slots or starts with others: it has let go of its slot, or stands in line now. */
-  #tellLine(instance: InstanceName, before: Row, now: number): void {
+  /** If it shares slots or starts with others: it has let go of its slot, or stands in line now, which can be another one. */
+  #tellLines(instance: InstanceName, before: Row, now: number): void {
     const [after] = this.driver.all(INSTANCE_PLACE, keyOf(instance));
     const wasHeld = before.slot_key !== null && Number(before.class) === WorkClass.leased;
-    if (wasHeld && Number(after?.class) !== WorkClass.leased) freeSlot(this.driver, before.slot_key as string, now);
-    else if (after !== undefined && after.available_at !== null) joinLine(this.driver, toPlace(after), now);
+    const freed = wasHeld && Number(after?.class) !== WorkClass.leased;
+    if (freed) freeSlot(this.driver, before.slot_key as string, now);
+    if (after === undefined || after.available_at === null) return;
+    if (!freed || after.slot_key !== before.slot_key) joinLine(this.driver, toPlace(after), now);
   }
 
   #get(instance: InstanceName): InstanceRecord | null {

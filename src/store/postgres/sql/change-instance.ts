@@ -44,7 +44,8 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
     allowed: "($5::text[] is null or target.status = any ($5::text[]))",
     set: `run = instance.run + 1, outcome = null, output = null, error = null, rolling_back = null, rollback = null,
     started_at = null, finished_at = null, purge_at = null, paused = false, recoveries = 0, recovered_position = 0, lock = null,
-    class = ${freshClass("instance")}, available_at = ${freshTime("instance")}, wakes = instance.wakes + 1,
+    slot_key = trait.slot_key, rate_key = trait.rate_key,
+    class = ${freshClass("trait")}, available_at = ${freshTime("trait")}, wakes = instance.wakes + 1,
     params = coalesce(($6::text)::json, instance.params)`,
   },
 };
@@ -52,8 +53,8 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
 /**
  * What people do to one instance, if its state allows it: its state at this moment, so the row is locked first. Gives the
  * instance, and whether it was changed. What was recovered stays in the lane of its kind, and what stood in line goes to its end,
- * when it is resumed. A restart may ask for a status ($5), and may bring new params ($6). Indexes: instance_id, then instance_pkey;
- * line_pkey; journal_pkey for a rollback.
+ * when it is resumed. A restart may ask for a status ($5), and may bring new params ($6) with keys of their own
+ * ($7 to $9). Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey for a rollback.
  */
 export function changeInstance(schema: SchemaPrefix, kind: InstanceChangeKind): Statement {
   const { allowed, set } = CHANGES[kind];
@@ -67,7 +68,7 @@ target as materialized (
 ${kind === "restart" ? keepPastRun(schema, allowed) : kind === "rollBack" ? lookForTraces(schema) : ""}changed as (
   update ${schema}instance as instance set
     ${set}
-  from target cross join clock
+  from target cross join clock${kind === "restart" ? newKeys() : ""}
   where ${isInstanceOf("instance", "target")} and ${allowed}
   returning instance.*
 )${kind === "pause" ? "" : tellLines(schema)}
@@ -80,9 +81,21 @@ export const TELL_CHANGE = `select ${RECORD}, true as changed from changed as in
 union all
 select ${RECORD}, false from target as instance where not exists (select from changed)`;
 
+/** `trait` has its priority and the keys that the next run is to have. */
 export const WRITE_RESTART = CHANGES.restart.set;
 
-/** It has let go of its slot, and then its line is to be looked at in any case; or it stands in line now. */
+function newKeys(): string {
+  return ` cross join lateral (
+    select target.priority,
+      case when $7::boolean then $8::text else target.slot_key end as slot_key,
+      case when $7::boolean then $9::text else target.rate_key end as rate_key
+  ) as trait`;
+}
+
+/**
+ * It has let go of its slot, and then that line is to be looked at in any case; and it may stand in line now, which can be another
+ * one.
+ */
 export function tellLines(schema: SchemaPrefix): string {
   const freed = `select target.slot_key from target cross join changed
     where target.slot_key is not null and target.class = 2 and changed.class <> 2`;
@@ -91,7 +104,7 @@ freed as (
   ${freeSlots(schema, freed)}
 ),
 joined as (
-  ${joinLines(schema, `(select * from changed where not exists (${freed}))`)}
+  ${joinLines(schema, `(select * from changed where not exists (${freed} and target.slot_key is not distinct from changed.slot_key))`)}
 )`;
 }
 

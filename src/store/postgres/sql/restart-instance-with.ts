@@ -39,7 +39,7 @@ events as (
 changed as (
   update ${schema}instance as instance set
     ${WRITE_RESTART}
-  from target cross join clock
+  from target cross join clock cross join lateral (select target.priority, target.slot_key, target.rate_key) as trait
   where ${isInstanceOf("instance", "target")}
   returning instance.*
 )${tellLines(schema)}
