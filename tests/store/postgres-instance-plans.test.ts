@@ -1,5 +1,4 @@
-import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Client } from "pg";
 import {
   INSTANCE_STATUSES,
   type InstanceFilter,
@@ -7,18 +6,8 @@ import {
   type NewEntry,
 } from "../../src/store/instance-records.ts";
 import type { InstanceStatements } from "../../src/store/instance-statements.ts";
-import type { Statement } from "../../src/store/postgres/sql/statement.ts";
-import { createDatabase, type TestDatabase } from "../support/postgres-database.ts";
-import {
-  explain,
-  type PlanMode,
-  type PlanNode,
-  prepare,
-  type RecordedStatement,
-  recordInstanceStatements,
-} from "../support/postgres-plans.ts";
-
-/** Like the plans of hooks: PostgreSQL last looked when there was next to nothing, and a hundred thousand rows came since. */
+import { describeMisledPlans } from "../support/misled-plans.ts";
+import { recordInstanceStatements } from "../support/postgres-plans.ts";
 
 const BATCH = 500;
 
@@ -156,76 +145,19 @@ const STATEMENTS: [string, Use, string[]][] = [
 
 const TABLES = ["instance", "journal", "event", "label"].map((table) => `perdure.${table}`);
 
-/** What the tables were like when PostgreSQL last looked, and when connections planned what they plan once. */
-const BELIEFS: [string, (client: Client) => Promise<void>][] = [
-  ["are new", async () => {}],
-  [
-    "have a few rows",
-    async (client) => {
-      await fill(client, { sleeping: 60, running: 3, due: 3 });
-      for (const table of TABLES) await client.query(`vacuum analyze ${table}`);
-      for (const table of TABLES) await client.query(`delete from ${table}`);
-    },
-  ],
-  [
-    "were emptied",
-    async (client) => {
-      await fill(client, { sleeping: 1000, running: 1000, due: 1000 });
-      for (const table of TABLES) await client.query(`delete from ${table}`);
-      for (const table of TABLES) await client.query(`vacuum analyze ${table}`);
-    },
-  ],
-];
+const SIZES = {
+  few: { sleeping: 60, running: 3, due: 3 },
+  some: { sleeping: 1000, running: 1000, due: 1000 },
+  many: { sleeping: 100_000, running: BATCH, due: 1000 },
+};
 
-describe.each(BELIEFS)(
-  "PostgreSQL reads only what it needs of workflows, when it believes that their tables %s",
-  (_, misled) => {
-    let database: TestDatabase;
-    let client: Client;
-    const explainAll = async (use: Use, indexes: string[], mode: (statement: Statement) => PlanMode) => {
-      const used = new Set<string>();
-      for (const recorded of await recordInstanceStatements(use)) {
-        const nodes = await explain(client, recorded, mode(recorded.statement));
-        expectSmall(nodes, recorded);
-        for (const { index } of nodes) if (index !== undefined) used.add(index);
-      }
-      expect([...used].sort()).toEqual([...indexes].sort());
-    };
-
-    beforeAll(async () => {
-      database = await createDatabase();
-      client = new Client({ connectionString: database.url });
-      await client.connect();
-      for (const table of TABLES) await client.query(`alter table ${table} set (autovacuum_enabled = off)`);
-      await misled(client);
-      const recorded = (await Promise.all(STATEMENTS.map(([, use]) => recordInstanceStatements(use)))).flat();
-      const once = new Map(recorded.map((each) => [each.statement.name, each]));
-      for (const each of once.values()) await prepare(client, each.statement);
-      for (const each of once.values()) if (each.statement.planOnce) await explain(client, each, "force_generic_plan");
-      await fill(client, { sleeping: 100_000, running: BATCH, due: 1000 });
-    });
-
-    afterAll(async () => {
-      await client.end();
-      await database.drop();
-    });
-
-    it.each(STATEMENTS)("%s", async (__, use, indexes) => {
-      await explainAll(use, indexes, ({ planOnce }) => (planOnce ? "force_generic_plan" : "force_custom_plan"));
-    });
-
-    describe("and when it has looked again", () => {
-      beforeAll(async () => {
-        for (const table of TABLES) await client.query(`analyze ${table}`);
-      });
-
-      it.each(STATEMENTS)("%s", async (__, use, indexes) => {
-        await explainAll(use, indexes, () => "force_generic_plan");
-        await explainAll(use, indexes, () => "force_custom_plan");
-      });
-    });
-  },
-);
+describeMisledPlans({
+  about: "workflows",
+  tables: TABLES,
+  fill: (client, size) => fill(client, SIZES[size]),
+  statements: STATEMENTS.map(([what, use, indexes]) => [what, () => recordInstanceStatements(use), indexes]),
+  mostRows: BATCH * 6,
+});
 
 function refOf(kind: string, number: number): string {
   return `${kind}-${String(number).padStart(6, "0")}`;
@@ -233,7 +165,7 @@ function refOf(kind: string, number: number): string {
 
 /**
  * Instances that sleep until the year 2096, that run until then (but for one whose owner was lost), and that are due since 1970,
- * each with two entries and an event.
+ * each with two entries and an event, and every tenth with labels.
  */
 async function fill(client: Client, counts: { sleeping: number; running: number; due: number }): Promise<void> {
   await client.query(
@@ -253,13 +185,6 @@ async function fill(client: Client, counts: { sleeping: number; running: number;
   await client.query(`insert into perdure.event (ref, run, id, sequence, type, payload, at)
     select ref, 1, 'event-' || ref, 1, 'go', '{}', 0 from perdure.instance`);
   await client.query(`insert into perdure.label (namespace, name, key, value, ref)
-    select namespace, name, key, value, ref from perdure.instance,
+    select namespace, name, key, value, ref from (select * from perdure.instance where ref like '%0') as instance,
       (values ('tenant', 'a'), ('region', 'b'), ('plan', 'c'), ('tenant', 'd')) as label(key, value)`);
-}
-
-/** A few rows for each that the statement is about. */
-function expectSmall(nodes: readonly PlanNode[], { statement }: RecordedStatement): void {
-  const types = nodes.map(({ type }) => type);
-  expect(types, statement.name).not.toContain("Seq Scan");
-  for (const node of nodes) expect(node.rowsRead, `${statement.name}: ${JSON.stringify(node)}`).toBeLessThan(BATCH * 6);
 }

@@ -4,8 +4,10 @@ import type { InstanceStatements } from "../../src/store/instance-statements.ts"
 import type { Connection } from "../../src/store/postgres/connection.ts";
 import { PostgresHookStatements } from "../../src/store/postgres/hook-statements.ts";
 import { PostgresInstanceStatements } from "../../src/store/postgres/instance-statements.ts";
+import { PostgresScheduleStatements } from "../../src/store/postgres/schedule-statements.ts";
 import type { Statement } from "../../src/store/postgres/sql/statement.ts";
 import { PostgresSubjectStatements } from "../../src/store/postgres/subject-statements.ts";
+import type { ScheduleStatements } from "../../src/store/schedule-statements.ts";
 import type { SubjectStatements } from "../../src/store/subject-statements.ts";
 import { ControlledClock } from "./controlled-clock.ts";
 
@@ -33,12 +35,25 @@ export function recordStatements(use: (hooks: HookStatements) => Promise<unknown
   );
 }
 
+/** The rows that a statement of some name is answered with; none, if nothing is said of it. */
+export type Answers = Readonly<Record<string, (values: readonly unknown[]) => Record<string, unknown>[]>>;
+
 export function recordInstanceStatements(
   use: (instances: InstanceStatements) => Promise<unknown>,
+  answers: Answers = {},
 ): Promise<RecordedStatement[]> {
-  return record((connection) =>
-    use(new PostgresInstanceStatements(connection, new ControlledClock(), SCHEMA, NO_CONNECTION)),
+  return record(
+    (connection) => use(new PostgresInstanceStatements(connection, new ControlledClock(), SCHEMA, NO_CONNECTION)),
+    answers,
   );
+}
+
+export function recordScheduleStatements(
+  use: (schedules: ScheduleStatements) => Promise<unknown>,
+): Promise<RecordedStatement[]> {
+  return record((connection) => use(new PostgresScheduleStatements(connection, new ControlledClock(), SCHEMA)), {
+    fire_schedule: () => [{}],
+  });
 }
 
 export function recordSubjectStatements(
@@ -52,12 +67,25 @@ export function recordSubjectStatements(
 const SCHEMA = '"perdure".';
 const NO_CONNECTION = { client: undefined, distrust: () => {} };
 
-async function record(use: (connection: Connection) => Promise<unknown>): Promise<RecordedStatement[]> {
+/** Of a transaction: it begins and ends, and its statements are recorded like others. */
+const TRANSACTION = {
+  query: async () => ({ command: "COMMIT" }),
+  on: () => {},
+  removeListener: () => {},
+  release: () => {},
+};
+
+async function record(
+  use: (connection: Connection) => Promise<unknown>,
+  answers: Answers = {},
+): Promise<RecordedStatement[]> {
   const recorded: RecordedStatement[] = [];
   const recorder = {
+    checkOut: async () => TRANSACTION,
     run: async (statement: Statement, values: unknown[]) => {
       recorded.push({ statement, values });
-      return { rows: [], rowCount: 0 };
+      const rows = answers[statement.name]?.(values) ?? [];
+      return { rows, rowCount: rows.length };
     },
   };
   await use(recorder as unknown as Connection);

@@ -112,6 +112,7 @@ describe.each(ENGINES)("finding and counting instances on $name", (engine) => {
       waiting: 0,
       waitingForPause: 0,
       paused: 0,
+      rollingBack: 0,
       complete: 0,
       errored: 0,
       terminated: 0,

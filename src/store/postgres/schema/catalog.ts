@@ -1,10 +1,14 @@
-import type { SchemaPrefix } from "../sql/statement.ts";
+import { inCatalogOrder, type SchemaPrefix } from "../sql/statement.ts";
+
+const CATALOG_COLUMNS = ["namespace", "name", "status", "ref"];
 
 /**
  * What people look for instances by, and what becomes of those that nobody needs any more. An instance's status follows from its
  * queue columns until it is finished: the first condition that holds tells it. A row of class 2 without an owner was given back
- * after a recovery, and waits to be taken over. The index of statuses answers lists and counts by itself, and has a collation of its own, so that nothing
- * else is looked up in it. Only labelled instances have labels, and only those that are to be purged are in the index for it.
+ * after a recovery, and waits to be taken over. The index of statuses answers lists and counts by itself. It is in a collation of
+ * its own, the order of bytes by another name: an index serves only comparisons in its own, so it is never taken for anything
+ * else, of which it would be read whole. Only labelled instances have labels, and only those that are to be purged are in the
+ * index for it. Tables begin with some space like that of hooks; that of instances is written anew with the column.
  */
 export function catalog(schema: SchemaPrefix): string {
   return `alter table ${schema}instance
@@ -18,7 +22,12 @@ export function catalog(schema: SchemaPrefix): string {
       when started_at is null then 'queued'
       else 'waiting' end
   ) stored;
-create index instance_status on ${schema}instance (namespace collate "POSIX", name, status, ref collate "POSIX", created_at, finished_at);
+insert into ${schema}instance (created_at, class, ref, namespace, name, id, params)
+select 0, 0, number, '', '', number, 'null' from generate_series(1, 2000) as number;
+delete from ${schema}instance where namespace = '' and name = '';
+create collation ${schema}catalog from "C";
+create index instance_status on ${schema}instance
+(${CATALOG_COLUMNS.map((column) => `${column} ${inCatalogOrder(schema)}`).join(", ")}, created_at, finished_at);
 create index instance_purge on ${schema}instance (namespace, purge_at) where purge_at is not null;
 
 create table ${schema}label (
@@ -38,7 +47,9 @@ create table ${schema}deleted_instance (
   final boolean not null,
   ref text collate "C" not null,
   constraint deleted_instance_pkey primary key (ref)
-);
+) with (vacuum_truncate = false);
+insert into ${schema}deleted_instance (due_at, final, ref) select 0, true, number from generate_series(1, 4000) as number;
+delete from ${schema}deleted_instance;
 create index deleted_instance_due on ${schema}deleted_instance (due_at);
 `;
 }

@@ -5,7 +5,8 @@ import { NOW } from "./statement.ts";
 /**
  * How many slots of a key are taken, and what was let in: as many as are free, and no more than the room; first what has begun, then,
  * if new ones may start, those. Our lock of the line keeps everybody else from taking a slot meanwhile. What somebody has just
- * locked is skipped. Index: instance_slots; blocked rows are never read beyond those that are taken.
+ * locked is skipped. They go through arrays, of which PostgreSQL expects one row (see `batch`): it can't know the limit, and would rather read the whole table than
+ * so many rows. Index: instance_slots; blocked rows are never read beyond those that are taken.
  */
 export function leaseFromLine(schema: SchemaPrefix): Statement {
   const next = (workClass: number, limit: string) => `(
@@ -25,7 +26,13 @@ held as materialized (select count(*)::int as held from ${schema}instance as wor
 free as materialized (select greatest(least(coalesce($3::int - held.held, $4::int), $4::int), 0) as room from held),
 continuing as materialized ${next(5, "(select room from free)")},
 fresh as materialized ${next(6, "case when $5::boolean then (select room from free) - (select count(*) from continuing) else 0 end")},
-taken as not materialized (select * from continuing union all select * from fresh),
+found as materialized (select * from continuing union all select * from fresh),
+taken as materialized (
+  select * from unnest(
+    array(select found.ctid from found), array(select found.due_at from found), array(select found.previously_started_at from found)
+  ) as taken(ctid, due_at, previously_started_at)
+  limit (select null::bigint)
+),
 leased as (
   update ${schema}instance as instance set
     lock = $6, class = 2, available_at = clock.now + $7::bigint, started_at = coalesce(instance.started_at, clock.now)

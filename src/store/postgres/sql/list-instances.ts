@@ -1,7 +1,7 @@
 import type { InstanceFilter } from "../../instance-records.ts";
 import { RECORD } from "./instance-record.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { IN_QUEUE_ORDER, isInstanceOf } from "./statement.ts";
+import { inCatalogOrder, isInstanceOf, READS_ROW } from "./statement.ts";
 import { workflowNames } from "./workflow-names.ts";
 
 type Label = InstanceFilter["labels"][number];
@@ -13,6 +13,7 @@ export function listInstances(
 ): { readonly statement: Statement; readonly values: unknown[] } {
   const { namespace, name, statuses, labels, after, order, limit } = filter;
   const [first, ...others] = labels;
+  const inOrder = inCatalogOrder(schema);
   const values: unknown[] = [namespace];
   const value = (given: unknown, type: string) => `$${values.push(given)}::${type}`;
   const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
@@ -20,11 +21,13 @@ export function listInstances(
   const most = value(limit, "bigint");
   const wanted = value(statuses, "text[]");
   const begun = after === null ? null : value(after, "text");
+  // Of a row that a label names, times are expressions: PostgreSQL must not look for them in instance_status.
+  const time = (column: string) => (first === undefined ? column : `(${column} + 0)`);
   const conditions = [
-    ...compare("instance.created_at", ">=", filter.createdFrom, value),
-    ...compare("instance.created_at", "<", filter.createdBefore, value),
-    ...compare("instance.finished_at", ">=", filter.finishedFrom, value),
-    ...compare("instance.finished_at", "<", filter.finishedBefore, value),
+    ...compare(time("instance.created_at"), ">=", filter.createdFrom, value),
+    ...compare(time("instance.created_at"), "<", filter.createdBefore, value),
+    ...compare(time("instance.finished_at"), ">=", filter.finishedFrom, value),
+    ...compare(time("instance.finished_at"), "<", filter.finishedBefore, value),
   ];
   const beyond = (table: string, collation: string) =>
     begun === null ? "" : `and ${table}.ref ${collation} ${comparison} ${begun}`;
@@ -32,16 +35,16 @@ export function listInstances(
   unnest(${wanted}) as wanted(status)
   cross join lateral (
     select instance.ref from ${schema}instance as instance
-    where instance.namespace = $1 ${IN_QUEUE_ORDER} and instance.name = workflow.name and instance.status = wanted.status
-      ${beyond("instance", IN_QUEUE_ORDER)} ${conditions.map((condition) => `and ${condition}`).join(" ")}
-    order by instance.ref ${IN_QUEUE_ORDER} ${direction}
+    where instance.namespace = $1 ${inOrder} and instance.name = workflow.name ${inOrder}
+      and instance.status = wanted.status ${inOrder} ${beyond("instance", inOrder)} ${conditions.map((condition) => `and ${condition}`).join(" ")}
+    order by instance.ref ${inOrder} ${direction}
     limit ${most}
   ) as found`;
   const byLabel = ([key, label]: Label, others: readonly Label[]) => `lateral (
     select label.ref from ${schema}label as label
     cross join lateral (
       select 1 from ${schema}instance as instance
-      where ${isInstanceOf("instance", "label")} and instance.status = any (${wanted})
+      where ${isInstanceOf("instance", "label")} and ${READS_ROW} and instance.status = any (${wanted})
         ${[...conditions, ...others.map(has)].map((condition) => `and ${condition}`).join(" ")}
       limit 1
     ) as instance

@@ -1,4 +1,4 @@
-import type { SchemaPrefix, Statement } from "./statement.ts";
+import { READS_ROW, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /** Before a slot is taken for it: whoever else would change it waits. Index: instance_pkey. */
 export function lockParked(schema: SchemaPrefix): Statement {
@@ -8,13 +8,14 @@ export function lockParked(schema: SchemaPrefix): Statement {
   };
 }
 
-/** While it is locked, nobody else takes a slot of its key. Its row is made, if nobody is in line. Index: line_pkey. */
+/** While it is locked, nobody else takes a slot of its key. Its row is made, if nobody is in line. Indexes: instance_pkey, line_pkey. */
 export function lockLine(schema: SchemaPrefix): Statement {
   return {
     name: "lock_line",
     text: `
 insert into ${schema}line as line (kind, key, namespace, name)
-select 0, $2, instance.namespace, instance.name from ${schema}instance as instance where instance.ref = $1
+select 0, $2, instance.namespace, instance.name from ${schema}instance as instance
+where instance.ref = $1 and ${READS_ROW}
 on conflict (kind, key) do update set blocked = line.blocked`,
   };
 }

@@ -36,8 +36,8 @@ counted as (
 ),
 remembered as (
   update ${schema}line as line set available_at = coalesce(line.available_at, clock.now + $5::bigint)
-  from (select distinct leased.rate_key from leased) as leased cross join clock
-  where line.kind = 1 and line.key = any (array[leased.rate_key])
+  from (select distinct 1::smallint as kind, leased.rate_key from leased limit (select null::bigint)) as leased cross join clock
+  where line.kind = any (array[leased.kind]) and line.key = any (array[leased.rate_key])
 )
 select * from leased`,
   };

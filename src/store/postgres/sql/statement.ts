@@ -83,3 +83,22 @@ export function inLockingOrder(schema: SchemaPrefix, rows: string): string {
  * has; but an index serves only comparisons in its own collation, so no other index can be taken for these.
  */
 export const IN_QUEUE_ORDER = 'collate "POSIX"';
+
+/** The same for instance_status, which lists and counts use, and nothing else. */
+export function inCatalogOrder(schema: SchemaPrefix): string {
+  return `collate ${schema}catalog`;
+}
+
+/**
+ * True of every instance. For statements that find instances by ref, and need nothing but what is in instance_status: this isn't, so
+ * PostgreSQL won't read the whole index instead of looking up the row.
+ */
+export const READS_ROW = "instance.run > 0";
+
+/**
+ * Rows that a query has found, by their `ctid`, for a statement that changes them. PostgreSQL expects one, as of a `batch`, and so
+ * looks them up one by one, however small it believes the table to be.
+ */
+export function foundRows(query: string): string {
+  return `(select * from unnest(array(${query})) as found(ctid) limit (select null::bigint))`;
+}

@@ -25,6 +25,8 @@ export function joinLines(schema: SchemaPrefix, instances: string): string {
 /** Somebody should look at these lines now, whatever blocked them. Their rows are there while anybody holds a slot. Index: line_pkey. */
 export function freeSlots(schema: SchemaPrefix, keys: string): string {
   return `update ${schema}line as line set blocked = false, available_at = clock.now
-  from (select distinct freed.slot_key from (${keys}) as freed order by freed.slot_key limit (select null::bigint)) as freed cross join clock
-  where line.kind = 0 and line.key = any (array[freed.slot_key])`;
+  from (
+    select distinct 0::smallint as kind, freed.slot_key from (${keys}) as freed order by freed.slot_key limit (select null::bigint)
+  ) as freed cross join clock
+  where line.kind = any (array[freed.kind]) and line.key = any (array[freed.slot_key])`;
 }

@@ -1,11 +1,12 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { IN_QUEUE_ORDER } from "./statement.ts";
+import { inCatalogOrder } from "./statement.ts";
 import { workflowNames } from "./workflow-names.ts";
 
 /**
  * Workflows that somebody has started and that we don't know. Indexes: instance_id, instance_status.
  */
 export function unknownNames(schema: SchemaPrefix): Statement {
+  const inOrder = inCatalogOrder(schema);
   return {
     name: "unknown_names",
     slow: true,
@@ -15,8 +16,8 @@ select workflow.name from workflow
 where workflow.name <> all ($2::text[])
   and exists (
     select from ${schema}instance as instance
-    where instance.namespace = $1 ${IN_QUEUE_ORDER} and instance.name = workflow.name
-      and instance.status in ('queued', 'running', 'waiting')
+    where instance.namespace = $1 ${inOrder} and instance.name = workflow.name ${inOrder}
+      and instance.status ${inOrder} in ('queued', 'running', 'waiting')
   )
 limit 20`,
   };

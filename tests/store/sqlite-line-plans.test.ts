@@ -1,0 +1,103 @@
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { LineKind } from "../../src/store/line-records.ts";
+import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
+import { CONFIRM_SCHEDULE } from "../../src/store/sqlite/sql/confirm-schedule.ts";
+import { COUNT_HELD } from "../../src/store/sqlite/sql/count-held.ts";
+import { FIND_DELETED_INSTANCE, FORGET_DELETED_INSTANCE } from "../../src/store/sqlite/sql/deleted-instances.ts";
+import { FIND_CANDIDATE, FIND_CONTINUING, findStarts, NEXT_IN_LINE } from "../../src/store/sqlite/sql/find-in-line.ts";
+import { FIND_LINES } from "../../src/store/sqlite/sql/find-lines.ts";
+import { FIRE_SCHEDULE } from "../../src/store/sqlite/sql/fire-schedule.ts";
+import { FREE_SLOT } from "../../src/store/sqlite/sql/free-slot.ts";
+import { INSERT_SCHEDULE } from "../../src/store/sqlite/sql/insert-schedule.ts";
+import { INSTANCE_PLACE } from "../../src/store/sqlite/sql/instance-place.ts";
+import { LIST_SCHEDULES } from "../../src/store/sqlite/sql/list-schedules.ts";
+import { NEXT_LINE } from "../../src/store/sqlite/sql/next-line.ts";
+import { PAUSE_SCHEDULES } from "../../src/store/sqlite/sql/pause-schedules.ts";
+import { RESUME_SCHEDULE } from "../../src/store/sqlite/sql/resume-schedule.ts";
+import { RETIRE_SCHEDULE } from "../../src/store/sqlite/sql/retire-schedule.ts";
+import { DROP_LINE, SETTLE_LINE } from "../../src/store/sqlite/sql/settle-line.ts";
+import { COUNT_STARTS, FIND_START, FORGET_STARTS } from "../../src/store/sqlite/sql/starts.ts";
+
+const LINE = "PRIMARY KEY (kind=? AND key=?)";
+const SLOTS = (range: string) => `INDEX perdure_instance_slots (slot_key=? AND class${range})`;
+const DUE = (range: string) => `INDEX perdure_line_due (namespace=? AND available_at${range}?)`;
+const SCHEDULE = "PRIMARY KEY (namespace=? AND workflow=? AND name=? AND cron=? AND timezone=?)";
+
+/** Every statement about lines and schedules, and what it searches. */
+const SEARCHES: [string, string, string[]][] = [
+  ["find lines", FIND_LINES, [DUE("<")]],
+  ["next line", NEXT_LINE, [DUE(">")]],
+  ["settle a line", SETTLE_LINE, [LINE]],
+  ["free a slot", FREE_SLOT, [LINE]],
+  ["drop a line", DROP_LINE, [LINE, `COVERING ${SLOTS(">?")}`]],
+  ["count what is held", COUNT_HELD, [`COVERING ${SLOTS(">? AND class<?")}`]],
+  ["find what continues", FIND_CONTINUING, [SLOTS("=? AND available_at<?")]],
+  ["find when the next continues", NEXT_IN_LINE, [`COVERING ${SLOTS("=? AND available_at>?")}`]],
+  ["find starts of slots", findStarts(LineKind.slots), [SLOTS("=? AND available_at>?")]],
+  [
+    "find starts of rates",
+    findStarts(LineKind.starts),
+    ["INDEX perdure_instance_starts (rate_key=? AND class=? AND available_at>?)"],
+  ],
+  ["find a candidate", FIND_CANDIDATE, ["PRIMARY KEY (ref=?)"]],
+  ["forget starts", FORGET_STARTS, ["PRIMARY KEY (key=? AND at<?)"]],
+  ["count starts", COUNT_STARTS, ["PRIMARY KEY (key=?)"]],
+  ["find a start", FIND_START, ["PRIMARY KEY (key=?)"]],
+  ["find where an instance stands", INSTANCE_PLACE, ["INDEX perdure_instance_id (namespace=? AND name=? AND id=?)"]],
+  ["forget a deleted instance", FORGET_DELETED_INSTANCE, ["PRIMARY KEY (ref=?)"]],
+  ["list schedules", LIST_SCHEDULES, ["PRIMARY KEY (namespace=?)"]],
+  ["insert a schedule", INSERT_SCHEDULE, ["PRIMARY KEY (namespace=? AND workflow=? AND name=?)"]],
+  ["fire a schedule", FIRE_SCHEDULE, [SCHEDULE]],
+  ["confirm a schedule", CONFIRM_SCHEDULE, [SCHEDULE]],
+  ["retire a schedule", RETIRE_SCHEDULE, [SCHEDULE]],
+  ["resume a schedule", RESUME_SCHEDULE, [SCHEDULE]],
+  ["pause schedules", PAUSE_SCHEDULES, ["PRIMARY KEY (namespace=? AND workflow=?)"]],
+];
+
+describe("SQLite reads only what it needs of lines and schedules", () => {
+  let database: DatabaseSync;
+  const stepsOf = (sql: string) =>
+    database
+      .prepare(`explain query plan ${sql}`)
+      .all()
+      .map(({ detail }) => String(detail))
+      .filter((detail) => !/VIRTUAL TABLE|SUBQUERY|^SCAN (other|CONSTANT ROW|\(subquery)/.test(detail));
+
+  beforeAll(() => {
+    database = new DatabaseSync(":memory:");
+    database.exec(sqliteMigrations());
+  });
+  afterAll(() => database.close());
+
+  describe.each(["without statistics", "with statistics of 100,000 blocked instances"])("%s:", (knowledge) => {
+    beforeAll(() => {
+      if (knowledge !== "without statistics") fill(database);
+    });
+
+    it.each(SEARCHES)("%s", (_, sql, searches) => {
+      const steps = stepsOf(sql);
+      expect(steps.flatMap((step) => / USING (.*)$/.exec(step)?.[1] ?? [])).toEqual(searches);
+      expect(steps.filter((step) => /^SCAN|TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(step))).toEqual([]);
+    });
+
+    it("finds a deleted instance as the first of all", () => {
+      expect(stepsOf(FIND_DELETED_INSTANCE)).toEqual(["SCAN perdure_deleted_instance"]);
+    });
+  });
+});
+
+/** In one line, of which one has a slot; a tenth as many in one of starts; and a tenth as many lines. */
+function fill(database: DatabaseSync): void {
+  database.exec(`with recursive number(value) as (select 1 union all select value + 1 from number where value < 100000)
+    insert into perdure_instance (ref, namespace, name, id, class, available_at, created_at, params, slot_key, rate_key)
+    select 'ref-' || value, 'app', 'checkout', value, iif(value = 1, 2, 6), value, 0, '{}',
+      iif(value % 10, 'app/checkout', null), 'app/checkout' from number;
+    insert into perdure_line (kind, key, namespace, name, available_at, blocked)
+    select 0, ref, namespace, name, iif(available_at % 20, available_at, null), 1 from perdure_instance where slot_key is null;
+    insert into perdure_start (key, at, ref, run)
+    select 'app/checkout', available_at, ref, 1 from perdure_instance where slot_key is null;
+    insert into perdure_schedule (namespace, workflow, name, cron, timezone, confirmed_at)
+    select 'app', 'checkout', ref, '* * * * *', 'UTC', 0 from perdure_instance where slot_key is null;
+    analyze`);
+}
