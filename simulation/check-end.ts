@@ -1,7 +1,11 @@
+import { purgeAt } from "./instance-account.ts";
+import { NAMESPACE } from "./names.ts";
 import type { Surroundings } from "./simulated-process.ts";
 
+const PURGED_AT_ONCE = 3;
+
 /** What must be true when the faults have stopped and everything had its time. */
-export function checkEnd({ world, database, book, instances }: Surroundings): void {
+export async function checkEnd({ world, database, book, instances }: Surroundings): Promise<void> {
   for (const { id, n, state, lock } of book.accounts.values()) {
     if (state !== "live") continue;
     world.violate("an idle world has no due work", `${id} (#${n}) is not done; it belongs to ${lock ?? "nobody"}`);
@@ -11,6 +15,7 @@ export function checkEnd({ world, database, book, instances }: Surroundings): vo
     const where = held ? `${lock} has it` : `due in ${availableAt === null ? "never" : availableAt - world.now}`;
     world.violate("an idle world has no due work", `${name} ${ref} is not done: ${where}`);
   }
+  await purgeAll({ world, database, instances });
   checkEffects(world, book, count(database.read("select n from effect"), "n"));
   const handled = count(database.read("select key from handled"), "key");
   for (const [key, times] of handled) {
@@ -26,6 +31,23 @@ export function checkEnd({ world, database, book, instances }: Surroundings): vo
     if (!effect || ending !== "succeeded" || handled.has(key)) continue;
     world.violate("database effects happen exactly once", `${key} succeeded without its effect`);
   }
+}
+
+/** When its time has come, everything is purged that isn't to be kept, and nothing is left of it. */
+async function purgeAll({ world, database, instances }: Pick<Surroundings, "world" | "database" | "instances">) {
+  const accounts = [...instances.accounts.values()];
+  world.now = Math.max(world.now, ...accounts.map((account) => purgeAt(account) ?? 0));
+  const purge = () =>
+    database.run(
+      () => database.engine.instances.purge(NAMESPACE, PURGED_AT_ONCE),
+      () => {},
+    );
+  for (let rounds = 0; rounds <= accounts.length && (await purge()) > 0; rounds++);
+  for (const account of accounts) {
+    if (purgeAt(account) !== null) world.violate("kept for as long as was said", `${account.ref} is still there`);
+  }
+  const [left] = database.read("select ref from perdure_deleted_instance");
+  if (left !== undefined) world.violate("nothing is left of what is gone", `${left.ref} isn't swept up after`);
 }
 
 /** A transaction's own writes and its triggers are there together or not at all. */

@@ -2,7 +2,8 @@ import { freshPlace } from "../src/store/fresh-place.ts";
 import type { InstanceStatements } from "../src/store/instance-statements.ts";
 import type { SqliteValue } from "../src/store/sqlite/driver.ts";
 import { WorkClass } from "../src/store/work-class.ts";
-import { type InstanceAccount, type RunAccount, statusOf } from "./instance-account.ts";
+import { checkBelongings } from "./check-belongings.ts";
+import { type InstanceAccount, purgeAt, type RunAccount, statusOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import { standsInLine } from "./line-book.ts";
 import { NAMESPACE, PROGRAM_NAMES } from "./names.ts";
@@ -11,14 +12,16 @@ import type { World } from "./world.ts";
 type Row = Record<string, unknown>;
 type Read = (text: string, parameters?: SqliteValue[]) => Row[];
 
-const INSTANCES = `select ref, run, class, lock, available_at, wakes, paused, outcome, started_at is not null as started
+const INSTANCES = `select ref, run, class, lock, available_at, wakes, paused, outcome, purge_at, started_at is not null as started
 from perdure_instance`;
-const COUNTS = `select (select count(*) from perdure_journal) as entries,
-  (select coalesce(sum(sequence), 0) from perdure_event) as sequences`;
-const JOURNALS = "select ref, run, count(*) as entries, max(position) as last from perdure_journal group by ref, run";
-const ENTRIES = `select kind, name, count, attempt, event, due_at, at from perdure_journal
+/** Not of an instance that was purged, and is to be swept up after. */
+const KEPT = "ref not in (select ref from perdure_deleted_instance)";
+const COUNTS = `select (select count(*) from perdure_journal where ${KEPT}) as entries,
+  (select coalesce(sum(sequence), 0) from perdure_event where ${KEPT}) as sequences`;
+const JOURNALS = `select ref, run, count(*) as entries, max(position) as last from perdure_journal where ${KEPT} group by ref, run`;
+const ENTRIES = `select kind, name, count, attempt, event, due_at, at, value from perdure_journal
 where ref = ? and run = ? order by position`;
-const EVENTS = "select ref, run, count(*) as entries, max(sequence) as last from perdure_event group by ref, run";
+const EVENTS = `select ref, run, count(*) as entries, max(sequence) as last from perdure_event where ${KEPT} group by ref, run`;
 
 const LINES = "select kind || ' ' || key as key, available_at from perdure_line";
 /** Where instances without a priority stand in a line, before the time at which they joined it. */
@@ -50,6 +53,7 @@ export class InstanceCheck {
   }
 
   async check(instances: InstanceStatements): Promise<void> {
+    this.#book.schedules.compare(this.#read);
     if (this.#book.accounts.size === 0) return;
     const rows = new Map(this.#read(INSTANCES).map((row) => [row.ref as string, row]));
     for (const account of this.#book.accounts.values()) {
@@ -65,6 +69,8 @@ export class InstanceCheck {
     }
     for (const ref of this.#book.touched) this.#compareJournal(this.#book.accounts.get(ref) as InstanceAccount);
     this.#book.touched.clear();
+    this.#book.streams.compare(this.#read);
+    checkBelongings(this.#world, this.#book.accounts.values(), this.#read);
     await this.#checkNextWake(instances);
     this.#checkLines();
   }
@@ -84,9 +90,17 @@ export class InstanceCheck {
   #compare(account: InstanceAccount, row: Row | undefined): void {
     const { ref, state, run, held, lock, availableAt, wakes, paused, started } = account;
     const stored = row === undefined ? "gone" : (row.outcome ?? "live");
+    const purge = purgeAt(account);
+    if (stored === "gone" && purge !== null && purge <= this.#world.now) {
+      account.state = "gone";
+      return;
+    }
     if (stored !== state)
       this.#world.violate("nothing accepted is lost", `${ref} should be ${state}, but it is ${stored}`);
     if (row === undefined) return;
+    if (row.purge_at !== purge) {
+      this.#world.violate("kept for as long as was said", `${ref} until ${purge}, but has ${row.purge_at}`);
+    }
     const isHeld = row.class === 2 && row.lock !== null;
     if (row.lock !== lock || isHeld !== held || row.run !== run) {
       const found = `${row.lock} ${isHeld ? "has" : "had"} run ${row.run}`;
@@ -155,10 +169,19 @@ export class InstanceCheck {
   #compareJournal({ ref, state, run, runs }: InstanceAccount): void {
     if (state === "gone") return;
     const rows = this.#read(ENTRIES, [ref, run]);
-    for (const [index, { kind, name, count, attempt, event, dueAt, at }] of (
+    for (const [index, { kind, name, count, attempt, event, dueAt, at, value, dropped }] of (
       runs.get(run) as RunAccount
     ).journal.entries()) {
-      const expected = JSON.stringify({ kind, name, count, attempt, event, due_at: dueAt, at });
+      const expected = JSON.stringify({
+        kind,
+        name,
+        count,
+        attempt,
+        event,
+        due_at: dueAt,
+        at,
+        value: dropped ? null : value,
+      });
       if (JSON.stringify(rows[index]) === expected) continue;
       const found = JSON.stringify(rows[index]);
       this.#world.violate("each position is written once", `${ref}/${run} at ${index + 1}: ${expected}, now ${found}`);

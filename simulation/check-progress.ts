@@ -39,3 +39,26 @@ function holdsInstances({ accounts }: InstanceBook, process: string): boolean {
   for (const { held, lock } of accounts.values()) if (held && lock?.startsWith(`${process}#`)) return true;
   return false;
 }
+
+/** What was asked before the calm is answered by then, and everybody has looked what there is. */
+const SETTLED_MS = 60_000;
+/** How late a schedule may be fired. */
+const LATEST_MS = 10_000;
+
+/** When nothing fails, no time of a schedule passes while somebody who knows it lives. */
+export function checkSchedules(
+  { world, instances }: Surroundings,
+  processes: readonly SimulatedProcess[],
+  calmSince: number,
+): void {
+  for (const account of instances.schedules.accounts.values()) {
+    const { workflow, name, cron, dueAt, since } = account;
+    const overdue = world.now - LATEST_MS;
+    const settled = overdue - SETTLED_MS;
+    if (dueAt === null || dueAt > overdue || calmSince > settled || since > settled) continue;
+    const watcher = processes.find((one) => one.works && one.startedAt <= settled && one.hasSchedule(account));
+    if (watcher === undefined) continue;
+    const late = `${workflow} ${name} (${cron}) has been due for ${world.now - dueAt} ms`;
+    world.violate("no time of a schedule is missed", `${late}, and ${watcher.name} has it in its code`);
+  }
+}

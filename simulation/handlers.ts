@@ -2,26 +2,24 @@ import { NonRetryableError } from "../src/errors.ts";
 import { defineHook, type HookDefinition } from "../src/hooks/define-hook.ts";
 import type { HookContext } from "../src/hooks/hook-context.ts";
 import { behave, never } from "./behave.ts";
-import type { HookName } from "./names.ts";
+import { DEFAULT_HOOK_LIMIT, type HookName } from "./names.ts";
 import type { Run } from "./run-book.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Behaviour, Payload } from "./trigger-record.ts";
-
-/** What hooks that say nothing else get. */
-export const DEFAULT_LIMIT = 2;
 
 export type SimulatedHooks = Readonly<Record<HookName, HookDefinition<Payload, Payload>>>;
 
 /** The hooks of one process. Their handlers do what the payload says, and write everything into the ledger. */
 export function createHooks(process: () => SimulatedProcess): SimulatedHooks {
   const hook = () =>
-    defineHook({ retries: { limit: DEFAULT_LIMIT, delay: 1000 } }, (payload: Payload, context: HookContext) =>
+    defineHook({ retries: { limit: DEFAULT_HOOK_LIMIT, delay: 1000 } }, (payload: Payload, context: HookContext) =>
       handle(process(), payload, context),
     );
   return { work: hook(), other: hook() };
 }
 
-async function handle(process: SimulatedProcess, payload: Payload, hook: HookContext): Promise<void> {
+/** Does what the payload says, and writes it into the ledger. */
+export async function handle(process: SimulatedProcess, payload: Payload, hook: HookContext): Promise<void> {
   if (process.lane.closed) return never(); // what is left of this turn when another handler has ended the process
   const { world, book } = process.surroundings;
   const behaviour = payload.plan[Math.min(hook.attempts, payload.plan.length) - 1] as Behaviour;

@@ -26,6 +26,8 @@ export class HookBook {
   readonly accounts: Map<string, HookAccount> = new Map();
   readonly triggers: Map<number, TriggerRecord> = new Map();
   readonly runs: RunBook;
+  /** By id: the numbers of triggers that the database made itself, when a run had ended. */
+  readonly endings: Map<string, number> = new Map();
   /** Inserts that were sent again after their hook had run and was deleted. The store can't know those from new ones. */
   sentAgainTooLate = 0;
   readonly #world: World;
@@ -44,6 +46,11 @@ export class HookBook {
       if (account.state === "live" && account.name === name && account.key === key) return account;
     }
     return undefined;
+  }
+
+  /** The number of the trigger that a row carries. */
+  numberOf(hook: Pick<HookInsert, "id" | "name" | "payload">): number {
+    return this.endings.get(hook.id) ?? numberOf(hook);
   }
 
   inserted(hooks: readonly HookInsert[], results: readonly InsertResult[]): void {
@@ -65,7 +72,7 @@ export class HookBook {
       if (account.lock !== null && account.availableAt > now) {
         this.#violate("at most one owner", `${lock} claimed ${hook.id}, which ${account.lock} has a lease on`);
       }
-      const n = numberOf(hook);
+      const n = this.numberOf(hook);
       if (n !== account.n) {
         this.#violate("keys never lose the last trigger", `${hook.id} was claimed with #${n} instead of #${account.n}`);
       }
@@ -157,7 +164,7 @@ export class HookBook {
   }
 
   #insertedOne(hook: HookInsert, { result, id, at }: InsertResult): void {
-    const trigger = this.triggers.get(numberOf(hook)) as TriggerRecord;
+    const trigger = this.triggers.get(this.numberOf(hook)) as TriggerRecord;
     trigger.accepted = true;
     if (trigger.answer === "refused") {
       this.#violate("what is rolled back never happened", `#${trigger.n} was written all the same`);

@@ -1,9 +1,18 @@
-import type { InstanceStatus, KeptEntries, NewEntry, RollbackReason } from "../src/store/instance-records.ts";
+import type {
+  InstanceInsert,
+  InstanceLease,
+  InstanceStatus,
+  KeptEntries,
+  NewEntry,
+  RollbackReason,
+} from "../src/store/instance-records.ts";
 
 /** An entry of a journal, when it was written, and with which token. */
 export interface WrittenEntry extends NewEntry {
   readonly lock: string;
   readonly at: number;
+  /** Whether its value isn't needed any more. */
+  dropped?: true;
 }
 
 /** An event that an instance has. */
@@ -37,6 +46,11 @@ export interface InstanceAccount {
   /** What it shares with others, of which only so many run at a time, or start in some time. */
   readonly slotKey: string | null;
   readonly rateKey: string | null;
+  /** As JSON. */
+  readonly labels: string | null;
+  /** How long it is kept when it is complete, or when it failed or was terminated; null is for ever. */
+  readonly successRetention: number | null;
+  readonly errorRetention: number | null;
   state: InstanceState;
   run: number;
   readonly runs: Map<number, RunAccount>;
@@ -70,6 +84,45 @@ export function newRun(): RunAccount {
   return { journal: [], events: [] };
 }
 
+/** Of the call that created an instance; null if a workflow or a schedule did. */
+export function creationOf(params: string): number | null {
+  return (JSON.parse(params) as { n: number | null }).n;
+}
+
+/** Of an instance that was created at this time. */
+export function newAccount(instance: InstanceInsert, n: number | null, at: number): InstanceAccount {
+  const { ref, name, id, parent, lease, traits } = instance;
+  return {
+    ref,
+    name,
+    id,
+    parent,
+    n,
+    slotKey: traits?.slotKey ?? null,
+    rateKey: traits?.rateKey ?? null,
+    labels: traits?.labels ?? null,
+    successRetention: traits?.successRetention ?? null,
+    errorRetention: traits?.errorRetention ?? null,
+    state: "live",
+    run: 1,
+    runs: new Map([[1, newRun()]]),
+    held: lease !== null,
+    lock: lease?.lock ?? null,
+    availableAt: lease === null ? at : at + lease.leaseMs,
+    paused: false,
+    rollingBack: null,
+    toldOfPause: false,
+    wakes: 0,
+    recoveries: 0,
+    losses: 0,
+    started: lease !== null,
+    releases: 0,
+    outputs: new Set(),
+    finishedAt: 0,
+    error: null,
+  };
+}
+
 /** What the next run begins with: some entries, and the events that they received. */
 export function copyRun({ journal, events }: RunAccount, kept: KeptEntries | undefined): RunAccount {
   if (kept === undefined) return newRun();
@@ -83,6 +136,17 @@ export function copyRun({ journal, events }: RunAccount, kept: KeptEntries | und
 
 export function runOf({ runs, run }: InstanceAccount): RunAccount {
   return runs.get(run) as RunAccount;
+}
+
+export function isOwner({ state, run, held, lock }: InstanceAccount, lease: InstanceLease): boolean {
+  return state === "live" && held && run === lease.run && lock === lease.lock;
+}
+
+/** When it may be purged; null is never. */
+export function purgeAt({ state, finishedAt, successRetention, errorRetention }: InstanceAccount): number | null {
+  if (state === "live" || state === "gone") return null;
+  const retention = state === "complete" ? successRetention : errorRetention;
+  return retention === null ? null : finishedAt + retention;
 }
 
 /** As users see it. */

@@ -14,12 +14,17 @@ import type {
 } from "../src/store/instance-records.ts";
 import { BodyBook } from "./body-book.ts";
 import { checkErrored } from "./check-errored.ts";
+import { EndingBook, endOf } from "./ending-book.ts";
 import { EventBook } from "./event-book.ts";
-import { type InstanceAccount, isEnding, newRun, runOf, stepOf } from "./instance-account.ts";
+import type { HookBook } from "./hook-book.ts";
+import { creationOf, type InstanceAccount, isEnding, isOwner, newAccount, runOf, stepOf } from "./instance-account.ts";
 import type { CreateRecord } from "./instance-records.ts";
 import { LifecycleBook } from "./lifecycle-book.ts";
 import { LineBook, standsInLine } from "./line-book.ts";
+import { isProgress, ProgressBook } from "./progress-book.ts";
 import { ROLLBACK_KINDS, RollbackBook } from "./rollback-book.ts";
+import { ScheduleBook } from "./schedule-book.ts";
+import { StreamBook } from "./stream-book.ts";
 import type { World } from "./world.ts";
 
 type Written = Extract<InstanceCommitResult, { result: "written" }>;
@@ -36,6 +41,10 @@ export class InstanceBook {
   readonly lifecycle: LifecycleBook;
   readonly lines: LineBook;
   readonly rollbacks: RollbackBook;
+  readonly schedules: ScheduleBook;
+  readonly endings: EndingBook;
+  readonly progress: ProgressBook;
+  readonly streams: StreamBook;
   /** Calls of the application that aren't answered yet. */
   readonly asked: Set<{ readonly process: string; readonly label: string }> = new Set();
   /** Refs of what has changed since the rows were last compared. */
@@ -45,7 +54,7 @@ export class InstanceBook {
   readonly #world: World;
   readonly #isAlive: (owner: string) => boolean;
 
-  constructor(world: World, isAlive: (owner: string) => boolean) {
+  constructor(world: World, isAlive: (owner: string) => boolean, hooks: HookBook) {
     this.#world = world;
     this.#isAlive = isAlive;
     this.events = new EventBook(world, this);
@@ -53,6 +62,10 @@ export class InstanceBook {
     this.lifecycle = new LifecycleBook(world, this);
     this.lines = new LineBook(world, this.accounts);
     this.rollbacks = new RollbackBook(world, this);
+    this.schedules = new ScheduleBook(world, this);
+    this.endings = new EndingBook(world, hooks);
+    this.progress = new ProgressBook(world, this);
+    this.streams = new StreamBook(world, this);
   }
 
   find({ name, id }: Pick<InstanceName, "name" | "id">): InstanceAccount | undefined {
@@ -155,7 +168,7 @@ export class InstanceBook {
   }
 
   #insertedOne(instance: InstanceInsert, { result, ref, at }: InstanceInsertResult): void {
-    const { namespace, name, id, parent, lease } = instance;
+    const { namespace, name, id, parent } = instance;
     const holder = this.find(instance);
     if (result === "existing" || holder !== undefined) {
       const ours =
@@ -167,34 +180,9 @@ export class InstanceBook {
       return;
     }
     if (this.accounts.has(instance.ref)) this.sentAgainTooLate++; // it was created, and deleted since
-    const n = numberOf(instance.params);
+    const n = creationOf(instance.params);
     if (n !== null) (this.creates.get(n) as CreateRecord).accepted = true;
-    this.accounts.set(ref, {
-      ref,
-      name,
-      id,
-      parent,
-      n,
-      slotKey: instance.traits?.slotKey ?? null,
-      rateKey: instance.traits?.rateKey ?? null,
-      state: "live",
-      run: 1,
-      runs: new Map([[1, newRun()]]),
-      held: lease !== null,
-      lock: lease?.lock ?? null,
-      availableAt: lease === null ? at : at + lease.leaseMs,
-      paused: false,
-      rollingBack: null,
-      toldOfPause: false,
-      wakes: 0,
-      recoveries: 0,
-      losses: 0,
-      started: lease !== null,
-      releases: 0,
-      outputs: new Set(),
-      finishedAt: 0,
-      error: null,
-    });
+    this.accounts.set(ref, newAccount(instance, n, at));
     this.touched.add(ref);
   }
 
@@ -258,20 +246,28 @@ export class InstanceBook {
       this.#violate("positions have no gaps", `${ref} has ${journal.length} entries, and was given ${position}`);
     }
     for (const entry of entries) this.#entered(account, entry, lock, answer.at);
-    if (entries.length > 0) {
+    if (!entries.every(isProgress)) {
       account.recoveries = 0;
       account.losses = 0;
     }
     account.toldOfPause = account.paused;
     if (outcome.kind !== "running" && outcome.kind !== "rollingBack" && entries.length === 0) account.releases++;
     this.#apply(account, outcome, answer.at);
+    const end = endOf(outcome);
+    if (end !== null) this.endings.ended(account, end, commit.hook);
+    else if (commit.hook !== undefined) this.#violate("a hook for each run that ends", `${ref} hasn't ended`);
   }
 
   /** Whether this very commit was written before. */
   #hasWritten(account: InstanceAccount, { lock, position, entries }: InstanceCommit): boolean {
     const { journal } = runOf(account);
     return entries.every((entry, index) => {
-      const { lock: writer, at: _, ...written } = journal[position - 1 + index] ?? { lock: "", at: 0 };
+      const {
+        lock: writer,
+        at: _at,
+        dropped: _dropped,
+        ...written
+      } = journal[position - 1 + index] ?? { lock: "", at: 0, dropped: undefined };
       return writer === lock && JSON.stringify(written) === JSON.stringify(entry);
     });
   }
@@ -293,6 +289,8 @@ export class InstanceBook {
     if (entry.type === "sleep" && entry.kind === "completed" && (deadline ?? 0) > at) {
       this.#violate("nothing runs before its time", `${label} slept ${Number(deadline) - at} ms too little`);
     }
+    if (isProgress(entry)) this.progress.entered(label, entry, lock, earlier);
+    if (entry.kind === "completed") this.streams.completed(account, label, entry, lock);
     if (entry.type === "do") this.bodies.entered(account, label, entry, earlier);
     if (entry.type === "waitForEvent") this.events.entered(run, label, entry, deadline ?? null);
     run.journal.push({ ...entry, lock, at });
@@ -342,13 +340,4 @@ export class InstanceBook {
   #violate(invariant: string, details: string): void {
     this.#world.violate(invariant, details);
   }
-}
-
-function isOwner({ state, run, held, lock }: InstanceAccount, lease: InstanceLease): boolean {
-  return state === "live" && held && run === lease.run && lock === lease.lock;
-}
-
-/** Of the call that created an instance; null if a workflow did. */
-function numberOf(params: string): number | null {
-  return (JSON.parse(params) as { n: number | null }).n;
 }

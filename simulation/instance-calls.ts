@@ -6,6 +6,7 @@ import {
   WorkflowTerminatedError,
 } from "../src/errors.ts";
 import { decodeValue } from "../src/values/index.ts";
+import type { CreateOptions } from "../src/workflows/create-options.ts";
 import { InstanceHandle } from "../src/workflows/instance-handle.ts";
 import type { WorkflowRuntime } from "../src/workflows/workflow-runtime.ts";
 import type { InstanceAccount } from "./instance-account.ts";
@@ -19,10 +20,7 @@ type Name = Pick<InstanceAccount, "name" | "id">;
 /** How calls may end that aren't acknowledged. */
 const EXPECTED = [StoreError, ConflictError, NotFoundError, WorkflowFailedError, WorkflowTerminatedError];
 
-interface CreateCall {
-  readonly id?: string;
-  readonly onConflict?: "error" | "return";
-}
+export type CreateCall = Pick<CreateOptions<Params>, "id" | "onConflict" | "labels" | "retention">;
 
 export async function createInstance(
   process: SimulatedProcess,
@@ -76,6 +74,14 @@ export async function operate(
   });
 }
 
+/** Removes what was kept for long enough, as dispatchers do from time to time. */
+export async function purge(process: SimulatedProcess): Promise<void> {
+  process.surroundings.world.note(process.name, "purges");
+  await answered(process, { answer: "asked" }, "purge", async () => {
+    for (const source of process.processor.sources) await source.purge();
+  });
+}
+
 /** Waits for the end of an instance: whoever waits is told of an end that there was. */
 export async function awaitResult(process: SimulatedProcess, { name, id }: Name): Promise<void> {
   const { world, instances } = process.surroundings;
@@ -97,7 +103,7 @@ function handleOf({ fragment }: SimulatedProcess, name: string, id: string): Ins
   return new InstanceHandle(runtime, runtime.workflows.get(name), id);
 }
 
-async function answered(
+export async function answered(
   process: SimulatedProcess,
   record: { answer: Answer },
   label: string,

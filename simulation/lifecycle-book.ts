@@ -1,3 +1,4 @@
+import type { HookInsert } from "../src/store/hook-records.ts";
 import type { InstanceChange, InstanceName, KeptEntries } from "../src/store/instance-records.ts";
 import { copyRun, type InstanceAccount, runOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
@@ -20,7 +21,7 @@ export class LifecycleBook {
     operation: LifecycleOperation,
     name: InstanceName,
     { changed, instance }: InstanceChange,
-    kept?: KeptEntries,
+    { kept, hook }: { readonly kept?: KeptEntries; readonly hook?: HookInsert } = {},
   ): void {
     const account = this.#book.find(name);
     if ((account?.ref ?? null) !== (instance?.ref ?? null)) {
@@ -43,6 +44,7 @@ export class LifecycleBook {
     if (!changed) return;
     this.#book.touched.add(account.ref);
     this.#apply(account, operation, kept);
+    if (account.state === "terminated") this.#book.endings.ended(account, { ending: "terminated", value: null }, hook);
   }
 
   #apply(account: InstanceAccount, operation: LifecycleOperation, kept: KeptEntries | undefined): void {

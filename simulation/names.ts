@@ -16,12 +16,20 @@ export const PROGRAM_NAMES = [
   "child",
   "late",
   "nested",
+  "telling",
+  "streaming",
   "fatal",
 ] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
 /** Steps that are called inside of another step's function have names that begin like this. */
 export const INNER = "inner";
+/** The step that keeps what it tells on the way. */
+export const KEPT_PROGRESS = "kept";
 export const EVENT_TYPES = ["approved", "changed"] as const;
+/** Programs that have no hooks for the end of a run. */
+export const UNTOLD_PROGRAMS: readonly string[] = ["child"];
+/** How often hooks are tried again that say nothing else. */
+export const DEFAULT_HOOK_LIMIT = 2;
 /** How often steps are tried again that say nothing else. */
 export const DEFAULT_LIMIT = 3;

@@ -21,6 +21,12 @@ export interface Profile {
   readonly keyShare: number;
   /** How long completed hooks are kept. */
   readonly keepMs: number | false;
+  /** Whether workflows have schedules. */
+  readonly scheduled: boolean;
+  /** Whether hooks tell of the ends of runs. */
+  readonly told: boolean;
+  /** How long some instances are kept when they are finished; null is for ever. */
+  readonly retentionMs: number | null;
 }
 
 export function drawProfile(random: SeededRandomness): Profile {
@@ -37,5 +43,8 @@ export function drawProfile(random: SeededRandomness): Profile {
     keys: random.integer(1, 3),
     keyShare: random.pick([0.2, 0.5, 0.9]),
     keepMs: random.pick([false, false, 20_000]),
+    scheduled: random.chance(0.3),
+    told: random.chance(0.4),
+    retentionMs: random.pick([null, null, 0, 15_000]),
   };
 }

@@ -1,8 +1,10 @@
 import { defineWorkflow } from "../src/workflows/define-workflow.ts";
 import type { Workflows } from "../src/workflows/workflow-types.ts";
+import { createEndingHooks } from "./ending-hooks.ts";
 import type { Params } from "./instance-records.ts";
 import { LIMITS } from "./limits.ts";
-import { PROGRAM_NAMES, type ProgramName } from "./names.ts";
+import { KEPT_PROGRESS, PROGRAM_NAMES, type ProgramName, UNTOLD_PROGRAMS } from "./names.ts";
+import { type CodeVersion, schedulesOf } from "./program-schedules.ts";
 import { Script } from "./script.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
@@ -143,6 +145,23 @@ const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
       await script.do("last");
     },
   },
+  telling: {
+    solo: true,
+    run: async (script) => {
+      await script.do("aloud", { tells: 3 });
+      await script.do(KEPT_PROGRESS, { tells: 2 });
+      await script.do("last words", { tells: 1 });
+    },
+  },
+  streaming: {
+    solo: true,
+    run: async (script) => {
+      await script.stream("pour");
+      await script.do("drink");
+      await script.sleep("rest", script.params.short + 4000);
+      await script.stream("refill");
+    },
+  },
   fatal: {
     run: async (script) => {
       script.mayKill();
@@ -151,14 +170,26 @@ const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
   },
 };
 
-/** The workflows of one process. */
-export function createWorkflows(process: () => SimulatedProcess): Workflows {
-  return Object.fromEntries(PROGRAM_NAMES.map((name) => [name, createWorkflow(name, process)]));
+/** What the code of a process has beside its programs. */
+export interface Code {
+  readonly version: CodeVersion;
+  /** Whether hooks tell of the ends of runs. */
+  readonly told: boolean;
+  /** How long what has failed is kept, by half; null is for ever. */
+  readonly retentionMs: number | null;
 }
 
-function createWorkflow(name: ProgramName, process: () => SimulatedProcess) {
+/** The workflows of one process. */
+export function createWorkflows(process: () => SimulatedProcess, code: Code): Workflows {
+  return Object.fromEntries(PROGRAM_NAMES.map((name) => [name, createWorkflow(name, process, code)]));
+}
+
+function createWorkflow(name: ProgramName, process: () => SimulatedProcess, { version, told, retentionMs }: Code) {
   const { run, unorderly = false, solo = false } = PROGRAMS[name];
-  return defineWorkflow<Params>({ name, ...LIMITS[name] }, async (event, step) => {
+  const schedules = schedulesOf(version, name);
+  const endings = told && !UNTOLD_PROGRAMS.includes(name) ? createEndingHooks(process) : {};
+  const retention = retentionMs === null ? {} : { errorRetention: retentionMs * 2 };
+  return defineWorkflow<Params>({ name, schedules, retention, ...LIMITS[name], ...endings }, async (event, step) => {
     const script = new Script(process(), step, event, { orderly: !unorderly, solo });
     const result = await run(script);
     return { result, seen: [...script.seen], orderly: !unorderly };

@@ -6,7 +6,9 @@ import { behave, never } from "./behave.ts";
 import type { BodyRun, Witness } from "./body-book.ts";
 import { stepOf } from "./instance-account.ts";
 import type { Params } from "./instance-records.ts";
-import { DEFAULT_LIMIT } from "./names.ts";
+import { DEFAULT_LIMIT, KEPT_PROGRESS } from "./names.ts";
+import { PIECES, pour } from "./poured.ts";
+import type { Told } from "./progress-book.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Behaviour } from "./trigger-record.ts";
 
@@ -14,6 +16,8 @@ type StepType = "do" | "sleep" | "waitForEvent" | "create";
 
 interface BodyOptions {
   readonly limit?: number;
+  /** How often the function tells how far it has come. */
+  readonly tells?: number;
   /** What the function does besides: it may call further steps. */
   readonly inside?: () => Promise<unknown>;
 }
@@ -30,6 +34,7 @@ export class Script implements Witness {
   readonly #process: SimulatedProcess;
   readonly #step: WorkflowStep;
   readonly #workflow: string;
+  readonly #instanceId: string;
   readonly #counts = new Map<string, number>();
 
   constructor(
@@ -41,6 +46,7 @@ export class Script implements Witness {
     this.#process = process;
     this.#step = step;
     this.#workflow = event.workflowName;
+    this.#instanceId = event.instanceId;
     this.params = event.payload;
     this.orderly = kind.orderly;
     this.solo = kind.solo;
@@ -48,12 +54,25 @@ export class Script implements Witness {
 
   do(name: string, options: BodyOptions = {}): Promise<unknown> {
     const { limit = DEFAULT_LIMIT } = options;
-    const config = { retries: { limit, delay: this.params.short }, timeout: TIMEOUT_MS };
-    const identity = this.#identify("do", name);
-    this.#process.surroundings.instances.bodies.called(this.#workflow, identity, limit);
-    return this.#witness(identity, () =>
-      this.#step.do(name, config, (ctx) => this.#body(ctx, limit, options.inside ?? (async () => {}))),
+    const keep = name === KEPT_PROGRESS ? { progress: "keep" as const } : {};
+    const config = { retries: { limit, delay: this.params.short }, timeout: TIMEOUT_MS, ...keep };
+    return this.#call(name, limit, () =>
+      this.#step.do(name, config, (ctx) =>
+        this.#body(ctx, limit, async () => {
+          await this.#tell(ctx, options.tells ?? 0);
+          await options.inside?.();
+        }),
+      ),
     );
+  }
+
+  /** A step whose function gives a stream, which is read to its end. */
+  async stream(name: string): Promise<void> {
+    const config = { retries: { limit: DEFAULT_LIMIT, delay: this.params.short }, timeout: TIMEOUT_MS };
+    const given = await this.#call(name, DEFAULT_LIMIT, () => this.#step.do(name, config, (ctx) => this.#pour(ctx)));
+    let text = "";
+    for await (const piece of given as ReadableStream<string>) text += piece;
+    this.#process.surroundings.instances.streams.read(this.#instanceId, text);
   }
 
   /** A step that is called inside of another one's function. When that is stored, it is never called again. */
@@ -97,6 +116,24 @@ export class Script implements Witness {
     if (this.params.plans[0]?.[0] === "kill") this.#process.kill("its workflow ends it");
   }
 
+  #call(name: string, limit: number, call: () => Promise<unknown>): Promise<unknown> {
+    const identity = this.#identify("do", name);
+    this.#process.surroundings.instances.bodies.called(this.#workflow, identity, limit);
+    return this.#witness(identity, call);
+  }
+
+  /** Waits for some of it to be stored, and for some not. Who has lost its instance is told so, and doesn't mind. */
+  async #tell(ctx: WorkflowStepContext, times: number): Promise<void> {
+    const { progress } = this.#process.surroundings.instances;
+    for (let told = 0; told < times; told++) {
+      const stored = ctx.emit({ told } satisfies Told).then(
+        () => progress.acknowledged(this.#process.name, ctx, told),
+        () => {},
+      );
+      if (told % 2 === 0) await stored;
+    }
+  }
+
   #identify(type: StepType, name: string): string {
     const key = `${type}:${name}`;
     const count = (this.#counts.get(key) ?? 0) + 1;
@@ -117,23 +154,53 @@ export class Script implements Witness {
   }
 
   async #body(ctx: WorkflowStepContext, limit: number, inside: () => Promise<unknown>): Promise<unknown> {
-    const process = this.#process;
-    if (process.lane.closed) return never();
-    const { world, instances, watchOverlap } = process.surroundings;
-    const behaviour = this.#behaviour(ctx);
-    const body = instances.bodies.started(process.name, ctx, limit, this);
-    body.effect = behaviour === "effect";
-    world.note(process.name, `${body.key} begins, attempt ${ctx.attempt}: ${behaviour}`);
-    for (const earlier of instances.bodies.besides(body)) watchOverlap(earlier, body);
+    if (this.#process.lane.closed) return never();
+    const body = this.#begin(ctx, limit);
     try {
       await inside();
-      await behave(process, behaviour, ctx);
+      await behave(this.#process, this.#behaviour(ctx), ctx);
       this.#end(body, "succeeded");
       return { name: ctx.step.name, count: ctx.step.count };
     } catch (error) {
-      this.#end(body, error instanceof NonRetryableError ? "refused" : ctx.signal.aborted ? "aborted" : "threw");
+      this.#fail(body, error);
       throw error;
     }
+  }
+
+  /** What the plan says happens in the middle of the stream. */
+  async #pour(ctx: WorkflowStepContext): Promise<ReadableStream<string>> {
+    if (this.#process.lane.closed) return never();
+    const body = this.#begin(ctx, DEFAULT_LIMIT);
+    const call = String(this.#process.surroundings.instances.bodies.runs.length);
+    let piece = 0;
+    const pull = async (controller: ReadableStreamDefaultController<string>) => {
+      try {
+        if (piece === PIECES - 1) await behave(this.#process, this.#behaviour(ctx), ctx);
+        if (piece === PIECES) {
+          this.#end(body, "succeeded");
+          controller.close();
+        } else controller.enqueue(pour(body.key, call, ++piece));
+      } catch (error) {
+        this.#fail(body, error);
+        throw error;
+      }
+    };
+    const cancel = () => this.#end(body, "aborted");
+    return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+  }
+
+  #begin(ctx: WorkflowStepContext, limit: number): BodyRun {
+    const { world, instances, watchOverlap } = this.#process.surroundings;
+    const behaviour = this.#behaviour(ctx);
+    const body = instances.bodies.started(this.#process.name, ctx, limit, this);
+    body.effect = behaviour === "effect";
+    world.note(this.#process.name, `${body.key} begins, attempt ${ctx.attempt}: ${behaviour}`);
+    for (const earlier of instances.bodies.besides(body)) watchOverlap(earlier, body);
+    return body;
+  }
+
+  #fail(body: BodyRun, error: unknown): void {
+    this.#end(body, error instanceof NonRetryableError ? "refused" : body.aborted() ? "aborted" : "threw");
   }
 
   #behaviour({ step, attempt }: WorkflowStepContext): Behaviour {

@@ -1,6 +1,6 @@
 import type { BodyRun } from "./body-book.ts";
 import { checkEnd } from "./check-end.ts";
-import { checkProgress } from "./check-progress.ts";
+import { checkProgress, checkSchedules } from "./check-progress.ts";
 import { Faults } from "./faults.ts";
 import { HookBook } from "./hook-book.ts";
 import type { InstanceAccount } from "./instance-account.ts";
@@ -8,6 +8,7 @@ import { InstanceBook } from "./instance-book.ts";
 import { operate } from "./instance-calls.ts";
 import { drawProfile, type Profile } from "./profile.ts";
 import type { Run } from "./run-book.ts";
+import { operateSchedule } from "./schedule-calls.ts";
 import { SimulatedDatabase } from "./simulated-database.ts";
 import { type Role, SimulatedProcess, type Surroundings } from "./simulated-process.ts";
 import { WakeupNetwork } from "./simulated-wakeups.ts";
@@ -43,6 +44,8 @@ export interface SimulationStatistics {
 /** Everything has its end within this time once the faults have stopped. */
 const LONGEST_CALM_MS = 2 * 3_600_000;
 const RESTART_MS = 1000;
+/** For so long schedules are fired when nothing goes wrong any more. */
+const SCHEDULED_MS = 120_000;
 /** What is done is answered within this time. */
 const LAST_ANSWERS_MS = 1000;
 
@@ -80,10 +83,11 @@ class Simulation {
     this.#options = options;
     this.#faults = new Faults(world.random.fork(), profile.faultRate, options.faultAt);
     this.#book = new HookBook(world, isAlive);
-    this.#instances = new InstanceBook(world, isAlive);
+    this.#instances = new InstanceBook(world, isAlive, this.#book);
+    this.#instances.endings.tells = profile.told;
     this.#database = new SimulatedDatabase(world, this.#book, this.#instances, options);
     this.#workload = new Workload(world.random.fork(), profile);
-    this.#workflows = new WorkflowWorkload(world.random.fork());
+    this.#workflows = new WorkflowWorkload(world.random.fork(), profile);
     this.#actionsLeft = profile.actions;
     this.#surroundings = {
       world,
@@ -224,6 +228,8 @@ class Simulation {
         this.#startProcess("worker");
       checkProgress(this.#surroundings, this.#processes, calmSince);
       this.#resumePaused();
+      checkSchedules(this.#surroundings, this.#processes, calmSince);
+      if (this.#world.now > calmSince + SCHEDULED_MS) this.#pauseSchedules();
       this.#world.schedule(this.#fate, RESTART_MS, keepRunning);
     };
     keepRunning();
@@ -236,6 +242,13 @@ class Simulation {
       if (process === undefined || account.state !== "live" || !account.paused) continue;
       if (this.#world.random.chance(0.1)) void operate(process, account, "resume");
     }
+  }
+
+  /** What goes on for ever has an end, too. */
+  #pauseSchedules(): void {
+    const process = this.#processes.find(({ works }) => works);
+    const firing = [...this.#instances.schedules.accounts.values()].find(({ paused }) => !paused);
+    if (process !== undefined && firing !== undefined) void operateSchedule(process, "pause", firing.workflow);
   }
 
   /** Whoever has lost a hook is told so soon after it can know it, and may then ignore it. */
@@ -257,6 +270,7 @@ class Simulation {
   #isIdle(): boolean {
     for (const { state } of this.#book.accounts.values()) if (state === "live") return false;
     for (const { state } of this.#instances.accounts.values()) if (state === "live") return false;
+    for (const { paused } of this.#instances.schedules.accounts.values()) if (!paused) return false;
     for (const { process } of this.#instances.asked) if (this.#find(`${process}#`)?.lane.closed === false) return false;
     for (const { answer, process } of this.#book.triggers.values()) {
       if (answer === "asked" && this.#find(`${process}#`)?.lane.closed === false) return false;

@@ -14,7 +14,9 @@ import type { HookBook } from "./hook-book.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { SimulatedClock } from "./simulated-clock.ts";
 import { createInstanceStatements } from "./simulated-instances.ts";
+import { createScheduleStatements } from "./simulated-schedules.ts";
 import { createStatements } from "./simulated-statements.ts";
+import { createStreamStatements } from "./simulated-streams.ts";
 import { createSubjectStatements } from "./simulated-subjects.ts";
 import type { SimulatedWakeups } from "./simulated-wakeups.ts";
 import type { SimulationOptions } from "./simulation-options.ts";
@@ -56,8 +58,8 @@ export class SimulatedConnection implements Engine {
     const stored = wrapEngine?.(engine.instances, (text) => options.database.read(text)) ?? engine.instances;
     const instances = createInstanceStatements(this.wire, stored, options.instances);
     this.instances = wrapInstances?.(instances) ?? instances;
-    this.schedules = engine.schedules;
-    this.streams = engine.streams;
+    this.schedules = createScheduleStatements(this.wire, engine.schedules, options.instances.schedules);
+    this.streams = createStreamStatements(this.wire, engine.streams, options.instances.streams);
     this.subjects = createSubjectStatements(this.wire, engine.subjects);
     this.hooks = createStatements(this.wire, options.world, options.database, options.book);
   }

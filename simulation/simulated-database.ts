@@ -6,6 +6,7 @@ import { SqliteEngine } from "../src/store/sqlite/engine.ts";
 import { noWakeups } from "../src/store/sqlite/no-wakeups.ts";
 import { WriteMutex } from "../src/store/sqlite/write-mutex.ts";
 import { InstanceCheck } from "./check-instances.ts";
+import { ENDING_HOOK_NAMES } from "./ending-book.ts";
 import { FaultyDriver } from "./faulty-driver.ts";
 import type { HookAccount } from "./hook-account.ts";
 import type { HookBook } from "./hook-book.ts";
@@ -113,7 +114,7 @@ export class SimulatedDatabase {
       this.#compare(account, row);
     }
     for (const { id, payload, name } of unknown.values()) {
-      this.#world.violate("nothing appears by itself", `the row ${id} (#${numberOf({ name, payload })})`);
+      this.#world.violate("nothing appears by itself", `the row ${id} of ${name}: ${payload}`);
     }
     await this.#checkNextWake(rows);
     await this.#instances.check(this.engine.instances);
@@ -135,8 +136,9 @@ export class SimulatedDatabase {
       this.#world.violate("everything has its time", `${id} (#${n}) is due, or its lease ends, ${late} ms late`);
     }
     const storedNext = row.next_payload === null ? null : numberOf({ name: row.name, payload: row.next_payload });
-    if (numberOf(row) !== n || storedNext !== nextN) {
-      const found = `#${numberOf(row)}, then #${storedNext}`;
+    const stored = this.#book.numberOf(row);
+    if (stored !== n || storedNext !== nextN) {
+      const found = `#${stored}, then #${storedNext}`;
       this.#world.violate(
         "keys never lose the last trigger",
         `${id} should run #${n}, then #${nextN}, but will ${found}`,
@@ -147,7 +149,7 @@ export class SimulatedDatabase {
   async #checkNextWake(rows: readonly StoredRow[]): Promise<void> {
     const times = rows.flatMap((row) => (row.available_at === null ? [] : [row.available_at]));
     const expected = times.length === 0 ? null : Math.min(...times) - this.#world.now;
-    const scopes = [{ namespace: NAMESPACE, names: [...HOOK_NAMES, RELAY] }];
+    const scopes = [{ namespace: NAMESPACE, names: [...HOOK_NAMES, ...ENDING_HOOK_NAMES, RELAY] }];
     const told = await this.engine.hooks.nextWake(scopes, { takeOver: true });
     if (told === expected) return;
     this.#world.violate("a next wake for everything that waits", `in ${expected} ms, but the database says ${told}`);

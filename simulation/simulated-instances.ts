@@ -1,8 +1,11 @@
+import type { HookInsert } from "../src/store/hook-records.ts";
 import type { InstanceChange, InstanceName } from "../src/store/instance-records.ts";
 import type { InstanceStatements } from "../src/store/instance-statements.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { LifecycleOperation } from "./lifecycle-book.ts";
 import type { Wire } from "./wire.ts";
+
+type EndingHook = (run: number) => HookInsert;
 
 /** The statements of one process about workflow instances: each goes over the wire, and into the books if it is committed. */
 export function createInstanceStatements(
@@ -11,16 +14,30 @@ export function createInstanceStatements(
   book: InstanceBook,
 ): InstanceStatements {
   const changeBy =
-    <Request>(
-      operation: LifecycleOperation,
-      change: (name: InstanceName, request?: Request) => Promise<InstanceChange>,
-    ) =>
-    (name: InstanceName, request?: Request) =>
+    (operation: LifecycleOperation, change: (name: InstanceName) => Promise<InstanceChange>) => (name: InstanceName) =>
       wire.call(
         `${operation} ${name.id}`,
-        () => change(name, request),
+        () => change(name),
         (result) => book.lifecycle.changed(operation, name, result),
       );
+  /** What ends a run carries the hook that tells of it. */
+  const endBy =
+    (
+      operation: LifecycleOperation,
+      end: (name: InstanceName, hook: EndingHook | undefined) => Promise<InstanceChange>,
+    ) =>
+    (name: InstanceName, hook?: EndingHook) => {
+      let triggered: HookInsert | undefined;
+      const trigger: EndingHook = (run) => {
+        triggered = (hook as EndingHook)(run);
+        return triggered;
+      };
+      return wire.call(
+        `${operation} ${name.id}`,
+        () => end(name, hook && trigger),
+        (result) => book.lifecycle.changed(operation, name, result, triggered ? { hook: triggered } : {}),
+      );
+    };
   return {
     insert: (inserts) =>
       wire.call(
@@ -71,7 +88,12 @@ export function createInstanceStatements(
         () => book.expired(locks),
       ),
     positions: (refs) => wire.call("positions", () => instances.positions(refs)),
-    dropProgress: (range) => wire.call("drop progress", () => instances.dropProgress(range)),
+    dropProgress: (range) =>
+      wire.call(
+        `drop progress of ${range.name} in ${range.ref}/${range.run} from ${range.from}`,
+        () => instances.dropProgress(range),
+        () => book.progress.dropped(range),
+      ),
     unknownNames: (scope) => wire.call("unknown names", () => instances.unknownNames(scope)),
     sendEvents: (events) =>
       wire.call(
@@ -81,17 +103,13 @@ export function createInstanceStatements(
       ),
     pause: changeBy("pause", (name) => instances.pause(name)),
     resume: changeBy("resume", (name) => instances.resume(name)),
-    terminate: changeBy("terminate", (name, request?: Parameters<InstanceStatements["terminate"]>[1]) =>
-      instances.terminate(name, request),
-    ),
-    rollBack: changeBy("rollBack", (name, request?: Parameters<InstanceStatements["rollBack"]>[1]) =>
-      instances.rollBack(name, request),
-    ),
+    terminate: endBy("terminate", (name, hook) => instances.terminate(name, hook)),
+    rollBack: endBy("rollBack", (name, hook) => instances.rollBack(name, hook)),
     restart: (name, request) =>
       wire.call(
         `restart ${name.id}`,
         () => instances.restart(name, request),
-        (result) => book.lifecycle.changed("restart", name, result, request?.kept),
+        (result) => book.lifecycle.changed("restart", name, result, request?.kept ? { kept: request.kept } : {}),
       ),
     delete: changeBy("delete", (name) => instances.delete(name)),
     find: (names) => wire.call("find", () => instances.find(names)),

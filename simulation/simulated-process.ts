@@ -7,6 +7,7 @@ import { buildParts } from "../src/fragment/instantiate.ts";
 import type { Logger } from "../src/logger.ts";
 import { DispatchLoop } from "../src/queue/dispatch-loop.ts";
 import type { Processor } from "../src/queue/processor.ts";
+import type { ScheduleKey } from "../src/store/schedule-records.ts";
 import { Store } from "../src/store/store.ts";
 import { RegisteredWorkflows } from "../src/workflows/registered-workflows.ts";
 import { WorkflowRuntime } from "../src/workflows/workflow-runtime.ts";
@@ -14,12 +15,13 @@ import { parseWorkflowLimits } from "../src/workflows/workflow-settings.ts";
 import type { Workflows } from "../src/workflows/workflow-types.ts";
 import type { BodyRun } from "./body-book.ts";
 import type { Faults } from "./faults.ts";
-import { createHooks, DEFAULT_LIMIT, type SimulatedHooks } from "./handlers.ts";
+import { createHooks, type SimulatedHooks } from "./handlers.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import { PENDING_EVENTS } from "./limits.ts";
-import { NAMESPACE } from "./names.ts";
+import { DEFAULT_HOOK_LIMIT, NAMESPACE } from "./names.ts";
 import type { Profile } from "./profile.ts";
+import { CODE_VERSIONS, type CodeVersion } from "./program-schedules.ts";
 import { createWorkflows } from "./programs.ts";
 import type { Run } from "./run-book.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
@@ -64,7 +66,10 @@ export class SimulatedProcess {
   readonly clock: SimulatedClock;
   readonly fragment: Fragment<SimulatedHooks, unknown>;
   readonly application: Application<SimulatedHooks, Workflows>;
+  readonly processor: Processor;
   readonly loop: DispatchLoop;
+  /** What its code has of schedules. */
+  readonly version: CodeVersion;
   stopping = false;
   readonly #connection: SimulatedConnection;
 
@@ -77,6 +82,7 @@ export class SimulatedProcess {
     this.lane = new Lane(name);
     this.clock = new SimulatedClock(world, this.lane);
     this.clock.skew = world.random.chance(0.3) ? world.random.integer(-7_200_000, 7_200_000) : 0;
+    this.version = profile.scheduled ? world.random.pick(CODE_VERSIONS) : "none";
     const { interpose } = surroundings.options;
     const crash = (reason: string) => this.kill(reason);
     const stall = () => this.freeze(world.random.integer(1, profile.leaseMs * 2));
@@ -101,18 +107,17 @@ export class SimulatedProcess {
       .provideHooks(() => hooks)
       .build();
     const durableHooks = { stuckProcessingTimeoutMinutes: 1, keepCompleted: profile.keepMs };
-    const parts = buildParts(definition, undefined, { databaseAdapter: { store }, durableHooks });
-    const workflows = profile.subject === "hooks" ? {} : createWorkflows(() => this);
-    const registered = new RegisteredWorkflows(
-      NAMESPACE,
-      workflows,
-      parseWorkflowLimits({ pendingEvents: PENDING_EVENTS }),
-      undefined,
-    );
+    const code = { version: this.version, told: profile.told, retentionMs: profile.retentionMs };
+    const workflows = profile.subject === "hooks" ? {} : createWorkflows(() => this, code);
+    const limits = parseWorkflowLimits({ pendingEvents: PENDING_EVENTS });
+    const registered = new RegisteredWorkflows(NAMESPACE, workflows, limits, undefined);
+    const adapter = { databaseAdapter: { store }, durableHooks };
+    const parts = buildParts(definition, undefined, adapter, registered.endingHooks);
     this.fragment = new Fragment({ ...parts, workflows: new WorkflowRuntime(store, registered) });
     this.application = new Application(this.fragment, null, false);
+    this.processor = createDurableHooksProcessor(this.fragment) as Processor;
     this.loop = new DispatchLoop({
-      processor: createDurableHooksProcessor(this.fragment) as Processor,
+      processor: this.processor,
       owner: { name, isGone },
       concurrency: profile.concurrency,
       leaseMs: profile.leaseMs,
@@ -158,6 +163,17 @@ export class SimulatedProcess {
     await this.#leave("stop", () => this.loop.stop(deadlineMs));
   }
 
+  /** The names of a workflow's schedules, as its code has them. */
+  schedulesOf(workflow: string): string[] {
+    const known = (this.fragment.parts.workflows as WorkflowRuntime).workflows.find(workflow)?.schedules ?? [];
+    return known.map(({ name }) => name);
+  }
+
+  hasSchedule({ workflow, name, cron, timezone }: Omit<ScheduleKey, "namespace">): boolean {
+    const known = (this.fragment.parts.workflows as WorkflowRuntime).workflows.find(workflow)?.schedules ?? [];
+    return known.some(({ name: own, times }) => own === name && times.cron === cron && times.timezone === timezone);
+  }
+
   /** Triggers a hook with an id of its own: however often, it happens once. */
   async triggerOnce(id: string): Promise<void> {
     const record = this.ask({ ownId: id });
@@ -176,7 +192,7 @@ export class SimulatedProcess {
       ownId: null,
       via: "trigger",
       processAt: null,
-      maxAttempts: DEFAULT_LIMIT + 1,
+      maxAttempts: DEFAULT_HOOK_LIMIT + 1,
       plan: ["succeed"],
       answer: "asked",
       accepted: false,

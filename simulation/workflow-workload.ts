@@ -1,8 +1,10 @@
 import type { InstanceAccount } from "./instance-account.ts";
-import { awaitResult, createInstance, operate, sendEvent } from "./instance-calls.ts";
+import { awaitResult, type CreateCall, createInstance, operate, purge, sendEvent } from "./instance-calls.ts";
 import type { Params } from "./instance-records.ts";
 import { PROGRAM_NAMES, type ProgramName } from "./names.ts";
+import type { Profile } from "./profile.ts";
 import type { SeededRandomness } from "./random.ts";
+import { operateSchedule, SCHEDULE_OPERATIONS } from "./schedule-calls.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Behaviour } from "./trigger-record.ts";
 
@@ -19,6 +21,8 @@ const ACTIONS = {
   terminate: 1,
   restart: 2,
   delete: 1,
+  schedule: 5,
+  purge: 2,
 };
 
 const BEHAVIOURS: Partial<Record<Behaviour, number>> = {
@@ -39,8 +43,8 @@ export class WorkflowWorkload {
   readonly #behaviours: typeof BEHAVIOURS;
   readonly #programs: Record<ProgramName, number>;
 
-  constructor(random: SeededRandomness) {
-    this.#actions = random.emphasize(ACTIONS);
+  constructor(random: SeededRandomness, { scheduled }: Profile) {
+    this.#actions = random.emphasize({ ...ACTIONS, schedule: scheduled ? ACTIONS.schedule : 0 });
     this.#behaviours = random.emphasize(BEHAVIOURS as Record<Behaviour, number>);
     const programs = Object.fromEntries(PROGRAM_NAMES.map((name) => [name, name === "fatal" ? 0.5 : 1]));
     this.#programs = random.emphasize(programs as Record<ProgramName, number>);
@@ -56,13 +60,17 @@ export class WorkflowWorkload {
       case "burst":
         for (let count = random.integer(2, 5); count > 0; count--) void this.#create(process, {});
         return;
+      case "purge":
+        return void purge(process);
+      case "schedule":
+        return void operateSchedule(process, random.pick(SCHEDULE_OPERATIONS));
       case "ownId":
         return void this.#create(process, {
           id: `own-${random.integer(1, 3)}`,
           onConflict: random.pick(["error", "return"]),
         });
     }
-    const account = pickInstance(process);
+    const account = pickInstance(process, action === "restart" ? 0.5 : 0.15);
     if (account === undefined) return void this.#create(process, {});
     switch (action) {
       case "event":
@@ -79,13 +87,16 @@ export class WorkflowWorkload {
     }
   }
 
-  async #create(
-    process: SimulatedProcess,
-    options: { readonly id?: string; readonly onConflict?: "error" | "return" },
-  ): Promise<void> {
-    const { world } = process.surroundings;
+  async #create(process: SimulatedProcess, options: Pick<CreateCall, "id" | "onConflict">): Promise<void> {
+    const { world, profile } = process.surroundings;
     const name = world.random.weighted(this.#programs);
-    await createInstance(process, name, this.#params(process), options);
+    const labels = world.random.chance(0.3)
+      ? { labels: { tenant: world.random.pick(["one", "two"]), kind: name } }
+      : {};
+    const { retentionMs } = profile;
+    const retention =
+      retentionMs !== null && world.random.chance(0.5) ? { retention: { successRetention: retentionMs } } : {};
+    await createInstance(process, name, this.#params(process), { ...options, ...labels, ...retention });
   }
 
   #params({ surroundings }: SimulatedProcess): Omit<Params, "n"> {
@@ -106,9 +117,9 @@ export class WorkflowWorkload {
 }
 
 /** Mostly one that is alive. */
-function pickInstance({ surroundings }: SimulatedProcess): InstanceAccount | undefined {
+function pickInstance({ surroundings }: SimulatedProcess, anyShare: number): InstanceAccount | undefined {
   const { world, instances } = surroundings;
-  const any = world.random.chance(0.15);
+  const any = world.random.chance(anyShare);
   const accounts = [...instances.accounts.values()].filter(({ state }) => any || state === "live");
   return accounts.length === 0 ? undefined : world.random.pick(accounts);
 }

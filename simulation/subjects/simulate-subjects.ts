@@ -43,7 +43,8 @@ export async function simulateSubjects(seed: number, options: SimulationOptions 
   let calm = false;
   const faults = new Faults(random.fork(), random.pick([0, 0.05, 0.15, 0.3]), undefined);
   const nobody = () => false;
-  const [hooks, instances] = [new HookBook(world, nobody), new InstanceBook(world, nobody)];
+  const hooks = new HookBook(world, nobody);
+  const instances = new InstanceBook(world, nobody, hooks);
   const database = new SimulatedDatabase(world, hooks, instances, options);
   await database.migrate();
   const book = new SubjectBook(world, (text) => database.read(text));

@@ -1,14 +1,25 @@
 import type { Profile } from "../../simulation/profile.ts";
+import { ENDING_MUTATIONS } from "./ending-mutations.ts";
 import { HOOK_MUTATIONS } from "./hook-mutations.ts";
+import { RETENTION_MUTATIONS } from "./retention-mutations.ts";
 import type { Mutation } from "./rewriting.ts";
+import { SCHEDULE_MUTATIONS } from "./schedule-mutations.ts";
 import { WORKFLOW_MUTATIONS } from "./workflow-mutations.ts";
 
 /** Each in worlds of what it protects. */
 export const MUTATIONS: readonly Mutation[] = [
   ...among("hooks", HOOK_MUTATIONS),
   ...among("workflows", WORKFLOW_MUTATIONS),
+  ...among("workflows", SCHEDULE_MUTATIONS, { scheduled: true }),
+  ...among("workflows", ENDING_MUTATIONS, { told: true }),
+  ...among("workflows", RETENTION_MUTATIONS, { retentionMs: 0 }),
 ];
 
-function among(subject: Profile["subject"], mutations: readonly Mutation[]): Mutation[] {
-  return mutations.map((mutation) => ({ ...mutation, options: { ...mutation.options, profile: { subject } } }));
+function among(
+  subject: Profile["subject"],
+  mutations: readonly Mutation[],
+  profile: Partial<Profile> = {},
+): Mutation[] {
+  const options = { profile: { subject, ...profile } };
+  return mutations.map((mutation) => ({ ...mutation, options: { ...mutation.options, ...options } }));
 }

@@ -1,4 +1,5 @@
 import type { SimulationOptions } from "../../simulation/simulation-options.ts";
+import type { InstanceStatements } from "../../src/store/instance-statements.ts";
 import type { SqliteDriver } from "../../src/store/sqlite/driver.ts";
 
 /** One protection, switched off. */
@@ -34,4 +35,14 @@ export function rewriting(name: string, rewrites: readonly Rewrite[], hint: { se
     run: (text, parameters) => driver.run(rewrite(text), parameters),
   });
   return { name, options: { wrapDriver }, ...hint };
+}
+
+/** The engine's statements are methods of a class, which a spread would leave behind. */
+export function overriding(statements: InstanceStatements, overrides: Partial<InstanceStatements>): InstanceStatements {
+  return new Proxy(statements, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(name in overrides ? overrides : target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }

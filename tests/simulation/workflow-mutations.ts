@@ -1,6 +1,6 @@
 import type { InstanceCommit, InstanceHistory } from "../../src/store/instance-records.ts";
 import type { InstanceStatements } from "../../src/store/instance-statements.ts";
-import { type Mutation, rewriting } from "./rewriting.ts";
+import { type Mutation, overriding, rewriting } from "./rewriting.ts";
 
 const INSERT_ENTRY = /^insert into perdure_journal/;
 const INSERT_EVENT = /^insert into perdure_event/;
@@ -135,15 +135,5 @@ function withoutNews(statements: InstanceStatements): InstanceStatements {
   return overriding(statements, {
     loadEvents: async (requests) =>
       (await statements.loadEvents(requests)).map((loaded) => ({ ...loaded, events: [] })),
-  });
-}
-
-/** The engine's statements are methods of a class, which a spread would leave behind. */
-function overriding(statements: InstanceStatements, overrides: Partial<InstanceStatements>): InstanceStatements {
-  return new Proxy(statements, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(name in overrides ? overrides : target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
   });
 }
