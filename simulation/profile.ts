@@ -1,3 +1,4 @@
+import type { ProgramName } from "./names.ts";
 import type { SeededRandomness } from "./random.ts";
 
 /** What kind of world a seed makes. */
@@ -23,6 +24,8 @@ export interface Profile {
   readonly keepMs: number | false;
   /** Whether workflows have schedules. */
   readonly scheduled: boolean;
+  /** The only workflows that are created; null is all of them. */
+  readonly programs: readonly ProgramName[] | null;
   /** Whether hooks tell of the ends of runs. */
   readonly told: boolean;
   /** How long some instances are kept when they are finished; null is for ever. */
@@ -44,6 +47,7 @@ export function drawProfile(random: SeededRandomness): Profile {
     keyShare: random.pick([0.2, 0.5, 0.9]),
     keepMs: random.pick([false, false, 20_000]),
     scheduled: random.chance(0.3),
+    programs: null,
     told: random.chance(0.4),
     retentionMs: random.pick([null, null, 0, 15_000]),
   };

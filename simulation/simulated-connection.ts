@@ -53,13 +53,14 @@ export class SimulatedConnection implements Engine {
     this.wakeups = options.wakeups;
     this.flushesInFlight = options.world.random.integer(1, 2);
     this.wire = new Wire(options);
-    const { wrapEngine, wrapInstances } = options.simulation;
+    const { wrapEngine, wrapInstances, wrapStreams } = options.simulation;
     const { engine } = options.database;
     const stored = wrapEngine?.(engine.instances, (text) => options.database.read(text)) ?? engine.instances;
     const instances = createInstanceStatements(this.wire, stored, options.instances);
     this.instances = wrapInstances?.(instances) ?? instances;
+    const streams = wrapStreams?.(engine.streams) ?? engine.streams;
     this.schedules = createScheduleStatements(this.wire, engine.schedules, options.instances.schedules);
-    this.streams = createStreamStatements(this.wire, engine.streams, options.instances.streams);
+    this.streams = createStreamStatements(this.wire, streams, options.instances.streams);
     this.subjects = createSubjectStatements(this.wire, engine.subjects);
     this.hooks = createStatements(this.wire, options.world, options.database, options.book);
   }

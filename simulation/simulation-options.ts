@@ -1,5 +1,6 @@
 import type { InstanceStatements } from "../src/store/instance-statements.ts";
 import type { SqliteDriver } from "../src/store/sqlite/driver.ts";
+import type { StreamStatements } from "../src/store/stream-statements.ts";
 import type { Fault } from "./faults.ts";
 import type { Profile } from "./profile.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
@@ -29,6 +30,8 @@ export interface SimulationOptions {
     statements: InstanceStatements,
     read: (text: string) => Record<string, unknown>[],
   ) => InstanceStatements;
+  /** What the database does with streams. */
+  readonly wrapStreams?: (statements: StreamStatements) => StreamStatements;
   /** A process that stood still doesn't know for how long: its monotonic clock stood still too. */
   readonly stoppedClocks?: boolean;
   /** Every process takes all others for dead. */

@@ -1,7 +1,7 @@
 import type { InstanceLease, NewEntry } from "../src/store/instance-records.ts";
 import type { StreamChunk, StreamRange } from "../src/store/stream-statements.ts";
 import { decodeValue, StreamReference } from "../src/values/index.ts";
-import { type InstanceAccount, isOwner } from "./instance-account.ts";
+import { type InstanceAccount, isOwner, stepOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import { readPoured } from "./poured.ts";
 import type { World } from "./world.ts";
@@ -90,9 +90,16 @@ export class StreamBook {
     if (this.#book.accounts.get(ref)?.id !== instanceId) {
       this.#violate("a stream is read as it was stored", `${instanceId} got what ${key} gave`);
     }
+    if (!this.#isCompleted(key)) return; // it may be given again
     const before = this.#read.get(key) ?? call;
     this.#read.set(key, call);
     if (before !== call) this.#violate("a stream is the same each time", `${key}: of call ${before}, then ${call}`);
+  }
+
+  #isCompleted(key: string): boolean {
+    const [ref, run, ...step] = key.split("/") as [string, string, ...string[]];
+    const journal = this.#book.accounts.get(ref)?.runs.get(Number(run))?.journal ?? [];
+    return journal.some((entry) => entry.kind === "completed" && stepOf(entry) === step.join("/"));
   }
 
   /** Rows and accounts must be the same chunks. */

@@ -43,10 +43,10 @@ export class WorkflowWorkload {
   readonly #behaviours: typeof BEHAVIOURS;
   readonly #programs: Record<ProgramName, number>;
 
-  constructor(random: SeededRandomness, { scheduled }: Profile) {
+  constructor(random: SeededRandomness, { scheduled, programs: only }: Profile) {
     this.#actions = random.emphasize({ ...ACTIONS, schedule: scheduled ? ACTIONS.schedule : 0 });
     this.#behaviours = random.emphasize(BEHAVIOURS as Record<Behaviour, number>);
-    const programs = Object.fromEntries(PROGRAM_NAMES.map((name) => [name, name === "fatal" ? 0.5 : 1]));
+    const programs = Object.fromEntries((only ?? PROGRAM_NAMES).map((name) => [name, name === "fatal" ? 0.5 : 1]));
     this.#programs = random.emphasize(programs as Record<ProgramName, number>);
   }
 

@@ -96,7 +96,7 @@ export class Execution implements ParkedExecution {
       {
         written: (commit, answer) => this.#written(commit, answer),
         superseded: () => this.supersede(),
-        failed: (error) => this.#fail(error),
+        failed: (error) => this.fail(error),
       },
       host.limits,
     );
@@ -115,7 +115,7 @@ export class Execution implements ParkedExecution {
       isOver: () => this.#end.end !== undefined,
       arrive: (deliver) => this.#arrive(deliver),
       supersede: () => this.supersede(),
-      fail: (error) => this.#fail(error),
+      fail: (error) => this.fail(error),
     });
   }
 
@@ -357,7 +357,7 @@ export class Execution implements ParkedExecution {
       if (found === false) this.supersede();
       if (found !== null) this.#soon();
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
     }
   }
 
@@ -437,7 +437,7 @@ export class Execution implements ParkedExecution {
   }
 
   /** The store failed: whoever takes the instance over goes on. */
-  #fail(error: unknown): void {
+  fail(error: unknown): void {
     if (this.#end.end !== undefined) return;
     const message = "The database could not be used: the instance will be taken over.";
     this.#stop("attempt.lease_lost", message);

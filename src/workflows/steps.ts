@@ -113,7 +113,8 @@ export class Steps implements WorkflowStep {
   }
 
   #open(reference: StreamReference): StoredStream {
-    return this.#runtime.streams.open(this.#execution.instance.ref, reference);
+    const { instance } = this.#execution;
+    return this.#runtime.streams.open(instance.ref, reference, (error) => this.#execution.fail(error));
   }
 
   #body(

@@ -4,6 +4,7 @@ import { HOOK_MUTATIONS } from "./hook-mutations.ts";
 import { RETENTION_MUTATIONS } from "./retention-mutations.ts";
 import type { Mutation } from "./rewriting.ts";
 import { SCHEDULE_MUTATIONS } from "./schedule-mutations.ts";
+import { TELLING_MUTATIONS } from "./telling-mutations.ts";
 import { WORKFLOW_MUTATIONS } from "./workflow-mutations.ts";
 
 /** Each in worlds of what it protects. */
@@ -12,6 +13,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...among("workflows", WORKFLOW_MUTATIONS),
   ...among("workflows", SCHEDULE_MUTATIONS, { scheduled: true }),
   ...among("workflows", ENDING_MUTATIONS, { told: true }),
+  ...among("workflows", TELLING_MUTATIONS, { programs: ["telling", "streaming"] }),
   ...among("workflows", RETENTION_MUTATIONS, { retentionMs: 0 }),
 ];
 

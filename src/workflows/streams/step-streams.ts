@@ -1,3 +1,4 @@
+import { StoreError } from "../../errors.ts";
 import type { InstanceLease } from "../../store/instance-records.ts";
 import type { Store } from "../../store/store.ts";
 import type { StreamRange } from "../../store/stream-statements.ts";
@@ -42,8 +43,21 @@ export class StepStreams {
     }
   }
 
-  open(ref: string, reference: StreamReference): StoredStream {
-    return new StoredStream(reference, (number) => this.#store.streams.statements.read(ref, reference.id, number));
+  /**
+   * For the code of a workflow. If the database fails while it reads, `onFailure` is told, and the code isn't: an instance never
+   * fails for that, but is taken over, and reads again.
+   */
+  open(ref: string, reference: StreamReference, onFailure: (error: StoreError) => void): StoredStream {
+    const read = async (number: number): Promise<Uint8Array | null> => {
+      try {
+        return await this.#store.streams.statements.read(ref, reference.id, number);
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        onFailure(error);
+        return new Promise(() => {});
+      }
+    };
+    return new StoredStream(reference, read);
   }
 
   async #write(
