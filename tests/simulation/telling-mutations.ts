@@ -3,7 +3,7 @@ import { type Mutation, rewriting } from "./rewriting.ts";
 const DROP = /^update perdure_journal set value = null/;
 const COUNT_RECOVERY = /^update perdure_instance set\s+recoveries = case when/;
 const WIPE = /^delete from perdure_stream_chunk where ref = \? and stream/;
-const READ = /^select .* from perdure_stream_chunk/s;
+const READ = /^select data from perdure_stream_chunk/;
 
 /** Protections of what steps tell while they run, and of the streams that they give. */
 export const TELLING_MUTATIONS: readonly Mutation[] = [
