@@ -15,7 +15,7 @@ const profile: Partial<Profile> = {
   retentionMs: null,
 };
 const params = { plans: [["succeed" as const]], short: 1500, long: 20_000 };
-const FAULTS: readonly Fault[] = ["refused", "lost", "crash-after"];
+const FAULTS: readonly Fault[] = ["lost", "crash-after"];
 /** As long as it takes when nothing goes wrong, and more. */
 const WATCHED_MS = 30_000;
 

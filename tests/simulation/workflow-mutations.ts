@@ -25,7 +25,7 @@ const FINISH = /^update perdure_instance set\s+class = 0, available_at = null, r
 
 /** Protections of workflows. */
 export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
-  { name: "commits ignore the fencing token", options: { wrapEngine: withoutFence }, seed: 28 },
+  { name: "commits ignore the fencing token", options: { wrapEngine: withoutFence }, seed: 38 },
   rewriting("a position that is taken is written over", [
     [INSERT_ENTRY, "insert into", "insert or replace into"],
     [INSERT_ENTRY, "on conflict (ref, run, position) do nothing", ""],
