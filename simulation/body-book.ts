@@ -89,9 +89,15 @@ export class BodyBook {
     this.#lastActivity.set(body.process, this.#world.now);
   }
 
-  /** Calls of other processes for the same instance that were under way when this one began. */
-  besides({ ref, process }: BodyRun): BodyRun[] {
-    return this.runs.filter((body) => body.ref === ref && body.process !== process && body.ending === "running");
+  /**
+   * Calls of other processes for the same instance that were under way when this one began. One of a later run is its owner's: this
+   * one is of a run that was restarted, and nobody has told its process yet.
+   */
+  besides({ ref, process, key }: BodyRun): BodyRun[] {
+    return this.runs.filter(
+      (body) =>
+        body.ref === ref && body.process !== process && body.ending === "running" && runIn(body.key) <= runIn(key),
+    );
   }
 
   /** Since when nothing runs in this process; infinitely late if something does. */
@@ -180,4 +186,9 @@ export class BodyBook {
   #violate(invariant: string, details: string): void {
     this.#world.violate(invariant, details);
   }
+}
+
+/** Of the key of a step. */
+function runIn(key: string): number {
+  return Number(key.split("/")[1]);
 }

@@ -22,6 +22,8 @@ function among(
   mutations: readonly Mutation[],
   profile: Partial<Profile> = {},
 ): Mutation[] {
-  const options = { profile: { subject, ...profile } };
-  return mutations.map((mutation) => ({ ...mutation, options: { ...mutation.options, ...options } }));
+  return mutations.map(({ options, ...mutation }) => ({
+    ...mutation,
+    options: { ...options, profile: { subject, ...profile, ...options.profile } },
+  }));
 }

@@ -10,7 +10,9 @@ const DELETE_EVENTS = /^delete from perdure_event where ref/;
 /** Protections of what is kept, and of what goes with it. */
 export const RETENTION_MUTATIONS: readonly Mutation[] = [
   rewriting("purging takes what isn't finished", [[PURGE, "purge_at <= ?2", "(purge_at <= ?2 or outcome is null)"]]),
-  rewriting("what is restarted is purged all the same", [[RESTART, "purge_at = null,", ""]]),
+  rewriting("what is restarted is purged all the same", [[RESTART, "purge_at = null,", ""]], {
+    profile: { retentionMs: 60_000, programs: ["child", "exact"] },
+  }),
   rewriting("what is complete is kept like what has failed", [
     [FINISH, "case ?1 when 'complete' then success_retention else error_retention end", "error_retention"],
   ]),

@@ -1,3 +1,4 @@
+import type { Profile } from "../../simulation/profile.ts";
 import type { SimulationOptions } from "../../simulation/simulation-options.ts";
 import type { InstanceStatements } from "../../src/store/instance-statements.ts";
 import type { SqliteDriver } from "../../src/store/sqlite/driver.ts";
@@ -13,7 +14,11 @@ export interface Mutation {
 type Rewrite = readonly [statement: RegExp, part: string | RegExp, replacement: string];
 
 /** Breaks statements by their text. Throws if one has changed so that there is nothing to break: mutations are kept up to date. */
-export function rewriting(name: string, rewrites: readonly Rewrite[], hint: { seed?: number } = {}): Mutation {
+export function rewriting(
+  name: string,
+  rewrites: readonly Rewrite[],
+  { profile, ...hint }: { seed?: number; profile?: Partial<Profile> } = {},
+): Mutation {
   const known = new Map<string, string>();
   const rewrite = (text: string) => {
     let broken = known.get(text);
@@ -34,7 +39,7 @@ export function rewriting(name: string, rewrites: readonly Rewrite[], hint: { se
     all: (text, parameters) => driver.all(rewrite(text), parameters),
     run: (text, parameters) => driver.run(rewrite(text), parameters),
   });
-  return { name, options: { wrapDriver }, ...hint };
+  return { name, options: { wrapDriver, ...(profile && { profile }) }, ...hint };
 }
 
 /** The engine's statements are methods of a class, which a spread would leave behind. */

@@ -40,10 +40,14 @@ export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
   rewriting("what somebody has can be taken again", [
     [REACQUIRE, "lock = ?5 and class <> 2", "(lock = ?5 or true) and (class <> 2 or true)"],
   ]),
-  rewriting("what is paused can be taken again", [[REACQUIRE, "and not paused", ""]], { seed: 55 }),
+  rewriting("what is paused can be taken again", [[REACQUIRE, "and not paused", ""]], {
+    profile: { programs: ["late"] },
+  }),
   rewriting("claiming instances ignores leases", [[FIND_DUE, "available_at <= ?", "(available_at <= ? or class = 2)"]]),
   rewriting("claiming instances ignores the time", [[FIND_DUE, "available_at <= ?", "(available_at <= ? or true)"]]),
-  rewriting("renewing instances ignores the owner", [[RENEW, "and lock = ?", "and (lock = ? or true)"]], { seed: 144 }),
+  rewriting("renewing instances ignores the owner", [[RENEW, "and lock = ?", "and (lock = ? or true)"]], {
+    profile: { leaseMs: 6000, faultRate: 0.3, sameMachine: false },
+  }),
   rewriting("pausing leaves it due", [[PAUSE, /available_at = case when .* end/, "available_at = available_at"]]),
   rewriting("resuming doesn't wake", [
     [
