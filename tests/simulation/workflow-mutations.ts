@@ -46,6 +46,7 @@ export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
   rewriting("claiming instances ignores leases", [[FIND_DUE, "available_at <= ?", "(available_at <= ? or class = 2)"]]),
   rewriting("claiming instances ignores the time", [[FIND_DUE, "available_at <= ?", "(available_at <= ? or true)"]]),
   rewriting("renewing instances ignores the owner", [[RENEW, "and lock = ?", "and (lock = ? or true)"]], {
+    seed: 30,
     profile: { leaseMs: 6000, faultRate: 0.3, sameMachine: false },
   }),
   rewriting("pausing leaves it due", [[PAUSE, /available_at = case when .* end/, "available_at = available_at"]]),
