@@ -56,7 +56,7 @@ export class Steps implements WorkflowStep {
       throw new InvalidInputError("step.invalid", "step.do takes a name, a config if need be, and a function.");
     }
     const policy = parseStepConfig(config, this.#settings.maxStepName);
-    const rollback = parseRollbackOptions(options, this.#settings.maxStepName);
+    const rollback = this.#withStreams(parseRollbackOptions(options, this.#settings.maxStepName));
     const step = this.#identify("do", name);
     if (rollback !== null && step.parent !== null) {
       throw new InvalidInputError(
@@ -110,6 +110,17 @@ export class Steps implements WorkflowStep {
     const body = () => createChild(this.#runtime, registered, options, origin);
     const id = (await this.#body(step, { policy: DEFAULT_POLICY, body })) as string;
     return new InstanceHandle(this.#runtime, registered, id) as never;
+  }
+
+  /** A rollback gets the stream that its step gave as the code does. */
+  #withStreams(rollback: StepRollback | null): StepRollback | null {
+    if (rollback === null) return null;
+    const handler: StepRollback["handler"] = (context) => {
+      const output: unknown = context.output;
+      if (!(output instanceof StreamReference)) return rollback.handler(context);
+      return rollback.handler({ ...context, output: this.#open(output) as never });
+    };
+    return { ...rollback, handler };
   }
 
   #open(reference: StreamReference): StoredStream {

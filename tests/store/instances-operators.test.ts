@@ -147,7 +147,8 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
   describe("terminating", () => {
     it.each(unfinished)("ends what is $state", async (state) => {
       const before = await enter(state);
-      const after = { ...before, status: "terminated", finishedAt: test.now, availableAt: null };
+      const rollback = state.status === "rollingBack" ? '{"outcome":"failed"}' : null;
+      const after = { ...before, status: "terminated", finishedAt: test.now, availableAt: null, rollback };
 
       expect(await change("terminate")).toEqual({ changed: true, instance: after });
       expect(await test.find("a")).toEqual(after);

@@ -41,6 +41,20 @@ export const INSTANCE_STATES: readonly InstanceState[] = [
     },
   },
   {
+    state: "claimed, and rolled back",
+    status: "rollingBack",
+    held: true,
+    enter: async (test, id) => test.commit(await test.start({ id }), { kind: "rollingBack", error: '"no"' }),
+  },
+  {
+    state: "to be rolled back",
+    status: "rollingBack",
+    enter: async (test, id) => {
+      await test.start({ id });
+      await test.statements.rollBack(test.named(id));
+    },
+  },
+  {
     state: "to be paused",
     status: "waitingForPause",
     held: true,

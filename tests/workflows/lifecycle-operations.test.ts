@@ -1,40 +1,44 @@
 import { describe, expect, test } from "vitest";
+import type { WorkflowInstance } from "../../src/index.ts";
 import { ENGINES } from "../support/engines.ts";
 import { becomes } from "./support/sample.ts";
-import { SITUATIONS } from "./support/situations.ts";
+import { SITUATIONS, type Situation } from "./support/situations.ts";
 import { eventually, useWorkflows } from "./support/use-workflows.ts";
 
-const UNFINISHED = ["queued", "running", "waiting", "waitingForPause", "paused"];
+const UNFINISHED = ["queued", "running", "waiting", "waitingForPause", "paused", "rollingBack"];
 const REFUSED = "instance.finished";
 const GONE = "instance.not_found";
 
-type Operation = "pause" | "resume" | "terminate" | "restart" | "delete" | "sendEvent";
+type Operation = "pause" | "resume" | "terminate" | "rollBack" | "restart" | "delete" | "sendEvent";
+type State = Pick<Situation, "status" | "live" | "attended" | "undoing">;
 
 /** What an operation comes to: the status afterwards, or the code of its refusal. The same table is in ARCHITECTURE.md. */
-const EXPECTED: Record<Operation, (status: string, live: boolean, attended: boolean) => string> = {
-  pause: (status, live) => {
+const EXPECTED: Record<Operation, (state: State) => string> = {
+  pause: ({ status, live }) => {
     if (status === "waitingForPause" || status === "paused") return status;
     if (!UNFINISHED.includes(status)) return REFUSED;
-    return live && status === "running" ? "waitingForPause" : "paused";
+    return live && status !== "waiting" ? "waitingForPause" : "paused";
   },
-  resume: (status, _live, attended) => {
+  resume: ({ status, attended, undoing }) => {
     if (!UNFINISHED.includes(status)) return REFUSED;
+    if (undoing) return "rollingBack";
     if (status === "waitingForPause") return "running";
     if (status === "paused") return attended ? "waiting" : "queued";
     return status;
   },
-  terminate: (status) => (UNFINISHED.includes(status) ? "terminated" : REFUSED),
-  restart: (_status, _live, attended) => (attended ? "complete" : "queued"),
+  terminate: ({ status }) => (UNFINISHED.includes(status) ? "terminated" : REFUSED),
+  rollBack: ({ status, undoing }) => {
+    if (!UNFINISHED.includes(status)) return REFUSED;
+    return undoing ? status : "terminated"; // nothing of it has a rollback, so that it is over at once
+  },
+  restart: ({ attended }) => (attended ? "complete" : "queued"),
   delete: () => GONE,
-  sendEvent: (status) => (UNFINISHED.includes(status) ? status : REFUSED),
+  sendEvent: ({ status }) => (UNFINISHED.includes(status) ? status : REFUSED),
 };
 const OPERATIONS = Object.keys(EXPECTED) as Operation[];
 
 const CASES = SITUATIONS.flatMap((situation) =>
-  OPERATIONS.map((operation) => {
-    const { status, live, attended } = situation;
-    return { ...situation, operation, expected: EXPECTED[operation](status, live, attended) };
-  }),
+  OPERATIONS.map((operation) => ({ ...situation, operation, expected: EXPECTED[operation](situation) })),
 );
 
 describe.each(ENGINES)("what is done to instances on $name", (engine) => {
@@ -49,7 +53,7 @@ describe.each(ENGINES)("what is done to instances on $name", (engine) => {
       const before = await instance.status();
       sample.easy = operation === "restart";
 
-      const call = operation === "sendEvent" ? handle.sendEvent({ type: "other" }) : handle[operation]();
+      const call = act(handle, operation);
       if (expected === REFUSED) {
         await expect(call).rejects.toMatchObject({ name: "ConflictError", code: REFUSED });
         expect(await instance.status()).toEqual(before);
@@ -61,7 +65,9 @@ describe.each(ENGINES)("what is done to instances on $name", (engine) => {
         await expect(handle.history()).rejects.toMatchObject({ code: GONE });
         return;
       }
-      if (!own) for (const process of [runner]) await process.clock.advanceAndSettle(operation === "pause" ? 3000 : 0);
+      if (!own)
+        for (const process of [runner])
+          await process.clock.advanceAndSettle(operation === "pause" || operation === "rollBack" ? 3000 : 0);
       await becomes(instance, expected);
       expect((await instance.status()).run).toBe(operation === "restart" ? 2 : 1);
     });
@@ -70,8 +76,7 @@ describe.each(ENGINES)("what is done to instances on $name", (engine) => {
   test.each(OPERATIONS)("%s where there is nothing is refused", async (operation) => {
     const { sample, instance } = await (SITUATIONS[0] as (typeof SITUATIONS)[number]).enter(subject);
     await instance.delete();
-    const handle = instance;
-    const call = operation === "sendEvent" ? handle.sendEvent({ type: "word" }) : handle[operation]();
+    const call = act(instance, operation);
 
     await expect(call).rejects.toMatchObject({ name: "NotFoundError", code: GONE });
     expect(sample.began).toEqual([]);
@@ -87,3 +92,8 @@ describe.each(ENGINES)("what is done to instances on $name", (engine) => {
     await eventually(() => expect(sample.began).toEqual(["after"]));
   });
 });
+
+function act(instance: WorkflowInstance, operation: Operation): Promise<void> {
+  if (operation === "sendEvent") return instance.sendEvent({ type: "other" });
+  return operation === "rollBack" ? instance.terminate({ rollback: true }) : instance[operation]();
+}

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
-import { defineWorkflow, type WorkflowEvent } from "../../../src/index.ts";
+import { defineWorkflow, type WorkflowEvent, type WorkflowRollbackContext } from "../../../src/index.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { Gate } from "../../hooks/support/handlers.ts";
 import { eventually } from "./use-workflows.ts";
 
 /** What an instance of the sample does, so that it is found in the state that a test is about. */
-export type Mode = "work" | "sleep" | "hold" | "event" | "retry" | "complete" | "fail";
+export type Mode = "work" | "sleep" | "hold" | "event" | "retry" | "complete" | "fail" | "undo" | "undoLater";
 
 /** A workflow whose instances can be brought into every state, and what its steps saw. */
 export class Sample {
@@ -39,6 +39,18 @@ export class Sample {
           if (attempt === 1) throw new Error("not yet");
         });
         break;
+      case "undo": {
+        const rollback = ({ ctx }: WorkflowRollbackContext) =>
+          this.#begin("undo", ctx.signal).then(() => this.gate.opened);
+        await step.do("work", () => {}, { rollback });
+        throw new TypeError("no");
+      }
+      case "undoLater": {
+        const rollback = ({ ctx }: WorkflowRollbackContext) =>
+          this.#begin("undo", ctx.signal).then(() => Promise.reject(new Error("not yet")));
+        await step.do("work", () => {}, { rollback, rollbackConfig: { retries: { limit: 1, delay: "1 hour" } } });
+        throw new TypeError("no");
+      }
       case "fail":
         throw new TypeError("no");
       default:

@@ -21,6 +21,8 @@ export interface Situation {
   readonly attended: boolean;
   /** Whether a process has the instance in its memory. */
   readonly live: boolean;
+  /** Whether it is rolled back. */
+  readonly undoing: boolean;
   enter(subject: WorkflowsUnderTest): Promise<Scene>;
 }
 
@@ -43,6 +45,12 @@ export const SITUATIONS: readonly Situation[] = [
     from: "waiting",
     act: (instance) => instance.pause(),
   }),
+  attended("in the middle of a rollback", "rollingBack", "undo", { live: true }),
+  attended("between two attempts at a rollback", "rollingBack", "undoLater"),
+  attended("that was paused in a rollback", "paused", "undoLater", {
+    from: "rollingBack",
+    act: (instance) => instance.pause(),
+  }),
   attended("that has ended well", "complete", "complete"),
   attended("that has failed", "errored", "fail"),
   attended("that was terminated", "terminated", "sleep", {
@@ -59,6 +67,7 @@ function waitingToBegin(situation: string, status: string, act: Act): Situation 
     status,
     attended: false,
     live: false,
+    undoing: false,
     enter: async (subject) => {
       const sample = new Sample();
       const runner = subject.process({ sample: sample.workflow });
@@ -75,16 +84,19 @@ function attended(
   mode: Mode,
   { live = false, from = status, act = async () => {} }: { live?: boolean; from?: string; act?: Act } = {},
 ): Situation {
+  const undoing = from === "rollingBack";
   return {
     situation,
     status,
     attended: true,
     live,
+    undoing,
     enter: async (subject) => {
       const sample = new Sample();
       const runner = subject.start({ sample: sample.workflow });
       const instance = await runner.workflows.sample.create({ id: "one", params: mode });
       if (mode === "work") await eventually(() => expect(sample.began).toEqual(["work"]));
+      if (undoing) await eventually(() => expect(sample.began).toEqual(["undo"]));
       await becomes(instance, from);
       if (!live) await comesToRest(runner);
       await act(instance);
