@@ -29,11 +29,12 @@ const FIRST_PLACE_MS = -freshPlace({ priority: 0, limited: true }, 0).availableA
 
 /** From which status an instance comes into which, by one call of the database; `gone` is deleted. */
 const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
-  queued: ["running", "paused", "terminated", "gone"],
-  running: ["waiting", "waitingForPause", "complete", "errored", "terminated", "queued", "gone"],
-  waiting: ["running", "paused", "terminated", "queued", "gone"],
-  waitingForPause: ["running", "paused", "complete", "errored", "terminated", "queued", "gone"],
-  paused: ["waiting", "queued", "terminated", "gone"],
+  queued: ["running", "paused", "rollingBack", "terminated", "gone"],
+  running: ["waiting", "waitingForPause", "rollingBack", "complete", "errored", "terminated", "queued", "gone"],
+  waiting: ["running", "paused", "rollingBack", "terminated", "queued", "gone"],
+  waitingForPause: ["running", "paused", "rollingBack", "complete", "errored", "terminated", "queued", "gone"],
+  paused: ["waiting", "queued", "rollingBack", "terminated", "gone"],
+  rollingBack: ["waitingForPause", "paused", "errored", "terminated", "queued", "gone"],
   complete: ["queued", "gone"],
   errored: ["queued", "gone"],
   terminated: ["queued", "gone"],

@@ -31,6 +31,8 @@ export interface EventAccount {
 export interface RunAccount {
   readonly journal: WrittenEntry[];
   readonly events: EventAccount[];
+  /** How many entries it has from the run before. */
+  readonly kept: number;
 }
 
 export type InstanceState = "live" | "complete" | "errored" | "terminated" | "gone";
@@ -63,6 +65,8 @@ export interface InstanceAccount {
   paused: boolean;
   /** What it will be when its rollback is over. */
   rollingBack: RollbackReason | null;
+  /** Who had it when somebody else had it rolled back: it is told when it writes next. */
+  disowned: string | null;
   /** Whether its owner was told of the pause by a commit, so that it can begin nothing. */
   toldOfPause: boolean;
   wakes: number;
@@ -81,7 +85,7 @@ export interface InstanceAccount {
 }
 
 export function newRun(): RunAccount {
-  return { journal: [], events: [] };
+  return { journal: [], events: [], kept: 0 };
 }
 
 /** Of the call that created an instance; null if a workflow or a schedule did. */
@@ -111,6 +115,7 @@ export function newAccount(instance: InstanceInsert, n: number | null, at: numbe
     availableAt: lease === null ? at : at + lease.leaseMs,
     paused: false,
     rollingBack: null,
+    disowned: null,
     toldOfPause: false,
     wakes: 0,
     recoveries: 0,
@@ -131,6 +136,7 @@ export function copyRun({ journal, events }: RunAccount, kept: KeptEntries | und
   return {
     journal: entries,
     events: events.filter(({ sequence }) => received.has(sequence)).map((event) => ({ ...event })),
+    kept: entries.length,
   };
 }
 

@@ -65,6 +65,7 @@ export class LifecycleBook {
       case "rollBack":
         if (!account.started && runOf(account).journal.length === 0) return this.#terminate(account);
         account.rollingBack = "terminated";
+        account.disowned = account.held ? account.lock : null;
         account.wakes++;
         account.recoveries = 0;
         this.#takeAway(account);
@@ -74,6 +75,7 @@ export class LifecycleBook {
         account.state = "live";
         account.wakes++;
         account.rollingBack = null;
+        account.error = null;
         account.runs.set(account.run + 1, copyRun(runOf(account), kept));
         account.run++;
         account.recoveries = 0;
