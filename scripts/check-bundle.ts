@@ -15,6 +15,7 @@ const WORKERS = {
   "hooks of a fragment in an object":
     'export { defineFragment, defineHook, instantiate, migrate, createDurableHooksProcessor } from "./src/everywhere.ts";' +
     'export * from "./src/dispatchers/cloudflare-do.ts"; export { durableObject } from "./src/store/sqlite/durable-object.ts";',
+  "the client": 'export * from "./src/client/index.ts";',
   "everything that runs everywhere":
     'export * from "./src/everywhere.ts"; export * from "./src/durable-object/index.ts"; export * from "./src/http/index.ts";',
 };
