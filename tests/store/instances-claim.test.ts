@@ -24,6 +24,7 @@ describe.each(ENGINES)("claiming instances on $name", (engine) => {
         wakes: 0,
         paused: false,
         schedule: null,
+        rollingBack: null,
         slotKey: null,
         begun: false,
         dueAt: created,
