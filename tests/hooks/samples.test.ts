@@ -108,7 +108,7 @@ describe("the samples, in a program that has the package installed", () => {
   beforeAll(async () => {
     const modules = join(directory, "node_modules");
     mkdirSync(join(modules, "perdure"), { recursive: true });
-    for (const name of ["@standard-schema", "@types", "pg", "undici-types"]) {
+    for (const name of ["@standard-schema", "@types", "croner", "pg", "undici-types"]) {
       symlinkSync(join(root, "node_modules", name), join(modules, name));
     }
     cpSync(join(root, "package.json"), join(modules, "perdure", "package.json"));

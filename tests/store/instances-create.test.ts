@@ -20,6 +20,7 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
       labels: null,
       priority: 0,
       schedule: null,
+      rollback: null,
       createdAt: test.now,
       startedAt: null,
       finishedAt: null,
