@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ENGINES } from "../support/engines.ts";
-import { eventually, useWorkflows, withTime } from "../workflows/support/use-workflows.ts";
+import { useWorkflows, withTime } from "../workflows/support/use-workflows.ts";
 import { BEGIN, DAY, firesNextAt, HOUR, idsOf, moveTo, scheduled, stored } from "./support/scheduled.ts";
 
 describe.each(ENGINES)("looking after schedules on $name", (engine) => {
@@ -96,7 +96,7 @@ describe.each(ENGINES)("looking after schedules on $name", (engine) => {
     const process = subject.start({ report: { ...workflow, input: refusing } });
     await stored(process);
     moveTo(subject, BEGIN + HOUR);
-    await eventually(() => expect(process.logs.messages("error").join()).toMatch(/left out/));
+    await withTime(subject.clock, () => expect(process.logs.messages("error").join()).toMatch(/left out/));
     await firesNextAt(process, BEGIN + 2 * HOUR);
     expect(events).toEqual([]);
   });

@@ -23,7 +23,7 @@ export function scheduled(...schedules: ScheduleOption[]) {
 
 export type ReportProcess = Pick<
   WorkflowProcess<{ report: ReturnType<typeof scheduled>["workflow"] }>,
-  "fragment" | "workflows"
+  "fragment" | "workflows" | "clock"
 >;
 
 /** The ids of all instances, oldest first. */
@@ -33,7 +33,8 @@ export async function idsOf({ workflows }: ReportProcess): Promise<string[]> {
 }
 
 /** Waits until a process has stored so many schedules, and gives them. */
-export function stored({ fragment }: ReportProcess, count = 1): Promise<ScheduleSummary[]> {
+export async function stored({ fragment, clock }: ReportProcess, count = 1): Promise<ScheduleSummary[]> {
+  await clock.advanceAndSettle(0); // then the process knows of them, too, and waits for the next time
   return eventually(async () => {
     const schedules = await fragment.schedules.list();
     expect(schedules).toHaveLength(count);
