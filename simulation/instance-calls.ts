@@ -98,7 +98,7 @@ export async function awaitResult(process: SimulatedProcess, { name, id }: Name)
   });
 }
 
-function handleOf({ fragment }: SimulatedProcess, name: string, id: string): InstanceHandle {
+export function handleOf({ fragment }: SimulatedProcess, name: string, id: string): InstanceHandle {
   const runtime = fragment.parts.workflows as WorkflowRuntime;
   return new InstanceHandle(runtime, runtime.workflows.get(name), id);
 }

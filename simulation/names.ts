@@ -18,6 +18,8 @@ export const PROGRAM_NAMES = [
   "nested",
   "telling",
   "streaming",
+  "undoable",
+  "undone",
   "fatal",
 ] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];

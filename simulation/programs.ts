@@ -162,6 +162,30 @@ const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
       await script.stream("refill");
     },
   },
+  undoable: {
+    run: async (script) => {
+      const { short, long } = script.params;
+      await script.do("reserve", { undo: 3 });
+      await Promise.all([
+        script.do("charge", { undo: 1 }).then(() => script.do("receipt", { undo: 2 })),
+        script.sleep("breath", short),
+        script.do("pack", { undo: 0 }),
+        script.do("tell"),
+      ]);
+      await script.wait("approved", long);
+      await script.do("ship", { undo: 2 });
+    },
+  },
+  undone: {
+    solo: true,
+    run: async (script) => {
+      for (let round = 0; round < 2; round++) await script.do("book", { undo: 3 });
+      await script.sleep("breath", script.params.short + 3000);
+      await script.do("try", { undo: 2 }).catch(() => {});
+      await script.do("plain");
+      await script.refuse("fail");
+    },
+  },
   fatal: {
     run: async (script) => {
       script.mayKill();

@@ -1,4 +1,6 @@
+import { WorkflowTerminatedError } from "../src/errors.ts";
 import type { EntryKind, InstanceOutcome, NewEntry } from "../src/store/instance-records.ts";
+import type { WorkflowRollbackContext } from "../src/workflows/rollback-types.ts";
 import type { WorkflowStepContext } from "../src/workflows/step-options.ts";
 import { checkErrored, describe, MOST_RECOVERIES } from "./check-errored.ts";
 import { type InstanceAccount, runOf, stepOf, type WrittenEntry } from "./instance-account.ts";
@@ -23,8 +25,8 @@ export class RollbackBook {
   readonly #book: InstanceBook;
   /** By the key of the rollback: attempts whose function has succeeded. */
   readonly #succeeded = new Map<string, Set<number>>();
-  /** By the key of the rollback: how often its function was called. */
-  readonly #calls = new Map<string, number>();
+  /** By the key of the rollback: how often its function was called, may be tried again, and whether it gave up. */
+  readonly #calls = new Map<string, { count: number; readonly limit: number; refused: boolean }>();
 
   constructor(world: World, book: InstanceBook) {
     this.#world = world;
@@ -32,11 +34,14 @@ export class RollbackBook {
   }
 
   /** The function of a rollback is called. */
-  began(process: string, ctx: WorkflowStepContext, limit: number): void {
+  began(process: string, context: WorkflowRollbackContext, limit: number): void {
+    const { ctx } = context;
     const key = ctx.idempotencyKey;
     const [ref, run, ...rest] = key.split("/") as [string, string, ...string[]];
     const step = rest.join("/").slice("rollback:".length);
-    this.#calls.set(key, (this.#calls.get(key) ?? 0) + 1);
+    const calls = this.#calls.get(key) ?? { count: 0, limit, refused: false };
+    this.#calls.set(key, calls);
+    if (++calls.count > 1 && limit === 0) this.#violate("attempts never exceed the limit", `${key} begins once more`);
     if (ctx.attempt > limit + 1) this.#violate("attempts never exceed the limit", `${key}: attempt ${ctx.attempt}`);
     const account = this.#book.accounts.get(ref);
     if (account?.state !== "live" || account.run !== Number(run)) return; // its owner is told when it writes next
@@ -53,6 +58,13 @@ export class RollbackBook {
     const due = journal.findLast((entry) => entry.kind === "rollbackFailed" && stepOf(entry) === step)?.dueAt ?? 0;
     if (due > this.#world.now) this.#violate("nothing runs before its time", `attempt ${ctx.attempt} of ${key}`);
     this.#checkTurn(journal, step, key);
+    this.#checkTold(account, step, context);
+  }
+
+  /** It gives up: there is no use in another attempt. */
+  refused({ idempotencyKey }: WorkflowStepContext): void {
+    const calls = this.#calls.get(idempotencyKey);
+    if (calls !== undefined) calls.refused = true;
   }
 
   succeeded({ idempotencyKey, attempt }: WorkflowStepContext): void {
@@ -82,6 +94,7 @@ export class RollbackBook {
     if (entry.kind === "rolledBack" && !this.#succeeded.get(key)?.has(entry.attempt)) {
       this.#violate("side effects happen at least once", `${key} is said to be rolled back`);
     }
+    if (entry.kind === "rollbackFailed" && entry.dueAt === null) this.#checkFailed(entry, key);
   }
 
   /** An instance has ended without a result. */
@@ -107,6 +120,26 @@ export class RollbackBook {
     const earned = failed || (code === "workflow.crash_loop" && account.recoveries > MOST_RECOVERIES);
     if (report.outcome === "failed" && earned) return;
     this.#violate("what has begun is rolled back", `${ref}/${run} ${report.outcome} ${code}: ${open.join(", ")}`);
+  }
+
+  /** It is told why it is rolled back, and what the step gave. */
+  #checkTold(account: InstanceAccount, step: string, { ctx, error, output }: WorkflowRollbackContext): void {
+    const reason = account.error === null ? null : describe(account.error).message;
+    const told =
+      account.rollingBack === "terminated" ? error instanceof WorkflowTerminatedError : error.message === reason;
+    if (!told) this.#violate("rollbacks are told why", `${ctx.idempotencyKey}: ${String(error)}`);
+    const completed = runOf(account).journal.some((entry) => entry.kind === "completed" && stepOf(entry) === step);
+    const { name, count } = ctx.step;
+    const expected = completed ? JSON.stringify({ name, count }) : undefined;
+    if (JSON.stringify(output) === expected) return;
+    this.#violate("rollbacks are told what the step gave", `${ctx.idempotencyKey}: ${JSON.stringify(output)}`);
+  }
+
+  /** A rollback fails for good when it gave up, or when its attempts, lost ones among them, are used up. */
+  #checkFailed({ attempt }: NewEntry, key: string): void {
+    const { limit = 0, refused = false } = this.#calls.get(key) ?? {};
+    if (refused || attempt > limit) return;
+    this.#violate("errored only for what earned it", `${key} has failed after ${attempt} of ${limit + 1} attempts`);
   }
 
   /** Whether it is this step's turn: all that began after it are taken back, and it isn't. */

@@ -7,8 +7,10 @@ import type { BodyRun, Witness } from "./body-book.ts";
 import { stepOf } from "./instance-account.ts";
 import type { Params } from "./instance-records.ts";
 import { DEFAULT_LIMIT, KEPT_PROGRESS } from "./names.ts";
+import { planned } from "./planned.ts";
 import { PIECES, pour } from "./poured.ts";
 import type { Told } from "./progress-book.ts";
+import { createRollback } from "./scripted-rollback.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Behaviour } from "./trigger-record.ts";
 
@@ -18,6 +20,8 @@ interface BodyOptions {
   readonly limit?: number;
   /** How often the function tells how far it has come. */
   readonly tells?: number;
+  /** How often its rollback is tried again; left out, it has none. */
+  readonly undo?: number;
   /** What the function does besides: it may call further steps. */
   readonly inside?: () => Promise<unknown>;
 }
@@ -56,14 +60,13 @@ export class Script implements Witness {
     const { limit = DEFAULT_LIMIT } = options;
     const keep = name === KEPT_PROGRESS ? { progress: "keep" as const } : {};
     const config = { retries: { limit, delay: this.params.short }, timeout: TIMEOUT_MS, ...keep };
-    return this.#call(name, limit, () =>
-      this.#step.do(name, config, (ctx) =>
-        this.#body(ctx, limit, async () => {
-          await this.#tell(ctx, options.tells ?? 0);
-          await options.inside?.();
-        }),
-      ),
-    );
+    const rollback = options.undo === undefined ? [] : [createRollback(this.#process, this.params, options.undo)];
+    const run = (ctx: WorkflowStepContext) =>
+      this.#body(ctx, limit, async () => {
+        await this.#tell(ctx, options.tells ?? 0);
+        await options.inside?.();
+      });
+    return this.#call(name, limit, () => this.#step.do(name, config, run, ...rollback));
   }
 
   /** A step whose function gives a stream, which is read to its end. */
@@ -73,6 +76,14 @@ export class Script implements Witness {
     let text = "";
     for await (const piece of given as ReadableStream<string>) text += piece;
     this.#process.surroundings.instances.streams.read(this.#instanceId, text);
+  }
+
+  /** A step that always fails. */
+  refuse(name: string): Promise<unknown> {
+    const inside = async () => {
+      throw new NonRetryableError("simulated refusal");
+    };
+    return this.do(name, { inside });
   }
 
   /** A step that is called inside of another one's function. When that is stored, it is never called again. */
@@ -204,11 +215,7 @@ export class Script implements Witness {
   }
 
   #behaviour({ step, attempt }: WorkflowStepContext): Behaviour {
-    const { plans } = this.params;
-    let sum = 0;
-    for (const character of step.name) sum += character.charCodeAt(0);
-    const plan = plans[sum % plans.length] ?? [];
-    return plan[Math.min(attempt, plan.length) - 1] ?? "succeed";
+    return planned(this.params, step.name, attempt);
   }
 
   #end(body: BodyRun, ending: BodyRun["ending"]): void {

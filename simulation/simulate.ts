@@ -230,6 +230,7 @@ class Simulation {
       this.#resumePaused();
       checkSchedules(this.#surroundings, this.#processes, calmSince);
       if (this.#world.now > calmSince + SCHEDULED_MS) this.#pauseSchedules();
+      if (this.#options.scenario === undefined) this.#workflows.startOver(this.#processes.find(({ works }) => works));
       this.#world.schedule(this.#fate, RESTART_MS, keepRunning);
     };
     keepRunning();

@@ -1,9 +1,10 @@
-import type { InstanceAccount } from "./instance-account.ts";
+import { type InstanceAccount, runOf } from "./instance-account.ts";
 import { awaitResult, type CreateCall, createInstance, operate, purge, sendEvent } from "./instance-calls.ts";
 import type { Params } from "./instance-records.ts";
 import { PROGRAM_NAMES, type ProgramName } from "./names.ts";
 import type { Profile } from "./profile.ts";
 import type { SeededRandomness } from "./random.ts";
+import { restartFromStep, retryFailedStep } from "./restart-calls.ts";
 import { operateSchedule, SCHEDULE_OPERATIONS } from "./schedule-calls.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Behaviour } from "./trigger-record.ts";
@@ -19,6 +20,9 @@ const ACTIONS = {
   pause: 4,
   resume: 4,
   terminate: 1,
+  rollBack: 2,
+  restartFrom: 1,
+  retryFailed: 2,
   restart: 2,
   delete: 1,
   schedule: 5,
@@ -42,6 +46,8 @@ export class WorkflowWorkload {
   readonly #actions: typeof ACTIONS;
   readonly #behaviours: typeof BEHAVIOURS;
   readonly #programs: Record<ProgramName, number>;
+  /** How often failed instances are started over when the faults have stopped. */
+  #overhauls = 3;
 
   constructor(random: SeededRandomness, { scheduled, programs: only }: Profile) {
     this.#actions = random.emphasize({ ...ACTIONS, schedule: scheduled ? ACTIONS.schedule : 0 });
@@ -82,6 +88,10 @@ export class WorkflowWorkload {
         return void awaitResult(process, account);
       case "status":
         return void operate(process, account, "status");
+      case "restartFrom":
+        return void restartFromStep(process, pickBegun(process) ?? account);
+      case "retryFailed":
+        return void retryFailedStep(process, pickErrored(process) ?? account);
       default:
         return void operate(process, account, action);
     }
@@ -114,6 +124,30 @@ export class WorkflowWorkload {
       long: random.integer(6000, 90_000),
     };
   }
+
+  /** Somebody looks after what has failed, a few times. */
+  startOver(process: SimulatedProcess | undefined): void {
+    if (process === undefined) return;
+    const { world, instances } = process.surroundings;
+    for (const account of instances.accounts.values()) {
+      if (account.state !== "errored" || this.#overhauls === 0 || !world.random.chance(0.2)) continue;
+      this.#overhauls--;
+      void world.random.pick([restartFromStep, retryFailedStep])(process, account);
+    }
+  }
+}
+
+/** One that has steps from which it can be restarted. */
+function pickBegun({ surroundings }: SimulatedProcess): InstanceAccount | undefined {
+  const { world, instances } = surroundings;
+  const begun = [...instances.accounts.values()].filter((account) => runOf(account).journal.length > 1);
+  return begun.length === 0 ? undefined : world.random.pick(begun);
+}
+
+function pickErrored({ surroundings }: SimulatedProcess): InstanceAccount | undefined {
+  const { world, instances } = surroundings;
+  const errored = [...instances.accounts.values()].filter(({ state }) => state === "errored");
+  return errored.length === 0 ? undefined : world.random.pick(errored);
 }
 
 /** Mostly one that is alive. */

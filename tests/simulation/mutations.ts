@@ -3,6 +3,7 @@ import { ENDING_MUTATIONS } from "./ending-mutations.ts";
 import { HOOK_MUTATIONS } from "./hook-mutations.ts";
 import { RETENTION_MUTATIONS } from "./retention-mutations.ts";
 import type { Mutation } from "./rewriting.ts";
+import { ROLLBACK_MUTATIONS } from "./rollback-mutations.ts";
 import { SCHEDULE_MUTATIONS } from "./schedule-mutations.ts";
 import { TELLING_MUTATIONS } from "./telling-mutations.ts";
 import { WORKFLOW_MUTATIONS } from "./workflow-mutations.ts";
@@ -15,6 +16,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...among("workflows", ENDING_MUTATIONS, { told: true }),
   ...among("workflows", TELLING_MUTATIONS, { programs: ["telling", "streaming"] }),
   ...among("workflows", RETENTION_MUTATIONS, { retentionMs: 0 }),
+  ...among("workflows", ROLLBACK_MUTATIONS),
 ];
 
 function among(

@@ -1,0 +1,23 @@
+import { type InstanceAccount, runOf } from "./instance-account.ts";
+import { answered, handleOf } from "./instance-calls.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+
+/** Restarts it from some step that it has, or that it had a moment ago. */
+export async function restartFromStep(process: SimulatedProcess, account: InstanceAccount): Promise<void> {
+  const { world } = process.surroundings;
+  const { name, id } = account;
+  const steps = runOf(account).journal.filter(({ parent, type }) => parent === null && type !== "create");
+  const { name: step, count } = steps.length === 0 ? { name: "nothing", count: 1 } : world.random.pick(steps);
+  world.note(process.name, `restarts ${name} ${id} from ${step}#${count}`);
+  await answered(process, { answer: "asked" }, "restart from a step", () =>
+    handleOf(process, name, id).restart({ from: { name: step, count } }),
+  );
+}
+
+/** Tries the failed steps of a run again. */
+export async function retryFailedStep(process: SimulatedProcess, { name, id }: InstanceAccount): Promise<void> {
+  process.surroundings.world.note(process.name, `tries the failed steps of ${name} ${id} again`);
+  await answered(process, { answer: "asked" }, "retry failed steps", () =>
+    handleOf(process, name, id).retryFailedStep(),
+  );
+}
