@@ -8,10 +8,10 @@ import { createContext, type Module, SourceTextModule, SyntheticModule } from "n
 
 const { Buffer, console, crypto, performance, process, queueMicrotask, setImmediate, setTimeout, clearTimeout } =
   globalThis;
-const { AbortController, AbortSignal, TextDecoder, TextEncoder, atob, btoa, URL } = globalThis;
+const { AbortController, AbortSignal, ReadableStream, TextDecoder, TextEncoder, atob, btoa, URL } = globalThis;
 const context = createContext({
   ...{ Buffer, console, crypto, performance, process, queueMicrotask, setImmediate, setTimeout, clearTimeout },
-  ...{ AbortController, AbortSignal, TextDecoder, TextEncoder, atob, btoa, URL },
+  ...{ AbortController, AbortSignal, ReadableStream, TextDecoder, TextEncoder, atob, btoa, URL },
 });
 const modules = new Map<string, Promise<Module>>();
 
