@@ -84,7 +84,7 @@ export interface InstanceAccount {
   error: string | null;
 }
 
-export function newRun(): RunAccount {
+function newRun(): RunAccount {
   return { journal: [], events: [], kept: 0 };
 }
 
