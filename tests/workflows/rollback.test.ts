@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NonRetryableError } from "../../src/errors.ts";
 import { defineWorkflow, type WorkflowRollbackContext } from "../../src/index.ts";
+import { Gate } from "../hooks/support/handlers.ts";
 import { ENGINES } from "../support/engines.ts";
 import { afterLong, outliveLeases, untilFarOff } from "./support/lose-process.ts";
 import { eventually, untilStatus, useWorkflows, withTime } from "./support/use-workflows.ts";
@@ -319,5 +320,47 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
       cause: { name: "InvalidInputError", code: "step.invalid" },
     });
     expect(begun).toEqual([]);
+  });
+
+  test("that failed for good, as the last that its process could write, has failed: it isn't called again", async () => {
+    const written = new Gate();
+    const abandoned = new Gate();
+    let calls = 0;
+    const order = defineWorkflow({ name: "order" }, async (_event, step) => {
+      const rollback = async ({ ctx }: WorkflowRollbackContext) => {
+        calls++;
+        ctx.emit("asking the bank").catch(() => abandoned.open()); // nobody is told that it is written
+        await written.opened;
+        throw new NonRetryableError("the bank refuses");
+      };
+      await step.do("charge", () => 12, { rollback });
+      await step.do("ship", once, fail);
+    });
+    const runner = subject.start({ order });
+    const { instances } = runner.store;
+    const commit = instances.commit.bind(instances);
+    instances.commit = async (one) => {
+      const answer = await commit(one);
+      if (!one.entries.some(({ kind }) => kind === "progress")) return answer;
+      written.open();
+      await abandoned.opened;
+      return answer;
+    };
+    const created = await runner.workflows.order.create({ id: "one" });
+    await eventually(() => expect(calls).toBe(1));
+    await written.opened;
+    await runner.stop();
+    expect(await created.status()).toMatchObject({ status: "rollingBack" });
+    const { entries } = await created.history();
+    expect(entries.at(-1)).toMatchObject({ kind: "rollbackFailed", error: { message: "the bank refuses" } });
+
+    const { workflows } = subject.start({ order });
+    const instance = await workflows.order.get("one");
+    await untilStatus(subject.clock, instance, "errored");
+    expect(calls).toBe(1);
+    expect(await instance.status()).toMatchObject({
+      error: { message: "no truck" },
+      rollback: { outcome: "failed", error: { message: "the bank refuses" } },
+    });
   });
 });

@@ -1,0 +1,162 @@
+import { describe, expect, test } from "vitest";
+import { defineWorkflow, type WorkflowRollbackContext } from "../../src/index.ts";
+import { Gate } from "../hooks/support/handlers.ts";
+import { ENGINES } from "../support/engines.ts";
+import { replaceProcess, untilFarOff } from "./support/lose-process.ts";
+import { untilStatus, useWorkflows, withTime } from "./support/use-workflows.ts";
+
+const once = { retries: { limit: 0 } } as const;
+
+describe.each(ENGINES)("when a rollback begins on $name", (engine) => {
+  const subject = useWorkflows(engine);
+
+  /** Something that isn't a step. */
+  const pass = (milliseconds: number) =>
+    new Promise<void>((resolve) => void subject.clock.setTimer(resolve, milliseconds));
+
+  /** Notes which steps are taken back. */
+  function notes() {
+    const undone: string[] = [];
+    const undo = (name: string) => ({ rollback: async () => void undone.push(name) });
+    return { undone, undo };
+  }
+
+  test("nothing begins that was about to, and nothing is waited for that the code waited for", async () => {
+    const ran: string[] = [];
+    const order = defineWorkflow({ name: "order" }, async (_event, step) => {
+      const rollback = async ({ ctx }: WorkflowRollbackContext) => {
+        ran.push(`take back ${ctx.attempt}`);
+        if (ctx.attempt === 1) throw new Error("not yet");
+      };
+      const rollbackConfig = { retries: { limit: 1, delay: "4 seconds" } } as const;
+      await step.do("charge", () => 12, { rollback, rollbackConfig });
+      const shaky = { retries: { limit: 5, delay: "2 seconds" } } as const;
+      await Promise.all([
+        step.do("shaky", shaky, () => {
+          ran.push("shaky");
+          throw new Error("not yet");
+        }),
+        step.sleep("nap", "2 seconds").then(() => step.do("after the nap", () => void ran.push("after the nap"))),
+        step.sleep("moment", "1 second").then(() => {
+          void step.do("late", () => void ran.push("late"));
+          throw new Error("no truck");
+        }),
+      ]);
+    });
+    const { workflows } = subject.start({ order });
+    const instance = await workflows.order.create();
+    await untilStatus(subject.clock, instance, "errored");
+
+    expect(ran).toEqual(["shaky", "take back 1", "take back 2"]);
+    const { entries } = await instance.history();
+    const rollingBack = entries.findIndex(({ kind }) => kind === "rollingBack");
+    expect(entries.slice(rollingBack + 1).map(({ name }) => name)).toEqual(["charge", "charge"]);
+  });
+
+  test("nobody is told any more of what ended together with the step that failed", async () => {
+    const { undone, undo } = notes();
+    const told: unknown[] = [];
+    const order = defineWorkflow({ name: "order" }, async (_event, step) => {
+      const ship = step.do("ship", once, () => {
+        throw new Error("no truck");
+      });
+      const pack = step.do("pack", () => "packed", undo("pack")).then((value) => told.push(value));
+      await Promise.all([ship, pack]);
+    });
+    const { workflows } = subject.start({ order });
+    const instance = await workflows.order.create();
+    await untilStatus(subject.clock, instance, "errored");
+
+    expect(undone).toEqual(["pack"]);
+    expect(told).toEqual([]);
+    const { entries } = await instance.history();
+    expect(entries.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
+      "ship started",
+      "pack undoable",
+      "ship failed",
+      "order rollingBack",
+      "pack rolledBack",
+    ]);
+  });
+
+  test("in another process, what had no ending isn't begun again", async () => {
+    const { undone, undo } = notes();
+    const begun: string[] = [];
+    const order = defineWorkflow({ name: "order" }, async (_event, step) => {
+      await step.do("charge", () => void begun.push("charge"), undo("charge"));
+      const shaky = { retries: { limit: 5, delay: "1 day" } } as const;
+      await Promise.all([
+        step.do("shaky", shaky, () => {
+          begun.push("shaky");
+          throw new Error("not yet");
+        }),
+        step.sleep("long", "1 day"),
+        step.waitForEvent("word", { type: "word" }).then(() => step.do("listen", () => void begun.push("listen"))),
+      ]);
+    });
+    const first = subject.start({ order });
+    await untilFarOff(subject, await first.workflows.order.create({ id: "one" }));
+    await first.close();
+
+    const { workflows } = subject.process({ order });
+    const instance = await workflows.order.get("one");
+    await instance.sendEvent({ type: "word" });
+    await instance.terminate({ rollback: true });
+    subject.start({ order });
+    await untilStatus(subject.clock, instance, "terminated");
+
+    expect(undone).toEqual(["charge"]);
+    expect(begun).toEqual(["charge", "shaky"]);
+    const { entries } = await instance.history();
+    const rollingBack = entries.findIndex(({ kind }) => kind === "rollingBack");
+    expect(entries.slice(rollingBack + 1).map(({ name, kind }) => `${name} ${kind}`)).toEqual(["charge rolledBack"]);
+  });
+
+  test("in another process, what began last is taken back first, whatever ended last", async () => {
+    const { undone, undo } = notes();
+    const gate = new Gate();
+    const order = defineWorkflow({ name: "order" }, async (_event, step) => {
+      const slow = step.do("slow", () => gate.opened, undo("slow"));
+      await step.do("quick", () => 1, undo("quick"));
+      gate.open();
+      await slow;
+      await step.sleep("long", "1 day");
+    });
+    const first = subject.start({ order });
+    const created = await first.workflows.order.create({ id: "one" });
+    await untilFarOff(subject, created);
+    const { entries } = await created.history();
+    expect(entries.filter(({ kind }) => kind === "completed").map(({ name }) => name)).toEqual(["quick", "slow"]);
+
+    const { workflows } = await replaceProcess(subject, first, { order });
+    const instance = await workflows.order.get("one");
+    await instance.terminate({ rollback: true });
+    await untilStatus(subject.clock, instance, "terminated");
+    expect(undone).toEqual(["quick", "slow"]);
+  });
+
+  test("code is given five seconds after each sign of life, though steps that it waits for won't end", async () => {
+    const { undone, undo } = notes();
+    const order = defineWorkflow({ name: "order" }, async (_event, step) => {
+      const pay = async () => {
+        await pass(4000);
+        await step.do("charge", () => 12, undo("charge"));
+        await pass(4000);
+        await step.do("receipt", () => 13, undo("receipt"));
+      };
+      await Promise.all([pay(), step.sleep("long", "1 day")]);
+    });
+    const { workflows } = subject.start({ order });
+    const instance = await workflows.order.create();
+    await withTime(subject.clock, async () => {
+      const { entries } = await instance.history();
+      expect(entries.map(({ name, kind }) => `${name} ${kind}`)).toContain("receipt completed");
+    });
+    await untilFarOff(subject, instance);
+    await instance.terminate({ rollback: true });
+    await untilStatus(subject.clock, instance, "terminated");
+
+    expect(undone).toEqual(["receipt", "charge"]);
+    expect((await instance.status()).rollback).toEqual({ outcome: "complete" });
+  });
+});
