@@ -1,7 +1,7 @@
 import { encodeCursor } from "../cursor.ts";
 import { InvalidInputError, PerdureError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import type { CreateArguments, CreateOptions } from "../workflows/create-options.ts";
+import type { CreateArguments, CreateOptions, NewInstance } from "../workflows/create-options.ts";
 import { notFound } from "../workflows/not-found.ts";
 import { RegisteredWorkflows } from "../workflows/registered-workflows.ts";
 import type { InstanceListOptions, InstancePage } from "../workflows/workflow-binding.ts";
@@ -27,7 +27,7 @@ export interface ObjectRouterOptions<Registry extends Workflows> {
 export interface RoutedBinding<Params, Output, Events extends EventPayloads> {
   create(...rest: CreateArguments<Params>): Promise<RoutedWorkflowInstance<Output, Events>>;
   /** Creates at most 100 instances at once: all or none in each object. Ids that exist are skipped. */
-  createBatch(batch: readonly CreateOptions<Params>[]): Promise<RoutedWorkflowInstance<Output, Events>[]>;
+  createBatch(batch: readonly NewInstance<Params>[]): Promise<RoutedWorkflowInstance<Output, Events>[]>;
   get(id: string): Promise<RoutedWorkflowInstance<Output, Events>>;
   /** One page of the instances of all objects, in the order of their creation. */
   list(options?: InstanceListOptions): Promise<InstancePage>;

@@ -79,7 +79,7 @@ export class MortalWorkflows extends RegisteredWorkflows {
       sleep: (name, duration) => step.sleep(name, duration),
       sleepUntil: (name, time) => step.sleepUntil(name, time),
       waitForEvent: (name: string, options: never) => step.waitForEvent(name, options),
-      create: (workflow, options) => step.create(workflow, options),
+      create: (workflow, ...options) => step.create(workflow, ...options),
     } as WorkflowStep;
   }
 

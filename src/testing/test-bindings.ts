@@ -2,7 +2,7 @@ import { parseDuration } from "../duration.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { CreatedBatch } from "../workflows/batches.ts";
 import type { WorkflowInstance } from "../workflows/instance.ts";
-import type { BindingOf, TypedBindings, WorkflowBinding } from "../workflows/workflow-binding.ts";
+import type { BindingOf, TypedBindings } from "../workflows/workflow-binding.ts";
 import type { AnyWorkflow, Workflows } from "../workflows/workflow-types.ts";
 import { makeIntrospectable } from "./introspection/introspect.ts";
 import { forever } from "./process-life.ts";
@@ -10,7 +10,7 @@ import type { TestProcess } from "./test-process.ts";
 import { TestSubscription } from "./test-subscription.ts";
 import type { TestWorld } from "./test-world.ts";
 
-type Binding = WorkflowBinding<unknown, unknown, never>;
+type Binding = BindingOf<AnyWorkflow>;
 type World = TestWorld<HookDefinitions, Workflows>;
 type Process = TestProcess<HookDefinitions, Workflows>;
 type ResultOptions = NonNullable<Parameters<WorkflowInstance["result"]>[0]>;

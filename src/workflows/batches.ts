@@ -1,11 +1,11 @@
-import type { CreateOptions } from "./create-options.ts";
+import type { CreateOptions, NeededParams, NewInstance } from "./create-options.ts";
 import type { WorkflowInstance } from "./instance.ts";
 import type { EventPayloads } from "./workflow-event.ts";
 
 /** Instances to create: each for itself, or so many that are alike. At most 100. */
 export type BatchOptions<Params> =
-  | { readonly instances: readonly CreateOptions<Params>[] }
-  | ({ readonly count: number } & Omit<CreateOptions<Params>, "id" | "onConflict">);
+  | { readonly instances: readonly NewInstance<Params>[] }
+  | ({ readonly count: number } & Omit<CreateOptions<Params>, "id" | "onConflict"> & NeededParams<Params>);
 
 /** Why one of a batch wasn't created or deleted. */
 export interface BatchError {

@@ -4,7 +4,7 @@ import type { BatchError, BatchOptions, CreatedBatch } from "./batches.ts";
 import type { CreateOptions } from "./create-options.ts";
 import type { WorkflowInstance } from "./instance.ts";
 
-const COUNTED_FIELDS = ["count", "params", "retention", "labels"];
+const COUNTED_FIELDS = ["count", "params", "priority", "retention", "labels"];
 
 type Create = (options: CreateOptions<unknown>) => Promise<WorkflowInstance>;
 

@@ -13,10 +13,11 @@ import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import type { RestartOptions } from "./restart-options.ts";
 import { restartOrCreate } from "./restart-or-create.ts";
 import type { WorkflowStep } from "./step.ts";
-import type { WorkflowBinding, WorkflowBindings } from "./workflow-binding.ts";
+import type { BindingOf, WorkflowBindings } from "./workflow-binding.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
+import type { AnyWorkflow } from "./workflow-types.ts";
 
-type AnyBinding = WorkflowBinding<unknown, unknown, never>;
+type AnyBinding = BindingOf<AnyWorkflow>;
 
 /** The workflows by their keys. Inside of a workflow, where `step` is given, what is created is created once, as a step is. */
 export function createBindings(runtime: WorkflowRuntime, step: WorkflowStep | null = null): WorkflowBindings {

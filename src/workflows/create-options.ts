@@ -16,7 +16,13 @@ export interface CreateOptions<Params> {
   readonly labels?: Labels;
 }
 
-/** The arguments of `create`: params may be left out where the workflow takes none. */
+/** One of a batch: params may be left out where the workflow takes none. */
+export type NewInstance<Params> = CreateOptions<Params> & NeededParams<Params>;
+
+/** Asks for params where the workflow takes some. */
+export type NeededParams<Params> = undefined extends Params ? unknown : { readonly params: Params };
+
+/** The arguments of `create`. */
 export type CreateArguments<Params> = undefined extends Params
   ? [options?: CreateOptions<Params>]
-  : [options: CreateOptions<Params> & { readonly params: Params }];
+  : [options: NewInstance<Params>];

@@ -20,9 +20,14 @@ export interface WorkflowContext<Env = unknown> {
 }
 
 type EventSchemas = Readonly<Record<string, StandardSchemaV1>>;
-/** Where no events are declared, any may be sent. */
+/** What steps receive. Where no events are declared, any may be sent. */
 type PayloadsOf<Schemas extends EventSchemas | undefined> = Schemas extends EventSchemas
   ? { readonly [Type in keyof Schemas & string]: StandardSchemaV1.InferOutput<Schemas[Type]> }
+  : EventPayloads;
+
+/** What `sendEvent` takes. */
+type SentPayloadsOf<Schemas extends EventSchemas | undefined> = Schemas extends EventSchemas
+  ? { readonly [Type in keyof Schemas & string]: StandardSchemaV1.InferInput<Schemas[Type]> }
   : EventPayloads;
 
 /** What the schema says; without one nobody knows before the function is written. */
@@ -69,7 +74,7 @@ export function defineWorkflow<
 ): WorkflowDefinition<
   StandardSchemaV1.InferInput<Input>,
   Output extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Output> : Result,
-  PayloadsOf<Events>
+  SentPayloadsOf<Events>
 >;
 export function defineWorkflow<
   Params = undefined,
@@ -91,7 +96,7 @@ export function defineWorkflow<
 ): WorkflowDefinition<
   NoInfer<Params>,
   Output extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Output> : Result,
-  PayloadsOf<Events>
+  SentPayloadsOf<Events>
 >;
 export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefinition {
   if (typeof options !== "object" || options === null || typeof run !== "function") {

@@ -9,7 +9,7 @@ import type { RestartedInstance, RestartOptions } from "./restart-options.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 const FINISHED: readonly InstanceStatus[] = ["complete", "errored", "terminated"];
-const FIELDS = ["id", "params", "when", "retention", "labels"];
+const FIELDS = ["id", "params", "when", "priority", "retention", "labels"];
 
 /** Who asks at the same time gets one restart, or one instance: the database decides, on the row as it is at that moment. */
 export async function restartOrCreate(

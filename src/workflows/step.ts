@@ -1,5 +1,5 @@
 import type { Duration } from "../duration.ts";
-import type { CreateOptions } from "./create-options.ts";
+import type { CreateArguments } from "./create-options.ts";
 import type { WorkflowInstance } from "./instance.ts";
 import type { WorkflowStepRollbackOptions } from "./rollback-types.ts";
 import type { DelayFunctionConfig, RetryDelay, WorkflowStepConfig, WorkflowStepContext } from "./step-options.ts";
@@ -54,12 +54,12 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
   /** The same, where the events aren't declared. */
   waitForEvent<Payload>(
     name: string,
-    options: { readonly type: string; readonly timeout?: Duration },
+    options: { readonly type: string extends keyof Events ? string : never; readonly timeout?: Duration },
   ): Promise<ReceivedEvent<Payload>>;
 
   /** Creates an instance of another workflow, once. Doesn't wait for it. */
   create<Workflow extends AnyWorkflow>(
     workflow: Workflow | string,
-    options?: CreateOptions<ParamsOf<Workflow>>,
+    ...rest: CreateArguments<ParamsOf<Workflow>>
   ): Promise<WorkflowInstance<WorkflowOutput<Workflow>, WorkflowEvents<Workflow>>>;
 }

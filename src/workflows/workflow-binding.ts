@@ -1,6 +1,6 @@
 import type { InstanceStatus } from "../store/instance-records.ts";
 import type { BatchOptions, CreatedBatch, DeletedBatch } from "./batches.ts";
-import type { CreateArguments, CreateOptions } from "./create-options.ts";
+import type { CreateArguments, NewInstance } from "./create-options.ts";
 import type { InstanceSummary, WorkflowInstance } from "./instance.ts";
 import type { InstanceCounts } from "./instance-counts.ts";
 import type { Labels } from "./labels.ts";
@@ -18,7 +18,7 @@ export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
    */
   create(...rest: CreateArguments<Params>): Promise<WorkflowInstance<Output, Events>>;
   /** Creates at most 100 instances at once. Ids that exist are skipped: gives the instances that are new. */
-  createBatch(batch: readonly CreateOptions<Params>[]): Promise<WorkflowInstance<Output, Events>[]>;
+  createBatch(batch: readonly NewInstance<Params>[]): Promise<WorkflowInstance<Output, Events>[]>;
   /**
    * The same, and tells what was wrong with the others: an id that exists is an error of its own, as is what `create` would refuse.
    *

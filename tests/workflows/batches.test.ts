@@ -53,6 +53,19 @@ describe.each(ENGINES)("batches on $name", (engine) => {
     expect((await process.workflows.work.list({ labels: { of: "batch" } })).instances).toHaveLength(5);
   });
 
+  test("every way of creating takes a priority", async () => {
+    const began: string[] = [];
+    const ranked = defineWorkflow<string>({ name: "ranked" }, async ({ payload }, step) => {
+      await step.do("work", () => void began.push(payload));
+    });
+    const process = subject.process({ ranked }, { concurrency: 1 });
+    await process.workflows.ranked.create({ params: "usual" });
+    await process.workflows.ranked.createBatch({ count: 2, params: "many", priority: 5 });
+    await process.workflows.ranked.restartOrCreate({ id: "one", params: "ensured", priority: 10 });
+    await process.drain();
+    expect(began).toEqual(["ensured", "many", "many", "usual"]);
+  });
+
   test("the array form gives what is new, and refuses everything if one is wrong", async () => {
     const { workflows } = subject.process({ work });
     await workflows.work.create({ id: "a" });

@@ -138,6 +138,29 @@ describe("the types of workflows", () => {
     expect(Object.keys(workflows)).toContain("approval");
   });
 
+  it("ask for params wherever something is created", () => {
+    compile(async (bindings = {} as Bindings, step = {} as WorkflowStep) => {
+      await bindings.plain.createBatch([{}, { id: "a" }]);
+      await bindings.plain.createBatch({ count: 2, priority: 5 });
+      await bindings.ordered.createBatch([{ params: { total: 1 } }]);
+      await bindings.ordered.createBatch({ count: 2, params: { total: 1 } });
+      await step.create(workflows.ordered, { params: { total: 1 } });
+      await step.create("ordered", { params: { total: 1 } });
+      await step.create("plain");
+      // @ts-expect-error params are missing
+      await bindings.ordered.createBatch([{ id: "a" }]);
+      // @ts-expect-error params are missing
+      await bindings.ordered.createBatch({ instances: [{ id: "a" }] });
+      // @ts-expect-error params are missing
+      await bindings.ordered.createBatch({ count: 2 });
+      // @ts-expect-error params are missing
+      await step.create(workflows.ordered);
+      // @ts-expect-error the params are others
+      await step.create(workflows.ordered, { params: { sum: 1 } });
+    });
+    expect(workflows.ordered.kind).toBe("workflow");
+  });
+
   it("know the events and what each carries", () => {
     compile(async (instance = {} as Awaited<ReturnType<Bindings["approval"]["create"]>>) => {
       await instance.sendEvent({ type: "approved", payload: { by: "me" } });
@@ -146,6 +169,26 @@ describe("the types of workflows", () => {
       await instance.sendEvent({ type: "approved", payload: { why: 5 } });
       // @ts-expect-error no such event
       await instance.sendEvent({ type: "forgotten" });
+    });
+    const dated = defineWorkflow(
+      { name: "dated", events: { on: z.string().transform((text) => new Date(text)), ping: z.undefined() } },
+      async (_event, step) => {
+        // What is sent is what the schema takes, and what is received is what it gives.
+        expectTypeOf((await step.waitForEvent("day", { type: "on" })).payload).toEqualTypeOf<Readonly<Date>>();
+        // @ts-expect-error no such event: nobody could send it
+        await step.waitForEvent("day", { type: "no" });
+        const helper = async (any: WorkflowStep) => any.waitForEvent<string>("day", { type: "whatever" });
+        await helper(step);
+      },
+    );
+    compile(async (bindings = {} as TypedBindings<{ dated: typeof dated }>) => {
+      const instance = await bindings.dated.get("a");
+      const show = (one: WorkflowInstance) => one.status();
+      await show(instance);
+      await instance.sendEvent({ type: "on", payload: "2031-05-06" });
+      await instance.sendEvent({ type: "ping" });
+      // @ts-expect-error the schema takes a text
+      await instance.sendEvent({ type: "on", payload: new Date() });
     });
     compile(async (instance = {} as Awaited<ReturnType<Bindings["checkout"]["create"]>>) => {
       await instance.sendEvent({ type: "whatever", payload: [1] });

@@ -16,19 +16,20 @@ const DURATION = {
   description: 'Milliseconds, or a text such as "30 days".',
 } as const satisfies Schema;
 
-/** How instances are created, besides their ids. */
-export const TRAITS = {
-  params: VALUE,
-  labels: LABELS,
-  retention: objectOf({ successRetention: DURATION, errorRetention: DURATION }, []),
-} as const;
-
 const PRIORITY = {
   type: "integer",
   minimum: -100,
   maximum: 100,
   description: "Of what waits to start, higher ones start first. Default: 0.",
 } as const satisfies Schema;
+
+/** How instances are created, besides their ids. */
+export const TRAITS = {
+  params: VALUE,
+  labels: LABELS,
+  priority: PRIORITY,
+  retention: objectOf({ successRetention: DURATION, errorRetention: DURATION }, []),
+} as const;
 
 const NEW_INSTANCE = component(
   "NewInstance",
@@ -40,7 +41,6 @@ const NEW_INSTANCE = component(
           "Letters, digits and . : _ -, at most 100 unless the application says otherwise, unique within the workflow. Default: one is made.",
       },
       ...TRAITS,
-      priority: PRIORITY,
       onConflict: {
         type: "string",
         enum: ["error", "return"],

@@ -12,7 +12,7 @@ export interface WorkflowInstanceModifier {
   disableRetryDelays(steps?: readonly StepTarget[]): Promise<void>;
   /** The step's function isn't called: this is its result. */
   mockStepResult(step: StepTarget, result: unknown): Promise<void>;
-  /** The step's function isn't called at the first so many attempts (default: at none), which fail with this error. */
+  /** The first so many attempts at the step (default: all) fail with this error. Its function isn't called by them. */
   mockStepError(step: StepTarget, error: Error, times?: number): Promise<void>;
   /** The first so many attempts at the step (default: all) time out at once. */
   forceStepTimeout(step: StepTarget, times?: number): Promise<void>;
