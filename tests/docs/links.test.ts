@@ -22,21 +22,44 @@ function anchorsOf(document: string): string[] {
   );
 }
 
+/** Where a document's links to other files lead: path and anchor. A path that is empty is the document itself. */
+function linksOf(document: string): [path: string, anchor: string | undefined][] {
+  const targets = Array.from(readProse(document).matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target as string);
+  return targets
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => {
+      const [path = "", anchor] = target.split("#");
+      return [path, anchor];
+    });
+}
+
 test("every link from one document to another leads to something that is there", () => {
   const broken: string[] = [];
   let links = 0;
   for (const document of DOCUMENTS) {
-    for (const [, target = ""] of readProse(document).matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (/^[a-z]+:/.test(target)) continue;
+    for (const [path, anchor] of linksOf(document)) {
       links++;
-      const [path = "", anchor] = target.split("#");
       const file = path === "" ? document : join(dirname(document), path);
       const there = existsSync(join(root, file)) && (anchor === undefined || anchorsOf(file).includes(anchor));
-      if (!there) broken.push(`${document}: ${target}`);
+      if (!there) broken.push(`${document}: ${path}#${anchor}`);
     }
   }
   expect(links).toBeGreaterThan(50);
   expect(broken).toEqual([]);
+});
+
+test("every document that is published links only to what is published", () => {
+  const { files } = JSON.parse(read("package.json")) as { files: string[] };
+  const published = ["README.md", "LICENSE", ...files]; // npm takes the first two by itself
+  const isPublished = (file: string) => published.some((entry) => file === entry || file.startsWith(`${entry}/`));
+  const lost = DOCUMENTS.filter(isPublished).flatMap((document) =>
+    linksOf(document)
+      .map(([path]) => (path === "" ? document : join(dirname(document), path)))
+      .filter((file) => !isPublished(file))
+      .map((file) => `${document}: ${file}`),
+  );
+  expect(DOCUMENTS.filter(isPublished).length).toBeGreaterThan(10);
+  expect(lost).toEqual([]);
 });
 
 test("docs/README.md names every page and every example", () => {
