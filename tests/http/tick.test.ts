@@ -1,11 +1,16 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { perdure } from "../../src/app/perdure.ts";
 import { defineHook } from "../../src/hooks/define-hook.ts";
+import { DispatchLoop } from "../../src/queue/dispatch-loop.ts";
 import { defineWorkflow } from "../../src/workflows/define-workflow.ts";
+import { ControlledClock } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
+import { waitUntil } from "../support/wait-until.ts";
 import { useHttp } from "./support/use-http.ts";
 
 describe.each(ENGINES)("ticks over HTTP on $name", (engine) => {
   const subject = useHttp(engine);
+  afterEach(() => vi.restoreAllMocks());
 
   async function setUp() {
     const ran: string[] = [];
@@ -57,6 +62,38 @@ describe.each(ENGINES)("ticks over HTTP on $name", (engine) => {
 
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(ran.toSorted()).toEqual(ids.flatMap((id) => [`${id} one`, `${id} two`]).toSorted());
+  });
+
+  test("that are asked for while one is under way share the next, which sees what that one had not", async () => {
+    const clock = new ControlledClock();
+    const ran: string[] = [];
+    const stuck = Promise.withResolvers<void>();
+    const note = defineHook({}, async ({ text }: { text: string }) => {
+      ran.push(text);
+      if (ran.length === 1) await stuck.promise;
+    });
+    const open = () => {
+      const database = subject.database?.reopen({ clock });
+      if (database === undefined) throw new Error("There is no database.");
+      return perdure({ database, hooks: { note }, namespace: "shared", worker: false, logger: subject.logs });
+    };
+    await using app = await open();
+    await using elsewhere = await open(); // what it triggers nobody here is told of
+    const client = subject.serve(app, { tick: { deadlineMs: 5000 } });
+    const drains = vi.spyOn(DispatchLoop.prototype, "drain");
+    await app.hooks.note.trigger({ text: "slow" });
+    const first = client.post("/_runner/tick");
+    await waitUntil("the first is under way", () => ran.length === 1);
+
+    await elsewhere.hooks.note.trigger({ text: "late" });
+    const others = [1, 2, 3].map(() => client.post("/_runner/tick"));
+    await clock.advanceAndSettle(5000); // it gives up what is stuck, and looks for nothing else
+
+    expect((await first).status).toBe(200);
+    expect(new Set((await Promise.all(others)).map(({ status }) => status))).toEqual(new Set([200]));
+    expect(ran.toSorted()).toEqual(["late", "slow", "slow"]);
+    expect(drains).toHaveBeenCalledTimes(2);
+    stuck.resolve();
   });
 
   test("of an application with nothing to run have nothing to do", async () => {
