@@ -30,8 +30,13 @@ async function readError(response: Response): Promise<{ code: string; message: s
   } catch {
     // told below
   }
-  return {
-    code: "client.unexpected_answer",
-    message: `The server answered with ${response.status}, and not as ours does.`,
-  };
+  const message = isRedirect(response)
+    ? "The server sends its callers elsewhere, and they aren't followed: baseUrl must be where the handler really is."
+    : `The server answered with ${response.status}, and not as ours does.`;
+  return { code: "client.unexpected_answer", message };
+}
+
+/** Browsers don't tell which. */
+function isRedirect({ status, type }: Response): boolean {
+  return type === "opaqueredirect" || (status >= 300 && status < 400);
 }

@@ -3,6 +3,7 @@ import type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "../wo
 import type { CreateOptions } from "../workflows/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instance.ts";
 import type { InstanceCounts } from "../workflows/instance-counts.ts";
+import { checkId, LONGEST_ID } from "../workflows/names.ts";
 import type { RestartedInstance, RestartOptions } from "../workflows/restart-options.ts";
 import type { InstanceListOptions, InstancePage, WorkflowBinding } from "../workflows/workflow-binding.ts";
 import type { EventPayloads } from "../workflows/workflow-event.ts";
@@ -12,6 +13,10 @@ import { fromWirePage, type WirePage } from "./wire.ts";
 import { toListQuery, toWireOptions } from "./wire-options.ts";
 
 type Options = CreateOptions<unknown>;
+
+const ID = "The id of an instance";
+/** As many as a server may take; most take fewer. */
+const MOST_IN_BATCH = 1000;
 
 /** A workflow on a server. `findName` tells under which name its instances are stored there. */
 export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPayloads> {
@@ -25,8 +30,8 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
 
   /** Sent again, it is the same request to the server: it creates nothing twice. */
   async create(options: Options = {}): Promise<WorkflowInstance> {
-    const { response } = await this.#post([], toWireOptions(options), { keyed: true });
-    return this.#instance(((await response.json()) as { id: string }).id);
+    const { body } = await this.#post([], toWireOptions(options), { keyed: true });
+    return this.#instance((body as { id: string }).id);
   }
 
   createBatch(batch: readonly Options[]): Promise<WorkflowInstance[]>;
@@ -41,16 +46,18 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
 
   /** Nobody can tell a second restart from the first: a request without an answer isn't sent again. */
   async restartOrCreate({ id, ...options }: RestartOptions<unknown>): Promise<RestartedInstance> {
+    checkId(id, ID, LONGEST_ID);
     const when = typeof options.when === "string" && !WORDS.includes(options.when) ? [options.when] : options.when;
-    const body = toWireOptions({ ...options, ...(when === undefined ? {} : { when }) });
-    const { response } = await this.#post([id, "restart-or-create"], body, { once: true });
-    const { outcome } = (await response.json()) as Pick<RestartedInstance, "outcome">;
+    const sent = toWireOptions({ ...options, ...(when === undefined ? {} : { when }) });
+    const { body } = await this.#post([id, "restart-or-create"], sent, { once: true });
+    const { outcome } = body as Pick<RestartedInstance, "outcome">;
     return { instance: await this.#instance(id), outcome };
   }
 
   async deleteBatch(ids: readonly string[]): Promise<DeletedBatch> {
-    const { response, repeated } = await this.#post(["batch", "delete"], { ids }, {});
-    const { deleted, errors } = (await response.json()) as DeletedBatch;
+    if (Array.isArray(ids) && ids.length === 0) return { deleted: [], errors: [] };
+    const { body, repeated } = await this.#post(["batch", "delete"], { ids }, {});
+    const { deleted, errors } = body as DeletedBatch;
     if (!repeated) return { deleted, errors };
     // What isn't there any more may have been deleted by this very request, whose first answer was lost.
     const gone = errors.filter(({ code }) => code === "instance.not_found");
@@ -65,25 +72,26 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
   }
 
   async list(options: InstanceListOptions = {}): Promise<InstancePage> {
-    const { response } = await this.#send({ method: "GET", query: toListQuery(options), repeat: "always" }, []);
-    return fromWirePage((await response.json()) as WirePage);
+    const { body } = await this.#send({ method: "GET", query: toListQuery(options), repeat: "always" }, []);
+    return fromWirePage(body as WirePage);
   }
 
   async counts(): Promise<InstanceCounts> {
     const name = await this.#findName();
-    const { response } = await this.#transport.send({ method: "GET", path: ["stats"], repeat: "always" });
-    const { instances } = (await response.json()) as { instances: { workflows: Record<string, InstanceCounts> } };
+    const { body } = await this.#transport.send({ method: "GET", path: ["stats"], repeat: "always" });
+    const { instances } = body as { instances: { workflows: Record<string, InstanceCounts> } };
     return instances.workflows[name] as InstanceCounts;
   }
 
   async #createBatch(instances: readonly Options[]): Promise<{ created: WorkflowInstance[]; errors: BatchError[] }> {
-    const body = { instances: instances.map(toWireOptions) };
-    const { response } = await this.#post(["batch"], body, { keyed: true });
-    const { created, errors } = (await response.json()) as { created: { id: string }[]; errors: BatchError[] };
+    if (instances.length === 0) return { created: [], errors: [] };
+    const { body } = await this.#post(["batch"], { instances: instances.map(toWireOptions) }, { keyed: true });
+    const { created, errors } = body as { created: { id: string }[]; errors: BatchError[] };
     return { created: await Promise.all(created.map(({ id }) => this.#instance(id))), errors };
   }
 
   async #instance(id: string): Promise<RemoteInstance> {
+    checkId(id, ID, LONGEST_ID); // a path can't say all that a text can: "." and ".." lead elsewhere
     return new RemoteInstance(this.#transport, await this.#findName(), id);
   }
 
@@ -106,5 +114,8 @@ function toInstances(batch: readonly Options[] | BatchOptions<unknown>): readonl
   const options = batch as BatchOptions<unknown>;
   if ("instances" in options) return options.instances;
   const { count, ...alike } = options;
+  if (!(Number.isInteger(count) && count >= 0 && count <= MOST_IN_BATCH)) {
+    throw new InvalidInputError("create.invalid", `count must be a whole number from 0 to ${MOST_IN_BATCH}.`);
+  }
   return Array.from({ length: count }, () => alike);
 }

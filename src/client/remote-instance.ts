@@ -1,3 +1,4 @@
+import { systemClock } from "../clock.ts";
 import { type Duration, parseDuration } from "../duration.ts";
 import { ConflictError, NotFoundError, PerdureError, WorkflowFailedError, WorkflowTerminatedError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
@@ -10,7 +11,7 @@ import type {
   WorkflowInstanceSubscription,
 } from "../workflows/views/instance-event.ts";
 import { RemoteSubscription } from "./remote-subscription.ts";
-import { type Answered, type Transport, wasRepeated } from "./transport.ts";
+import { type Transport, wasRepeated } from "./transport.ts";
 import { fromWireHistory, fromWireState, toWire, type WireHistory, type WireSummary } from "./wire.ts";
 
 const ENDS = ["workflow_completed", "workflow_errored", "workflow_terminated"] as const;
@@ -36,12 +37,14 @@ export class RemoteInstance implements WorkflowInstance {
     const { timeout, signal } = options;
     const late = new AbortController();
     const timer =
-      timeout === undefined ? undefined : setTimeout(() => late.abort(this.#late()), parseDuration(timeout, "timeout"));
+      timeout === undefined
+        ? undefined
+        : systemClock.setTimer(() => late.abort(this.#late()), parseDuration(timeout, "timeout"));
     const signals = [late.signal, ...(signal === undefined ? [] : [signal])];
     try {
       return await this.#result(AbortSignal.any(signals));
     } finally {
-      clearTimeout(timer);
+      timer?.cancel();
     }
   }
 
@@ -90,7 +93,7 @@ export class RemoteInstance implements WorkflowInstance {
 
   async delete(): Promise<void> {
     try {
-      await this.#send({ method: "DELETE", repeat: "always" });
+      await this.#transport.send({ method: "DELETE", path: this.#path(), repeat: "always" });
     } catch (error) {
       if (!(error instanceof NotFoundError && wasRepeated(error))) throw error;
     }
@@ -99,8 +102,13 @@ export class RemoteInstance implements WorkflowInstance {
   async history(options: HistoryOptions = {}): Promise<HistoryPage> {
     const { run, order, limit, cursor } = options;
     const query = { run: textOf(run), order, limit: textOf(limit), cursor };
-    const { response } = await this.#send({ method: "GET", part: "history", query, repeat: "always" });
-    return fromWireHistory((await response.json()) as WireHistory);
+    const { body } = await this.#transport.send({
+      method: "GET",
+      path: this.#path("history"),
+      query,
+      repeat: "always",
+    });
+    return fromWireHistory(body as WireHistory);
   }
 
   async subscribe<const Type extends WorkflowInstanceEventType = StandardEventType>(
@@ -123,18 +131,10 @@ export class RemoteInstance implements WorkflowInstance {
   }
 
   async #subscribe({ cursor, filter }: SubscribeOptions, signal?: AbortSignal): Promise<WorkflowInstanceSubscription> {
-    const open = async (after: number | undefined, closed: AbortSignal) => {
+    const open = (after: number | undefined, closed: AbortSignal) => {
       const query = { cursor: textOf(after), filter };
-      const headers = { accept: "text/event-stream" };
-      const { response } = await this.#send({
-        method: "GET",
-        part: "subscribe",
-        query,
-        headers,
-        repeat: "always",
-        signal: closed,
-      });
-      return response.status === 204 ? null : response.body;
+      const path = this.#path("subscribe");
+      return this.#transport.open({ method: "GET", path, query, repeat: "always", signal: closed });
     };
     const isFinished = async (closed: AbortSignal) => (await this.#status(closed)).finishedAt !== null;
     const subscription = new RemoteSubscription({ open, isFinished }, cursor, signal);
@@ -143,8 +143,8 @@ export class RemoteInstance implements WorkflowInstance {
   }
 
   async #status(signal?: AbortSignal): Promise<InstanceState> {
-    const { response } = await this.#send({ method: "GET", repeat: "always", signal });
-    const { id: _id, workflowName: _name, ...state } = fromWireState((await response.json()) as WireSummary);
+    const { body } = await this.#transport.send({ method: "GET", path: this.#path(), repeat: "always", signal });
+    const { id: _id, workflowName: _name, ...state } = fromWireState(body as WireSummary);
     return state;
   }
 
@@ -154,15 +154,12 @@ export class RemoteInstance implements WorkflowInstance {
     { body, once = false, key = false }: { body?: unknown; once?: boolean; key?: boolean },
   ): Promise<void> {
     const headers = key ? { "idempotency-key": crypto.randomUUID() } : {};
-    await this.#send({ method: "POST", part, body, headers, repeat: once ? "unless-sent" : "always" });
+    const repeat = once ? "unless-sent" : "always";
+    await this.#transport.send({ method: "POST", path: this.#path(part), body, headers, repeat });
   }
 
-  #send({
-    part,
-    ...request
-  }: Omit<Parameters<Transport["send"]>[0], "path"> & { readonly part?: string }): Promise<Answered> {
-    const path = ["workflows", this.workflowName, "instances", this.id, ...(part === undefined ? [] : [part])];
-    return this.#transport.send({ ...request, path });
+  #path(...part: readonly string[]): readonly string[] {
+    return ["workflows", this.workflowName, "instances", this.id, ...part];
   }
 
   #late(): PerdureError {

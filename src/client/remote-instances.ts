@@ -14,12 +14,12 @@ export class RemoteInstances {
 
   async list(options: InstanceListOptions = {}): Promise<InstancePage> {
     const query = toListQuery(options);
-    const { response } = await this.#transport.send({ method: "GET", path: ["instances"], query, repeat: "always" });
-    return fromWirePage((await response.json()) as WirePage);
+    const { body } = await this.#transport.send({ method: "GET", path: ["instances"], query, repeat: "always" });
+    return fromWirePage(body as WirePage);
   }
 
   async counts(): Promise<AllInstanceCounts> {
-    const { response } = await this.#transport.send({ method: "GET", path: ["stats"], repeat: "always" });
-    return ((await response.json()) as { instances: AllInstanceCounts }).instances;
+    const { body } = await this.#transport.send({ method: "GET", path: ["stats"], repeat: "always" });
+    return (body as { instances: AllInstanceCounts }).instances;
   }
 }

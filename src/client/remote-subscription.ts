@@ -1,3 +1,4 @@
+import { PerdureError } from "../errors.ts";
 import type { WorkflowInstanceEvent, WorkflowInstanceSubscription } from "../workflows/views/instance-event.ts";
 import { readServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
 import { pause } from "./transport.ts";
@@ -14,6 +15,8 @@ const ENDS: readonly string[] = ["workflow_completed", "workflow_errored", "work
 const DONE = { done: true, value: undefined } as const;
 const AGAIN_MS = 200;
 
+type Result = IteratorResult<WorkflowInstanceEvent, void>;
+
 /** The events of an instance on a server. When the connection is lost, it goes on with the next, after the last event that came. */
 export class RemoteSubscription implements WorkflowInstanceSubscription {
   readonly #server: EventServer;
@@ -21,7 +24,10 @@ export class RemoteSubscription implements WorkflowInstanceSubscription {
   readonly #signal: AbortSignal;
   #cursor: number | undefined;
   #events: AsyncGenerator<ServerSentEvent, void> | undefined;
+  /** Whether the instance was finished before the stream was opened: then it has all that there is. */
+  #complete = false;
   #over = false;
+  #asked: Promise<unknown> = Promise.resolve();
 
   constructor(server: EventServer, cursor: number | undefined, signal?: AbortSignal) {
     this.#server = server;
@@ -36,16 +42,14 @@ export class RemoteSubscription implements WorkflowInstanceSubscription {
     else this.#events = readServerSentEvents(stream);
   }
 
-  async next(): Promise<IteratorResult<WorkflowInstanceEvent, void>> {
-    while (!this.#over) {
-      if (this.#events === undefined) await this.connect();
-      const event = await this.#read();
-      if (event !== null) return { done: false, value: event };
-    }
-    return DONE;
+  /** Calls that are made at once are answered one after the other. */
+  next(): Promise<Result> {
+    const answer = this.#asked.then(() => this.#next());
+    this.#asked = answer.catch(() => {});
+    return answer;
   }
 
-  async return(): Promise<IteratorResult<WorkflowInstanceEvent, void>> {
+  async return(): Promise<Result> {
     this.#close();
     return DONE;
   }
@@ -58,23 +62,42 @@ export class RemoteSubscription implements WorkflowInstanceSubscription {
     this.#close();
   }
 
-  /** Null where the stream has ended. */
-  async #read(): Promise<WorkflowInstanceEvent | null> {
+  async #next(): Promise<Result> {
     try {
-      const { done, value } = (await this.#events?.next()) ?? DONE;
-      if (!done) return this.#take(value);
-    } catch {
-      if (this.#signal.aborted) throw this.#signal.reason; // else the connection was lost
+      while (!this.#over) {
+        if (this.#events === undefined) await this.connect();
+        const event = this.#events === undefined ? null : await this.#read(this.#events);
+        if (event !== null) return { done: false, value: event };
+      }
+    } catch (error) {
+      if (this.#closed.signal.aborted) return DONE; // that it was closed is no error
+      this.#close();
+      throw error;
     }
+    return DONE;
+  }
+
+  /** Null where the stream has ended. */
+  async #read(events: AsyncGenerator<ServerSentEvent, void>): Promise<WorkflowInstanceEvent | null> {
+    const read = await events.next().catch(() => "lost" as const);
+    if (read !== "lost" && !read.done) return this.#take(read.value);
     this.#events = undefined;
-    if (this.#closed.signal.aborted) this.#over = true;
-    else if (this.#cursor === undefined && (await this.#server.isFinished(this.#signal))) this.#over = true;
-    else await pause(AGAIN_MS, this.#signal);
+    this.#signal.throwIfAborted();
+    // The last event tells where to go on. Before the first, what there is may have come to be since the stream was opened.
+    if (this.#cursor === undefined && read !== "lost") {
+      if (this.#complete) {
+        this.#over = true;
+        return null;
+      }
+      this.#complete = await this.#server.isFinished(this.#signal);
+      if (this.#complete) return null;
+    }
+    await pause(AGAIN_MS, this.#signal);
     return null;
   }
 
   #take({ data }: ServerSentEvent): WorkflowInstanceEvent {
-    const event = fromWireEvent(JSON.parse(data));
+    const event = toEvent(data);
     this.#cursor = event.eventId;
     if (ENDS.includes(event.type)) this.#close();
     return event;
@@ -84,5 +107,14 @@ export class RemoteSubscription implements WorkflowInstanceSubscription {
     this.#over = true;
     this.#closed.abort();
     void this.#events?.return().catch(() => {});
+  }
+}
+
+/** Asked for again, an event that can't be read would come again, without end. */
+function toEvent(data: string): WorkflowInstanceEvent {
+  try {
+    return fromWireEvent(JSON.parse(data) as Record<string, unknown>);
+  } catch (cause) {
+    throw new PerdureError("client.unexpected_answer", "The stream has an event that isn't one of ours.", { cause });
   }
 }

@@ -17,16 +17,34 @@ export interface ClientRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer, and whether the request may have arrived more than once. */
+/** What was answered, and whether the request may have arrived more than once. */
 export interface Answered {
-  readonly response: Response;
+  /** Undefined where there was nothing to say. */
+  readonly body: unknown;
   readonly repeated: boolean;
 }
 
+type Stream = ReadableStream<Uint8Array>;
+
+/** How a good answer is read. */
+interface Kind<Read> {
+  readonly type: "application/json" | "text/event-stream";
+  read(response: Response): Promise<Read>;
+}
+
+/** Undefined where there was nothing to say. */
+type Outcome<Read> =
+  | { readonly answer: Read | undefined }
+  | { readonly refused: Response }
+  | { readonly lost: unknown };
+
+const JSON_BODY: Kind<unknown> = { type: "application/json", read: (response) => response.json() };
+const EVENTS: Kind<Stream | null> = { type: "text/event-stream", read: async ({ body }) => body };
+
 /** Refused before anything was done. */
-const BUSY: readonly number[] = [429, 503];
-/** Somebody between us and the server got no answer. */
-const LOST: readonly number[] = [502, 504];
+const BUSY = 429;
+/** Somebody between us and the server got no answer, or the server none from its database: it may have been done. */
+const UNSURE: readonly number[] = [502, 503, 504];
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5000;
 
@@ -45,40 +63,58 @@ export class Transport {
     this.#settings = settings;
   }
 
-  /** Gives the answer if it is a good one, and throws what it says otherwise. */
+  /** Gives the answer if it is a good one, and throws what it says otherwise. One that breaks off is none. */
   async send(request: ClientRequest): Promise<Answered> {
+    const { answer, repeated } = await this.#exchange(request, JSON_BODY);
+    return { body: answer, repeated };
+  }
+
+  /** A stream of events; null where everything was told already. */
+  async open(request: ClientRequest): Promise<Stream | null> {
+    return (await this.#exchange(request, EVENTS)).answer ?? null;
+  }
+
+  async #exchange<Read>(
+    request: ClientRequest,
+    kind: Kind<Read>,
+  ): Promise<{ readonly answer: Read | undefined; readonly repeated: boolean }> {
+    const once = request.repeat !== "always";
     let repeated = false;
     for (let attempt = 0; ; attempt++) {
       const last = attempt >= this.#settings.retries;
-      const answer = await this.#ask(request);
-      if ("lost" in answer) {
+      const outcome = await this.#ask(request, kind);
+      if ("answer" in outcome) return { ...outcome, repeated };
+      if ("lost" in outcome) {
         request.signal?.throwIfAborted();
-        if (request.repeat !== "always") throw outcomeUnknown(answer.lost);
-        if (last) throw unreachable(answer.lost);
+        if (once) throw outcomeUnknown(outcome.lost);
+        if (last) throw unreachable(outcome.lost);
         repeated = true;
       } else {
-        const { response } = answer;
-        if (response.ok) return { response, repeated };
-        const lost = LOST.includes(response.status);
-        if (last || !(BUSY.includes(response.status) || (lost && request.repeat === "always")))
-          throw await this.#refusal(response, repeated);
-        await response.body?.cancel();
-        repeated ||= lost;
+        const { refused } = outcome;
+        const unsure = UNSURE.includes(refused.status);
+        if (unsure && once) throw outcomeUnknown(await toError(refused));
+        if (last || !(unsure || refused.status === BUSY)) throw await this.#refusal(refused, repeated);
+        await refused.body?.cancel();
+        repeated ||= unsure;
       }
-      await pause(delayBefore(attempt, "response" in answer ? answer.response : null), request.signal);
+      await pause(delayBefore(attempt, "refused" in outcome ? outcome.refused : null), request.signal);
     }
   }
 
-  async #ask(request: ClientRequest): Promise<{ readonly response: Response } | { readonly lost: unknown }> {
+  async #ask<Read>(request: ClientRequest, { type, read }: Kind<Read>): Promise<Outcome<Read>> {
     const { method, body, signal, headers } = request;
     const sent = new Request(this.#urlOf(request), {
       method,
-      headers: { accept: "application/json", ...(await this.#headers(method)), ...headers },
+      headers: { accept: type, ...(await this.#headers(method)), ...headers },
+      redirect: "manual", // followed, a POST would become a GET that creates nothing and looks well
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     });
     try {
-      return { response: await this.#settings.fetch(sent) };
+      const response = await this.#settings.fetch(sent);
+      if (response.status === 204) return { answer: undefined };
+      if (!response.ok || !isOfType(response, type)) return { refused: response };
+      return { answer: await read(response) };
     } catch (lost) {
       return { lost };
     }
@@ -106,6 +142,11 @@ export class Transport {
     }
     return url.href;
   }
+}
+
+/** Whoever answers for a server that isn't there does so with a page, and often with 200. */
+function isOfType({ headers }: Response, type: string): boolean {
+  return (headers.get("content-type") ?? "").toLowerCase().startsWith(type);
 }
 
 /** As the server says, or longer each time, with some chance in it. */

@@ -1,5 +1,10 @@
+import { InvalidInputError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
 import type { InstanceListOptions } from "../workflows/workflow-binding.ts";
 import { toWire } from "./wire.ts";
+
+const TIMES = ["createdFrom", "createdBefore", "finishedFrom", "finishedBefore"] as const;
+const LIST_FIELDS = ["status", "labels", ...TIMES, "order", "limit", "cursor"];
 
 type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -10,13 +15,21 @@ export function toWireOptions({ params, ...rest }: { readonly params?: unknown }
 
 /** Times as texts, several statuses as several, and labels as `tenant=acme`. */
 export function toListQuery(options: InstanceListOptions): Query {
-  const { labels, status, order, limit, cursor, ...times } = options;
+  checkOptions(options, { label: "list", fields: LIST_FIELDS });
+  const { labels, status, order, limit, cursor } = options;
   return {
     status,
     order,
     cursor,
     limit: limit === undefined ? undefined : String(limit),
     label: Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`),
-    ...Object.fromEntries(Object.entries(times).map(([name, time]) => [name, new Date(time).toISOString()])),
+    ...Object.fromEntries(TIMES.map((name) => [name, toTime(name, options[name])])),
   };
+}
+
+function toTime(name: string, value: Date | number | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const time = new Date(value);
+  if (!Number.isNaN(time.getTime())) return time.toISOString();
+  throw new InvalidInputError("options.invalid", `${name} must be a Date, or milliseconds since the epoch.`);
 }

@@ -58,6 +58,7 @@ export function fromWireHistory({ entries, earlierRuns, ...rest }: WireHistory):
       at: new Date(at),
       ...(dueAt === undefined ? {} : { dueAt: new Date(dueAt) }),
       ...("output" in entry ? { output: fromWire(entry.output) } : {}),
+      ...("progress" in entry ? { progress: fromWire(entry.progress) } : {}),
       ...(entry.event === undefined ? {} : { event: fromWireReceived(entry.event) }),
     })),
     earlierRuns: earlierRuns.map((run) => ({
@@ -70,7 +71,7 @@ export function fromWireHistory({ entries, earlierRuns, ...rest }: WireHistory):
 }
 
 /** Fields of events that carry what users gave. */
-const EVENT_VALUES: readonly string[] = ["output", "payload", "value", "progress"];
+const EVENT_VALUES: readonly string[] = ["params", "output", "value"];
 
 export function fromWireEvent(event: Record<string, unknown>): WorkflowInstanceEvent {
   const fields = Object.entries(event).map(([name, value]) => [

@@ -19,7 +19,7 @@ export class WorkflowNames {
   }
 
   async find(key: string): Promise<string> {
-    if (this.#given !== null) return this.#given[key] ?? key;
+    if (this.#given !== null) return (Object.hasOwn(this.#given, key) ? this.#given[key] : undefined) ?? key;
     this.#asked ??= this.#ask().catch((error: unknown) => {
       this.#asked = undefined;
       throw error;
@@ -37,8 +37,8 @@ export class WorkflowNames {
   /** Null for who may not know: then keys are taken for names. */
   async #ask(): Promise<ReadonlyMap<string, string> | null> {
     try {
-      const { response } = await this.#transport.send({ method: "GET", path: ["workflows"], repeat: "always" });
-      const { workflows } = (await response.json()) as { workflows: ServedWorkflow[] };
+      const { body } = await this.#transport.send({ method: "GET", path: ["workflows"], repeat: "always" });
+      const { workflows } = body as { workflows: ServedWorkflow[] };
       return new Map(workflows.map(({ key, name }) => [key, name]));
     } catch (error) {
       if (error instanceof PerdureError && error.code === "http.forbidden") return null;

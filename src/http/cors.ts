@@ -10,6 +10,8 @@ export interface CorsOptions {
 }
 
 const HEADERS = "authorization, content-type, idempotency-key, last-event-id";
+/** What pages of other origins may read of an answer's headers: what tells them how to go on. */
+const READABLE = "allow, retry-after, www-authenticate";
 
 export function checkCors(cors: CorsOptions | undefined): CorsOptions | null {
   if (cors === undefined) return null;
@@ -45,6 +47,7 @@ export function addCorsHeaders(cors: CorsOptions, request: Request, headers: Hea
   const origin = request.headers.get("origin");
   headers.append("vary", "Origin");
   if (origin === null) return;
+  headers.set("access-control-expose-headers", READABLE);
   if (cors.origins === "*") headers.set("access-control-allow-origin", "*");
   else if (cors.origins.includes(origin)) headers.set("access-control-allow-origin", origin);
 }

@@ -54,18 +54,25 @@ function toRequest(incoming: FrameworkRequest, signal: AbortSignal): Request | n
   }
 }
 
-function toHeaders({ rawHeaders }: IncomingMessage): Headers {
+function toHeaders(incoming: FrameworkRequest): Headers {
+  const { rawHeaders } = incoming;
   const headers = new Headers();
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string;
     if (!name.startsWith(":")) headers.append(name, rawHeaders[index + 1] as string); // those of HTTP/2 are no headers
   }
+  if (wasParsed(incoming)) headers.delete("content-encoding"); // as whoever has parsed it has undone it
   return headers;
+}
+
+/** Whether a parser of the framework was here before. */
+function wasParsed({ readableEnded, body }: FrameworkRequest): boolean {
+  return readableEnded && body !== undefined;
 }
 
 /** Read chunk by chunk, when somebody wants the next. */
 function toBody(incoming: FrameworkRequest): string | ReadableStream<Uint8Array> {
-  if (incoming.readableEnded && incoming.body !== undefined) return JSON.stringify(incoming.body); // a parser was here before
+  if (wasParsed(incoming)) return JSON.stringify(incoming.body);
   const chunks = incoming.iterator({ destroyOnReturn: false });
   return new ReadableStream<Uint8Array>(
     {

@@ -13,6 +13,14 @@ export interface BodyLimits {
  */
 export function checkContentType({ headers }: Request): void {
   const [type = ""] = (headers.get("content-type") ?? "").split(";");
+  const encoding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
+  if (encoding !== "identity") {
+    throw new HttpError(
+      415,
+      "http.unsupported_media_type",
+      "Bodies must be sent as they are, without Content-Encoding.",
+    );
+  }
   if (type.trim().toLowerCase() === "application/json") return;
   throw new HttpError(
     415,

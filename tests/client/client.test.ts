@@ -1,71 +1,15 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, expectTypeOf, test } from "vitest";
-import { z } from "zod";
 import { createClient } from "../../src/client/index.ts";
-import { bearerToken, createHttpHandler, type HttpHandler } from "../../src/http/index.ts";
+import { bearerToken, createHttpHandler } from "../../src/http/index.ts";
 import { toNodeHandler } from "../../src/http/node.ts";
-import { defineWorkflow, type WorkflowEvent, type WorkflowInstanceEvent } from "../../src/index.ts";
+import type { WorkflowInstanceEvent } from "../../src/index.ts";
 import { useHttp } from "../http/support/use-http.ts";
 import { ENGINES } from "../support/engines.ts";
+import { type App, start } from "./support/sample-app.ts";
 
 const TOKEN = "a-token-that-nobody-guesses";
-
-const checkout = defineWorkflow(
-  {
-    name: "checkout-workflow",
-    input: z.object({ total: z.number() }),
-    events: { approved: z.object({ by: z.string() }) },
-  },
-  async (event, step) => {
-    const charge = await step.do("charge", async () => ({ amount: event.payload.total, at: new Date(5) }));
-    const { payload } = await step.waitForEvent("approval", { type: "approved" });
-    return { charge, by: payload.by, parts: new Map([["a", 1n]]) };
-  },
-);
-
-const echo = defineWorkflow({ name: "echo" }, async (event: WorkflowEvent<unknown>) => event.payload);
-const failing = defineWorkflow({ name: "failing" }, async () => {
-  throw new RangeError("out of range");
-});
-const workflows = { checkout, echo, failing };
-
-type App = { workflows: Awaited<ReturnType<typeof start>>["workflows"] };
-const start = async (subject: ReturnType<typeof useHttp>) => subject.start({ workflows });
-
-/** Loses what it is told to lose, on the way there or on the way back. */
-class Network {
-  readonly #handler: HttpHandler;
-  readonly requests: string[] = [];
-  lose: (request: Request) => "request" | "answer" | null = () => null;
-
-  constructor(handler: HttpHandler) {
-    this.#handler = handler;
-  }
-
-  readonly fetch = async (request: Request): Promise<Response> => {
-    this.requests.push(`${request.method} ${new URL(request.url).pathname.replace("/perdure", "")}`);
-    const lost = this.lose(request);
-    if (lost === "request") throw new TypeError("fetch failed");
-    const response = await this.#handler(request);
-    if (lost === "answer") {
-      await response.text();
-      throw new TypeError("fetch failed");
-    }
-    return response;
-  };
-
-  /** The first that is one of these gets no answer. */
-  loseAnswersOf(...paths: RegExp[]): void {
-    const left = new Set(paths);
-    this.lose = ({ method, url }) => {
-      const fitting = [...left].find((path) => path.test(`${method} ${new URL(url).pathname}`));
-      if (fitting === undefined) return null;
-      left.delete(fitting);
-      return "answer";
-    };
-  }
-}
 
 describe.each(ENGINES.filter(({ name }) => name !== "better-sqlite3"))("a client on $name", (engine) => {
   const subject = useHttp(engine);
@@ -91,15 +35,6 @@ describe.each(ENGINES.filter(({ name }) => name !== "better-sqlite3"))("a client
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/perdure/`;
     return { app, client: createClient<App>({ baseUrl, token: TOKEN }), baseUrl };
-  }
-
-  /** Over a network that a test breaks. */
-  async function connectBadly() {
-    const app = await start(subject);
-    const handler = createHttpHandler(app, { basePath: "/perdure", authorize: () => true, logger: subject.logs });
-    const network = new Network(handler);
-    const client = createClient<App>({ baseUrl: "http://localhost/perdure", fetch: network.fetch });
-    return { app, client, network };
   }
 
   test("has the shape and the types of the application, and gives values as they were", async () => {
@@ -195,6 +130,44 @@ describe.each(ENGINES.filter(({ name }) => name !== "better-sqlite3"))("a client
     expect(await again.next()).toEqual({ done: true, value: undefined });
   });
 
+  test("stops following when it is told to, also while it waits", async () => {
+    const { client } = await connect();
+    const order = await client.workflows.checkout.create({ params: { total: 1 } });
+    const subscription = await order.subscribe({ filter: ["workflow_completed"] });
+    const waiting = [subscription.next(), subscription.next()];
+
+    await subscription.return();
+
+    expect(await Promise.all(waiting)).toEqual([{ done: true }, { done: true }]);
+    expect(await subscription.next()).toEqual({ done: true });
+  });
+
+  test("gives values of all kinds wherever they are told", async () => {
+    const { app, client } = await connect();
+    const rich = { at: new Date(5), total: 12n };
+    const filter = ["workflow_started", "step_progress", "step_completed", "workflow_completed"] as const;
+    const run = await client.workflows.rich.create({ id: "rich", params: rich });
+    const events = await Array.fromAsync(await run.subscribe({ filter }));
+
+    expect(events).toMatchObject([{ params: rich }, { value: rich }, { output: rich }, { output: rich }]);
+    const history = await run.history();
+    expect(history).toEqual(await (await app.workflows.rich.get("rich")).history());
+    expect(history.entries.map(({ progress }) => progress)).toContainEqual(rich);
+  });
+
+  test("tells of earlier runs what the application does", async () => {
+    const { app, client } = await connect();
+    const run = await client.workflows.undone.create({ id: "undone" });
+    await run.result().catch(() => {});
+    await run.restart();
+    await run.result().catch(() => {});
+
+    const history = await run.history();
+
+    expect(history).toEqual(await (await app.workflows.undone.get("undone")).history());
+    expect(history.earlierRuns).toMatchObject([{ status: "errored", rollback: { outcome: "complete" } }]);
+  });
+
   test("throws what is thrown in process, with the same codes", async () => {
     const { client, baseUrl } = await connect();
     await expect(client.workflows.checkout.get("nobody")).rejects.toMatchObject({
@@ -228,37 +201,32 @@ describe.each(ENGINES.filter(({ name }) => name !== "better-sqlite3"))("a client
 
     await expect(order.result({ timeout: 50 })).rejects.toMatchObject({ code: "result.timeout" });
     await expect(order.result({ signal: AbortSignal.abort(new Error("enough")) })).rejects.toThrow("enough");
+    const patient = order.result({ timeout: "60 days" }); // longer than timers can be
     expect((await order.status()).finishedAt).toBeNull();
-  });
-
-  test("creates, sends and ends once, though answers are lost", async () => {
-    const { app, client, network } = await connectBadly();
-    network.loseAnswersOf(/POST .*instances$/, /POST .*events$/, /POST .*terminate$/, /DELETE/);
-    const order = await client.workflows.checkout.create({ id: "order-1", params: { total: 1 } });
     await order.sendEvent({ type: "approved", payload: { by: "Ada" } });
-    expect(await order.result()).toMatchObject({ by: "Ada" });
-    expect((await app.workflows.checkout.list()).instances).toHaveLength(1);
-
-    const another = await client.workflows.checkout.create({ id: "order-2", params: { total: 1 } });
-    await another.terminate();
-    expect((await another.status()).status).toBe("terminated");
-    await another.delete();
-    await expect(another.status()).rejects.toMatchObject({ code: "instance.not_found" });
-    const sent = (end: RegExp) => network.requests.filter((request) => end.test(request)).length;
-    expect([sent(/checkout-workflow\/instances$/), sent(/events$/), sent(/terminate$/), sent(/DELETE/)]).toEqual([
-      3, 2, 2, 2,
-    ]);
+    expect(await patient).toMatchObject({ by: "Ada" });
   });
 
-  test("creates and deletes a batch once, though answers are lost", async () => {
-    const { app, client, network } = await connectBadly();
-    network.loseAnswersOf(/POST .*batch$/, /POST .*delete$/);
-    const { created, errors } = await client.workflows.echo.createBatch({ count: 3, params: 1 });
-    expect([created.length, errors, (await app.workflows.echo.list()).instances.length]).toEqual([3, [], 3]);
-    const ids = created.map(({ id }) => id);
+  test("refuses what can't be asked, and asks for nothing where there is nothing to do", async () => {
+    const { app, client } = await connect();
+    const { echo } = client.workflows;
+    for (const id of [".", "..", "", "a/b", undefined as never]) {
+      await expect(echo.get(id)).rejects.toMatchObject({ name: "InvalidInputError", code: "id.invalid" });
+      await expect(echo.restartOrCreate({ id })).rejects.toMatchObject({ code: "id.invalid" });
+    }
+    for (const count of [-1, 1.5, 1e9]) {
+      await expect(echo.createBatch({ count })).rejects.toMatchObject({ code: "create.invalid" });
+    }
+    await expect(echo.list({ createdFrom: new Date("no time") })).rejects.toMatchObject({ code: "options.invalid" });
+    await expect(echo.list({ limits: 1 } as never)).rejects.toMatchObject({ code: "options.invalid" });
 
-    expect(await client.workflows.echo.deleteBatch(ids)).toEqual({ deleted: ids.map((id) => ({ id })), errors: [] });
-    expect((await app.workflows.echo.list()).instances).toEqual([]);
+    const nothing = { createdFrom: undefined, limit: undefined } as never;
+    expect((await echo.list(nothing)).instances).toEqual([]);
+    expect([await echo.createBatch([]), await echo.createBatch({ count: 0 }), await echo.deleteBatch([])]).toEqual([
+      await app.workflows.echo.createBatch([]),
+      await app.workflows.echo.createBatch({ count: 0 }),
+      await app.workflows.echo.deleteBatch([]),
+    ]);
   });
 
   test("rolls back, restarts from a step and tries a failed step again", async () => {
@@ -276,63 +244,10 @@ describe.each(ENGINES.filter(({ name }) => name !== "better-sqlite3"))("a client
     await expect(order.retryFailedStep()).rejects.toMatchObject({ code: "instance.not_errored" });
   });
 
-  test("doesn't restart twice: who can't know says so", async () => {
-    const { client, network } = await connectBadly();
-    const order = await client.workflows.checkout.create({ params: { total: 1 } });
-    network.loseAnswersOf(/restart$/);
-
-    await expect(order.restart()).rejects.toMatchObject({ code: "client.outcome_unknown" });
-    expect((await order.status()).run).toBe(2);
-    expect(network.requests.filter((request) => request.endsWith("/restart"))).toHaveLength(1);
-  });
-
-  test("goes on after the last event when the stream is cut", async () => {
-    const { client, network } = await connectBadly();
-    const order = await client.workflows.checkout.create({ params: { total: 1 } });
-    const { fetch } = network;
-    let cuts = 0;
-    const cutting = createClient<App>({
-      baseUrl: "http://localhost/perdure",
-      fetch: async (request) => {
-        const response = await fetch(request);
-        if (!request.url.includes("/subscribe") || ++cuts > 2) return response;
-        const reader = response.body?.getReader();
-        return new Response(
-          new ReadableStream({
-            async pull(controller) {
-              const { value, done } = (await reader?.read()) ?? { done: true };
-              if (done) controller.close();
-              else controller.enqueue(value);
-              if (String(new TextDecoder().decode(value)).includes("eventId"))
-                controller.error(new TypeError("terminated"));
-            },
-          }),
-        );
-      },
-    });
-    const types: string[] = [];
-    await order.sendEvent({ type: "approved", payload: { by: "Ada" } });
-    for await (const { type } of await (await cutting.workflows.checkout.get(order.id)).subscribe()) types.push(type);
-
-    const whole: string[] = [];
-    for await (const { type } of await order.subscribe()) whole.push(type);
-    expect(types).toEqual(whole);
-    expect(cuts).toBeGreaterThan(2);
-  });
-
-  test("gives up on a server that isn't there, and says so", async () => {
-    const { network } = await connectBadly();
-    network.lose = () => "request";
-    const client = createClient<App>({ baseUrl: "http://localhost/perdure", fetch: network.fetch, retries: 2 });
-
-    await expect(client.workflows.echo.create({ params: 1 })).rejects.toMatchObject({ code: "client.unreachable" });
-    expect(network.requests).toHaveLength(3);
-  });
-
   test("needs no list of workflows where it may not have one", async () => {
     const app = await start(subject);
     const authorize = { create: () => true, read: () => false };
-    const { fetch } = new Network(createHttpHandler(app, { authorize, logger: subject.logs }));
+    const fetch = createHttpHandler(app, { authorize, logger: subject.logs });
     const keyed = createClient<App>({ baseUrl: "http://localhost", fetch });
     expect((await keyed.workflows.echo.create({ id: "by-key" })).id).toBe("by-key");
     await expect(keyed.workflows.checkout.create({ params: { total: 1 } })).rejects.toMatchObject({

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHttpHandler } from "../../src/http/index.ts";
 import { ControlledClock } from "../support/controlled-clock.ts";
@@ -72,8 +73,17 @@ describe("requests", () => {
     },
   );
 
+  test("whose bodies are compressed are refused, and say why", async () => {
+    const headers = { "content-encoding": "gzip" };
+    const { status, body } = await client.post(INSTANCES, undefined, { headers, body: gzipSync('{"id":"x"}') });
+
+    expect([status, body["code"]]).toEqual([415, "http.unsupported_media_type"]);
+    expect(body["message"]).toContain("Content-Encoding");
+    expect(await stored()).toBe(0);
+  });
+
   test("may say how their JSON is encoded", async () => {
-    const headers = { "content-type": "Application/JSON; charset=utf-8" };
+    const headers = { "content-type": "Application/JSON; charset=utf-8", "content-encoding": "identity" };
     expect((await client.send("POST", `${INSTANCES}/none/pause`, { headers })).status).toBe(404);
   });
 
@@ -223,6 +233,7 @@ describe("requests", () => {
     const asked = await ask("GET", "https://admin.example.org");
     expect(asked.headers.get("access-control-allow-origin")).toBe("https://admin.example.org");
     expect(asked.headers.get("access-control-allow-credentials")).toBeNull();
+    expect(asked.headers.get("access-control-expose-headers")).toContain("retry-after");
     expect((await ask("GET", "null")).headers.get("access-control-allow-origin")).toBeNull();
   });
 

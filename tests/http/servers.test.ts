@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, request as nodeRequest, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
 import { getRequestListener } from "@hono/node-server";
 import express from "express";
 import { afterEach, describe, expect, test } from "vitest";
@@ -141,6 +142,17 @@ describe("Node's requests", () => {
       cookies: "1, 2",
       body: "text",
     });
+  });
+
+  test("that a parser has read and decompressed are taken as they are then", async () => {
+    const handler: RequestListener = toNodeHandler(async (request) =>
+      Response.json([request.headers.get("content-encoding"), await request.json()]),
+    );
+    const origin = await listen(createServer(express().use(express.json()).use(handler)));
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+    const response = await fetch(origin, { method: "POST", headers, body: gzipSync('{"id":"x"}') });
+
+    expect(await response.json()).toEqual([null, { id: "x" }]);
   });
 
   test.each([

@@ -2,7 +2,7 @@ import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, objectOf } from "../schema.ts";
 import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NEXT_CURSOR, ORDER, TIME, UNREADABLE, VALUE } from "../schemas.ts";
-import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource, STATUS } from "./instance-schemas.ts";
+import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource, ROLLBACK, STATUS } from "./instance-schemas.ts";
 
 const ENTRY = component(
   "HistoryEntry",
@@ -37,6 +37,7 @@ const EARLIER_RUN = component(
       status: STATUS,
       output: VALUE,
       error: FAILURE,
+      rollback: ROLLBACK,
       startedAt: MAYBE_TIME,
       finishedAt: MAYBE_TIME,
       unreadable: UNREADABLE,

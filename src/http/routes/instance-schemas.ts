@@ -17,6 +17,12 @@ export const STATUS = {
   ],
 } as const satisfies Schema;
 
+/** Of a run. */
+export const ROLLBACK = {
+  ...objectOf({ outcome: { type: "string", enum: ["complete", "failed"] }, error: FAILURE }, ["outcome"]),
+  description: "What became of its rollback; not there if nothing was rolled back.",
+} as const satisfies Schema;
+
 export const INSTANCE = component("Instance", {
   type: "object",
   properties: {
@@ -25,13 +31,7 @@ export const INSTANCE = component("Instance", {
     status: STATUS,
     output: VALUE,
     error: FAILURE,
-    rollback: {
-      type: "object",
-      description: "What became of its rollback; not there if nothing was rolled back.",
-      properties: { outcome: { type: "string", enum: ["complete", "failed"] }, error: FAILURE },
-      required: ["outcome"],
-      additionalProperties: false,
-    },
+    rollback: ROLLBACK,
     run: { type: "integer", description: "Counted from 1; a restart begins the next." },
     labels: LABELS,
     createdAt: TIME,
