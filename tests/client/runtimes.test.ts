@@ -1,15 +1,12 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
 import { createContext, runInContext } from "node:vm";
-import { build, type Plugin } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHttpHandler } from "../../src/http/index.ts";
 import { toNodeHandler } from "../../src/http/node.ts";
 import { type Application, defineWorkflow, perdure } from "../../src/index.ts";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
+import { bundle } from "./support/bundle.ts";
 
 /** The same use of the client wherever it runs: gives the types of the events, and the result. */
 const PROGRAM = `
@@ -47,20 +44,6 @@ const BROWSER = [
   "fetch",
   "setTimeout",
 ] as const;
-
-const refuseNode: Plugin = {
-  name: "refuse-node",
-  setup({ onResolve }) {
-    onResolve({ filter: /^(node:|cloudflare:)/ }, ({ path }) => ({ errors: [{ text: `It needs ${path}.` }] }));
-  },
-};
-
-async function bundle(contents: string, format: "esm" | "iife"): Promise<string> {
-  const stdin = { contents, resolveDir: root };
-  const options = { bundle: true, write: false, platform: "browser", globalName: "program" } as const;
-  const { outputFiles } = await build({ ...options, stdin, format, plugins: [refuseNode] });
-  return outputFiles[0]?.text ?? "";
-}
 
 describe("the client, against a server in Node", () => {
   const approval = defineWorkflow({ name: "approval" }, async (event, step) => {
