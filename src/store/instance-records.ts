@@ -254,17 +254,16 @@ export type EventInsertResult =
   | { readonly result: "full" }
   | { readonly result: "missing" };
 
-export const INSTANCE_STATUSES = [
+export const UNFINISHED_STATUSES = [
   "queued",
   "running",
   "waiting",
   "waitingForPause",
   "paused",
   "rollingBack",
-  "complete",
-  "errored",
-  "terminated",
 ] as const;
+export const FINISHED_STATUSES = ["complete", "errored", "terminated"] as const;
+export const INSTANCE_STATUSES = [...UNFINISHED_STATUSES, ...FINISHED_STATUSES] as const;
 
 export type InstanceStatus = (typeof INSTANCE_STATUSES)[number];
 

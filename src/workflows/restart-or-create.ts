@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import { INSTANCE_STATUSES, type InstanceStatus, NO_TRAITS } from "../store/instance-records.ts";
+import { FINISHED_STATUSES, INSTANCE_STATUSES, type InstanceStatus, NO_TRAITS } from "../store/instance-records.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { parseStatuses } from "./list-instances.ts";
 import { prepareInstance } from "./prepare-instance.ts";
@@ -8,7 +8,6 @@ import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import type { RestartedInstance, RestartOptions } from "./restart-options.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
-const FINISHED: readonly InstanceStatus[] = ["complete", "errored", "terminated"];
 const FIELDS = ["id", "params", "when", "priority", "retention", "labels"];
 
 /** Who asks at the same time gets one restart, or one instance: the database decides, on the row as it is at that moment. */
@@ -39,7 +38,7 @@ export async function restartOrCreate(
 }
 
 function parseWhen(when: unknown): readonly InstanceStatus[] {
-  if (when === "finished") return FINISHED;
+  if (when === "finished") return FINISHED_STATUSES;
   if (when === "always") return INSTANCE_STATUSES;
   return parseStatuses(when, 'when must be "finished" or "always", or', "create.invalid");
 }

@@ -12,6 +12,7 @@ import type {
   ProgressRange,
   RestartRequest,
 } from "../instance-records.ts";
+import { UNFINISHED_STATUSES } from "../instance-records.ts";
 import { toHistoryEntry, toInstanceCount, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
 import { toNumber } from "../rows.ts";
 import { integerArray, textArray } from "./array-literals.ts";
@@ -120,7 +121,8 @@ export class PostgresInstanceOperations extends PostgresStatements {
 
   async counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]> {
     const statement = countInstances(this.schema, { all: names === null });
-    const { rows } = await this.connection.run(statement, names === null ? [namespace] : [namespace, names]);
+    const values = [namespace, UNFINISHED_STATUSES, ...(names === null ? [] : [names])];
+    const { rows } = await this.connection.run(statement, values);
     return rows.map(toInstanceCount);
   }
 
