@@ -139,7 +139,6 @@ export class CodeRun {
   undoIfReady(): void {
     const rollback = this.#rollback;
     if (rollback === null || !rollback.ready) return;
-    this.#parts.endings.clear();
     const end = (result: RunResult) => {
       this.#result = result;
       this.#parts.goOn();

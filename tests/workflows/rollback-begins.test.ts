@@ -79,6 +79,36 @@ describe.each(ENGINES)("when a rollback begins on $name", (engine) => {
     ]);
   });
 
+  test("what runs beside is told to stop, and what it still gives is ignored", async () => {
+    const gate = new Gate();
+    const seen: unknown[] = [];
+    let signal: AbortSignal | undefined;
+    const order = defineWorkflow({ name: "order" }, async (_event, step) => {
+      const work = async (ctx: { signal: AbortSignal }) => {
+        signal = ctx.signal;
+        await gate.opened;
+        return "late";
+      };
+      const rollback = async ({ output }: WorkflowRollbackContext) => {
+        seen.push(signal?.reason.code, output);
+        gate.open();
+        await pass(1000); // it has ended by then
+      };
+      await Promise.all([
+        step.do("slow", work, { rollback }),
+        step.do("ship", once, () => Promise.reject(new Error("no truck"))),
+      ]);
+    });
+    const { workflows } = subject.start({ order });
+    const instance = await workflows.order.create();
+    await untilStatus(subject.clock, instance, "errored");
+
+    expect(seen).toEqual(["workflow.finished", undefined]);
+    const { entries } = await instance.history();
+    const slow = entries.filter(({ name }) => name === "slow");
+    expect(slow.map(({ kind }) => kind)).toEqual(["undoable", "rolledBack"]);
+  });
+
   test("in another process, what had no ending isn't begun again", async () => {
     const { undone, undo } = notes();
     const begun: string[] = [];
@@ -157,6 +187,42 @@ describe.each(ENGINES)("when a rollback begins on $name", (engine) => {
     await untilStatus(subject.clock, instance, "terminated");
 
     expect(undone).toEqual(["receipt", "charge"]);
+    expect((await instance.status()).rollback).toEqual({ outcome: "complete" });
+  });
+
+  test("code that calls a step later is heard until its turn has come, but isn't told anything", async () => {
+    const { undone, undo } = notes();
+    const told: string[] = [];
+    const slowly = {
+      rollback: async () => {
+        await pass(6000);
+        undone.push("reserve");
+      },
+    };
+    let rollingBack = false;
+    const order = defineWorkflow({ name: "order" }, async (_event, step) => {
+      const pay = async () => {
+        await pass(8000);
+        await step.do("charge", () => 12, undo("charge"));
+        if (rollingBack) told.push("charged");
+        await step.do("reserve", () => 1, slowly);
+      };
+      const reserveAgain = rollingBack ? step.do("reserve", () => 1, slowly) : null;
+      await Promise.all([pay(), reserveAgain, step.sleep("long", "1 day")]);
+    });
+    const { workflows } = subject.start({ order });
+    const instance = await workflows.order.create();
+    await withTime(subject.clock, async () => {
+      const { entries } = await instance.history();
+      expect(entries.map(({ name, kind }) => `${name} ${kind}`)).toContain("reserve completed");
+    });
+    await untilFarOff(subject, instance);
+    rollingBack = true;
+    await instance.terminate({ rollback: true });
+    await untilStatus(subject.clock, instance, "terminated");
+
+    expect(undone).toEqual(["reserve", "charge"]);
+    expect(told).toEqual([]);
     expect((await instance.status()).rollback).toEqual({ outcome: "complete" });
   });
 });
