@@ -50,6 +50,7 @@ import { RENEW_INSTANCE } from "../../src/store/sqlite/sql/renew-instance.ts";
 import { RESTART_INSTANCE } from "../../src/store/sqlite/sql/restart-instance.ts";
 import { RESUME_INSTANCE } from "../../src/store/sqlite/sql/resume-instance.ts";
 import { SETTLE_HOOK } from "../../src/store/sqlite/sql/settle-hook.ts";
+import { SWEEP_BELONGINGS } from "../../src/store/sqlite/sql/sweep-belongings.ts";
 import { TERMINATE_INSTANCE } from "../../src/store/sqlite/sql/terminate-instance.ts";
 import { UNKNOWN_NAMES } from "../../src/store/sqlite/sql/unknown-names.ts";
 import { WAKE_INSTANCE } from "../../src/store/sqlite/sql/wake-instance.ts";
@@ -198,6 +199,14 @@ describe("SQLite reads only what it needs", () => {
       const found = details.map((detail) => / USING (.*)$/.exec(detail)?.[1]).filter((search) => search !== undefined);
       expect(found).toEqual(searches);
       expect(details.filter((detail) => /^SCAN|TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(detail))).toEqual([]);
+    });
+
+    it.each(SWEEP_BELONGINGS)("of what one instance has left: %s", (sql) => {
+      const steps = database.prepare(`explain query plan ${sql}`).all();
+      const details = steps.map(({ detail }) => String(detail)).filter((detail) => /SEARCH|SCAN/.test(detail));
+
+      expect(details.length).toBeGreaterThan(1);
+      for (const detail of details) expect(detail).toMatch(/^SEARCH .*\(ref=\?/);
     });
   });
 });

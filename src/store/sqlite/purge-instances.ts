@@ -4,10 +4,11 @@ import { DELETE_LABEL } from "./sql/delete-label.ts";
 import { FIND_DELETED_INSTANCE, FORGET_DELETED_INSTANCE, MARK_DELETED } from "./sql/deleted-instances.ts";
 import { FIND_PURGE } from "./sql/find-purge.ts";
 import { PURGE_INSTANCES } from "./sql/purge-instances.ts";
+import { SWEEP_BELONGINGS } from "./sql/sweep-belongings.ts";
 
 type Row = Record<string, unknown>;
 
-/** What is swept up at once, roughly: the writer is ours for as long as it takes. */
+/** What is swept up at once: the writer is ours for as long as it takes. */
 const MOST_ROWS = 2000;
 
 /** Whether there is anything to purge, or to sweep up. */
@@ -29,25 +30,29 @@ export function purgeInstances(
 }
 
 /**
- * Deletes what belonged to deleted instances, some of them. Gives their number. Nobody else can be in the middle of writing to one: SQLite
- * has one writer, which looks at the instance first.
+ * Deletes what belonged to deleted instances, so many rows at most. Gives how many instances that concerned: while there are some, there
+ * may be more. Nobody else can be in the middle of writing to one: SQLite has one writer, which looks at the instance first.
  */
 export function sweepDeleted(driver: SqliteDriver): number {
   let swept = 0;
-  let rows = 0;
-  while (rows < MOST_ROWS) {
+  for (let room = MOST_ROWS; room > 0; ) {
     const [deleted] = driver.all(FIND_DELETED_INSTANCE, []);
     if (deleted === undefined) break;
-    rows += 1 + deleteBelongings(driver, deleted.ref as string);
-    driver.run(FORGET_DELETED_INSTANCE, [deleted.ref as string]);
     swept++;
+    room -= sweep(driver, deleted.ref as string, room);
+    if (room > 0) room -= driver.run(FORGET_DELETED_INSTANCE, [deleted.ref as string]);
   }
   return swept;
 }
 
-/** Gives the number of rows. */
-export function deleteBelongings(driver: SqliteDriver, ref: string): number {
-  return DELETE_BELONGINGS.reduce((rows, statement) => rows + driver.run(statement, [ref]), 0);
+/** Gives the number of rows; if that is all there was room for, there may be more. */
+function sweep(driver: SqliteDriver, ref: string, room: number): number {
+  return SWEEP_BELONGINGS.reduce((rows, statement) => rows + driver.run(statement, [ref, room - rows]), 0);
+}
+
+/** All of them at once. */
+export function deleteBelongings(driver: SqliteDriver, ref: string): void {
+  for (const statement of DELETE_BELONGINGS) driver.run(statement, [ref]);
 }
 
 export function deleteLabels(driver: SqliteDriver, { namespace, name, ref, labels }: Row): void {
