@@ -5,6 +5,7 @@ import type { RunUnitOfWork } from "../fragment/define-fragment.ts";
 import type { RunWithin } from "../fragment/within.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
+import type { AllInstances } from "../workflows/all-instances.ts";
 import type { TypedBindings } from "../workflows/workflow-binding.ts";
 import type { WorkflowSchedules } from "../workflows/workflow-schedules.ts";
 import type { Workflows } from "../workflows/workflow-types.ts";
@@ -45,6 +46,11 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
       life.refuseDead();
       return application.within(transaction);
     }) as RunWithin<Hooks>;
+  }
+
+  /** The instances of all workflows. */
+  get instances(): AllInstances {
+    return this.#world.here().application.instances;
   }
 
   /** Lists, pauses and resumes the schedules of workflows, and runs them now. */

@@ -162,8 +162,46 @@ describe("a replay", () => {
     expect(report).toMatchObject({ outcome: "errored", error: { name: "TypeError", message: "new bug" } });
   });
 
+  test("takes a history that was kept as JSON", async () => {
+    const entries = await record(
+      async (step) => {
+        await step.do("first", () => ({ id: 5 }));
+        await step.sleep("rest", "1 hour");
+      },
+      { hours: 0 },
+    );
+    const code: Code = async (step) => {
+      await step.do("first", never);
+      await step.sleep("rest", "1 hour");
+    };
+    const kept = JSON.parse(JSON.stringify(entries));
+
+    expect(await replay(kept, toWorkflow(code))).toEqual({ outcome: "continues", next: ["sleep:rest"], unreached: [] });
+    expect(await replay(kept, toWorkflow(code), { at: Date.parse(kept.at(-1).dueAt) })).toMatchObject({
+      outcome: "complete",
+    });
+  });
+
+  test("of a run that was rolled back is that of what its code did", async () => {
+    const code: Code = async (step) => {
+      await step.do("first", () => 1, { rollback: async () => {} });
+      await step.do("second", () => Promise.reject(new NonRetryableError("broken")));
+    };
+    const entries = await record(code);
+
+    expect(entries.map(({ kind }) => kind)).toContain("rolledBack");
+    expect(await replay(entries, toWorkflow(code))).toEqual({
+      outcome: "errored",
+      error: { name: "NonRetryableError", message: "broken" },
+      next: [],
+      unreached: [],
+    });
+  });
+
   test("takes a history, and nothing else", async () => {
-    for (const history of [null, {}, "history", 5]) {
+    const [entry] = await record(before);
+    const page = { entries: [entry], cursor: "there is more" };
+    for (const history of [null, {}, "history", 5, page, [{ a: 1 }], [{ ...entry, at: "noon" }], [null]]) {
       await expect(replay(history as never, toWorkflow(before))).rejects.toMatchObject({ code: "options.invalid" });
     }
     await expect(replay([], toWorkflow(before), { hurry: true } as never)).rejects.toMatchObject({

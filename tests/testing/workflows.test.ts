@@ -233,6 +233,27 @@ describe("types and options", () => {
     await expect(createTestApp({ workflows: { one: 5 } as never })).rejects.toMatchObject({ code: "workflow.invalid" });
   });
 
+  test("schedules fire on the way, and finished instances are deleted when their time is over", async () => {
+    const nightly = defineWorkflow(
+      {
+        name: "nightly",
+        schedules: [{ cron: "0 2 * * *", name: "night" }],
+        retention: { successRetention: "3 days" },
+      },
+      async (event) => event.schedule?.scheduledTime,
+    );
+    await using app = await createTestApp({ workflows: { nightly } });
+    await app.advance("2 days");
+    const { instances } = await app.instances.list({ order: "oldest" });
+    expect(instances.map(({ id, status }) => [id, status])).toEqual([
+      ["night:2031-05-07T02:00:00.000Z", "complete"],
+      ["night:2031-05-08T02:00:00.000Z", "complete"],
+    ]);
+    await app.schedules.pause({ workflow: "nightly" });
+    await app.advance("4 days");
+    expect((await app.instances.counts()).total.total).toBe(0);
+  });
+
   test("time passes for what a workflow is told of it, too", async () => {
     const { tour } = createTour((step) => step.sleep("long", "1 minute"));
     await using app = await createTestApp({ workflows: { tour } });

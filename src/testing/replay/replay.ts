@@ -1,16 +1,14 @@
-import { InvalidInputError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 import { encodeValue } from "../../values/index.ts";
-import type { HistoryItem } from "../../workflows/history-page.ts";
 import type { EnvOption } from "../../workflows/registered-workflows.ts";
 import { describeStep } from "../../workflows/step-path.ts";
 import type { AnyWorkflow, Workflows } from "../../workflows/workflow-types.ts";
 import { createTestWorld } from "../create-test-app.ts";
 import { CallWatch } from "./call-watch.ts";
+import { type RecordedHistory, readRecorded } from "./recorded-history.ts";
 import { storeHistory } from "./store-history.ts";
 
-/** What `instance.history()` gave: its pages, or their entries. */
-export type RecordedHistory = readonly HistoryItem[] | { readonly entries: readonly HistoryItem[] };
+export type { RecordedHistory };
 
 export interface ReplayOptions {
   /** With which the instance was created. */
@@ -50,7 +48,7 @@ export async function replay(
 ): Promise<ReplayReport> {
   checkOptions(options, { label: "replay", fields: ["params", "instanceId", "env", "workflows", "at"] });
   const { params, instanceId = "replayed", env, workflows = {}, at } = options;
-  const entries = ofLastRun(history);
+  const entries = readRecorded(history);
   const watch = new CallWatch(entries);
   const registry = { ...workflows, replayed: workflow };
   const startAt = at ?? entries.at(-1)?.at;
@@ -75,18 +73,4 @@ export async function replay(
   } finally {
     world.stop();
   }
-}
-
-function ofLastRun(history: RecordedHistory): HistoryItem[] {
-  const entries = Array.isArray(history) ? history : (history as { readonly entries?: unknown } | null)?.entries;
-  if (!Array.isArray(entries)) {
-    throw new InvalidInputError("options.invalid", "replay takes what instance.history() gave, or its entries.");
-  }
-  if (entries.some(({ unreadable }: HistoryItem) => unreadable !== undefined)) {
-    throw new InvalidInputError("options.invalid", "replay needs every value of a history, and some couldn't be read.");
-  }
-  const run = Math.max(...entries.map((entry: HistoryItem) => entry.run));
-  return entries
-    .filter((entry: HistoryItem) => entry.run === run)
-    .sort((left: HistoryItem, right: HistoryItem) => left.position - right.position);
 }
