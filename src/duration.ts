@@ -48,12 +48,17 @@ function parseText(text: string, label: string): number {
 
 function invalid(label: string, value: unknown, why: string): InvalidInputError {
   const shown =
-    typeof value === "number" ? String(value) : typeof value === "string" ? quote(value) : `a ${typeof value}`;
+    typeof value === "string" ? quote(value) : typeof value === "number" ? String(value) : describeOther(value);
   return new InvalidInputError(
     "duration.invalid",
     `${label} is ${shown}, which isn't a duration: ${why}. Give milliseconds as a number, or a text such as "10 seconds" ` +
       `with one of the units ${Object.keys(UNITS).join(", ")}.`,
   );
+}
+
+function describeOther(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 function quote(text: string): string {

@@ -91,7 +91,7 @@ export { fromBetterSqlite3, fromNodeSqlite } from "./transactions/from-sqlite.ts
 export type { Unreadable } from "./values/index.ts";
 export type { AllInstances } from "./workflows/all-instances.ts";
 export type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "./workflows/batches.ts";
-export type { CreateOptions } from "./workflows/create-options.ts";
+export type { CreateOptions, NewInstance } from "./workflows/create-options.ts";
 export { defineWorkflow, type WorkflowContext } from "./workflows/define-workflow.ts";
 export { WorkflowEntrypoint } from "./workflows/entrypoint.ts";
 export type { ConcurrencyOptions, RateLimitOptions } from "./workflows/flow-control.ts";

@@ -38,5 +38,5 @@ function outputOf(result: StandardSchemaV1.Result<unknown>, label: string, code:
     const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
     return place === "" ? message : `${place}: ${message}`;
   });
-  throw new InvalidInputError(code, `${label} isn't what its schema accepts. ${problems.join("; ")}`);
+  throw new InvalidInputError(code, `${label} didn't pass the schema. ${problems.join("; ")}`);
 }

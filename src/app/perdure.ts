@@ -2,6 +2,7 @@ import {
   createDurableHooksDispatcher,
   type DispatcherOptions,
   type DurableHooksDispatcher,
+  parseDispatching,
 } from "../dispatchers/node.ts";
 import { createDurableHooksProcessor } from "../fragment/create-processor.ts";
 import { defineFragment } from "../fragment/define-fragment.ts";
@@ -77,7 +78,10 @@ export async function perdure<
   const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, ...rest } = others;
   const { subjects = {}, codec, ...durableHooks } = rest;
   // Mistakes are found before a database is opened, so that they leave no new file behind.
-  if (typeof worker !== "boolean") checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });
+  if (typeof worker !== "boolean") {
+    checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });
+    parseDispatching(worker);
+  }
   const definition = defineFragment<undefined>(namespace)
     .provideHooks(() => hooks)
     .build();

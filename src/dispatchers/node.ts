@@ -56,19 +56,7 @@ export function createDurableHooksDispatcher(options: DispatcherOptions): Durabl
   if (!(options.processor instanceof Processor)) {
     throw invalid("processor must be made by createDurableHooksProcessor, and must not be null");
   }
-  const { processor } = options;
-  const logger = checkLogger(options.logger);
-  const { pollIntervalMs = 2000, concurrency = DEFAULT_CONCURRENCY, leaseMs = 30_000 } = options;
-  const { onError = (error, context) => logDispatchError(logger, error, context) } = options;
-  if (typeof onError !== "function") throw invalid("onError must be a function");
-  const settings = {
-    processor,
-    logger,
-    onError,
-    pollIntervalMs: checkCount("pollIntervalMs", pollIntervalMs, 10, 86_400_000),
-    concurrency: checkCount("concurrency", concurrency, 1, 100_000),
-    leaseMs: checkCount("leaseMs", leaseMs, 1000, 3_600_000),
-  };
+  const settings = { processor: options.processor, ...parseDispatching(options) };
   const createLoop = () => new DispatchLoop({ ...settings, owner: createProcessOwner() });
   let loop: DispatchLoop | undefined;
   return {
@@ -86,6 +74,26 @@ export function createDurableHooksDispatcher(options: DispatcherOptions): Durabl
     drain: async (options) => {
       await createLoop().drain(checkDeadline(options, "drain", 10_000));
     },
+  };
+}
+
+/**
+ * Checks how a dispatcher is to run, and fills in what was left out.
+ *
+ * @internal
+ */
+export function parseDispatching(options: Omit<DispatcherOptions, "processor">) {
+  const logger = checkLogger(options.logger);
+  const { pollIntervalMs = 2000, concurrency = DEFAULT_CONCURRENCY, leaseMs = 30_000 } = options;
+  const { onError = (error: unknown, context: DispatchErrorContext) => logDispatchError(logger, error, context) } =
+    options;
+  if (typeof onError !== "function") throw invalid("onError must be a function");
+  return {
+    logger,
+    onError,
+    pollIntervalMs: checkCount("pollIntervalMs", pollIntervalMs, 10, 86_400_000),
+    concurrency: checkCount("concurrency", concurrency, 1, 100_000),
+    leaseMs: checkCount("leaseMs", leaseMs, 1000, 3_600_000),
   };
 }
 

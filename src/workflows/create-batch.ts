@@ -22,10 +22,7 @@ export async function createEach(batch: BatchOptions<unknown>, create: Create, m
 
 export function checkBatch(batch: readonly CreateOptions<unknown>[], most: number): readonly CreateOptions<unknown>[] {
   if (Array.isArray(batch) && batch.length <= most) return batch;
-  throw new InvalidInputError(
-    "create.invalid",
-    `createBatch takes an array of at most ${most} instances, or { instances } with such an array, or { count, params }.`,
-  );
+  throw notABatch(most);
 }
 
 /** Errors that are about one item are its own, also if a workflow remembers them; that the database can't be reached is everybody's. */
@@ -41,12 +38,20 @@ function checkBatchOptions(batch: BatchOptions<unknown>, most: number): readonly
     checkOptions(batch, { label: "createBatch", fields: ["instances"], code: "create.invalid" });
     return checkBatch((batch as { instances: CreateOptions<unknown>[] }).instances, most);
   }
+  if (!Object.hasOwn(Object(batch), "count")) throw notABatch(most);
   checkOptions(batch, { label: "createBatch", fields: COUNTED_FIELDS, code: "create.invalid" });
   const { count, ...options } = batch as { count: unknown } & CreateOptions<unknown>;
   if (typeof count !== "number" || !Number.isInteger(count) || count < 0 || count > most) {
     throw new InvalidInputError("create.invalid", `count must be a whole number from 0 to ${most}.`);
   }
   return Array.from({ length: count }, () => options);
+}
+
+function notABatch(most: number): InvalidInputError {
+  return new InvalidInputError(
+    "create.invalid",
+    `createBatch takes an array of at most ${most} instances, or { instances } with such an array, or { count, params }.`,
+  );
 }
 
 function idOf(item: unknown): unknown {

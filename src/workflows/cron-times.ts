@@ -23,7 +23,7 @@ export class CronTimes {
     try {
       this.#times = new Cron(this.cron, { timezone: this.timezone, mode: "5-or-6-parts", paused: true });
     } catch (error) {
-      throw invalid(`A cron expression has ${ACCEPTED}`, cron, error);
+      throw invalid(`A cron expression has ${ACCEPTED}`, cron, error as Error);
     }
     if (this.nextAfter(SOME_TIME) === null) throw invalid("A cron expression must have a time that comes", cron);
   }
@@ -58,7 +58,8 @@ function checkTimezone(timezone: unknown): string {
   throw invalid('A time zone is a name like "Europe/Berlin" or "UTC"', timezone);
 }
 
-function invalid(accepted: string, value: unknown, cause?: unknown): InvalidInputError {
+function invalid(accepted: string, value: unknown, cause?: Error): InvalidInputError {
   const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 100)) : `a value of type ${typeof value}`;
-  return new InvalidInputError("schedule.invalid", `${accepted}; got ${shown}.`, { cause });
+  const why = cause === undefined ? "" : ` (${cause.message.replace(/^CronPattern: /, "").replace(/\.$/, "")})`;
+  return new InvalidInputError("schedule.invalid", `${accepted}; got ${shown}${why}.`, { cause });
 }

@@ -56,10 +56,11 @@ export function keptBefore(steps: readonly StepEntries[], { name, count = 1, typ
     return matches && own.parent === null && own.type !== "create";
   });
   if (found < 0) {
-    const step = describeStep({ type: type ?? "do", name, count });
+    const wanted =
+      type === undefined ? `"${name}"${count === 1 ? "" : `#${count}`}` : describeStep({ type, name, count });
     throw new NotFoundError(
       "step.not_found",
-      `This run has no step ${step} to begin from: see the instance's history.`,
+      `This run has no step ${wanted} to begin from: see the instance's history.`,
     );
   }
   const { path } = steps[found] as StepEntries;

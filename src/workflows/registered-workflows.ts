@@ -85,8 +85,11 @@ export class RegisteredWorkflows {
     );
     if (found !== undefined) return found;
     const known = this.names.length === 0 ? "it has none" : `it has ${this.names.join(", ")}`;
-    const shown = typeof workflow === "string" ? `"${workflow.slice(0, 100)}"` : "that wasn't registered";
-    throw new NotFoundError("workflow.not_found", `The application has no workflow ${shown}; ${known}.`);
+    const problem =
+      typeof workflow === "string"
+        ? `The application has no workflow "${workflow.slice(0, 100)}"`
+        : `What was given as a workflow is neither the key or the name of one nor registered with the application`;
+    throw new NotFoundError("workflow.not_found", `${problem}; ${known}.`);
   }
 }
 

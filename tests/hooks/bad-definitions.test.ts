@@ -345,6 +345,12 @@ describe("perdure() that is refused", () => {
       "options.invalid",
       'has no option "threads"',
     ],
+    [
+      "a worker without room",
+      { database, hooks, worker: { concurrency: 0 } },
+      "options.invalid",
+      "concurrency must be",
+    ],
     ["a bad time-out", { database, stuckProcessingTimeoutMinutes: 0 }, "options.invalid", "above zero"],
     ["a bad time to keep", { database, keepCompleted: "ages" }, "duration.invalid", "keepCompleted is"],
   ])("says what is accepted, and leaves no file behind: %s", async (_, options, code, message) => {
@@ -354,6 +360,15 @@ describe("perdure() that is refused", () => {
       message: expect.stringContaining(message),
     });
     expect(existsSync(database)).toBe(false);
+  });
+
+  it("says which file can't be opened", async () => {
+    const missing = join(directory, "no such folder", "app.db");
+    await expect(perdure({ database: missing })).rejects.toMatchObject({
+      name: "StoreError",
+      code: "store.rejected",
+      message: expect.stringContaining(`The SQLite database ${JSON.stringify(missing)} can't be opened`),
+    });
   });
 
   it("can be stopped after a deadline that is none was refused", async () => {

@@ -127,7 +127,7 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       });
 
       expect(thrown).toMatchObject({ name: "InvalidInputError", code: "payload.invalid" });
-      expect(String(thrown)).toMatch(/The payload of "place" isn't what its schema accepts\. amount: .*>0/);
+      expect(String(thrown)).toMatch(/The payload of "place" didn't pass the schema\. amount: .*>0/);
       expect((await process.durableHooks.list()).hooks).toEqual([]);
     });
 

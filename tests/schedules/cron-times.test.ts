@@ -100,6 +100,10 @@ describe("what isn't a cron expression is refused, and what is accepted is said"
     expect(() => new CronTimes(cron, "UTC")).toThrow(/five fields|time that comes/);
   });
 
+  test("and what is wrong with one of its fields is said", () => {
+    expect(() => new CronTimes("61 * * * *", "UTC")).toThrow(/got "61 \* \* \* \*" \(.*minute.*61\)\.$/);
+  });
+
   test("a day that never comes", () => {
     expect(() => new CronTimes("0 0 30 2 *", "UTC")).toThrow(/must have a time that comes/);
   });

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { InvalidInputError } from "../../errors.ts";
+import { InvalidInputError, StoreError } from "../../errors.ts";
 import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
 import { withCodec } from "../codec/codec-engine.ts";
 import { type DatabaseAdapter, Store } from "../store.ts";
@@ -54,7 +54,7 @@ function openFile(path: string): SqliteDriver {
     handle.exec("pragma synchronous = full; pragma busy_timeout = 0;");
   } catch (error) {
     handle.close();
-    throw toStoreError(error);
+    throw cannotOpen(path, error);
   }
   return driverOf(handle, { owned: true });
 }
@@ -63,8 +63,18 @@ function openHandle(path: string): DatabaseSync {
   try {
     return new DatabaseSync(path);
   } catch (error) {
-    throw toStoreError(error);
+    throw cannotOpen(path, error);
   }
+}
+
+/** Says which file it is, and what may be wrong with it: SQLite says neither. */
+function cannotOpen(path: string, error: unknown): StoreError {
+  const { code } = toStoreError(error);
+  const { message } = error as Error;
+  const problem = `The SQLite database ${JSON.stringify(path)} can't be opened: ${message}`;
+  const advice =
+    code === "store.rejected" ? " Its folder must be there, and it must be a database that may be written to." : "";
+  return new StoreError(code, `${problem}.${advice}`, { cause: error, transient: code === "store.unavailable" });
 }
 
 /**
