@@ -72,6 +72,11 @@ export class CommitOutcomeUnknownError extends StoreError {
   }
 }
 
+/** Whether something was asked of a database that this process has closed. */
+export function isStoreClosed(error: unknown): boolean {
+  return error instanceof PerdureError && error.code === "store.closed";
+}
+
 /** Thrown by a handler to say that another attempt would fail the same way. */
 export class NonRetryableError extends PerdureError {
   constructor(message: string, name?: string) {

@@ -1,8 +1,9 @@
 import {
   ConflictError,
   InvalidInputError,
+  isStoreClosed,
   NotFoundError,
-  PerdureError,
+  type PerdureError,
   RevisionConflictError,
   StoreError,
 } from "../errors.ts";
@@ -42,7 +43,7 @@ function invalidStatus({ code }: InvalidInputError): number {
 
 function isUnavailable(error: unknown): boolean {
   if (error instanceof StoreError) return error.transient;
-  return error instanceof PerdureError && error.code === "store.closed";
+  return isStoreClosed(error);
 }
 
 function unavailable(): HttpError {

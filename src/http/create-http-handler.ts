@@ -1,4 +1,4 @@
-import { InvalidInputError, PerdureError } from "../errors.ts";
+import { InvalidInputError, isStoreClosed, PerdureError } from "../errors.ts";
 import { Fragment } from "../fragment/fragment.ts";
 import { toHttpError } from "./answer-error.ts";
 import { authorizeRequest, type HttpOperation } from "./authorization.ts";
@@ -51,7 +51,7 @@ class HttpServer {
     const { tickDeadlineMs, redact, maxStreams, heartbeatMs, basePath } = settings;
     this.#settings = settings;
     const onError = (error: unknown) => {
-      if (toHttpError(error).unexpected) this.#log(error, "subscribe");
+      if (toHttpError(error).unexpected && !isStoreClosed(error)) this.#log(error, "subscribe");
     };
     this.#host = new HttpHost({
       app,

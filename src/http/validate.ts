@@ -49,7 +49,7 @@ function checkText(schema: Schema, value: string, path: string, issues: Issue[])
   if (schema.enum !== undefined && !schema.enum.includes(value)) {
     issues.push({ path, message: `must be one of ${schema.enum.join(", ")}` });
   } else if (value.length < minLength || value.length > maxLength) {
-    issues.push({ path, message: `must be a text of ${minLength} to ${maxLength} characters` });
+    issues.push({ path, message: `must be a text of ${range(minLength, maxLength)} characters` });
   } else if (format === "date-time" && !isDateTime(value)) {
     issues.push({ path, message: "must be a date and time such as 2026-01-31T12:00:00Z" });
   }
@@ -58,13 +58,13 @@ function checkText(schema: Schema, value: string, path: string, issues: Issue[])
 function checkNumber(schema: Schema, value: number, path: string, issues: Issue[]): void {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema;
   if (value >= minimum && value <= maximum) return;
-  issues.push({ path, message: `must be a number from ${minimum} to ${maximum}` });
+  issues.push({ path, message: `must be ${range(minimum, maximum)}` });
 }
 
 function checkArray(schema: Schema, value: readonly unknown[], path: string, issues: Issue[]): void {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema;
   if (value.length < minItems || value.length > maxItems) {
-    issues.push({ path, message: `must have ${minItems} to ${maxItems} items` });
+    issues.push({ path, message: `must have ${range(minItems, maxItems)} items` });
   } else if (items !== undefined) {
     for (const [index, item] of value.entries()) check(items, item, `${path}[${index}]`, issues);
   }
@@ -77,6 +77,7 @@ function checkObject(schema: Schema, value: Record<string, unknown>, path: strin
     if (!Object.hasOwn(value, name)) issues.push({ path, message: `must have the field ${name}` });
   }
   for (const [name, field] of Object.entries(value)) {
+    if (issues.length >= MOST_ISSUES) return;
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (known !== undefined) check(known, field, `${path}.${name}`, issues);
     else if (typeof additionalProperties === "object")
@@ -111,6 +112,11 @@ function describeType(type: Schema["type"]): string {
   if (type === "boolean") return "true or false";
   if (type === "null" || type === undefined) return String(type ?? "any value");
   return `${type === "array" || type === "object" ? "an" : "a"} ${type}`;
+}
+
+function range(least: number, most: number): string {
+  if (most === Number.POSITIVE_INFINITY) return `at least ${least}`;
+  return least === Number.NEGATIVE_INFINITY ? `at most ${most}` : `${least} to ${most}`;
 }
 
 function isDateTime(value: string): boolean {

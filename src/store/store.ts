@@ -44,6 +44,7 @@ export class Store {
   async close(): Promise<void> {
     await Promise.all([this.hooks.idle(), this.instances.idle(), this.subjects.idle(), this.streams.idle()]);
     await this.engine.close();
+    this.work.close();
   }
 }
 

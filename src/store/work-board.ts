@@ -102,6 +102,11 @@ export class WorkBoard {
     this.#wakeups.announce(notice.namespace);
   }
 
+  /** The database was closed: who listens finds out by asking it. */
+  close(): void {
+    for (const listener of [...this.#listeners]) listener(null);
+  }
+
   /** A place for work of this name in a worker of this process, if one has room. */
   reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string): Reservation<Kind> | null {
     for (const taker of this.#takers) {

@@ -3,7 +3,6 @@ import {
   ConflictError,
   InvalidInputError,
   type NotFoundError,
-  PerdureError,
   WorkflowFailedError,
   WorkflowTerminatedError,
 } from "../errors.ts";
@@ -28,7 +27,7 @@ import { checkId } from "./names.ts";
 import { notFound } from "./not-found.ts";
 import { readHistory } from "./read-history.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
-import { type FinishedRun, toFinishedRun } from "./result-waiters.ts";
+import { toFinishedRun } from "./result-waiters.ts";
 import { toRollback } from "./rollback-report.ts";
 import { endingTrigger } from "./terminal-hooks.ts";
 import type {
@@ -38,6 +37,7 @@ import type {
   WorkflowInstanceSubscription,
 } from "./views/instance-event.ts";
 import { parseSubscribeOptions, subscribe } from "./views/subscribe.ts";
+import { waitForRun } from "./wait-for-run.ts";
 import type { EventPayloads } from "./workflow-event.ts";
 import type { InstanceOperation, WorkflowRuntime } from "./workflow-runtime.ts";
 
@@ -76,7 +76,9 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     const { timeout, signal } = options;
     const timeoutMs = timeout === undefined ? null : parseDuration(timeout, "timeout");
     signal?.throwIfAborted();
-    const run = await this.#finished(timeoutMs, signal);
+    const { results, store } = this.#runtime;
+    const wait = { look: !this.#isUnfinished, timeoutMs, signal };
+    const run = await waitForRun({ results, clock: store.clock }, this.#name, wait);
     if (run === null) throw this.#notFound();
     if (run.status === "complete") return decodeValue(run.output) as Output;
     if (run.status === "errored") throw new WorkflowFailedError(this.workflowName, this.id, decodeValue(run.error));
@@ -211,39 +213,6 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
       );
     }
     return applySchema(schema, payload, `The payload of the event "${type}"`, "event.invalid");
-  }
-
-  #finished(timeoutMs: number | null, signal: AbortSignal | undefined): Promise<FinishedRun | null> {
-    const { clock } = this.#runtime.store;
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        stop();
-        timer?.cancel();
-        signal?.removeEventListener("abort", abort);
-      };
-      const abort = () => {
-        leave();
-        reject(signal?.reason);
-      };
-      const stop = this.#runtime.results.wait(
-        this.#name,
-        (run) => {
-          leave();
-          resolve(run);
-        },
-        { look: !this.#isUnfinished },
-      );
-      const timer =
-        timeoutMs === null
-          ? undefined
-          : clock.setTimer(() => {
-              leave();
-              reject(
-                new PerdureError("result.timeout", `The instance "${this.id}" wasn't finished in time; it goes on.`),
-              );
-            }, timeoutMs);
-      signal?.addEventListener("abort", abort);
-    });
   }
 
   /** Whether we need not ask the database: it was created a moment ago, and this process hasn't finished it. */

@@ -1,7 +1,8 @@
-import type { Timer } from "../clock.ts";
+import { isStoreClosed } from "../errors.ts";
 import type { InstanceName, InstanceRecord } from "../store/instance-records.ts";
 import type { Store } from "../store/store.ts";
 import type { Topic } from "../store/work-board.ts";
+import { EarliestTimer } from "./earliest-timer.ts";
 
 /** How a run ended. */
 export type FinishedRun =
@@ -9,8 +10,13 @@ export type FinishedRun =
   | { readonly status: "errored"; readonly error: string }
   | { readonly status: "terminated" };
 
-/** `null`: the instance was deleted. */
-type Told = (run: FinishedRun | null) => void;
+/** Somebody who waits; told of the one or the other, once. */
+export interface ResultWaiter {
+  /** `null`: the instance was deleted. */
+  finished(run: FinishedRun | null): void;
+  /** Nobody will ever know: the database was closed. */
+  failed(error: unknown): void;
+}
 
 const MOST_AT_ONCE = 500;
 /** How often to look, where other processes tell us of what they finish, and where they can't. */
@@ -25,10 +31,9 @@ const GATHER_MS = 5;
  */
 export class ResultWaiters {
   readonly #store: Store;
+  readonly #timer: EarliestTimer;
   readonly #topic: Topic;
-  readonly #waiting = new Map<string, { readonly instance: InstanceName; readonly told: Set<Told> }>();
-  #timer: Timer | undefined;
-  #timerAt = 0;
+  readonly #waiting = new Map<string, { readonly instance: InstanceName; readonly waiters: Set<ResultWaiter> }>();
   #polling = false;
   /** Whether somebody has come who doesn't know yet whether it is finished already. */
   #soon = false;
@@ -36,19 +41,20 @@ export class ResultWaiters {
 
   constructor(store: Store, namespace: string) {
     this.#store = store;
+    this.#timer = new EarliestTimer(store.clock, () => void this.#poll());
     this.#topic = `${namespace}~finished`;
   }
 
-  /** Calls back once, when the instance is finished; at once in effect, if it is and `look` is true. Gives a way to stop. */
-  wait(instance: InstanceName, told: Told, { look }: { look: boolean }): () => void {
+  /** Tells it once, when the instance is finished; at once in effect, if it is and `look` is true. Gives a way to stop. */
+  wait(instance: InstanceName, waiter: ResultWaiter, { look }: { look: boolean }): () => void {
     const key = keyOf(instance);
     const known = this.#waiting.get(key);
-    if (known === undefined) this.#waiting.set(key, { instance, told: new Set([told]) });
-    else known.told.add(told);
+    if (known === undefined) this.#waiting.set(key, { instance, waiters: new Set([waiter]) });
+    else known.waiters.add(waiter);
     this.#unlisten ??= this.#store.work.listen((names) => this.#heard(names));
     this.#pollInTime();
     if (look) this.#pollSoon();
-    return () => this.#leave(key, told);
+    return () => this.#leave(key, waiter);
   }
 
   /** This process has finished it, by running it or otherwise. */
@@ -60,7 +66,7 @@ export class ResultWaiters {
   /** Others may finish it, and not be able to tell us. */
   #pollInTime(): void {
     const { alone, connected } = this.#store.work;
-    if (!alone) this.#pollAfter(connected ? SLOW_POLL_MS : FAST_POLL_MS);
+    if (!alone) this.#timer.after(connected ? SLOW_POLL_MS : FAST_POLL_MS);
   }
 
   #tell(key: string, run: FinishedRun | null): void {
@@ -68,12 +74,19 @@ export class ResultWaiters {
     if (waiting === undefined) return;
     this.#waiting.delete(key);
     this.#rest();
-    for (const told of waiting.told) told(run);
+    for (const waiter of waiting.waiters) waiter.finished(run);
   }
 
-  #leave(key: string, told: Told): void {
+  #failAll(error: unknown): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    this.#rest();
+    for (const waiter of waiting.flatMap(({ waiters }) => [...waiters])) waiter.failed(error);
+  }
+
+  #leave(key: string, waiter: ResultWaiter): void {
     const waiting = this.#waiting.get(key);
-    if (waiting === undefined || !waiting.told.delete(told) || waiting.told.size > 0) return;
+    if (waiting === undefined || !waiting.waiters.delete(waiter) || waiting.waiters.size > 0) return;
     this.#waiting.delete(key);
     this.#rest();
   }
@@ -81,26 +94,13 @@ export class ResultWaiters {
   /** Nobody waits: nothing to hear, nothing to ask. */
   #rest(): void {
     if (this.#waiting.size > 0) return;
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#timer.cancel();
     this.#unlisten?.();
     this.#unlisten = undefined;
   }
 
   #heard(names: readonly string[] | null): void {
-    if (names === null || names.includes(this.#topic)) this.#pollAfter(GATHER_MS);
-  }
-
-  #pollAfter(milliseconds: number): void {
-    const { clock } = this.#store;
-    const at = clock.monotonic() + milliseconds;
-    if (this.#timer !== undefined && this.#timerAt <= at) return;
-    this.#timer?.cancel();
-    this.#timerAt = at;
-    this.#timer = clock.setTimer(() => {
-      this.#timer = undefined;
-      void this.#poll();
-    }, milliseconds);
+    if (names === null || names.includes(this.#topic)) this.#timer.after(GATHER_MS);
   }
 
   #pollSoon(): void {
@@ -121,8 +121,8 @@ export class ResultWaiters {
         const records = await this.#store.instances.statements.find(some.map(([, { instance }]) => instance));
         for (const [index, [key]] of some.entries()) this.#compare(key, records[index] ?? null);
       }
-    } catch {
-      // the database is away: the next poll asks again
+    } catch (error) {
+      if (isStoreClosed(error)) this.#failAll(error); // else the database is away: the next poll asks again
     } finally {
       this.#polling = false;
       if (this.#soon) {

@@ -1,6 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { createHttpHandler } from "../../src/http/index.ts";
+import { defineWorkflow } from "../../src/workflows/define-workflow.ts";
 import { ControlledClock } from "../support/controlled-clock.ts";
 import { ENGINES, type TestEngine } from "../support/engines.ts";
 import { hooks, workflows } from "./support/sample-app.ts";
@@ -58,6 +60,25 @@ describe("requests", () => {
     ]);
     expect(JSON.stringify(body)).not.toContain("secret");
     expect(await stored()).toBe(0);
+  });
+
+  test("for a batch that fails for the application's own fault aren't told why", async () => {
+    const fault = Object.assign(new Error("no such file: /etc/secret"), { code: "ENOENT" });
+    const input = z.unknown().refine((value) => {
+      if (value === 2) throw fault;
+      return true;
+    });
+    const faulty = await subject.start({
+      workflows: { faulty: defineWorkflow({ name: "faulty", input }, async () => {}) },
+    });
+    const told: unknown[] = [];
+    const { status, body } = await subject
+      .serve(faulty, { onError: (error) => told.push(error) })
+      .post("/workflows/faulty/instances/batch", { instances: [{ params: 1 }, { params: 2 }] });
+
+    expect([status, body["code"]]).toEqual([500, "http.internal"]);
+    expect(JSON.stringify(body)).not.toContain("secret");
+    expect(told).toEqual([fault]);
   });
 
   test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "application/jsonp"])(

@@ -158,6 +158,9 @@ describe("Node's requests", () => {
   test.each([
     ["a target that isn't a path", "GET http://example.org/x HTTP/1.1\r\nHost: localhost\r\n\r\n"],
     ["a host that can't be", "GET / HTTP/1.1\r\nHost: a b c\r\n\r\n"],
+    ["a path that leads back", "GET /a/../b HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+    ["a path that leads back in disguise", "GET /a/%2E./b HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+    ["slashes the other way round", "GET /a\\b HTTP/1.1\r\nHost: localhost\r\n\r\n"],
     ["a method that the Web refuses", "TRACE / HTTP/1.1\r\nHost: localhost\r\n\r\n"],
   ])("with %s are answered with 400", async (_, text) => {
     const origin = await listen(createServer(toNodeHandler(async () => new Response("fine"))));

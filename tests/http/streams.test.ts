@@ -143,6 +143,30 @@ describe.each(ENGINES)("streams of events on $name", (engine) => {
     for await (const { data } of readEvents(await open(client))) expect(schema.safeParse(data).error).toBeUndefined();
   });
 
+  test("end with the application, and so does all that waits in it", async () => {
+    const opened = subject.database?.toOpen();
+    if (opened === undefined) throw new Error("There is no database.");
+    const app = await perdure({ database: opened, workflows, namespace: "ending", logger: subject.logs });
+    const instance = await app.workflows.approval.create({ id: "one" });
+    const stream = readEvents(await open(subject.serve(app)));
+    while ((await stream.next()).value?.type !== "wait_started");
+    const waiting = [instance.result(), (await instance.subscribe({ filter: ["workflow_completed"] })).next()].map(
+      (promise) =>
+        promise.then(
+          () => "none",
+          (error) => error.code,
+        ),
+    );
+
+    await app.stop();
+    await app.parts.store.close(); // where it isn't the application's own
+
+    for await (const { type } of stream) expect(type).toBe("workflow_waiting"); // it ends, without an end of the run
+    expect(await Promise.all(waiting)).toEqual(["store.closed", "store.closed"]);
+    await expect(instance.result()).rejects.toMatchObject({ code: "store.closed" });
+    expect(subject.logs.messages("error")).toEqual([]);
+  });
+
   test("aren't silent for long", async () => {
     const clock = new ControlledClock();
     const adapter = subject.database?.reopen({ clock });

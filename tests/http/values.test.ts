@@ -65,6 +65,8 @@ describe.each(ENGINES)("values over HTTP on $name", (engine) => {
     ["a kind of a prototype", { $perdure: "__proto__" }],
     ["a field too many", { $perdure: "Date", value: "2026-01-31T12:00:00Z", x: 1 }],
     ["a pattern that can't be", { $perdure: "RegExp", source: "(", flags: "" }],
+    ["a million digits", { deep: [{ $perdure: "bigint", value: "9".repeat(1_000_000) }] }],
+    ["a stream of some step", { deep: { $perdure: "stream", id: "1", kind: "bytes", bytes: 1, chunks: 1 } }],
     ["billions of holes", { deep: [{ $perdure: "array", length: 4_000_000_000, value: {} }] }],
   ])("with %s are refused", async (_, params) => {
     const { client } = await setUp();

@@ -1,4 +1,5 @@
 import type { Duration } from "../../duration.ts";
+import { PerdureError } from "../../errors.ts";
 import { createEach } from "../../workflows/create-batch.ts";
 import type { CreateOptions } from "../../workflows/create-options.ts";
 import { MOST_IN_BATCH } from "../../workflows/workflow-settings.ts";
@@ -99,15 +100,27 @@ export const createBatch = defineRoute({
     const instances = body.instances.map((one, index) => toCreateOptions(one, `instances[${index}].params`));
     const { maxBatchSize } = workflow.runtime.workflows.settings;
     const places = new Map<unknown, number>(instances.map((options, index) => [options, index]));
+    const faults: unknown[] = [];
     const create = async (options: CreateOptions<unknown>) => {
       if (idempotencyKey === null) return workflow.binding.create(options);
       const suffix = `-${places.get(options)}`;
       const id = options.id ?? (await idOfKey(idempotencyKey, suffix));
       return createRepeatably(workflow, { ...options, id }, `${idempotencyKey}${suffix}`);
     };
-    return { status: 201, body: present(CREATED, await createEach({ instances }, create, maxBatchSize), show) };
+    const noted = (options: CreateOptions<unknown>) => create(options).catch(note(faults));
+    const created = await createEach({ instances }, noted, maxBatchSize);
+    if (faults.length > 0) throw faults[0];
+    return { status: 201, body: present(CREATED, created, show) };
   },
 });
+
+/** Errors that aren't ours to tell, whatever their codes: what a schema of the application's threw may say what nobody should know. */
+function note(faults: unknown[]): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof PerdureError)) faults.push(error);
+    throw error;
+  };
+}
 
 /** What was sent, as `create` takes it. Durations are checked there. */
 export function toCreateOptions<Sent extends Pick<NewInstance, "params" | "retention">>(

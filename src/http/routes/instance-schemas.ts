@@ -1,21 +1,9 @@
+import { INSTANCE_STATUSES } from "../../store/instance-records.ts";
 import type { HttpResource } from "../authorization.ts";
 import { component, objectOf, type Schema } from "../schema.ts";
 import { FAILURE, LABELS, MAYBE_TIME, NAME, TIME, UNREADABLE, VALUE } from "../schemas.ts";
 
-export const STATUS = {
-  type: "string",
-  enum: [
-    "queued",
-    "running",
-    "waiting",
-    "waitingForPause",
-    "paused",
-    "rollingBack",
-    "complete",
-    "errored",
-    "terminated",
-  ],
-} as const satisfies Schema;
+export const STATUS = { type: "string", enum: INSTANCE_STATUSES } as const satisfies Schema;
 
 /** Of a run. */
 export const ROLLBACK = {

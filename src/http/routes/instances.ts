@@ -1,6 +1,7 @@
+import type { InstanceHandle } from "../../workflows/instance-handle.ts";
 import { present } from "../present.ts";
-import { defineRoute } from "../route.ts";
-import { objectOf } from "../schema.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { type FromSchema, objectOf, type Schema } from "../schema.ts";
 import { DONE, NAME } from "../schemas.ts";
 import { INSTANCE, INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
 
@@ -37,57 +38,58 @@ export const deleteInstance = defineRoute({
   },
 });
 
-export const pauseInstance = defineRoute({
-  method: "POST",
-  path: `${INSTANCE_PATH}/pause`,
+/** What is done to an instance without anything to say. */
+function defineAction<const Body extends Schema = Record<never, never>>(action: {
+  readonly path: string;
+  readonly name: string;
+  readonly summary: string;
+  readonly body?: Body;
+  readonly errors: readonly number[];
+  act(instance: InstanceHandle, body: FromSchema<Body>): Promise<void>;
+}): Route {
+  const { path, act, ...rest } = action;
+  return defineRoute({
+    ...rest,
+    method: "POST",
+    path: `${INSTANCE_PATH}/${path}`,
+    operation: "manage",
+    resource: instanceResource,
+    params: INSTANCE_PARAMS,
+    bodyOptional: true,
+    answers: DONE,
+    handle: async ({ host, params, body }) => {
+      await act(host.instance(params), body);
+      return { status: 204 };
+    },
+  });
+}
+
+export const pauseInstance = defineAction({
+  path: "pause",
   name: "pauseInstance",
   summary: "Lets running steps end and begins no others.",
-  operation: "manage",
-  resource: instanceResource,
-  params: INSTANCE_PARAMS,
-  answers: DONE,
   errors: [404, 409],
-  handle: async ({ host, params }) => {
-    await host.instance(params).pause();
-    return { status: 204 };
-  },
+  act: (instance) => instance.pause(),
 });
 
-export const resumeInstance = defineRoute({
-  method: "POST",
-  path: `${INSTANCE_PATH}/resume`,
+export const resumeInstance = defineAction({
+  path: "resume",
   name: "resumeInstance",
   summary: "Goes on with a paused instance. Does nothing where it isn't paused.",
-  operation: "manage",
-  resource: instanceResource,
-  params: INSTANCE_PARAMS,
-  answers: DONE,
   errors: [404, 409],
-  handle: async ({ host, params }) => {
-    await host.instance(params).resume();
-    return { status: 204 };
-  },
+  act: (instance) => instance.resume(),
 });
 
-export const terminateInstance = defineRoute({
-  method: "POST",
-  path: `${INSTANCE_PATH}/terminate`,
+export const terminateInstance = defineAction({
+  path: "terminate",
   name: "terminateInstance",
   summary: "Ends an instance, and takes its steps back first where that is wanted.",
-  operation: "manage",
-  resource: instanceResource,
-  params: INSTANCE_PARAMS,
   body: objectOf(
     { rollback: { type: "boolean", description: "Steps that have a rollback are taken back. Default: no." } },
     [],
   ),
-  bodyOptional: true,
-  answers: DONE,
   errors: [404, 409],
-  handle: async ({ host, params, body }) => {
-    await host.instance(params).terminate(body);
-    return { status: 204 };
-  },
+  act: (instance, body) => instance.terminate(body),
 });
 
 const RESTART_POINT = objectOf(
@@ -99,37 +101,20 @@ const RESTART_POINT = objectOf(
   ["name"],
 );
 
-export const restartInstance = defineRoute({
-  method: "POST",
-  path: `${INSTANCE_PATH}/restart`,
+export const restartInstance = defineAction({
+  path: "restart",
   name: "restartInstance",
   summary:
     "Begins anew with the same params, whatever its state; with `from`, what had ended before that step keeps its results.",
-  operation: "manage",
-  resource: instanceResource,
-  params: INSTANCE_PARAMS,
   body: objectOf({ from: RESTART_POINT }, []),
-  bodyOptional: true,
-  answers: DONE,
   errors: [404],
-  handle: async ({ host, params, body }) => {
-    await host.instance(params).restart(body);
-    return { status: 204 };
-  },
+  act: (instance, body) => instance.restart(body),
 });
 
-export const retryInstance = defineRoute({
-  method: "POST",
-  path: `${INSTANCE_PATH}/retry`,
+export const retryInstance = defineAction({
+  path: "retry",
   name: "retryInstance",
   summary: "Of an errored instance, tries the steps again whose errors ended it; all others keep their results.",
-  operation: "manage",
-  resource: instanceResource,
-  params: INSTANCE_PARAMS,
-  answers: DONE,
   errors: [404, 409],
-  handle: async ({ host, params }) => {
-    await host.instance(params).retryFailedStep();
-    return { status: 204 };
-  },
+  act: (instance) => instance.retryFailedStep(),
 });

@@ -1,6 +1,6 @@
 import type { HttpResource } from "../authorization.ts";
 import { present } from "../present.ts";
-import { defineRoute } from "../route.ts";
+import { defineRoute, type Route } from "../route.ts";
 import { arrayOf, component, objectOf } from "../schema.ts";
 import { DONE, MAYBE_TIME, NAME } from "../schemas.ts";
 import { INSTANCE_REFERENCE } from "./instance-schemas.ts";
@@ -43,37 +43,32 @@ export const listSchedules = defineRoute({
   }),
 });
 
-export const pauseSchedule = defineRoute({
-  method: "POST",
-  path: `${PATH}/pause`,
-  name: "pauseSchedule",
-  summary: "Nothing fires until it is resumed, and the times that pass meanwhile aren't made up for.",
-  operation: "operate",
-  resource: scheduleResource,
-  params: PARAMS,
-  answers: DONE,
-  errors: [404],
-  handle: async ({ host, params: { workflowName, scheduleName } }) => {
-    await host.schedulesOf(workflowName).pause({ workflow: workflowName, name: scheduleName });
-    return { status: 204 };
-  },
-});
+/** Pausing and resuming. */
+function defineSwitch(action: "pause" | "resume", name: string, summary: string): Route {
+  return defineRoute({
+    method: "POST",
+    path: `${PATH}/${action}`,
+    name,
+    summary,
+    operation: "operate",
+    resource: scheduleResource,
+    params: PARAMS,
+    answers: DONE,
+    errors: [404],
+    handle: async ({ host, params: { workflowName, scheduleName } }) => {
+      await host.schedulesOf(workflowName)[action]({ workflow: workflowName, name: scheduleName });
+      return { status: 204 };
+    },
+  });
+}
 
-export const resumeSchedule = defineRoute({
-  method: "POST",
-  path: `${PATH}/resume`,
-  name: "resumeSchedule",
-  summary: "Goes on with the next time from now.",
-  operation: "operate",
-  resource: scheduleResource,
-  params: PARAMS,
-  answers: DONE,
-  errors: [404],
-  handle: async ({ host, params: { workflowName, scheduleName } }) => {
-    await host.schedulesOf(workflowName).resume({ workflow: workflowName, name: scheduleName });
-    return { status: 204 };
-  },
-});
+export const pauseSchedule = defineSwitch(
+  "pause",
+  "pauseSchedule",
+  "Nothing fires until it is resumed, and the times that pass meanwhile aren't made up for.",
+);
+
+export const resumeSchedule = defineSwitch("resume", "resumeSchedule", "Goes on with the next time from now.");
 
 export const runSchedule = defineRoute({
   method: "POST",

@@ -1,5 +1,6 @@
 import { ConflictError, NotFoundError } from "../../errors.ts";
 import { SubjectDispatcher } from "../../subjects/subject-dispatcher.ts";
+import type { HttpResource } from "../authorization.ts";
 import type { HttpHost } from "../http-host.ts";
 import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
@@ -79,7 +80,7 @@ export const getSubject = defineRoute({
   name: "getSubject",
   summary: "A subject.",
   operation: "read",
-  resource: ({ dispatcherId, subjectKey }) => ({ kind: "subject", dispatcherId, subjectKey }),
+  resource: subjectResource,
   params: PARAMS,
   answers: { 200: { description: "As it is now.", schema: SUBJECT } },
   errors: [404],
@@ -96,7 +97,7 @@ export const releaseSubject = defineRoute({
   name: "releaseSubject",
   summary: "Takes a subject from whoever has claimed it: neither a success nor a failure, and due as it was.",
   operation: "operate",
-  resource: ({ dispatcherId, subjectKey }) => ({ kind: "subject", dispatcherId, subjectKey }),
+  resource: subjectResource,
   params: PARAMS,
   body: objectOf(
     {
@@ -123,7 +124,7 @@ export const makeSubjectDue = defineRoute({
   name: "makeSubjectDue",
   summary: "Makes a subject due now that nobody has claimed.",
   operation: "operate",
-  resource: ({ dispatcherId, subjectKey }) => ({ kind: "subject", dispatcherId, subjectKey }),
+  resource: subjectResource,
   params: PARAMS,
   answers: DONE,
   errors: [404, 409],
@@ -145,6 +146,10 @@ export const makeSubjectDue = defineRoute({
     return { status: 204 };
   },
 });
+
+function subjectResource(params: { readonly dispatcherId: string; readonly subjectKey: string }): HttpResource {
+  return { kind: "subject", dispatcherId: params.dispatcherId, subjectKey: params.subjectKey };
+}
 
 function dispatcherOf(host: HttpHost, { dispatcherId }: { readonly dispatcherId: string }): SubjectDispatcher {
   return new SubjectDispatcher(host.subjects(dispatcherId));

@@ -1,6 +1,7 @@
-import type { Timer } from "../../clock.ts";
+import { isStoreClosed } from "../../errors.ts";
 import type { InstancePosition } from "../../store/instance-records.ts";
 import type { Store } from "../../store/store.ts";
+import { EarliestTimer } from "../earliest-timer.ts";
 
 const MOST_AT_ONCE = 500;
 /** Looks come in growing intervals while nothing changes. */
@@ -48,16 +49,16 @@ export class InstanceWatcher {
  */
 export class InstanceWatchers {
   readonly #store: Store;
+  readonly #timer: EarliestTimer;
   readonly #names: readonly string[];
   readonly #watchers = new Map<string, Set<InstanceWatcher>>();
-  #timer: Timer | undefined;
-  #timerAt = 0;
   #interval = FIRST_POLL_MS;
   #polling = false;
   #unlisten: (() => void) | undefined;
 
   constructor(store: Store, namespace: string) {
     this.#store = store;
+    this.#timer = new EarliestTimer(store.clock, () => void this.#poll());
     this.#names = [namespace, `${namespace}~finished`];
   }
 
@@ -73,8 +74,7 @@ export class InstanceWatchers {
     known?.delete(watcher);
     if (known?.size === 0) this.#watchers.delete(watcher.ref);
     if (this.#watchers.size > 0) return;
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#timer.cancel();
     this.#unlisten?.();
     this.#unlisten = undefined;
   }
@@ -82,7 +82,7 @@ export class InstanceWatchers {
   /** Waits until there may be something new. */
   async wait(watcher: InstanceWatcher): Promise<void> {
     const told = watcher.wait();
-    if (watcher.waiting && !this.#store.work.alone) this.#pollAfter(FIRST_POLL_MS);
+    if (watcher.waiting && !this.#store.work.alone) this.#timer.after(FIRST_POLL_MS);
     await told;
   }
 
@@ -93,19 +93,7 @@ export class InstanceWatchers {
   }
 
   #heard(names: readonly string[] | null): void {
-    if (names === null || names.some((name) => this.#names.includes(name))) this.#pollAfter(GATHER_MS);
-  }
-
-  #pollAfter(milliseconds: number): void {
-    const { clock } = this.#store;
-    const at = clock.monotonic() + milliseconds;
-    if (this.#timer !== undefined && this.#timerAt <= at) return;
-    this.#timer?.cancel();
-    this.#timerAt = at;
-    this.#timer = clock.setTimer(() => {
-      this.#timer = undefined;
-      void this.#poll();
-    }, milliseconds);
+    if (names === null || names.some((name) => this.#names.includes(name))) this.#timer.after(GATHER_MS);
   }
 
   async #poll(): Promise<void> {
@@ -119,13 +107,18 @@ export class InstanceWatchers {
         const positions = await this.#store.instances.statements.positions(some);
         for (const [index, ref] of some.entries()) news = this.#compare(ref, positions[index] ?? null) || news;
       }
-    } catch {
-      // the database is away: the next look asks again
+    } catch (error) {
+      if (isStoreClosed(error)) this.#tellAll(); // else the database is away: the next look asks again
     } finally {
       this.#polling = false;
       this.#interval = news ? FIRST_POLL_MS : Math.min(this.#interval * 2, LONGEST_POLL_MS);
-      if (this.#waitingRefs().length > 0) this.#pollAfter(this.#interval);
+      if (this.#waitingRefs().length > 0) this.#timer.after(this.#interval);
     }
+  }
+
+  /** They will see for themselves what has become of the database. */
+  #tellAll(): void {
+    for (const watcher of [...this.#watchers.values()].flatMap((some) => [...some])) watcher.tell();
   }
 
   #waitingRefs(): string[] {
