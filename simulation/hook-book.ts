@@ -8,7 +8,7 @@ import type {
   SettleResult,
 } from "../src/store/hook-records.ts";
 import { RELAY } from "../src/store/relay.ts";
-import { dueAt, type HookAccount, presentResult } from "./hook-account.ts";
+import { type HookAccount, openAccount, presentResult, takeIn } from "./hook-account.ts";
 import { RunBook } from "./run-book.ts";
 import { numberOf, type TriggerRecord } from "./trigger-record.ts";
 import type { World } from "./world.ts";
@@ -125,6 +125,7 @@ export class HookBook {
       const account = this.accounts.get(id) as HookAccount;
       account.nextN = null;
       account.nextAt = Number.POSITIVE_INFINITY;
+      account.latestAt = null;
     }
   }
 
@@ -140,6 +141,8 @@ export class HookBook {
       }
       account.state = "live";
       account.availableAt = this.#world.now;
+      account.latestAt = null;
+      account.attempts = 0;
       this.runs.forget(id);
     }
   }
@@ -201,20 +204,7 @@ export class HookBook {
     if (key !== null && this.holderOf(name, key) !== undefined) {
       this.#violate("keys collapse", `#${n} has a row of its own, although the key "${key}" was held`);
     }
-    const account: HookAccount = {
-      id,
-      name,
-      key,
-      state: "live",
-      n,
-      nextN: null,
-      triggeredAt: hook.triggeredAt ?? at,
-      lastTrigger: id,
-      lock: lease?.lock ?? null,
-      availableAt: lease === null ? dueAt(hook, at) : at + lease.leaseMs,
-      nextAt: Number.POSITIVE_INFINITY,
-      purgeAt: Number.POSITIVE_INFINITY,
-    };
+    const account = openAccount(hook, n, at);
     this.accounts.set(id, account);
     if (lease !== null) this.#claim(account, lease.lock, 1, 1);
   }
@@ -231,12 +221,14 @@ export class HookBook {
     if (account.lastTrigger === hook.id) this.#violate("a trigger that is sent again counts once", `#${n}`);
     const triggeredAt = hook.triggeredAt ?? at;
     const newer = triggeredAt >= account.triggeredAt;
+    const due = takeIn(account, hook, at, newer);
     if (account.lock !== null) {
       account.nextN = newer ? n : (account.nextN ?? account.n);
-      account.nextAt = Math.min(account.nextAt, dueAt(hook, at));
+      account.nextAt = due;
     } else {
       if (newer) account.n = n;
-      account.availableAt = Math.min(account.availableAt, dueAt(hook, at));
+      account.availableAt = due;
+      account.attempts = 0;
     }
     account.triggeredAt = Math.max(account.triggeredAt, triggeredAt);
     account.lastTrigger = hook.id;
@@ -244,6 +236,7 @@ export class HookBook {
 
   #claim(account: HookAccount, lock: string, triggers: number, attempts: number): void {
     const key = `${account.id}:${triggers}`;
+    account.attempts = attempts;
     this.#claims.set(`${account.id} ${lock}`, { key, n: account.n });
     this.runs.claimed(account, key, attempts);
   }
@@ -265,7 +258,10 @@ export class HookBook {
     account.lock = null;
     const { key, n } = this.#claims.get(`${id} ${lock}`) as Claim;
     if (outcome.kind === "completed") this.runs.completed(account, key);
-    if (outcome.kind === "released") this.runs.released(key);
+    if (outcome.kind === "released") {
+      this.runs.released(key);
+      account.attempts--;
+    }
     if (account.nextN !== null) {
       if (result !== "pending") {
         this.#violate(
@@ -277,6 +273,7 @@ export class HookBook {
       account.nextN = null;
       account.availableAt = Math.max(account.nextAt, at);
       account.nextAt = Number.POSITIVE_INFINITY;
+      account.attempts = 0;
       return;
     }
     const waits = outcome.kind === "retry" || outcome.kind === "released";

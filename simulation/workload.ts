@@ -156,6 +156,7 @@ export class Workload {
       ...(key === null ? {} : { key }),
       ...(ownId === null ? {} : { id: ownId }),
       ...(processAt === null ? {} : { processAt }),
+      ...(key === null || processAt !== null ? {} : debounceOf(record)),
     };
     return { record, payload: { n: record.n, plan: record.plan }, options };
   }
@@ -217,4 +218,10 @@ export class Workload {
 function note(process: SimulatedProcess, { n, name, key, plan }: TriggerRecord, what: string): void {
   const details = what.startsWith("triggers") ? ` ${name}${key === null ? "" : `/${key}`} (${plan.join(", ")})` : "";
   process.surroundings.world.note(process.name, `#${n} ${what}${details}`);
+}
+
+/** Every third one with a key. By its number, so that worlds without keys stay what they were. */
+function debounceOf({ n }: TriggerRecord): Pick<TriggerOptions, "debounce"> {
+  const delay = 200 + (n % 7) * 1500;
+  return n % 3 === 0 ? { debounce: { delay, maxWait: n % 2 === 0 ? 2 * delay : false } } : {};
 }

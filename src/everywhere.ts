@@ -35,6 +35,7 @@ export { migrate } from "./fragment/migrate.ts";
 export type { TriggerArguments, UnitOfWork } from "./fragment/unit-of-work.ts";
 export type { RunWithin, WithinAsync, WithinSync } from "./fragment/within.ts";
 export { type WorkflowsConfig, WorkflowsFragment, workflowsFragment } from "./fragment/workflows-fragment.ts";
+export type { DebounceOptions } from "./hooks/debounce.ts";
 export {
   type AnyHookDefinition,
   defineHook,

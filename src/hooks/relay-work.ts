@@ -1,4 +1,5 @@
 import type { AttemptFailure, Work } from "../queue/work.ts";
+import { dueAt } from "../store/due-time.ts";
 import type { ClaimedHook } from "../store/hook-records.ts";
 import { fromRelay } from "../store/relay.ts";
 import type { Store } from "../store/store.ts";
@@ -36,8 +37,7 @@ export class RelayWork implements Work {
       await transaction.insertHooks([trigger]);
       return true;
     });
-    const delayMs = trigger.processAt === null ? 0 : Math.max(trigger.processAt - claimedAt, 0);
-    if (relayed) this.#store.work.post({ namespace, delayMs });
+    if (relayed) this.#store.work.post({ namespace, delayMs: dueAt(trigger, claimedAt) - claimedAt });
     return null;
   }
 

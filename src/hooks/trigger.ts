@@ -1,9 +1,11 @@
+import type { Duration } from "../duration.ts";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { parseRetries, type RetryOptions } from "../queue/retry-policy.ts";
 import { applySchema, isThenable } from "../schema.ts";
 import type { HookInsert } from "../store/hook-records.ts";
 import { encodeValue, timeOfDate } from "../values/index.ts";
+import { type DebounceOptions, parseDebounce } from "./debounce.ts";
 import { checkText } from "./names.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
 
@@ -15,13 +17,19 @@ export interface TriggerOptions {
    * run once more.
    */
   readonly key?: string;
+  /**
+   * With a key, instead of a time: the hook runs when no trigger of the key has come in for this long. Each one starts the delay anew.
+   *
+   * @example await app.hooks.reindex.trigger(page, { key: page.id, debounce: { delay: "10 seconds", maxWait: "2 minutes" } });
+   */
+  readonly debounce?: Duration | DebounceOptions;
   /** Instead of the hook's own policy, field by field. */
   readonly retries?: RetryOptions;
   /** An id of your own: a second trigger of this hook with it does nothing. The hook's id is `name/id`. */
   readonly id?: string;
 }
 
-const FIELDS = ["processAt", "key", "retries", "id"];
+const FIELDS = ["processAt", "key", "debounce", "retries", "id"];
 /** The end of the year 9999: later dates are mistakes, most often microseconds. */
 const LATEST_TIME = 253_402_300_799_999;
 
@@ -34,7 +42,8 @@ export function prepareTrigger(
   createId: () => string,
 ): HookInsert | Promise<HookInsert> {
   const definition = hooks.get(name);
-  const { processAt, key, retries, id } = checkTrigger(options);
+  const { processAt, key, debounce, retries, id } = checkTrigger(options);
+  const quiet = debounce === undefined ? null : parseDebounce(debounce);
   const policy = retries === undefined ? null : JSON.stringify(parseRetries(retries, "retries"));
   const trace = hooks.settings.captureTraceContext();
   const toInsert = (value: unknown): HookInsert => ({
@@ -49,6 +58,7 @@ export function prepareTrigger(
     retries: policy,
     trace: trace ? encodeValue(trace, { label: "traceContext", maxBytes: 8192 }) : null,
     processAt: processAt === undefined ? null : (timeOfDate(processAt) ?? (processAt as number)),
+    debounce: quiet,
     lease: null,
   });
   const validated = applySchema(definition.schema, payload, `The payload of "${name}"`);
@@ -58,7 +68,7 @@ export function prepareTrigger(
 function checkTrigger(options: TriggerOptions | undefined): TriggerOptions {
   if (options === undefined) return {};
   checkOptions(options, { label: "A trigger", fields: FIELDS, code: "trigger.invalid" });
-  const { processAt, key, id } = options;
+  const { processAt, key, debounce, id } = options;
   if (processAt !== undefined) checkTime(processAt);
   if (key !== undefined) checkText(key, "A key");
   if (id !== undefined) checkText(id, "An id");
@@ -66,6 +76,12 @@ function checkTrigger(options: TriggerOptions | undefined): TriggerOptions {
     throw invalid(
       "A trigger has an id, which stands for one call, or a key, under which many calls become one; not both",
     );
+  }
+  if (debounce !== undefined && key === undefined) {
+    throw invalid("A trigger with debounce needs a key: it is put off by others of the same key");
+  }
+  if (debounce !== undefined && processAt !== undefined) {
+    throw invalid("A trigger has a time, processAt, or a delay that others start anew, debounce; not both");
   }
   return options;
 }

@@ -1,3 +1,4 @@
+import { dueAt } from "../store/due-time.ts";
 import type { InsertResult } from "../store/engine.ts";
 import type { ClaimedHook, HookInsert } from "../store/hook-records.ts";
 import type { Store } from "../store/store.ts";
@@ -54,8 +55,7 @@ export class TriggerPlan {
       return;
     }
     reservation?.cancel();
-    const delayMs = write.processAt === null ? 0 : Math.max(write.processAt - at, 0);
-    this.#store.work.post({ namespace: write.namespace, delayMs });
+    this.#store.work.post({ namespace: write.namespace, delayMs: dueAt(write, at) - at });
   }
 }
 

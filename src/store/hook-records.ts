@@ -11,6 +11,14 @@ export interface HookLease extends HookReference {
   readonly lock: string;
 }
 
+/** How a trigger with a key waits for silence: both times are counted from the trigger, by the database's time. */
+export interface Debounce {
+  /** How long it must stay quiet after this trigger. */
+  readonly delayMs: number;
+  /** How long the trigger waits at most, whatever follows it. Never less than the delay. */
+  readonly maxWaitMs: number;
+}
+
 /** A trigger, as it is stored. Values are encoded already. */
 export interface HookInsert extends HookReference {
   readonly name: string;
@@ -24,8 +32,10 @@ export interface HookInsert extends HookReference {
   readonly payload: string;
   readonly retries: string | null;
   readonly trace: string | null;
-  /** When it is due; null is at once, by the database's time. */
+  /** When it is due; null is at once, by the database's time. A trigger with a debounce is due then at the latest, if it has both. */
   readonly processAt: number | null;
+  /** Only with a key. */
+  readonly debounce: Debounce | null;
   /**
    * Given when the inserting process starts it itself: the row is born claimed, with its first attempt counted. Never with a
    * key, because such a trigger may become part of another row.

@@ -15,9 +15,14 @@ function trigger(id: string, overrides: Partial<HookInsert> = {}): HookInsert {
     retries: null,
     trace: null,
     processAt: null,
+    debounce: null,
     lease: null,
     ...overrides,
   };
+}
+
+function quiet(delayMs: number, maxWaitMs: number): Partial<HookInsert> {
+  return { debounce: { delayMs, maxWaitMs } };
 }
 
 describe("triggers that are written together", () => {
@@ -79,6 +84,22 @@ describe("triggers that are written together", () => {
     ]);
 
     expect(merged).toMatchObject([{ payload, triggers: 2, triggeredAt: payload === "1" ? first : second }]);
+  });
+
+  it.each<[string, Partial<HookInsert>, Partial<HookInsert>, Partial<HookInsert>]>([
+    ["the last delay, and the shortest wait", quiet(5, 50), quiet(3, 60), quiet(3, 50)],
+    ["the last delay, if that is the longer", quiet(3, 50), quiet(5, 40), quiet(5, 40)],
+    ["no delay beyond the shortest wait", quiet(3, 4), quiet(9, 90), quiet(4, 4)],
+    ["a time for a bound", quiet(5, 50), { processAt: 7 }, { ...quiet(5, 50), processAt: 7 }],
+    ["a time for a bound, that came first", { processAt: 7 }, quiet(5, 50), { ...quiet(5, 50), processAt: 7 }],
+    ["the earliest bound", { ...quiet(5, 50), processAt: 7 }, { processAt: 6 }, { ...quiet(5, 50), processAt: 6 }],
+    ["a bound of those before", { ...quiet(5, 50), processAt: 7 }, quiet(3, 60), { ...quiet(3, 50), processAt: 7 }],
+    ["no delay, if the last is due at once", quiet(5, 50), {}, {}],
+    ["no delay, if the first is due at once", {}, quiet(5, 50), {}],
+  ])("when they are debounced have %s", (_, first, second, expected) => {
+    const { merged } = mergeTriggers([trigger("a", { key: "k", ...first }), trigger("b", { key: "k", ...second })]);
+
+    expect(merged).toEqual([trigger("b", { key: "k", triggers: 2, ...expected })]);
   });
 
   it("count once if they are the same", () => {

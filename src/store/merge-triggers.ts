@@ -1,7 +1,8 @@
-import type { HookInsert } from "./hook-records.ts";
+import type { Debounce, HookInsert } from "./hook-records.ts";
 
 /**
- * Triggers of one key that are written together become one: the newest payload and policy, the earliest time, all counted.
+ * Triggers of one key that are written together become one: the newest payload and policy, the earliest time, all counted. Of those
+ * that are debounced the newest decides how long it must stay quiet, and none waits for longer than it may.
  * Gives what to write, and for each trigger its place there.
  */
 export function mergeTriggers(triggers: readonly HookInsert[]): { merged: HookInsert[]; places: number[] } {
@@ -23,12 +24,29 @@ export function mergeTriggers(triggers: readonly HookInsert[]): { merged: HookIn
 
 function collapse(earlier: HookInsert, later: HookInsert): HookInsert {
   if (later.id === earlier.id) return earlier; // sent twice
-  const atOnce = earlier.processAt === null || later.processAt === null;
+  const [older, newest] = isNewer(later, earlier) ? [earlier, later] : [later, earlier];
+  const atOnce = isDueAtOnce(earlier) || isDueAtOnce(later);
   return {
-    ...(isNewer(later, earlier) ? later : earlier),
+    ...newest,
     triggers: earlier.triggers + later.triggers,
-    processAt: atOnce ? null : Math.min(earlier.processAt, later.processAt),
+    processAt: atOnce ? null : earliest(earlier.processAt, later.processAt),
+    debounce: atOnce ? null : mergeDebounces(older.debounce, newest.debounce),
   };
+}
+
+function isDueAtOnce({ processAt, debounce }: HookInsert): boolean {
+  return processAt === null && debounce === null;
+}
+
+function earliest(left: number | null, right: number | null): number | null {
+  return left === null || right === null ? (left ?? right) : Math.min(left, right);
+}
+
+/** They are written at one time, so that theirs can be compared. */
+function mergeDebounces(older: Debounce | null, newest: Debounce | null): Debounce | null {
+  if (older === null || newest === null) return newest ?? older;
+  const maxWaitMs = Math.min(older.maxWaitMs, newest.maxWaitMs);
+  return { delayMs: Math.min(newest.delayMs, maxWaitMs), maxWaitMs };
 }
 
 /** Relayed triggers know when they were triggered; those that don't are triggered just now. */

@@ -10,8 +10,8 @@ export const RELAY = "$relay";
 type RelayedTrigger = Omit<HookInsert, "namespace" | "triggeredAt" | "lease">;
 
 export function toRelay(trigger: HookInsert): HookInsert {
-  const { id, ownId, name, key, triggers, payload, retries, trace, processAt } = trigger;
-  const relayed: RelayedTrigger = { id, ownId, name, key, triggers, payload, retries, trace, processAt };
+  const { id, ownId, name, key, triggers, payload, retries, trace, processAt, debounce } = trigger;
+  const relayed: RelayedTrigger = { id, ownId, name, key, triggers, payload, retries, trace, processAt, debounce };
   return {
     ...trigger,
     id: `relay~${id}`,
@@ -22,10 +22,13 @@ export function toRelay(trigger: HookInsert): HookInsert {
     retries: null,
     trace: null,
     processAt: null,
+    debounce: null,
   };
 }
 
 /** `triggeredAt` is when the relay was written, by the database's time: what is relayed late doesn't replace what is newer. */
 export function fromRelay(namespace: string, payload: string, triggeredAt: number): HookInsert {
-  return { ...(JSON.parse(payload) as RelayedTrigger), namespace, triggeredAt, lease: null };
+  const trigger = JSON.parse(payload) as RelayedTrigger;
+  const debounce = trigger.debounce ?? null; // relays from before there was one have none
+  return { ...trigger, debounce, namespace, triggeredAt, lease: null };
 }

@@ -81,6 +81,7 @@ export function endingTrigger(
     retries: null,
     trace: null,
     processAt: null,
+    debounce: null,
     lease: null,
   };
 }

@@ -35,6 +35,10 @@ const triggerOptions = hostileOptions({
   key: hostileText,
   id: hostileText,
   processAt: fc.oneof<fc.Arbitrary<Recipe>[]>(hostileNumber, given(fc.date())),
+  debounce: fc.oneof<fc.Arbitrary<Recipe>[]>(
+    hostileNumber,
+    hostileOptions({ delay: hostileNumber, maxWait: hostileNumber }),
+  ),
   retries,
 });
 

@@ -104,6 +104,23 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       expect(greet.payloads).toEqual(["bob"]);
     });
 
+    it("make one run of each minute that has triggers, when its end is their time", async () => {
+      const greet = recordCalls<string>();
+      const process = test.process({ greet: greet.definition });
+      process.start();
+      const begun = test.clock.now();
+      const minute = 60 * SECOND;
+      for (const second of [10, 35, 59, 61, 119, 200]) {
+        await test.clock.advanceAndSettle(begun + second * SECOND - test.clock.now());
+        const processAt = Math.ceil(test.clock.now() / minute) * minute;
+        await process.hooks.greet.trigger(`at ${second}`, { key: "k", processAt });
+      }
+      await test.clock.advanceAndSettle(minute);
+
+      await eventually(() => expect(greet.payloads).toEqual(["at 59", "at 119", "at 200"]));
+      expect(greet.calls.map(({ hook }) => Number(hook.processAt) - begun)).toEqual([minute, 2 * minute, 4 * minute]);
+    });
+
     it("start a hook at once that waits for a retry, with fresh attempts", async () => {
       const greet = recordCalls<string>((name) => name === "ada" && Promise.reject(new Error("no")), {
         retries: { delay: 60 * SECOND, backoff: "constant" },

@@ -52,6 +52,19 @@ export const HOOK_MUTATIONS: readonly Mutation[] = [
   rewriting("a late relay replaces what is newer", [
     [INSERT_KEYED, /excluded\.triggered_at >= perdure_hook\.triggered_at/g, "true"],
   ]),
+  rewriting("a debounced trigger puts nothing off", [
+    [INSERT_KEYED, /then min\(excluded\.available_at, (?=case)/, "then min(perdure_hook.available_at, "],
+  ]),
+  rewriting("debounced triggers wait for ever", [
+    [INSERT_KEYED, /min\(coalesce\(perdure_hook\.latest_at, .*?\), excluded\.latest_at\)/gs, "excluded.latest_at"],
+  ]),
+  rewriting("what isn't debounced is put off", [
+    [
+      INSERT_KEYED,
+      /coalesce\(perdure_hook\.latest_at, .*?\), excluded/gs,
+      "coalesce(perdure_hook.latest_at, 1e15), excluded",
+    ],
+  ]),
   rewriting("a trigger that is sent again counts again", [
     [INSERT_KEYED, "where perdure_hook.last_trigger is not excluded.last_trigger", "where true"],
   ]),

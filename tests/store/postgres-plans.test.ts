@@ -39,6 +39,7 @@ const trigger = (index: number): HookInsert => ({
   retries: null,
   trace: null,
   processAt: null,
+  debounce: null,
   lease: null,
 });
 const scopes = [{ namespace: "app", names: ["greet", "wave"] }];

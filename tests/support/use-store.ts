@@ -70,6 +70,7 @@ export class StoreUnderTest {
       retries: null,
       trace: null,
       processAt: null,
+      debounce: null,
       lease: null,
       ...overrides,
     };

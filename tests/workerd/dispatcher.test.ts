@@ -62,6 +62,18 @@ describe("hooks in a Durable Object", () => {
     expect(ran()).toEqual([]);
   });
 
+  it("have an alarm for the time until which they are put off", async () => {
+    const greetWhenQuiet = (name: string, hours: number) =>
+      inside(({ fragment }) => fragment.services.greetWhenQuiet(name, `${hours} hours`));
+    const setFor = (due: number) => async () => expect(Math.abs(((await alarm()) ?? 0) - due)).toBeLessThan(60_000);
+    await greetWhenQuiet("ada", 1);
+    await eventually(setFor(Date.now() + 3_600_000));
+    await greetWhenQuiet("bob", 2);
+    await eventually(setFor(Date.now() + 7_200_000));
+
+    expect(await pending()).toMatchObject([{ payload: "bob" }]);
+  });
+
   it("have an alarm while they run, so that nothing is lost with the object", async () => {
     let open = () => {};
     gates.set("slow", new Promise((resolve) => (open = resolve)));

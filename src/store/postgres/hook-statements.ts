@@ -136,6 +136,8 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
       hooks.map((hook) => hook.key),
       hooks.map((hook) => hook.triggers),
       hooks.map((hook) => hook.triggeredAt),
+      hooks.map((hook) => hook.debounce?.delayMs ?? null),
+      hooks.map((hook) => hook.debounce?.maxWaitMs ?? null),
     ];
     try {
       const { rows } = await this.run(insertKeyedHooks, values, on);

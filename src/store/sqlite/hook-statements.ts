@@ -19,7 +19,7 @@ import type {
 import { toClaimedHook, toHookRecord, toSettleResult, toStatistics } from "../rows.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver } from "./driver.ts";
-import { hookValues } from "./hook-values.ts";
+import { hookValues, keyedHookValues } from "./hook-values.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import { cancelNextTriggers } from "./sql/cancel-next-triggers.ts";
 import { cancelPendingHooks } from "./sql/cancel-pending-hooks.ts";
@@ -109,10 +109,10 @@ export class SqliteHookStatements implements HookStatements {
   }
 
   foreignInsert(hook: HookInsert): ForeignInsert {
-    return {
-      text: hook.key === null ? INSERT_HOOK : INSERT_KEYED_HOOK,
-      parameters: hookValues(hook, this.#access.now()),
-    };
+    const now = this.#access.now();
+    return hook.key === null
+      ? { text: INSERT_HOOK, parameters: hookValues(hook, now) }
+      : { text: INSERT_KEYED_HOOK, parameters: keyedHookValues(hook, now) };
   }
 
   nextWake(scopes: readonly HookScope[], { takeOver }: { takeOver: boolean }): Promise<number | null> {
@@ -177,7 +177,7 @@ export class SqliteHookStatements implements HookStatements {
   }
 
   #insertKeyed(hook: HookInsert, at: number): InsertResult {
-    const [row] = this.#driver.all(INSERT_KEYED_HOOK, hookValues(hook, at));
+    const [row] = this.#driver.all(INSERT_KEYED_HOOK, keyedHookValues(hook, at));
     if (row === undefined) return this.#knownResult(hook, at);
     const id = row.id as string;
     return { result: id === hook.id ? "inserted" : "collapsed", id, at };

@@ -1,3 +1,4 @@
+import { dueAt, latestAt } from "../due-time.ts";
 import type { HookInsert } from "../hook-records.ts";
 import { WorkClass } from "../work-class.ts";
 import type { SqliteValue } from "./driver.ts";
@@ -14,7 +15,7 @@ export function hookValues(hook: HookInsert, now: number): SqliteValue[] {
     hook.trace,
     now,
     lease ? WorkClass.leased : WorkClass.fresh,
-    lease ? now + lease.leaseMs : Math.max(hook.processAt ?? now, now),
+    lease ? now + lease.leaseMs : dueAt(hook, now),
     lease?.lock ?? null,
     lease ? 1 : 0,
     lease ? now : null,
@@ -24,4 +25,9 @@ export function hookValues(hook: HookInsert, now: number): SqliteValue[] {
     hook.key === null ? null : hook.id,
     hook.ownId ? 1 : 0,
   ];
+}
+
+/** The same with a key. */
+export function keyedHookValues(hook: HookInsert, now: number): SqliteValue[] {
+  return [...hookValues(hook, now), latestAt(hook, now)];
 }

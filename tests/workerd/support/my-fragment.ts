@@ -1,4 +1,4 @@
-import { defineFragment, type Fragment, instantiate } from "../../../src/index.ts";
+import { type Duration, defineFragment, type Fragment, instantiate } from "../../../src/index.ts";
 import { durableObject, type ObjectState } from "../../../src/store/sqlite/durable-object.ts";
 
 /** Names of hooks that have run, by object. */
@@ -16,6 +16,8 @@ const definition = defineFragment<{ object: string }>("my-fragment")
   .provideServices(({ unitOfWork }) => ({
     greet: (name: string, processAt?: Date) =>
       unitOfWork(async (uow) => void uow.triggerHook("greet", name, processAt === undefined ? {} : { processAt })),
+    greetWhenQuiet: (name: string, debounce: Duration) =>
+      unitOfWork(async (uow) => void uow.triggerHook("greet", name, { key: "quiet", debounce })),
   }))
   .build();
 

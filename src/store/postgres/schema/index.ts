@@ -1,6 +1,7 @@
 import type { Migration } from "../../migration.ts";
 import type { SchemaPrefix } from "../sql/statement.ts";
 import { catalog } from "./catalog.ts";
+import { debounce } from "./debounce.ts";
 import { hooks } from "./hooks.ts";
 import { instanceTraits } from "./instance-traits.ts";
 import { lines } from "./lines.ts";
@@ -22,5 +23,6 @@ export function schemaMigrations(schema: SchemaPrefix): Migration[] {
     { owner: "perdure", number: 7, name: "schedules", breaking: false, sql: schedules(schema) },
     { owner: "perdure", number: 8, name: "catalog", breaking: false, sql: catalog(schema) },
     { owner: "perdure", number: 9, name: "lines", breaking: false, sql: lines(schema) },
+    { owner: "perdure", number: 10, name: "debounce", breaking: false, sql: debounce(schema) },
   ];
 }

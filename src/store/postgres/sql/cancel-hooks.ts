@@ -21,7 +21,8 @@ cancelled as (
 ),
 running as (
   update ${schema}hook as hook
-  set next_at = null, next_payload = null, next_retries = null, next_trace = null, next_triggers = 0
+  set next_at = null, next_payload = null, next_retries = null, next_trace = null, next_triggers = 0,
+    latest_at = null
   from target
   where ${isRowOf("hook", "target")} and target.lock is not null
   returning hook.id

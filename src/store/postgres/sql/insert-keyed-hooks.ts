@@ -1,10 +1,17 @@
-import { COLUMNS, VALUES } from "./insert-columns.ts";
+import { keyedTimes } from "../../keyed-times.ts";
+import { COLUMNS, VALUES, values } from "./insert-columns.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { batch, isRowOf, NOW } from "./statement.ts";
 
+const TRIGGERED_AT = "coalesce(item.triggered_at, clock.now)";
+/** As in `dueAt` and `latestAt`; what is null counts for nothing. */
+const DUE_AT = `greatest(coalesce(least(item.process_at, ${TRIGGERED_AT} + item.delay_ms), clock.now), clock.now)`;
+const LATEST_AT = `case when item.max_wait_ms is not null
+    then greatest(least(item.process_at, ${TRIGGERED_AT} + item.max_wait_ms), clock.now) end`;
+
 /**
  * Triggers with and without keys. A key that a pending or running hook holds takes the trigger in: pending, the newest payload
- * and policy replace the stored ones and the earliest time counts; running, the trigger is stored beside it for once more.
+ * and policy replace the stored ones; running, the trigger is stored beside it for once more. For the times see `keyedTimes`.
  * A trigger that is sent again counts once, and an older one that comes late doesn't replace a newer: it counts, and makes a
  * running hook run once more with what it has.
  * Indexes: hook_pkey, hook_key.
@@ -13,7 +20,9 @@ export function insertKeyedHooks(schema: SchemaPrefix): Statement {
   const text = "text";
   const contents = { namespace: text, id: text, name: text, payload: text, retries: text, trace: text };
   const times = { process_at: "bigint", lock: text, lease_ms: "bigint", own_id: "boolean" };
-  const items = batch(2, { ...contents, ...times, key: text, triggers: "int", triggered_at: "bigint" });
+  const debounce = { delay_ms: "bigint", max_wait_ms: "bigint" };
+  const items = batch(2, { ...contents, ...times, key: text, triggers: "int", triggered_at: "bigint", ...debounce });
+  const { availableAt, nextAt, latestAt } = keyedTimes({ row: "hook", least: "least" });
   const pending = "hook.lock is null";
   const newer = "excluded.triggered_at >= hook.triggered_at";
   const replaced = (column: string) =>
@@ -35,8 +44,8 @@ plain as (
   returning namespace, id
 ),
 keyed as (
-  insert into ${schema}hook as hook (${COLUMNS}, triggered_at, key, triggers, last_trigger)
-  select ${VALUES}, coalesce(item.triggered_at, clock.now), item.key, item.triggers, item.id
+  insert into ${schema}hook as hook (${COLUMNS}, triggered_at, key, triggers, last_trigger, latest_at)
+  select ${values(DUE_AT)}, ${TRIGGERED_AT}, item.key, item.triggers, item.id, ${LATEST_AT}
   from item cross join clock
   left join lateral (select true as exists from ${schema}hook as hook where ${isRowOf("hook", "item")} limit 1) as known on true
   where item.key is not null and known.exists is null
@@ -46,10 +55,11 @@ keyed as (
     payload = ${replaced("payload")},
     retries = ${replaced("retries")},
     trace = ${replaced("trace")},
-    available_at = case when ${pending} then least(hook.available_at, excluded.available_at) else hook.available_at end,
+    available_at = ${availableAt},
     attempts = case when ${pending} then 0 else hook.attempts end,
     triggers = hook.triggers + case when ${pending} then excluded.triggers else 0 end,
-    next_at = case when ${pending} then null else least(hook.next_at, excluded.available_at) end,
+    next_at = ${nextAt},
+    latest_at = ${latestAt},
     next_payload = ${stored("payload")},
     next_retries = ${stored("retries")},
     next_trace = ${stored("trace")},

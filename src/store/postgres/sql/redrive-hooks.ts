@@ -8,7 +8,7 @@ export function redriveHooks(schema: SchemaPrefix): Statement {
     name: "redrive_hooks",
     text: `
 update ${schema}hook as hook set
-  available_at = ${NOW}, class = 0, attempts = 0, recoveries = 0, finished_at = null
+  available_at = ${NOW}, class = 0, attempts = 0, recoveries = 0, finished_at = null, latest_at = null
 where hook.namespace = $2 and hook.id = any ($3::text[]) and ${STATUS_CONDITIONS.failed}
   and not exists (
     select from ${schema}hook as holder

@@ -1,5 +1,6 @@
 import type { Migration } from "../../migration.ts";
 import { CATALOG } from "./catalog.ts";
+import { DEBOUNCE } from "./debounce.ts";
 import { HOOKS } from "./hooks.ts";
 import { INSTANCE_TRAITS } from "./instance-traits.ts";
 import { LINES } from "./lines.ts";
@@ -20,4 +21,5 @@ export const schemaMigrations: readonly Migration[] = [
   { owner: "perdure", number: 7, name: "schedules", breaking: false, sql: SCHEDULES },
   { owner: "perdure", number: 8, name: "catalog", breaking: false, sql: CATALOG },
   { owner: "perdure", number: 9, name: "lines", breaking: false, sql: LINES },
+  { owner: "perdure", number: 10, name: "debounce", breaking: false, sql: DEBOUNCE },
 ];

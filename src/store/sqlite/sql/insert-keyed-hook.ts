@@ -1,3 +1,4 @@
+import { keyedTimes } from "../../keyed-times.ts";
 import { COLUMNS } from "./insert-columns.ts";
 
 const pending = "perdure_hook.lock is null";
@@ -11,26 +12,29 @@ const stored = (column: string) =>
   `case when ${pending} then null when ${newer} then excluded.${column}
     when perdure_hook.next_at is null then perdure_hook.${column} else perdure_hook.next_${column} end`;
 
+const times = keyedTimes({ row: "perdure_hook", least: "min" });
+
 /**
  * A trigger with a key. A key that a pending or running hook holds takes the trigger in: pending, the newest payload and policy
- * replace the stored ones and the earliest time counts; running, the trigger is stored beside it for once more. A trigger that is
+ * replace the stored ones; running, the trigger is stored beside it for once more. For the times see `keyedTimes`. A trigger that is
  * sent again counts once, and an older one that comes late doesn't replace a newer: it counts, and makes a running hook run once
  * more with what it has.
  * Indexes: the primary key, perdure_hook_key.
  */
 export const INSERT_KEYED_HOOK = `
-insert into perdure_hook (${COLUMNS})
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+insert into perdure_hook (${COLUMNS}, latest_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (namespace, id) do nothing
 on conflict (namespace, name, key) where key is not null and available_at is not null
 do update set
   payload = ${replaced("payload")},
   retries = ${replaced("retries")},
   trace = ${replaced("trace")},
-  available_at = case when ${pending} then min(perdure_hook.available_at, excluded.available_at) else perdure_hook.available_at end,
+  available_at = ${times.availableAt},
   attempts = case when ${pending} then 0 else perdure_hook.attempts end,
   triggers = perdure_hook.triggers + case when ${pending} then excluded.triggers else 0 end,
-  next_at = case when ${pending} then null else min(coalesce(perdure_hook.next_at, excluded.available_at), excluded.available_at) end,
+  next_at = ${times.nextAt},
+  latest_at = ${times.latestAt},
   next_payload = ${stored("payload")},
   next_retries = ${stored("retries")},
   next_trace = ${stored("trace")},

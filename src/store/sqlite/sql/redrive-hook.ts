@@ -2,7 +2,7 @@ import { STATUS_CONDITIONS } from "./hook-record.ts";
 
 /** A dead letter whose key is free becomes due, with fresh attempts. Indexes: the primary key, perdure_hook_key. */
 export const REDRIVE_HOOK = `
-update perdure_hook as hook set available_at = ?, class = 0, attempts = 0, recoveries = 0, finished_at = null
+update perdure_hook as hook set available_at = ?, class = 0, attempts = 0, recoveries = 0, finished_at = null, latest_at = null
 where namespace = ? and id = ? and ${STATUS_CONDITIONS.failed}
   and not exists (
     select 1 from perdure_hook as holder
