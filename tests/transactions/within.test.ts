@@ -8,6 +8,7 @@ import {
   fromNodeSqlite,
   fromPg,
   type HookDefinitions,
+  type HookSummary,
   perdure,
   type TriggeredHook,
 } from "../../src/index.ts";
@@ -50,6 +51,15 @@ async function connect(database: TestStore): Promise<pg.Client> {
   await client.connect();
   later(() => client.end());
   return client;
+}
+
+function isNote(payload: unknown, text: string): boolean {
+  return (payload as Note | undefined)?.text === text;
+}
+
+/** Rounded: a test that is slow must not fail. */
+function hoursUntilDue({ availableAt, createdAt }: HookSummary): number {
+  return Math.round((Number(availableAt) - Number(createdAt)) / 3_600_000);
 }
 
 describe("in a transaction of pg", () => {
@@ -109,6 +119,22 @@ describe("in a transaction of pg", () => {
     });
     expect(hook?.key).toBe("k");
     expect(notes).toEqual([]);
+  });
+
+  test("a relayed trigger puts off a debounced hook", async () => {
+    const database = await openDatabase("postgres");
+    const { app } = await startApplication(database);
+    const { id } = await app.hooks.note.trigger({ text: "one" }, { key: "k", debounce: "1 hour" });
+    const client = await connect(database);
+    await client.query("begin");
+    await app.within(fromPg(client)).triggerHook("note", { text: "two" }, { key: "k", debounce: "2 hours" });
+    await client.query("commit");
+    const hook = await waitUntil("it is relayed", async () => {
+      const [only, ...others] = (await app.durableHooks.list()).hooks;
+      return others.length === 0 && isNote(only?.payload, "two") && only;
+    });
+    expect(hook.id).toBe(id);
+    expect(hoursUntilDue(hook)).toBe(2);
   });
 
   test("the same id twice is one hook", async () => {
@@ -178,6 +204,19 @@ describe.each(SQLITE)("in a transaction of $name", ({ name, open }) => {
     execute("commit");
     await waitUntil("both have run", () => notes.length === 2);
     expect(notes.sort()).toEqual(["new", "plain"]);
+  });
+
+  test("a trigger puts off a debounced hook", async () => {
+    const database = await openDatabase(name);
+    const { app } = await startApplication(database);
+    const { execute, transaction } = open(database.location);
+    const { id } = await app.hooks.note.trigger({ text: "one" }, { key: "k", debounce: "1 hour" });
+    execute("begin");
+    app.within(transaction).triggerHook("note", { text: "two" }, { key: "k", debounce: "2 hours" });
+    execute("commit");
+    const { hooks } = await app.durableHooks.list();
+    expect(hooks).toMatchObject([{ id, payload: { text: "two" } }]);
+    expect(hooks.map(hoursUntilDue)).toEqual([2]);
   });
 
   test("a rollback takes the hook with it", async () => {
