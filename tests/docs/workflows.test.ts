@@ -81,7 +81,7 @@ function toModule(sample: string): string {
   ].join("\n");
 }
 
-test("every sample in docs/workflows.md is accepted by the compiler", { timeout: 60_000 }, async () => {
+test("every sample in docs/workflows.md is accepted by the compiler", async () => {
   const configuration = {
     extends: join(root, "tsconfig.json"),
     compilerOptions: {
@@ -98,7 +98,7 @@ test("every sample in docs/workflows.md is accepted by the compiler", { timeout:
   expect(stdout).toBe("");
 });
 
-test("and runs to its end", { timeout: 60_000 }, async () => {
+test("and runs to its end", async () => {
   const urls = Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, `file://${path}`]));
   const resolver = join(directory, "resolve.mjs");
   const runner = join(directory, "run.mjs");

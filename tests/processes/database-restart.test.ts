@@ -90,7 +90,6 @@ afterAll(() => server?.stop());
 
 test.each(["fast", "immediate"] as const)(
   "a server that is restarted (%s) while processes work and trigger loses nothing that was accepted",
-  { timeout: 60_000 },
   async (mode) => {
     await group.openAt(server.url);
     const settings = { worker: { leaseMs: 3000, concurrency: 10 } };

@@ -23,7 +23,7 @@ describe.each(SHARED_ENGINES)("two processes on one database ($name)", (engine) 
     expect(await group.statistics()).toMatchObject({ pending: 0, processing: 0, failed: 0 });
   });
 
-  test("share what they trigger themselves", { timeout: 60_000 }, async () => {
+  test("share what they trigger themselves", async () => {
     await group.open(engine);
     const workers = await Promise.all([
       group.start({ worker: { concurrency: 5 } }),

@@ -10,7 +10,7 @@ const PROCESSES = 20;
 describe.each(SHARED_ENGINES)("an empty database ($name)", (engine) => {
   const group = useProcessGroup();
 
-  test("is migrated by twenty processes that start at once, and all of them come up", { timeout: 60_000 }, async () => {
+  test("is migrated by twenty processes that start at once, and all of them come up", async () => {
     await group.openEmpty(engine);
     const startFile = join(group.directory, "start");
     const workers = Array.from({ length: PROCESSES }, () => group.launch({ startFile, worker: { concurrency: 1 } }));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { SHARED_ENGINES, useProcessGroup } from "../support/process-group.ts";
 
 /** Nobody looks by himself for as long as a test takes: only a wake-up explains that something runs. */
@@ -52,9 +53,9 @@ describe.each(SHARED_ENGINES)("a process that doesn't poll ($name)", (engine) =>
     await group.open(engine);
     const worker = await group.start({ worker: NO_POLLING });
     const { id } = await group.app.hooks.refuse.trigger("");
-    await expect.poll(async () => (await group.app.durableHooks.get(id))?.status, { timeout: 20_000 }).toBe("failed");
+    await eventually(async () => expect((await group.app.durableHooks.get(id))?.status).toBe("failed"));
     await group.app.durableHooks.redrive(id);
 
-    await expect.poll(() => worker.runs.filter(({ hookId }) => hookId === id), { timeout: 20_000 }).toHaveLength(2);
+    await eventually(() => expect(worker.runs.filter(({ hookId }) => hookId === id)).toHaveLength(2));
   });
 });

@@ -1,7 +1,8 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Work, WorkClaim, WorkSource } from "../../src/queue/work.ts";
 import { Worker } from "../../src/queue/worker.ts";
 import { ControlledClock } from "../support/controlled-clock.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** A piece of work that runs until it is told to end. */
 class GatedWork implements Work {
@@ -111,7 +112,7 @@ describe("a worker", () => {
     clock.advance(1000);
     source.given[0]?.end();
     source.given[1]?.end();
-    await vi.waitUntil(() => worker.room === 2);
+    await eventually(() => expect(worker.room).toBe(2));
     await worker.fill();
     expect(source.claims.map(({ limit }) => limit)).toEqual([4, 2]);
   });
@@ -123,18 +124,18 @@ describe("a worker", () => {
     expect(source.count("running")).toBe(4);
     expect(source.count("claimed")).toBe((source.claims.at(-1)?.limit ?? 0) - 4);
     source.endRunning();
-    await vi.waitUntil(() => source.count("running") === 4);
+    await eventually(() => expect(source.count("running")).toBe(4));
   });
 
   test("gives back what it claimed ahead when its handlers have become slow, and is careful from then on", async () => {
     const { clock, source, worker } = await createFastWorker();
     await worker.fill();
     clock.advance(1000);
-    await vi.waitUntil(() => source.count("claimed") === 0);
+    await eventually(() => expect(source.count("claimed")).toBe(0));
     expect(source.count("running")).toBe(4);
     expect(source.count("released")).toBeGreaterThan(0);
     source.endRunning();
-    await vi.waitUntil(() => worker.held === 0);
+    await eventually(() => expect(worker.held).toBe(0));
     expect(worker.wanted).toBe(4);
   });
 
@@ -157,7 +158,7 @@ describe("a worker", () => {
     const { source, worker } = await createFastWorker();
     await worker.fill();
     const stopped = worker.stop(1000);
-    await vi.waitUntil(() => source.count("claimed") === 0);
+    await eventually(() => expect(source.count("claimed")).toBe(0));
     expect(source.count("released")).toBeGreaterThan(0);
     source.endRunning();
     await stopped;

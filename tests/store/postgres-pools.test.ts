@@ -2,6 +2,7 @@ import { Client, Pool } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { PostgresPool } from "../../src/store/postgres/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
+import { eventually } from "../support/eventually.ts";
 import { createDatabase, type TestDatabase } from "../support/postgres-database.ts";
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
@@ -37,7 +38,7 @@ describe("the connections of a PostgreSQL store", () => {
         `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and application_name = 'perdure'`,
       );
-      await vi.waitUntil(() => warn.mock.calls.length > 0);
+      await eventually(() => expect(warn).toHaveBeenCalled());
       await other.end();
 
       await expect(store.hooks.statements.statistics("app")).resolves.toMatchObject({ pending: 0 });

@@ -4,7 +4,7 @@ import { Client, escapeIdentifier } from "pg";
 import { inject } from "vitest";
 import { withDatabase } from "./postgres-url.ts";
 
-const CLOSING_DEADLINE_MS = 3_000;
+const CLOSING_DEADLINE_MS = 30_000;
 
 export interface TestDatabase {
   readonly url: string;

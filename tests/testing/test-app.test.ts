@@ -2,6 +2,7 @@ import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { defineHook, fromNodeSqlite, NonRetryableError, type TriggeredHook } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
+import { eventually } from "../support/eventually.ts";
 
 interface Mail {
   readonly to: string;
@@ -339,7 +340,7 @@ describe("a crash", () => {
     });
     const { id } = await app.hooks.work.trigger();
     void app.runUntilIdle();
-    await vi.waitFor(() => expect(runs).toBe(1));
+    await eventually(() => expect(runs).toBe(1));
     await app.crash();
     gate.resolve();
     await app.runUntilIdle();

@@ -6,12 +6,10 @@ import {
   runDurableObjectAlarm,
   runInDurableObject,
 } from "cloudflare:test";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { calls, gates } from "./support/my-fragment.ts";
 import type { MyFragmentDO } from "./support/my-fragment-do.ts";
-
-const eventually = <Result>(check: () => Result | Promise<Result>) =>
-  vi.waitFor(check, { timeout: 20_000, interval: 5 });
 
 describe("hooks in a Durable Object", () => {
   const namespace = env["SAMPLE"] as ObjectNamespace;

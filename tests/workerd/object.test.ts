@@ -1,10 +1,8 @@
 import { env, evictDurableObject, type ObjectId, type ObjectNamespace, runInDurableObject } from "cloudflare:test";
 import { fromDurableObject } from "perdure";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { happened, note, type Shop, stepGates } from "./support/shop.ts";
-
-const eventually = <Result>(check: () => Result | Promise<Result>) =>
-  vi.waitFor(check, { timeout: 20_000, interval: 5 });
 
 describe("an object with workflows, hooks and subjects", () => {
   const namespace = env["SHOP"] as ObjectNamespace;

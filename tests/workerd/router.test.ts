@@ -1,6 +1,7 @@
 import { env, type ObjectNamespace, runInDurableObject } from "cloudflare:test";
 import { createObjectRouter } from "perdure/durable-object";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { type Shop, workflows } from "./support/shop.ts";
 
 const objects = env["SHOP"] as ObjectNamespace;
@@ -52,7 +53,7 @@ describe("workflows in many objects", () => {
   it("are paused, resumed, restarted, terminated and deleted", async () => {
     const instance = await router.approval.create({ id: "one" });
     await instance.pause();
-    await vi.waitFor(async () => expect((await instance.status()).status).toBe("paused"));
+    await eventually(async () => expect((await instance.status()).status).toBe("paused"));
     await instance.resume();
     await instance.terminate();
     expect((await instance.status()).status).toBe("terminated");

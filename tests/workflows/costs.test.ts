@@ -3,7 +3,7 @@ import { defineWorkflow } from "../../src/index.ts";
 import type { InstanceCommit, InstanceInsert } from "../../src/store/instance-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { becomes, comesToRest } from "./support/sample.ts";
-import { useWorkflows, type WorkflowProcess, withTime } from "./support/use-workflows.ts";
+import { eventually, useWorkflows, type WorkflowProcess, withTime } from "./support/use-workflows.ts";
 
 /** Statements and rows of everything that is asked about instances. */
 function count({ store }: Pick<WorkflowProcess<never>, "store">) {
@@ -44,8 +44,8 @@ describe.each(ENGINES)("what workflows cost on $name", (engine) => {
     });
     const process = subject.start({ workflow });
     await comesToRest(process);
-    await vi.waitUntil(
-      () => process.store.work.reserve("instance", subject.namespace, "steps")?.cancel() === undefined,
+    await eventually(() =>
+      expect(process.store.work.reserve("instance", subject.namespace, "steps")?.cancel()).toBeUndefined(),
     );
     const costs = count(process as never);
     return { process, costs, create: () => process.workflows.workflow.create(), calls: () => calls };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defineWorkflow } from "../../src/index.ts";
 import { ENGINES } from "../support/engines.ts";
-import { useWorkflows } from "./support/use-workflows.ts";
+import { eventually, useWorkflows } from "./support/use-workflows.ts";
 
 describe.each(ENGINES)("steps on $name", (engine) => {
   const subject = useWorkflows(engine);
@@ -30,7 +30,7 @@ describe.each(ENGINES)("steps on $name", (engine) => {
     const first = subject.start({ workflow });
     const created = await first.workflows.workflow.create({ id: "one" });
     await subject.clock.advanceAndSettle(10);
-    await expect.poll(async () => (await created.status()).status).toBe("waiting");
+    await eventually(async () => expect((await created.status()).status).toBe("waiting"));
     await first.close();
     const second = subject.start({ workflow });
     await subject.clock.advanceAndSettle(3_600_000);

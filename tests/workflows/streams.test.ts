@@ -6,7 +6,7 @@ import { forever } from "../hooks/support/handlers.ts";
 import { ENGINES } from "../support/engines.ts";
 import { follow } from "./support/followed.ts";
 import { becomes } from "./support/sample.ts";
-import { LEASE_MS, useWorkflows, withTime } from "./support/use-workflows.ts";
+import { eventually, LEASE_MS, useWorkflows, withTime } from "./support/use-workflows.ts";
 
 function streamOf(...pieces: readonly unknown[]): ReadableStream<unknown> {
   return new ReadableStream({
@@ -165,7 +165,7 @@ describe.each(ENGINES)("steps that give streams on $name", (engine) => {
       "value.unsupported",
     ]);
     expect(cancelled).toEqual(["stream.too_large"]);
-    await vi.waitUntil(async () => (await chunks()) === 0);
+    await eventually(async () => expect(await chunks()).toBe(0));
   });
 
   test("are tried again when the stream fails or takes too long; only the last one is kept", async () => {
@@ -200,9 +200,9 @@ describe.each(ENGINES)("steps that give streams on $name", (engine) => {
       "The step didn't end within 1000 milliseconds.",
       "completed",
     ]);
-    await vi.waitUntil(async () => (await chunks()) === 3);
+    await eventually(async () => expect(await chunks()).toBe(3));
     await instance.restart();
-    await vi.waitUntil(async () => (await chunks()) < 3);
+    await eventually(async () => expect(await chunks()).toBeLessThan(3));
   });
 
   test("begin anew when the process is lost between chunks, and what was written is wiped", async () => {
@@ -223,7 +223,7 @@ describe.each(ENGINES)("steps that give streams on $name", (engine) => {
     });
     const lost = subject.start({ workflow }, { clock: subject.anotherClock() });
     await lost.workflows.workflow.create({ id: "one" });
-    await vi.waitUntil(async () => (await chunks()) === 3);
+    await eventually(async () => expect(await chunks()).toBe(3));
     vi.spyOn(lost.store.instances.statements, "claim").mockResolvedValue([]); // it is gone, and takes nothing over
     await subject.clock.advanceAndSettle(2 * LEASE_MS);
     const process = subject.start({ workflow });
@@ -254,12 +254,12 @@ describe.each(ENGINES)("steps that give streams on $name", (engine) => {
     const lost = subject.start({ workflow }, { clock: subject.anotherClock() });
     const instance = await lost.workflows.workflow.create({ id: "one" });
     await becomes(instance, "running");
-    await vi.waitUntil(() => more !== undefined);
+    await eventually(() => expect(more).toBeDefined());
     const write = vi.spyOn(lost.store.streams.statements, "write");
     const other = subject.process({ workflow });
     await (await other.workflows.workflow.get("one")).terminate();
     more?.();
-    await vi.waitUntil(() => write.mock.results.length === 1);
+    await eventually(() => expect(write.mock.results).toHaveLength(1));
 
     await expect(write.mock.results[0]?.value).resolves.toBe(false);
     expect(await chunks()).toBe(0);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { Application, type HookHandles } from "../../../src/app/perdure.ts";
 import { createDurableHooksDispatcher, type DurableHooksDispatcher } from "../../../src/dispatchers/node.ts";
 import { createDurableHooksProcessor, type DurableHooksProcessor } from "../../../src/fragment/create-processor.ts";
@@ -13,6 +13,7 @@ import type { HookStatements } from "../../../src/store/engine.ts";
 import type { DatabaseAdapter, Store } from "../../../src/store/store.ts";
 import { ControlledClock, settle } from "../../support/controlled-clock.ts";
 import type { TestEngine, TestStore } from "../../support/engines.ts";
+import { eventually } from "../../support/eventually.ts";
 import { LogBook } from "./log-book.ts";
 
 export const LEASE_MS = 30_000;
@@ -178,12 +179,9 @@ export class TestProcess<Hooks extends HookDefinitions> {
   }
 }
 
-/** Waits for a condition that other threads and processes bring about. No time of the test's own clock passes. */
-export function eventually<Result>(check: () => Result | Promise<Result>): Promise<Result> {
-  return vi.waitFor(check, { timeout: 55_000, interval: 2 });
-}
+export { eventually };
 
-/** The same for what takes time to pass: moves the clock on, a little at a time. */
+/** Waits until a check no longer fails, for what takes time to pass: moves the clock on, a little at a time. */
 export function withTime<Result>(clock: ControlledClock, check: () => Result | Promise<Result>): Promise<Result> {
   return eventually(async () => {
     await clock.advanceAndSettle(100);
