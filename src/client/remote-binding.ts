@@ -7,6 +7,7 @@ import { checkId, LONGEST_ID } from "../workflows/names.ts";
 import type { RestartedInstance, RestartOptions } from "../workflows/restart-options.ts";
 import type { InstanceListOptions, InstancePage, WorkflowBinding } from "../workflows/workflow-binding.ts";
 import type { EventPayloads } from "../workflows/workflow-event.ts";
+import { createIdempotencyKey } from "./idempotency-key.ts";
 import { RemoteInstance } from "./remote-instance.ts";
 import type { Answered, ClientRequest, Transport } from "./transport.ts";
 import { fromWirePage, type WirePage } from "./wire.ts";
@@ -97,7 +98,7 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
 
   /** `keyed`: the server knows it again. `once`: sent twice it could be done twice. */
   #post(part: readonly string[], body: unknown, { keyed = false, once = false }): Promise<Answered> {
-    const headers = keyed ? { "idempotency-key": crypto.randomUUID() } : {};
+    const headers = keyed ? { "idempotency-key": createIdempotencyKey() } : {};
     return this.#send({ method: "POST", body, headers, repeat: once ? "unless-sent" : "always" }, part);
   }
 

@@ -10,6 +10,7 @@ import type {
   WorkflowInstanceEventType,
   WorkflowInstanceSubscription,
 } from "../workflows/views/instance-event.ts";
+import { createIdempotencyKey } from "./idempotency-key.ts";
 import { RemoteSubscription } from "./remote-subscription.ts";
 import { type Transport, wasRepeated } from "./transport.ts";
 import { fromWireHistory, fromWireState, toWire, type WireHistory, type WireSummary } from "./wire.ts";
@@ -153,7 +154,7 @@ export class RemoteInstance implements WorkflowInstance {
     part: string,
     { body, once = false, key = false }: { body?: unknown; once?: boolean; key?: boolean },
   ): Promise<void> {
-    const headers = key ? { "idempotency-key": crypto.randomUUID() } : {};
+    const headers = key ? { "idempotency-key": createIdempotencyKey() } : {};
     const repeat = once ? "unless-sent" : "always";
     await this.#transport.send({ method: "POST", path: this.#path(part), body, headers, repeat });
   }

@@ -99,7 +99,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<void> {
   // What is left of a body that was refused isn't worth reading, so the connection can't be used for another request.
-  if (!incoming.complete) outgoing.setHeader("connection", "close");
+  if (!incoming.complete && incoming.httpVersionMajor < 2) outgoing.setHeader("connection", "close");
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   const reader = response.body?.getReader();
   if (reader === undefined) {

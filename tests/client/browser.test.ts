@@ -91,6 +91,16 @@ describe.skipIf(!HAS_BROWSER)("the client in Chromium", () => {
     });
   });
 
+  test("needs nothing that browsers keep for pages that came over HTTPS", async () => {
+    const { origin } = await serve();
+    const url = origin.replace("127.0.0.1", "page.test");
+    await page.goto(url);
+
+    expect(await call("isSecure")).toBe(false);
+    const at = { baseUrl: `${url}/perdure`, token: TOKEN };
+    expect(await call("approve", at, "insecure")).toMatchObject({ status: "complete", total: "12" });
+  });
+
   test("follows an instance, and goes on where it was when the server cuts the stream", async () => {
     const { origin, at, streams } = await serve();
     await page.goto(origin);

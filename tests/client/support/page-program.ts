@@ -12,6 +12,10 @@ export interface Server {
   readonly retries?: number;
 }
 
+export function isSecure(): boolean {
+  return (globalThis as unknown as { isSecureContext: boolean }).isSecureContext;
+}
+
 /** Creates an instance, sends it what it waits for, and describes what came out. */
 export async function approve(server: Server, id: string): Promise<Record<string, unknown>> {
   const order = await createClient(server).workflows["approval"]?.create({ id, params: { at: new Date(5) } });

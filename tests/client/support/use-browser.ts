@@ -13,6 +13,7 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
   "--no-first-run",
+  "--host-resolver-rules=MAP *.test 127.0.0.1", // names of our own, which browsers don't trust as they do the address
 ];
 
 /** Whether the browser that comes as a package runs here. */
