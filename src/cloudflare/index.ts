@@ -7,3 +7,4 @@ export { WorkflowEntrypoint } from "../workflows/entrypoint.ts";
 export { DurableObject, RpcTarget, WorkerEntrypoint } from "./base-classes.ts";
 export { env, setEnv, waitUntil, withEnv } from "./environment.ts";
 export * from "./type-names.ts";
+export { cache, exports, RpcStub, tracing, withEnvAndExports, withExports } from "./worker-parts.ts";

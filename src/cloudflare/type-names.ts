@@ -1,5 +1,15 @@
+import type { Duration } from "../duration.ts";
+import type { Backoff } from "../queue/retry-policy.ts";
+import type { InstanceStatus } from "../store/instance-records.ts";
+import type {
+  WorkflowStepRollbackConfig as RollbackConfig,
+  WorkflowRollbackContext as RollbackContext,
+  WorkflowRollbackHandler as RollbackHandler,
+  WorkflowStepRollbackOptions as RollbackOptions,
+} from "../workflows/rollback-types.ts";
 import type { WorkflowStep as Step } from "../workflows/step.ts";
 import type {
+  RetryDelay,
   WorkflowStepConfig as StepConfig,
   WorkflowStepContext as StepContext,
 } from "../workflows/step-options.ts";
@@ -15,11 +25,56 @@ export const WorkflowStep: undefined = undefined;
 export type WorkflowEvent<Params = unknown> = BeginEvent<Params>;
 export const WorkflowEvent: undefined = undefined;
 
-export type WorkflowStepConfig = StepConfig;
-export const WorkflowStepConfig: undefined = undefined;
-
-export type WorkflowStepContext = StepContext;
-export const WorkflowStepContext: undefined = undefined;
+export type WorkflowCronSchedule = NonNullable<BeginEvent<unknown>["schedule"]>;
+export const WorkflowCronSchedule: undefined = undefined;
 
 export type WorkflowStepEvent<Payload = unknown> = ReceivedEvent<Payload>;
 export const WorkflowStepEvent: undefined = undefined;
+
+export type WorkflowStepConfig = StepConfig;
+export const WorkflowStepConfig: undefined = undefined;
+
+export type WorkflowStepSensitivity = NonNullable<StepConfig["sensitive"]>;
+export const WorkflowStepSensitivity: undefined = undefined;
+
+export type WorkflowStepContext<Delay = Duration> = StepContext<Delay>;
+export const WorkflowStepContext: undefined = undefined;
+
+export type WorkflowDurationLabel = "second" | "minute" | "hour" | "day" | "week" | "month" | "year";
+export const WorkflowDurationLabel: undefined = undefined;
+
+export type WorkflowSleepDuration = Duration;
+export const WorkflowSleepDuration: undefined = undefined;
+
+export type WorkflowTimeoutDuration = Duration;
+export const WorkflowTimeoutDuration: undefined = undefined;
+
+export type WorkflowRetentionDuration = Duration;
+export const WorkflowRetentionDuration: undefined = undefined;
+
+export type WorkflowDelayDuration = Duration;
+export const WorkflowDelayDuration: undefined = undefined;
+
+export type WorkflowDelayFunction = RetryDelay;
+export const WorkflowDelayFunction: undefined = undefined;
+
+export type WorkflowDynamicDelayContext = Parameters<RetryDelay>[0];
+export const WorkflowDynamicDelayContext: undefined = undefined;
+
+export type WorkflowBackoff = Backoff;
+export const WorkflowBackoff: undefined = undefined;
+
+export type WorkflowStepRollbackConfig = RollbackConfig;
+export const WorkflowStepRollbackConfig: undefined = undefined;
+
+export type WorkflowStepRollbackOptions<Output = unknown, Delay = Duration> = RollbackOptions<Output, Delay>;
+export const WorkflowStepRollbackOptions: undefined = undefined;
+
+export type WorkflowRollbackContext<Output = unknown, Delay = Duration> = RollbackContext<Output, Delay>;
+export const WorkflowRollbackContext: undefined = undefined;
+
+export type WorkflowRollbackHandler<Output = unknown, Delay = Duration> = RollbackHandler<Output, Delay>;
+export const WorkflowRollbackHandler: undefined = undefined;
+
+export type WorkflowInstanceStatus = InstanceStatus | "unknown";
+export const WorkflowInstanceStatus: undefined = undefined;

@@ -1,5 +1,6 @@
 import { InvalidInputError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
+import type { BatchError, BatchOptions } from "../workflows/batches.ts";
 import { createBindings } from "../workflows/create-bindings.ts";
 import type { WorkflowInstance } from "../workflows/instance.ts";
 import type { BindingOf, InstanceListOptions, InstancePage } from "../workflows/workflow-binding.ts";
@@ -29,15 +30,27 @@ export interface ShardPage extends InstancePage {
   readonly refs: readonly string[];
 }
 
+/** What became of the instances that belong to this object. */
+export interface ShardBatch {
+  readonly created: readonly string[];
+  readonly errors: readonly BatchError[];
+}
+
 /** Does what a router asks of this object. */
 export function answerCall(parts: AnyFragment["parts"], text: string): Promise<string> {
   return encodeAnswer(async () => {
     const call = decodeCall(text);
-    const runtime = parts.workflows as WorkflowRuntime;
-    const binding = createBindings(runtime)[call.workflow];
-    if (binding === undefined) throw unknown(`no workflow "${call.workflow}"`);
-    return call.id === null ? ofWorkflow(runtime, binding, call) : ofInstance(binding, call, call.id);
+    const binding = bindingOf(parts, call);
+    if (call.id !== null) return ofInstance(binding, call, call.id);
+    return ofWorkflow(parts.workflows as WorkflowRuntime, binding, call);
   });
+}
+
+/** The workflow that a call is about. */
+export function bindingOf({ workflows }: AnyFragment["parts"], { workflow }: ShardCall): AnyBinding {
+  const binding = createBindings(workflows as WorkflowRuntime)[workflow];
+  if (binding === undefined) throw unknown(`no workflow "${workflow}"`);
+  return binding;
 }
 
 async function ofInstance(binding: AnyBinding, { operation, parameters }: ShardCall, id: string): Promise<unknown> {
@@ -54,8 +67,17 @@ async function ofWorkflow(
 ): Promise<unknown> {
   if (operation === "create") return (await binding.create(parameters[0] as never)).id;
   if (operation === "createBatch") return (await binding.createBatch(parameters[0] as never)).map(({ id }) => id);
+  if (operation === "createEach") return createEach(binding, parameters[0] as BatchOptions<unknown>);
+  if (operation === "deleteBatch") return binding.deleteBatch(parameters[0] as readonly string[]);
+  if (operation === "restartOrCreate") return (await binding.restartOrCreate(parameters[0] as never)).outcome;
+  if (operation === "counts") return binding.counts();
   if (operation === "list") return list(runtime, binding, parameters[0] as InstanceListOptions);
   throw unknown(`no operation "${operation}"`);
+}
+
+async function createEach(binding: AnyBinding, batch: BatchOptions<unknown>): Promise<ShardBatch> {
+  const { created, errors } = await binding.createBatch(batch as never as BatchOptions<never>);
+  return { created: created.map(({ id }) => id), errors };
 }
 
 async function list(runtime: WorkflowRuntime, binding: AnyBinding, options: InstanceListOptions): Promise<ShardPage> {

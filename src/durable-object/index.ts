@@ -10,7 +10,7 @@ export {
   type ObjectRouterOptions,
   type RoutedBinding,
   type RoutedBindings,
+  type RoutedWorkflowInstance,
 } from "./object-router.ts";
 export { PerdureObject, type PerdureObjectClass } from "./perdure-object.ts";
-export type { RoutedWorkflowInstance } from "./routed-instance.ts";
 export type { ObjectNamespace } from "./shards.ts";

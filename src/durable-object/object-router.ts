@@ -1,15 +1,18 @@
 import { encodeCursor } from "../cursor.ts";
-import { InvalidInputError, PerdureError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import type { CreateArguments, CreateOptions, NewInstance } from "../workflows/create-options.ts";
-import { notFound } from "../workflows/not-found.ts";
+import type { BatchOptions } from "../workflows/batches.ts";
+import type { CreateOptions } from "../workflows/create-options.ts";
+import type { WorkflowInstance } from "../workflows/instance.ts";
+import type { InstanceCounts } from "../workflows/instance-counts.ts";
 import { RegisteredWorkflows } from "../workflows/registered-workflows.ts";
-import type { InstanceListOptions, InstancePage } from "../workflows/workflow-binding.ts";
+import type { RestartedInstance, RestartOptions } from "../workflows/restart-options.ts";
+import type { InstanceListOptions, InstancePage, WorkflowBinding } from "../workflows/workflow-binding.ts";
 import type { EventPayloads } from "../workflows/workflow-event.ts";
 import { parseWorkflowLimits } from "../workflows/workflow-settings.ts";
 import type { ParamsOf, WorkflowEvents, WorkflowOutput, Workflows } from "../workflows/workflow-types.ts";
 import type { ShardPage } from "./answer-call.ts";
-import { RoutedInstance, type RoutedWorkflowInstance } from "./routed-instance.ts";
+import { createAll, createEach, deleteAll, withId } from "./routed-batches.ts";
+import { RoutedWorkflow } from "./routed-workflow.ts";
 import { type ObjectNamespace, Shards } from "./shards.ts";
 
 export interface ObjectRouterOptions<Registry extends Workflows> {
@@ -23,15 +26,17 @@ export interface ObjectRouterOptions<Registry extends Workflows> {
   readonly prefix?: string;
 }
 
-/** A workflow whose instances are in many objects. */
-export interface RoutedBinding<Params, Output, Events extends EventPayloads> {
-  create(...rest: CreateArguments<Params>): Promise<RoutedWorkflowInstance<Output, Events>>;
-  /** Creates at most 100 instances at once: all or none in each object. Ids that exist are skipped. */
-  createBatch(batch: readonly NewInstance<Params>[]): Promise<RoutedWorkflowInstance<Output, Events>[]>;
-  get(id: string): Promise<RoutedWorkflowInstance<Output, Events>>;
-  /** One page of the instances of all objects, in the order of their creation. */
-  list(options?: InstanceListOptions): Promise<InstancePage>;
-}
+/**
+ * A workflow whose instances are in many objects. As that of an application; but a batch is created all or none in each object
+ * for itself, and lists and counts ask all objects.
+ */
+export type RoutedBinding<Params, Output, Events extends EventPayloads> = WorkflowBinding<Params, Output, Events>;
+
+/** An instance in one of many objects. */
+export type RoutedWorkflowInstance<Output = unknown, Events extends EventPayloads = EventPayloads> = WorkflowInstance<
+  Output,
+  Events
+>;
 
 export type RoutedBindings<Registry extends Workflows> = {
   readonly [Key in keyof Registry]: RoutedBinding<
@@ -41,7 +46,6 @@ export type RoutedBindings<Registry extends Workflows> = {
   >;
 };
 
-const MOST_IN_BATCH = 100;
 const FIELDS = ["objects", "workflows", "shards", "prefix"];
 
 /**
@@ -58,60 +62,36 @@ export function createObjectRouter<const Registry extends Workflows>(
   const { objects, workflows, shards: count = 16, prefix = "perdure" } = options;
   const shards = new Shards(objects, prefix, count);
   const { all } = new RegisteredWorkflows("app", workflows, parseWorkflowLimits(), undefined);
-  const bindings = all.map(({ key, name }) => [key, createBinding(shards, key, name)]);
+  const bindings = all.map(({ key, name }) => [key, createBinding(new RoutedWorkflow(shards, key, name))]);
   return { workflows: Object.freeze(Object.fromEntries(bindings)) as RoutedBindings<Registry> };
 }
 
-function createBinding(shards: Shards, workflow: string, name: string): RoutedBinding<unknown, unknown, EventPayloads> {
-  const handle = (id: string, shard: number) => new RoutedInstance(shards, { workflow, name, id, shard });
+function createBinding(workflow: RoutedWorkflow): RoutedBinding<unknown, unknown, EventPayloads> {
+  const { shards } = workflow;
   return {
     create: async (options?: CreateOptions<unknown>) => {
-      const [whole] = withIds([options ?? {}]) as [IdentifiedOptions];
+      const whole = withId(options);
       const shard = shards.of(whole.id);
-      await shards.call(shard, { workflow, operation: "create", id: null, parameters: [whole] });
-      return handle(whole.id, shard);
+      await workflow.call(shard, "create", whole);
+      return workflow.instance(whole.id, shard);
     },
-    createBatch: async (batch) => {
-      const byShard = Map.groupBy(withIds(checkBatch(batch)), ({ id }) => shards.of(id));
-      const created = await Promise.all(
-        Array.from(byShard, ([shard, some]) =>
-          shards.call(shard, { workflow, operation: "createBatch", id: null, parameters: [some] }),
-        ),
-      );
-      const isNew = new Set(created.flat() as string[]);
-      const ids = [...byShard.values()].flat().map(({ id }) => id);
-      const inOrder = withoutRepeats(ids).filter((id) => isNew.has(id));
-      return inOrder.map((id) => handle(id, shards.of(id)));
+    createBatch: async (batch: readonly CreateOptions<unknown>[] | BatchOptions<unknown>) =>
+      Array.isArray(batch) ? createAll(workflow, batch) : createEach(workflow, batch as BatchOptions<unknown>),
+    restartOrCreate: async (options: RestartOptions<unknown>): Promise<RestartedInstance> => {
+      const shard = shards.of(options?.id);
+      const outcome = (await workflow.call(shard, "restartOrCreate", options)) as RestartedInstance["outcome"];
+      return { instance: workflow.instance(options.id, shard), outcome };
     },
-    get: async (id) => handle(id, await findShard(shards, workflow, name, id)),
-    list: (options) => listAll(shards, workflow, options),
-  } as RoutedBinding<unknown, unknown, EventPayloads>;
-}
-
-/** Where its id says; or where it was made by another instance, or before the number of objects was changed. */
-async function findShard(shards: Shards, workflow: string, name: string, id: string): Promise<number> {
-  const call = { workflow, operation: "exists", id, parameters: [] };
-  const has = async (shard: number) => {
-    try {
-      return (await shards.call(shard, call)) === true;
-    } catch (error) {
-      if (error instanceof PerdureError && error.code === "instance.not_found") return false;
-      throw error;
-    }
-  };
-  const home = shards.of(id);
-  if (await has(home)) return home;
-  const others = shards.all.filter((shard) => shard !== home);
-  const found = await Promise.all(others.map(async (shard) => ((await has(shard)) ? shard : null)));
-  const known = found.find((shard) => shard !== null);
-  if (known === undefined || known === null) throw notFound(name, id);
-  return known;
+    deleteBatch: (ids: readonly string[]) => deleteAll(workflow, ids),
+    get: async (id: string) => workflow.instance(id, await workflow.find(id)),
+    list: (options?: InstanceListOptions) => listAll(workflow, options),
+    counts: () => countAll(workflow),
+  } as unknown as RoutedBinding<unknown, unknown, EventPayloads>;
 }
 
 /** Refs sort by time whichever object made them, so one place in that order is a cursor for all objects. */
-async function listAll(shards: Shards, workflow: string, options: InstanceListOptions = {}): Promise<InstancePage> {
-  const call = { workflow, operation: "list", id: null, parameters: [options] };
-  const pages = (await Promise.all(shards.all.map((shard) => shards.call(shard, call)))) as ShardPage[];
+async function listAll(workflow: RoutedWorkflow, options: InstanceListOptions = {}): Promise<InstancePage> {
+  const pages = (await workflow.callAll("list", options)) as ShardPage[];
   const { limit = 100, order = "newest" } = options;
   const direction = order === "newest" ? -1 : 1;
   const all = pages
@@ -126,17 +106,10 @@ async function listAll(shards: Shards, workflow: string, options: InstanceListOp
   };
 }
 
-type IdentifiedOptions = CreateOptions<unknown> & { readonly id: string };
-
-function withIds(batch: readonly CreateOptions<unknown>[]): IdentifiedOptions[] {
-  return batch.map((options) => ({ ...options, id: options?.id ?? crypto.randomUUID() }));
-}
-
-function withoutRepeats(ids: readonly string[]): string[] {
-  return [...new Set(ids)];
-}
-
-function checkBatch<Batch>(batch: Batch): Batch {
-  if (Array.isArray(batch) && batch.length <= MOST_IN_BATCH) return batch;
-  throw new InvalidInputError("create.invalid", `createBatch takes an array of at most ${MOST_IN_BATCH} instances.`);
+async function countAll(workflow: RoutedWorkflow): Promise<InstanceCounts> {
+  const [first, ...others] = (await workflow.callAll("counts")) as InstanceCounts[];
+  const statuses = Object.keys(first as InstanceCounts) as (keyof InstanceCounts)[];
+  return Object.fromEntries(
+    statuses.map((status) => [status, others.reduce((sum, one) => sum + one[status], first?.[status] ?? 0)]),
+  ) as InstanceCounts;
 }

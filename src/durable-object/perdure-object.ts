@@ -11,6 +11,7 @@ import type { ObjectState } from "../store/sqlite/durable-object.ts";
 import { FREE_SUBJECTS } from "../store/sqlite/sql/free-subjects.ts";
 import type { Workflows } from "../workflows/workflow-types.ts";
 import { answerCall } from "./answer-call.ts";
+import { answerSubscription } from "./answer-subscription.ts";
 import { buildObjectApplication, type ObjectDefinition } from "./object-definition.ts";
 
 /** The class of an object, to be extended. */
@@ -72,6 +73,11 @@ export class PerdureObject<
   /** What a router asks. @internal */
   perdureCall(call: string): Promise<string> {
     return answerCall(this.app.parts, call);
+  }
+
+  /** What happens to an instance, for a router. @internal */
+  perdureSubscribe(call: string): ReadableStream<Uint8Array> {
+    return answerSubscription(this.app.parts, call);
   }
 
   async #start(

@@ -1,14 +1,15 @@
 import type { Duration } from "../duration.ts";
 import type { HistoryOptions, HistoryPage } from "../workflows/history-page.ts";
 import type { InstanceState, SentEvent, WorkflowInstance } from "../workflows/instance.ts";
-import type { EventPayloads } from "../workflows/workflow-event.ts";
+import type {
+  StandardEventType,
+  SubscribeOptions,
+  WorkflowInstanceEventType,
+  WorkflowInstanceSubscription,
+} from "../workflows/views/instance-event.ts";
+import { parseSubscribeOptions } from "../workflows/views/subscribe.ts";
+import { RoutedSubscription } from "./routed-subscription.ts";
 import type { Shards } from "./shards.ts";
-
-/** An instance in one of many objects. What happens to it can be streamed only inside of its object. */
-export type RoutedWorkflowInstance<Output = unknown, Events extends EventPayloads = EventPayloads> = Omit<
-  WorkflowInstance<Output, Events>,
-  "subscribe"
->;
 
 /** Where an instance is: the key and the name of its workflow, its id, and its object. */
 export interface InstancePlace {
@@ -19,7 +20,7 @@ export interface InstancePlace {
 }
 
 /** One instance in one of many objects. */
-export class RoutedInstance implements RoutedWorkflowInstance {
+export class RoutedInstance implements WorkflowInstance {
   readonly id: string;
   readonly workflowName: string;
   readonly #shards: Shards;
@@ -81,6 +82,20 @@ export class RoutedInstance implements RoutedWorkflowInstance {
 
   async history(options: HistoryOptions = {}): Promise<HistoryPage> {
     return (await this.#call("history", options)) as HistoryPage;
+  }
+
+  /** Lives on when the object is lost: it goes on after what was told. */
+  async subscribe<const Type extends WorkflowInstanceEventType = StandardEventType>(
+    options: SubscribeOptions<Type> = {},
+  ): Promise<WorkflowInstanceSubscription<Type>> {
+    parseSubscribeOptions(options); // what is wrong is told here
+    const { shard, workflow, id } = this.#place;
+    const open = (cursor: number | undefined) => {
+      const parameters = [{ ...options, ...(cursor !== undefined && { cursor }) }];
+      return this.#shards.subscribe(shard, { workflow, operation: "subscribe", id, parameters });
+    };
+    const subscription = new RoutedSubscription(open, options.cursor);
+    return (await subscription.connect()) as unknown as WorkflowInstanceSubscription<Type>;
   }
 
   #call(operation: string, ...parameters: unknown[]): Promise<unknown> {

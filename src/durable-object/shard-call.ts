@@ -37,7 +37,7 @@ export function decodeAnswer(text: string): unknown {
 }
 
 /** An error of ours is again one of its class. */
-function restoreClass(error: unknown): unknown {
+export function restoreClass(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const own: unknown = Reflect.get(errors, error.name);
   if (typeof own === "function" && "code" in error) Object.setPrototypeOf(error, own.prototype as object);

@@ -8,8 +8,14 @@ export interface ObjectNamespace {
   get(id: never): unknown;
 }
 
+/** What an object made by `PerdureObject.of` answers. */
+interface ObjectStub {
+  perdureCall(call: string): Promise<string>;
+  perdureSubscribe(call: string): Promise<ReadableStream<Uint8Array>>;
+}
+
 /** What only reads may be asked again. */
-const READS = new Set(["exists", "status", "result", "history", "list"]);
+const READS = new Set(["exists", "status", "result", "history", "list", "counts"]);
 const MOST_ATTEMPTS = 4;
 
 /** A number of objects, among which ids are divided. */
@@ -53,10 +59,15 @@ export class Shards {
     }
   }
 
+  /** A stream of lines; see `StreamLine`. */
+  subscribe(shard: number, call: ShardCall): Promise<ReadableStream<Uint8Array>> {
+    return this.#stub(shard).perdureSubscribe(encodeCall(call));
+  }
+
   /** A new one each time: one whose object was lost is of no use any more. */
-  #stub(shard: number): { perdureCall(call: string): Promise<string> } {
+  #stub(shard: number): ObjectStub {
     const id = this.#objects.idFromName(`${this.#prefix}-${shard}`);
-    return this.#objects.get(id as never) as { perdureCall(call: string): Promise<string> };
+    return this.#objects.get(id as never) as ObjectStub;
   }
 }
 

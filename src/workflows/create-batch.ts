@@ -33,7 +33,8 @@ export function toBatchError(error: unknown, index: number, id: unknown): BatchE
   return { index, ...(typeof id === "string" ? { id } : {}), code, message: error.message };
 }
 
-function checkBatchOptions(batch: BatchOptions<unknown>, most: number): readonly CreateOptions<unknown>[] {
+/** The instances that are asked for, one by one. */
+export function checkBatchOptions(batch: BatchOptions<unknown>, most: number): readonly CreateOptions<unknown>[] {
   if (Object.hasOwn(Object(batch), "instances")) {
     checkOptions(batch, { label: "createBatch", fields: ["instances"], code: "create.invalid" });
     return checkBatch((batch as { instances: CreateOptions<unknown>[] }).instances, most);

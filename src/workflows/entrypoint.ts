@@ -5,6 +5,8 @@ import type { WorkflowEvent } from "./workflow-event.ts";
 /** Given to the constructor of a `WorkflowEntrypoint`; it carries what `this.workflows` gives. */
 export interface ExecutionContext {
   readonly workflows: WorkflowBindings;
+  /** As on Cloudflare, where it keeps a Worker alive. Here it lets a rejection be nobody's. What must happen belongs into a step. */
+  waitUntil(promise: Promise<unknown>): void;
 }
 
 /**

@@ -23,6 +23,7 @@ export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution
       bindings ??= createBindings(runtime, steps);
       return bindings;
     },
+    waitUntil: (promise: Promise<unknown>) => void Promise.resolve(promise).catch(() => {}),
   };
   const schedule = fromTrait(trait);
   const event: WorkflowEvent<unknown> = {

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ENGINES } from "../support/engines.ts";
 import { DIFFERENCES, SHOWN_DIFFERENTLY } from "./differences.ts";
 import { NodeRunner } from "./node-runner.ts";
-import type { Outcome, Runner } from "./outcome.ts";
-import { PROGRAMS, type Program } from "./programs.ts";
+import type { Program } from "./program.ts";
+import { PROGRAMS } from "./programs/index.ts";
+import { type Runner, runProgram } from "./run-program.ts";
 import { WorkerRunner } from "./worker-runner.ts";
 
 const RUNNERS: readonly { readonly name: string; readonly start: () => Promise<Runner> }[] = [
@@ -14,13 +15,13 @@ const RUNNERS: readonly { readonly name: string; readonly start: () => Promise<R
   { name: "a Durable Object", start: () => WorkerRunner.object() },
 ];
 
-const theirs = new Map<string, Promise<Outcome>>();
+const theirs = new Map<string, Promise<object>>();
 
 /** All at once: most of what they do is to wait. */
-function runAll(runner: Runner): Map<string, Promise<Outcome>> {
+function runAll(runner: Runner): Map<string, Promise<object>> {
   return new Map(
     PROGRAMS.map((program: Program) => {
-      const outcome = runner.run(program);
+      const outcome = runProgram(runner, program);
       outcome.catch(() => {}); // told by the test that waits for it
       return [program.name, outcome];
     }),
@@ -30,7 +31,7 @@ function runAll(runner: Runner): Map<string, Promise<Outcome>> {
 describe.each(RUNNERS)("workflows on $name and on Cloudflare's engine", ({ start }) => {
   let oracle: Runner | undefined;
   let runner: Runner | undefined;
-  let ours = new Map<string, Promise<Outcome>>();
+  let ours = new Map<string, Promise<object>>();
 
   beforeAll(async () => {
     if (theirs.size === 0) {

@@ -3,19 +3,20 @@ import {
   perdure,
   WorkflowEntrypoint,
   type WorkflowEvent,
-  type WorkflowInstance,
   type WorkflowStep,
 } from "../../src/index.ts";
 import type { TestEngine, TestStore } from "../support/engines.ts";
-import { waitUntil } from "../support/wait-until.ts";
-import { FINISHED, type Outcome, type Runner, toOutcome } from "./outcome.ts";
-import { type Begin, PROGRAMS, type Program, type ProgramStep } from "./programs.ts";
+import { type Answer, type AnyBinding, answer, type Call, type StepResults } from "./answer.ts";
+import type { Begin, ProgramStep } from "./program.ts";
+import { programOf } from "./programs/index.ts";
+import type { Runner } from "./run-program.ts";
 import { stepResults } from "./step-results.ts";
+import { worldOf } from "./world.ts";
 
 class ProgramWorkflow extends WorkflowEntrypoint<unknown, Begin["payload"]> {
   override async run(event: Readonly<WorkflowEvent<Begin["payload"]>>, step: WorkflowStep): Promise<unknown> {
-    const program = PROGRAMS.find(({ name }) => name === event.payload.program);
-    return program?.run(step as unknown as ProgramStep, event, { NonRetryableError });
+    const world = { ...worldOf(event.instanceId), NonRetryableError };
+    return programOf(event).run(step as unknown as ProgramStep, event, world);
   }
 }
 
@@ -37,15 +38,10 @@ export class NodeRunner implements Runner {
     return new NodeRunner(database, await start(database.location));
   }
 
-  async run(program: Program): Promise<Outcome> {
-    const { programs } = this.#app.workflows;
-    const instance: WorkflowInstance = await programs.create({ params: { program: program.name } });
-    for (const event of program.events ?? []) await instance.sendEvent(event);
-    return waitUntil(`"${program.name}" has ended`, async () => {
-      const status = await instance.status();
-      if (!FINISHED.includes(status.status)) return undefined;
-      return toOutcome({ ...status, steps: await stepResults(instance) });
-    });
+  async ask(call: Call): Promise<Answer> {
+    const binding = this.#app.workflows.programs as unknown as AnyBinding;
+    // As it comes from a worker.
+    return JSON.parse(JSON.stringify(await answer(binding, call, stepResults as unknown as StepResults))) as Answer;
   }
 
   async close(): Promise<void> {

@@ -78,6 +78,40 @@ describe("workflows in many objects", () => {
     expect(await router.checkout.createBatch([{ id: "twice", params: { total: 1 } }])).toEqual([]);
   });
 
+  it("are created each for itself, and what is wrong with some is told by their places", async () => {
+    await router.checkout.create({ id: "there", params: { total: 1 } });
+    const wanted = ["first", "there", "", "last"].map((id) => ({ id, params: { total: 1 } }));
+    const { created, errors } = await router.checkout.createBatch({ instances: wanted });
+
+    expect(created.map(({ id }) => id)).toEqual(["first", "last"]);
+    expect(errors).toMatchObject([
+      { index: 1, id: "there", code: "instance.already_exists" },
+      { index: 2, id: "", code: "id.invalid" },
+    ]);
+    expect((await router.checkout.createBatch({ count: 5, params: { total: 2 } })).created).toHaveLength(5);
+    expect(await router.checkout.counts()).toMatchObject({ total: 8 });
+  });
+
+  it("are run again, or created where there are none", async () => {
+    const options = { id: "daily", params: { total: 1 } };
+    const { instance, outcome } = await router.checkout.restartOrCreate(options);
+    await instance.result();
+
+    expect(outcome).toBe("created");
+    expect((await router.checkout.restartOrCreate(options)).outcome).toBe("restarted");
+    expect((await instance.status()).run).toBe(2);
+  });
+
+  it("are deleted many at once, wherever they are", async () => {
+    const child = (await (await router.parent.create({ id: "parent" })).result()) as string;
+    await router.checkout.createBatch(["a", "b", "c"].map((id) => ({ id, params: { total: 1 } })));
+    const { deleted, errors } = await router.checkout.deleteBatch(["a", "nobody", child, "c", "a"]);
+
+    expect(deleted.map(({ id }) => id)).toEqual(["a", child, "c", "a"]);
+    expect(errors).toMatchObject([{ index: 1, id: "nobody", code: "instance.not_found" }]);
+    expect((await router.checkout.list()).instances.map(({ id }) => id)).toEqual(["b"]);
+  });
+
   it("find the children that their instances make in objects of their own", async () => {
     const parent = await router.parent.create({ id: "parent" });
     const childId = await parent.result();

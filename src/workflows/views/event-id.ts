@@ -23,3 +23,8 @@ export function eventIdOf({ run, position, slot }: EventPlace): number {
 export function runOf(eventId: number): number {
   return Math.floor(Math.max(eventId - 1, 0) / (POSITIONS * SLOTS)) + 1;
 }
+
+/** A cursor before everything that is told of a run. */
+export function startOf(run: number): number {
+  return eventIdOf({ run, position: 0, slot: 0 }) - 1;
+}

@@ -3,14 +3,17 @@ import { NonRetryableError } from "../../../src/errors.ts";
 import { WorkflowEntrypoint } from "../../../src/workflows/entrypoint.ts";
 import type { WorkflowStep } from "../../../src/workflows/step.ts";
 import type { WorkflowEvent } from "../../../src/workflows/workflow-event.ts";
-import { type Begin, PROGRAMS, type ProgramStep } from "../programs.ts";
+import { type AnyBinding, answer, type Call, type StepResults } from "../answer.ts";
+import type { Begin, ProgramStep } from "../program.ts";
+import { programOf } from "../programs/index.ts";
 import { stepResults } from "../step-results.ts";
+import { worldOf } from "../world.ts";
 
 /** Runs a program on our engine, in a Durable Object. */
 class ProgramWorkflow extends WorkflowEntrypoint<unknown, Begin["payload"]> {
   override async run(event: Readonly<WorkflowEvent<Begin["payload"]>>, step: WorkflowStep): Promise<unknown> {
-    const program = PROGRAMS.find(({ name }) => name === event.payload.program);
-    return program?.run(step as unknown as ProgramStep, event, { NonRetryableError });
+    const world = { ...worldOf(event.instanceId), NonRetryableError };
+    return programOf(event).run(step as unknown as ProgramStep, event, world);
   }
 }
 
@@ -21,12 +24,7 @@ export class Programs extends PerdureObject.of({ workflows }) {}
 export default {
   async fetch(request: Request, env: { readonly OBJECTS: ObjectNamespace }): Promise<Response> {
     const { programs } = createObjectRouter({ objects: env.OBJECTS, workflows, shards: 2 }).workflows;
-    const { create, id, event } = (await request.json()) as { create?: object; id?: string; event?: object };
-    if (create !== undefined) return Response.json({ id: (await programs.create(create as never)).id });
-    const instance = await programs.get(id as string);
-    if (event !== undefined) await instance.sendEvent(event as never);
-    const status = await instance.status();
-    const shown = (_key: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
-    return new Response(JSON.stringify({ ...status, steps: await stepResults(instance) }, shown));
+    const call = (await request.json()) as Call;
+    return Response.json(await answer(programs as unknown as AnyBinding, call, stepResults as unknown as StepResults));
   },
 };

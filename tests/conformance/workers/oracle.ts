@@ -1,34 +1,19 @@
 import { WorkflowEntrypoint } from "cloudflare:workers";
 import { NonRetryableError } from "cloudflare:workflows";
-import { type Begin, PROGRAMS, type ProgramStep } from "../programs.ts";
-
-interface Env {
-  readonly PROGRAMS: {
-    create(options: object): Promise<Instance>;
-    get(id: string): Promise<Instance>;
-  };
-}
-
-interface Instance {
-  readonly id: string;
-  status(): Promise<object>;
-  sendEvent(event: object): Promise<void>;
-}
+import { type AnyBinding, answer, type Call } from "../answer.ts";
+import type { Begin, ProgramStep } from "../program.ts";
+import { programOf } from "../programs/index.ts";
+import { worldOf } from "../world.ts";
 
 /** Runs a program on Cloudflare's own engine. */
 export class ProgramWorkflow extends WorkflowEntrypoint {
   override async run(event: Begin, step: ProgramStep): Promise<unknown> {
-    const program = PROGRAMS.find(({ name }) => name === event.payload.program);
-    return program?.run(step, event, { NonRetryableError });
+    return programOf(event).run(step, event, { ...worldOf(event.instanceId), NonRetryableError });
   }
 }
 
 export default {
-  async fetch(request: Request, env: Env): Promise<Response> {
-    const { create, id, event } = (await request.json()) as { create?: object; id?: string; event?: object };
-    if (create !== undefined) return Response.json({ id: (await env.PROGRAMS.create(create)).id });
-    const instance = await env.PROGRAMS.get(id as string);
-    if (event !== undefined) await instance.sendEvent(event);
-    return Response.json(await instance.status());
+  async fetch(request: Request, env: { readonly PROGRAMS: AnyBinding }): Promise<Response> {
+    return Response.json(await answer(env.PROGRAMS, (await request.json()) as Call));
   },
 };

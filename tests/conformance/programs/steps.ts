@@ -1,55 +1,13 @@
-/** What a program needs of `step`, on Cloudflare as here. */
-export interface ProgramStep {
-  do<Result>(name: string, callback: (ctx: StepContext) => Promise<Result>): Promise<Result>;
-  do<Result>(name: string, config: object, callback: (ctx: StepContext) => Promise<Result>): Promise<Result>;
-  sleep(name: string, duration: number | string): Promise<void>;
-  sleepUntil(name: string, time: Date | number): Promise<void>;
-  waitForEvent(
-    name: string,
-    options: { type: string; timeout?: number | string },
-  ): Promise<{ payload: unknown; type: string }>;
-}
+import type { Program } from "../program.ts";
+import { caught, once, quickly, tooLong } from "./support.ts";
 
-interface StepContext {
-  readonly step: { readonly name: string; readonly count: number };
-  readonly attempt: number;
-}
-
-export interface Begin {
-  readonly payload: { readonly program: string };
-  readonly timestamp: Date;
-  readonly instanceId: string;
-}
-
-export interface Program {
-  readonly name: string;
-  /** Gives what its steps gave, in whatever form shows it; must be plain JSON. */
-  readonly run: (step: ProgramStep, event: Begin, errors: Errors) => Promise<unknown>;
-  /** Sent one after the other when the instance exists. */
-  readonly events?: readonly { readonly type: string; readonly payload: unknown }[];
-}
-
-/** Errors of the runtime that a program runs on. */
-export interface Errors {
-  readonly NonRetryableError: new (message: string, name?: string) => Error;
-}
-
-const quickly = { retries: { limit: 2, delay: 1, backoff: "constant" } };
-const once = { retries: { limit: 0, delay: 1 } };
 const after = async <Value>(turns: number, value: Value): Promise<Value> => {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
   return value;
 };
-const caught = async (work: Promise<unknown>): Promise<unknown> => {
-  try {
-    return { value: await work };
-  } catch (error) {
-    return { name: (error as Error).name, message: (error as Error).message };
-  }
-};
 
 /** Small workflows, each for one rule of the interface. What they come to must not depend on speed. */
-export const PROGRAMS: readonly Program[] = [
+export const STEPS: readonly Program[] = [
   {
     name: "steps one after the other",
     run: async (step) => {
@@ -123,7 +81,7 @@ export const PROGRAMS: readonly Program[] = [
     run: async (step) => {
       const before = Date.now();
       const given = await step.sleep("nap", "1 second");
-      await step.sleepUntil("until", Date.now() + 50);
+      await step.sleepUntil("until", Date.now() + 2000); // there a time that is over is an error
       return { given: given === undefined, slept: Date.now() - before >= 1000 };
     },
   },
@@ -228,7 +186,7 @@ export const PROGRAMS: readonly Program[] = [
     name: "a timeout fails the attempt, and the next one counts",
     run: async (step) =>
       step.do("slow", { ...quickly, timeout: 300 }, async ({ attempt }) => {
-        if (attempt === 1) await new Promise((resolve) => setTimeout(resolve, 2000));
+        if (attempt === 1) await tooLong();
         return attempt;
       }),
   },

@@ -1,0 +1,71 @@
+import { withEnv } from "./environment.ts";
+
+/**
+ * What else the module has, for files that also use it. Here nothing is traced, cached or exported to other Workers, and code that
+ * asks for it goes on without.
+ */
+class UntracedSpan {
+  readonly isTraced = false;
+
+  setAttribute(_key: string, _value: boolean | number | string | undefined): this {
+    return this;
+  }
+
+  setAttributes(_attributes: Readonly<Record<string, boolean | number | string | undefined>>): this {
+    return this;
+  }
+
+  recordException(_exception: unknown): this {
+    return this;
+  }
+
+  end(): void {}
+}
+
+type InSpan<Result, Parameters extends unknown[]> = (span: UntracedSpan, ...parameters: Parameters) => Result;
+
+function inSpan<Result, Parameters extends unknown[]>(
+  _name: string,
+  callback: InSpan<Result, Parameters>,
+  ...parameters: Parameters
+): Result {
+  return callback(new UntracedSpan(), ...parameters);
+}
+
+/** Calls what is to be traced, and traces nothing. */
+export const tracing = Object.freeze({
+  enterSpan: inSpan,
+  startActiveSpan: inSpan,
+  startSpan: (_name: string): UntracedSpan => new UntracedSpan(),
+  getActiveSpan: (): undefined => undefined,
+  withActiveSpan: <Result, Parameters extends unknown[]>(
+    _span: unknown,
+    callback: (...parameters: Parameters) => Result,
+    ...parameters: Parameters
+  ): Result => callback(...parameters),
+  Span: UntracedSpan,
+});
+
+const purged = async (_options: object) => ({ success: true, errors: [] as unknown[] });
+
+/** Nothing is cached, so nothing needs to be purged. */
+export const cache = Object.freeze({ purge: purged, invalidate: purged });
+
+/** Of the Worker's own entrypoints; here there are none. */
+export const exports: Readonly<Record<string, unknown>> = Object.freeze({});
+
+export function withExports<Result>(_exports: unknown, body: () => Result): Result {
+  return body();
+}
+
+export function withEnvAndExports<Result>(env: Record<string, unknown>, _exports: unknown, body: () => Result): Result {
+  return withEnv(env, body);
+}
+
+/** Where caller and callee are in one process, what is called is the object itself. */
+export class RpcStub {
+  constructor(value: object) {
+    // biome-ignore lint/correctness/noConstructorReturn: it stands for the object
+    return value as RpcStub;
+  }
+}

@@ -1,0 +1,89 @@
+import type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "../workflows/batches.ts";
+import { checkBatch, checkBatchOptions } from "../workflows/create-batch.ts";
+import type { CreateOptions } from "../workflows/create-options.ts";
+import type { ShardBatch } from "./answer-call.ts";
+import type { RoutedWorkflow } from "./routed-workflow.ts";
+
+export type IdentifiedOptions = CreateOptions<unknown> & { readonly id: string };
+
+const MOST_IN_BATCH = 100;
+
+export function withId(options: CreateOptions<unknown> = {}): IdentifiedOptions {
+  return { ...options, id: options.id ?? crypto.randomUUID() };
+}
+
+/** All or none in each object. */
+export async function createAll(
+  workflow: RoutedWorkflow,
+  batch: readonly CreateOptions<unknown>[],
+): Promise<CreatedBatch["created"]> {
+  const whole = checkBatch(batch, MOST_IN_BATCH).map((options) => withId(options));
+  const byShard = Map.groupBy(whole, ({ id }) => workflow.shards.of(id));
+  const created = await Promise.all(
+    Array.from(byShard, ([shard, some]) => workflow.call(shard, "createBatch", some) as Promise<string[]>),
+  );
+  const isNew = new Set(created.flat());
+  const inOrder = new Set(whole.map(({ id }) => id).filter((id) => isNew.has(id)));
+  return [...inOrder].map((id) => workflow.instance(id, workflow.shards.of(id)));
+}
+
+/** Each for itself, and what was wrong with the others. */
+export async function createEach(workflow: RoutedWorkflow, batch: BatchOptions<unknown>): Promise<CreatedBatch> {
+  const items = checkBatchOptions(batch, MOST_IN_BATCH).map((options, index) => ({ index, options: withId(options) }));
+  const byShard = Map.groupBy(items, ({ options }) => workflow.shardOf(options.id));
+  const answers = await Promise.all(
+    Array.from(byShard, async ([shard, some]) => {
+      const instances = some.map(({ options }) => options);
+      const { created, errors } = (await workflow.call(shard, "createEach", { instances })) as ShardBatch;
+      const failed = new Set(errors.map(({ index }) => index));
+      const places = some.filter((_, place) => !failed.has(place));
+      return {
+        created: created.map((id, place) => ({ id, shard, index: places[place]?.index as number })),
+        errors: errors.map((error) => ({ ...error, index: some[error.index]?.index as number })),
+      };
+    }),
+  );
+  const created = answers.flatMap((one) => one.created).sort((one, other) => one.index - other.index);
+  return {
+    created: created.map(({ id, shard }) => workflow.instance(id, shard)),
+    errors: inOrder(answers.flatMap(({ errors }) => errors)),
+  };
+}
+
+/** Those that aren't where their ids say may have been made by other instances: they are looked for. */
+export async function deleteAll(workflow: RoutedWorkflow, ids: readonly string[]): Promise<DeletedBatch> {
+  checkBatch(ids as never, MOST_IN_BATCH);
+  const all = ids.map((id, index) => ({ id, index, shard: workflow.shardOf(id) }));
+  const errors = new Map((await deleteWhere(workflow, all)).map((error) => [error.index, error]));
+  const lost = all.filter(({ index }) => errors.get(index)?.code === "instance.not_found");
+  const elsewhere = await Promise.all(
+    lost.map(async ({ id, index, shard }) => ({ id, index, home: shard, shard: await workflow.findOrHome(id) })),
+  );
+  const found = elsewhere.filter(({ shard, home }) => shard !== home);
+  for (const { index } of found) errors.delete(index);
+  for (const error of await deleteWhere(workflow, found)) errors.set(error.index, error);
+  const deleted = all.filter(({ index }) => !errors.has(index));
+  return { deleted: deleted.map(({ id }) => ({ id })), errors: inOrder([...errors.values()]) };
+}
+
+interface Place {
+  readonly id: string;
+  readonly index: number;
+  readonly shard: number;
+}
+
+async function deleteWhere(workflow: RoutedWorkflow, places: readonly Place[]): Promise<BatchError[]> {
+  const byShard = Map.groupBy(places, ({ shard }) => shard);
+  const errors = await Promise.all(
+    Array.from(byShard, async ([shard, some]) => {
+      const ids = some.map(({ id }) => id);
+      const answer = (await workflow.call(shard, "deleteBatch", ids)) as DeletedBatch;
+      return answer.errors.map((error) => ({ ...error, index: some[error.index]?.index as number }));
+    }),
+  );
+  return errors.flat();
+}
+
+function inOrder(errors: readonly BatchError[]): BatchError[] {
+  return errors.toSorted((one, other) => one.index - other.index);
+}

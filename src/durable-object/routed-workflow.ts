@@ -1,0 +1,70 @@
+import { PerdureError } from "../errors.ts";
+import { notFound } from "../workflows/not-found.ts";
+import { RoutedInstance } from "./routed-instance.ts";
+import type { Shards } from "./shards.ts";
+
+/** A workflow whose instances are in many objects: where each of them is, and how to ask there. */
+export class RoutedWorkflow {
+  readonly shards: Shards;
+  readonly #key: string;
+  readonly #name: string;
+
+  constructor(shards: Shards, key: string, name: string) {
+    this.shards = shards;
+    this.#key = key;
+    this.#name = name;
+  }
+
+  instance(id: string, shard: number): RoutedInstance {
+    return new RoutedInstance(this.shards, { workflow: this.#key, name: this.#name, id, shard });
+  }
+
+  call(shard: number, operation: string, ...parameters: unknown[]): Promise<unknown> {
+    return this.shards.call(shard, { workflow: this.#key, operation, id: null, parameters });
+  }
+
+  /** Asks all objects. */
+  callAll(operation: string, ...parameters: unknown[]): Promise<unknown[]> {
+    return Promise.all(this.shards.all.map((shard) => this.call(shard, operation, ...parameters)));
+  }
+
+  /** Of a batch, what is no id is refused by the object, together with everything else that is wrong. */
+  shardOf(id: unknown): number {
+    try {
+      return this.shards.of(id as string);
+    } catch {
+      return 0;
+    }
+  }
+
+  /** Where its id says; or where it was made by another instance, or before the number of objects was changed. */
+  async find(id: string): Promise<number> {
+    const home = this.shards.of(id);
+    if (await this.#has(home, id)) return home;
+    const elsewhere = await this.#findElsewhere(home, id);
+    if (elsewhere === null) throw notFound(this.#name, id);
+    return elsewhere;
+  }
+
+  /** Where an instance is that isn't where its id says; that place, if it is nowhere. */
+  async findOrHome(id: string): Promise<number> {
+    const home = this.shards.of(id);
+    return (await this.#findElsewhere(home, id)) ?? home;
+  }
+
+  async #findElsewhere(home: number, id: string): Promise<number | null> {
+    const others = this.shards.all.filter((shard) => shard !== home);
+    const found = await Promise.all(others.map(async (shard) => ((await this.#has(shard, id)) ? shard : null)));
+    return found.find((shard) => shard !== null) ?? null;
+  }
+
+  async #has(shard: number, id: string): Promise<boolean> {
+    try {
+      const call = { workflow: this.#key, operation: "exists", id, parameters: [] };
+      return (await this.shards.call(shard, call)) === true;
+    } catch (error) {
+      if (error instanceof PerdureError && error.code === "instance.not_found") return false;
+      throw error;
+    }
+  }
+}
