@@ -16,7 +16,7 @@ export function encodeLine(line: StreamLine): Uint8Array {
   return new TextEncoder().encode(`${encodeValue(line, { label: "event" })}\n`);
 }
 
-export function decodeLine(text: string): StreamLine {
+function decodeLine(text: string): StreamLine {
   const line = decodeValue(text) as StreamLine;
   return "error" in line ? { error: restoreClass(line.error) } : line;
 }
