@@ -2,8 +2,9 @@ import { env, type ObjectNamespace, runInDurableObject } from "cloudflare:test";
 import { createDurableHooksProcessor, defineFragment, instantiate, migrate } from "perdure";
 import { createDurableHooksDispatcherDurableObject } from "perdure/dispatchers/cloudflare-do";
 import { durableObject, type ObjectState } from "perdure/durable-object";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ControlledClock } from "../../src/testing/controlled-clock.ts";
+import { eventually } from "../support/eventually.ts";
 
 const MINUTE = 60_000;
 /** Cloudflare ends an alarm that takes longer. */
@@ -51,7 +52,7 @@ async function begin(object: ObjectState) {
   const processor = createDurableHooksProcessor(fragment);
   const handler = createDurableHooksDispatcherDurableObject({ createProcessor: () => processor })(state, undefined);
   await fragment.services.start();
-  await vi.waitFor(() => expect(attempts).toEqual([1]));
+  await eventually(() => expect(attempts).toEqual([1]));
   /** Cloudflare takes an alarm away when it rings. */
   const ring = () => {
     alarm.at = null;
@@ -107,7 +108,7 @@ describe("work that takes longer than an alarm may", () => {
       expect(alarm.at).not.toBeNull();
       letGo();
 
-      await vi.waitFor(async () => expect(await remaining()).toBe(0));
-      await vi.waitFor(() => expect(alarm.at).toBeNull());
+      await eventually(async () => expect(await remaining()).toBe(0));
+      await eventually(() => expect(alarm.at).toBeNull());
     }));
 });

@@ -2,6 +2,7 @@ import { env, type ObjectNamespace, runInDurableObject } from "cloudflare:test";
 import { createObjectRouter, type RoutedWorkflowInstance } from "perdure/durable-object";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { WorkflowRuntime } from "../../src/workflows/workflow-runtime.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Shop, workflows } from "./support/shop.ts";
 
 interface Told {
@@ -93,7 +94,7 @@ describe("what happens to instances in many objects", () => {
     await subscription.return();
 
     expect(await waiting).toEqual({ done: true, value: undefined });
-    await vi.waitFor(() => expect(leave).toHaveBeenCalled(), { timeout: 10_000 });
+    await eventually(() => expect(leave).toHaveBeenCalled());
   });
 
   it("is refused where there is nothing to tell, with errors of the same classes", async () => {
