@@ -35,12 +35,8 @@ export class StepCall implements StepIdentity {
   }
 
   end(ending: StepEnding): void {
-    if ("value" in ending) {
-      this.#resolve(ending.value);
-      return;
-    }
-    this.promise.catch(() => {}); // nobody may be waiting, and that is no reason to end the process
-    this.#reject(ending.error);
+    if ("value" in ending) this.#resolve(ending.value);
+    else this.#reject(ending.error);
   }
 
   /** An entry of this step. */

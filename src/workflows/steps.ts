@@ -43,11 +43,39 @@ export class Steps implements WorkflowStep {
     this.#scope = new StepScope(execution.instance, null);
   }
 
-  async do<Result>(
+  do<Result>(
     name: string,
     first: WorkflowStepConfig | Body,
     second?: Body | RollbackOptions,
     third?: RollbackOptions,
+  ): Promise<Result> {
+    return tolerated(this.#do(name, first, second, third));
+  }
+
+  sleep(name: string, duration: Duration): Promise<void> {
+    return tolerated(this.#sleep(name, duration));
+  }
+
+  sleepUntil(name: string, time: Date | number): Promise<void> {
+    return tolerated(this.#sleepUntil(name, time));
+  }
+
+  waitForEvent<Payload>(
+    name: string,
+    options: { readonly type: string; readonly timeout?: Duration },
+  ): Promise<ReceivedEvent<Payload>> {
+    return tolerated(this.#waitForEvent(name, options));
+  }
+
+  create(workflow: unknown, options?: CreateOptions<unknown>): Promise<never> {
+    return tolerated(this.#create(workflow, options));
+  }
+
+  async #do<Result>(
+    name: string,
+    first: WorkflowStepConfig | Body,
+    second: Body | RollbackOptions | undefined,
+    third: RollbackOptions | undefined,
   ): Promise<Result> {
     const plain = typeof first === "function";
     const [config, body, options] = plain ? [undefined, first, second as RollbackOptions] : [first, second, third];
@@ -68,12 +96,12 @@ export class Steps implements WorkflowStep {
     return (value instanceof StreamReference ? this.#open(value) : value) as Result;
   }
 
-  async sleep(name: string, duration: Duration): Promise<void> {
+  async #sleep(name: string, duration: Duration): Promise<void> {
     const milliseconds = parseWait(duration, "The duration of a sleep");
-    await this.#sleep(this.#checkName(name), this.#execution.now() + milliseconds);
+    await this.#wait(this.#checkName(name), this.#execution.now() + milliseconds);
   }
 
-  async sleepUntil(name: string, time: Date | number): Promise<void> {
+  async #sleepUntil(name: string, time: Date | number): Promise<void> {
     const milliseconds = timeOfDate(time) ?? time;
     if (typeof milliseconds !== "number" || !(Math.abs(milliseconds) <= LATEST_TIME)) {
       throw new InvalidInputError(
@@ -81,10 +109,10 @@ export class Steps implements WorkflowStep {
         "sleepUntil takes a Date, or milliseconds since the epoch, before the year 10000.",
       );
     }
-    await this.#sleep(this.#checkName(name), Math.ceil(milliseconds));
+    await this.#wait(this.#checkName(name), Math.ceil(milliseconds));
   }
 
-  async waitForEvent<Payload>(
+  async #waitForEvent<Payload>(
     name: string,
     options: { readonly type: string; readonly timeout?: Duration },
   ): Promise<ReceivedEvent<Payload>> {
@@ -102,7 +130,7 @@ export class Steps implements WorkflowStep {
   }
 
   /** The stored value is the child's name: what comes back is a handle of it. */
-  async create(workflow: unknown, options?: CreateOptions<unknown>): Promise<never> {
+  async #create(workflow: unknown, options: CreateOptions<unknown> | undefined): Promise<never> {
     const { workflows } = this.#runtime;
     const registered = workflows.get(workflow);
     const step = this.#identify("create", registered.name);
@@ -136,7 +164,7 @@ export class Steps implements WorkflowStep {
     return this.#enter(step, (_, record) => new BodyCall(step, record, details), details.policy.aliases);
   }
 
-  async #sleep(name: string, dueAt: number): Promise<void> {
+  async #wait(name: string, dueAt: number): Promise<void> {
     await this.#enter(this.#identify("sleep", name), (step, record) => {
       const call = new SleepCall(step, record);
       call.dueAt = record?.dueAt ?? dueAt;
@@ -183,6 +211,12 @@ export class Steps implements WorkflowStep {
       "TooManyStepsError",
     );
   }
+}
+
+/** A step may fail before the code waits for it, or without: that is no reason to end the process. Who waits gets the error. */
+export function tolerated<Result>(step: Promise<Result>): Promise<Result> {
+  step.catch(() => {});
+  return step;
 }
 
 export function parseEventTimeout(timeout: Duration | undefined, least: number): number {

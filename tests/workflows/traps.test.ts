@@ -45,6 +45,28 @@ describe.each(ENGINES)("traps that workflows don't fall into, on $name", (engine
     expect(ended[1]?.[1]).toBeGreaterThanOrEqual(2 * HOUR);
   });
 
+  test("a step that fails before anybody waits for it, or without, doesn't end the process", async () => {
+    const fail = () => Promise.reject(new Error("early"));
+    const once = { retries: { limit: 0 } };
+    const workflow = defineWorkflow({ name: "early" }, async (_event, step) => {
+      const early = step.do("early", once, fail);
+      void step.do("unheeded", once, fail);
+      void step.waitForEvent("unheeded", { type: "none", timeout: "1 minute" });
+      void step.sleep("", -1); // refused
+      await step.sleep("long", "1 hour");
+      return early.catch((error: Error) => `${error.message}, and told late`);
+    });
+    const process = subject.start({ workflow });
+    const instance = await process.workflows.workflow.create();
+    await becomes(instance, "waiting");
+    await comesToRest(process);
+    await subject.clock.advanceAndSettle(HOUR);
+    await complete(instance);
+
+    // Vitest fails where a rejection is unhandled: in the first execution, and in the one that goes on.
+    expect(await instance.result()).toBe("early, and told late");
+  });
+
   test("a wait goes through try, catch and finally without throwing", async () => {
     const seen: string[] = [];
     const workflow = defineWorkflow({ name: "caught" }, async (_event, step) => {

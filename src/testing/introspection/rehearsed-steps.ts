@@ -1,12 +1,13 @@
 import type { WorkflowStep } from "../../workflows/step.ts";
 import type { WorkflowStepConfig, WorkflowStepContext } from "../../workflows/step-options.ts";
-import { parseEventTimeout } from "../../workflows/steps.ts";
+import { parseEventTimeout, tolerated } from "../../workflows/steps.ts";
 import type { MockedEvent, Modifications } from "./modifications.ts";
 
 /** Outside of tests. */
 const SHORTEST_WAIT_MS = 1000;
 
 type Body = (ctx: WorkflowStepContext) => unknown;
+type WaitOptions = { readonly type: string; readonly timeout?: never };
 
 export interface Rehearsal {
   /** Those of the instance come before those of all instances of its workflow. */
@@ -26,6 +27,19 @@ export function rehearseSteps(step: WorkflowStep, { modifications: find, send }:
     const target = count("sleep", name);
     return find().some((one) => one.skipsSleep(target)) ? step.sleep(name, 0) : fall();
   };
+  const waitForEvent = async (name: string, options: WaitOptions) => {
+    const target = count("waitForEvent", name);
+    if (find().some((one) => one.timesOut(target))) {
+      // Nobody sends events of this type: one that was sent must not end the wait.
+      return step.waitForEvent(name, { ...options, type: "perdure.forced-timeout", timeout: 0 });
+    }
+    parseEventTimeout(options?.timeout, SHORTEST_WAIT_MS);
+    const waiting = step.waitForEvent(name, options);
+    const { index } = count("event", String(options?.type));
+    const event = findEvent(find(), String(options?.type), index - 1);
+    if (event !== null) await Promise.race([waiting, send({ ...event, id: `mock.${index}` })]);
+    return waiting;
+  };
   const rehearsed = {
     do: (name: string, ...parameters: unknown[]) => {
       const target = count("do", name);
@@ -37,19 +51,7 @@ export function rehearseSteps(step: WorkflowStep, { modifications: find, send }:
     },
     sleep: (name: string, duration: never) => sleep(name, () => step.sleep(name, duration)),
     sleepUntil: (name: string, time: never) => sleep(name, () => step.sleepUntil(name, time)),
-    waitForEvent: async (name: string, options: { readonly type: string; readonly timeout?: never }) => {
-      const target = count("waitForEvent", name);
-      if (find().some((one) => one.timesOut(target))) {
-        // Nobody sends events of this type: one that was sent must not end the wait.
-        return step.waitForEvent(name, { ...options, type: "perdure.forced-timeout", timeout: 0 });
-      }
-      parseEventTimeout(options?.timeout, SHORTEST_WAIT_MS);
-      const waiting = step.waitForEvent(name, options);
-      const { index } = count("event", String(options?.type));
-      const event = findEvent(find(), String(options?.type), index - 1);
-      if (event !== null) await Promise.race([waiting, send({ ...event, id: `mock.${index}` })]);
-      return waiting;
-    },
+    waitForEvent: (name: string, options: WaitOptions) => tolerated(waitForEvent(name, options)),
     create: (workflow: never, options: never) => step.create(workflow, options),
   };
   return rehearsed as unknown as WorkflowStep;
