@@ -21,7 +21,8 @@ test("README.md's first sample runs as it stands, and says the same once more wi
   const readme = await readFile(join(root, "README.md"), "utf8");
   const [, sample = ""] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
   const resolver = join(directory, "resolve.mjs");
-  await writeFile(join(directory, "checkout.ts"), sample);
+  await writeFile(join(directory, "checkout.mts"), sample);
+  await writeFile(join(directory, "package.json"), '{ "type": "commonjs" }'); // as `npm init` makes it
   await writeFile(
     resolver,
     `import { registerHooks } from "node:module";
@@ -29,7 +30,7 @@ test("README.md's first sample runs as it stands, and says the same once more wi
     registerHooks({ resolve: (name, context, next) => next(name === "perdure" ? perdure : name, context) });`,
   );
   const run = async () => {
-    const { stdout } = await execute(process.execPath, ["--import", resolver, "checkout.ts"], { cwd: directory });
+    const { stdout } = await execute(process.execPath, ["--import", resolver, "checkout.mts"], { cwd: directory });
     return stdout.trimEnd().split("\n");
   };
 
