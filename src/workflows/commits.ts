@@ -3,6 +3,7 @@ import type {
   InstanceCommitResult,
   InstanceLease,
   InstanceOutcome,
+  JournalEntry,
   NewEntry,
 } from "../store/instance-records.ts";
 import { type JournalLimits, JournalRoom } from "./journal-room.ts";
@@ -20,13 +21,13 @@ export interface CommitListener {
 
 /** What an execution writes: one commit at a time, each at the position where the last one ended. */
 export class Commits {
-  /** Where the next entry goes. */
-  position = 1;
   /** What the journal still takes. */
   readonly room: JournalRoom;
   readonly #send: (commit: InstanceCommit) => Promise<InstanceCommitResult>;
   readonly #pause: PauseFlag;
   readonly #listener: CommitListener;
+  /** Where the next entry goes. */
+  #position = 1;
   #pending: NewEntry[] = [];
   #writing: Promise<void> | undefined;
 
@@ -40,6 +41,12 @@ export class Commits {
     this.#send = send;
     this.#pause = pause;
     this.#listener = listener;
+  }
+
+  /** These are in the journal already. */
+  goOnAfter(entries: readonly JournalEntry[]): void {
+    this.#position = (entries.at(-1)?.position ?? 0) + 1;
+    for (const entry of entries) this.room.add(entry);
   }
 
   /** Entries for the next commit. */
@@ -64,7 +71,7 @@ export class Commits {
   write({ ref, run, lock }: InstanceLease, outcome: InstanceOutcome): void {
     const entries = this.#pending;
     this.#pending = [];
-    this.#writing = this.#write({ ref, run, lock, position: this.position, entries, outcome });
+    this.#writing = this.#write({ ref, run, lock, position: this.#position, entries, outcome });
   }
 
   /** The last one, after which nobody listens; `outcome` is told whether something was done. */
@@ -72,7 +79,7 @@ export class Commits {
     await this.#writing?.catch(() => {});
     const { substantial } = this;
     const entries = this.#pending.splice(0);
-    await this.#send({ ...lease, position: this.position, entries, outcome: outcome(substantial) });
+    await this.#send({ ...lease, position: this.#position, entries, outcome: outcome(substantial) });
   }
 
   async #write(commit: InstanceCommit): Promise<void> {
@@ -89,7 +96,7 @@ export class Commits {
   }
 
   #written(commit: InstanceCommit, answer: WrittenCommit): void {
-    this.position += commit.entries.length;
+    this.#position += commit.entries.length;
     this.#listener.written(commit, answer);
   }
 }

@@ -1,0 +1,28 @@
+import type { ExecutionParts } from "./execution-parts.ts";
+
+/** What every answer of the database says about an instance. */
+export interface InstanceNews {
+  readonly wakes: number;
+  readonly paused: boolean;
+  /** The database's time of the answer. */
+  readonly at: number;
+}
+
+/** What an execution learns from an answer. */
+export function observe({ time, feed, possession }: ExecutionParts, { wakes, paused, at }: InstanceNews): void {
+  time.observe(at);
+  feed.heard(wakes);
+  possession.pause.observe(paused);
+}
+
+/** Gives an execution everything that is stored of its run. Gives false if the run isn't there any more. */
+export async function load({ host, time, code, commits, feed, possession }: ExecutionParts): Promise<boolean> {
+  const lookedAt = time.now();
+  const history = await host.load(possession.lease);
+  if (history === null) return false;
+  code.load(history.entries);
+  commits.goOnAfter(history.entries);
+  feed.add(history, lookedAt);
+  feed.markReceived(history.entries);
+  return true;
+}
