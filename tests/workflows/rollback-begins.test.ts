@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { defineWorkflow, type WorkflowRollbackContext } from "../../src/index.ts";
 import { Gate } from "../hooks/support/handlers.ts";
 import { ENGINES } from "../support/engines.ts";
-import { replaceProcess, untilFarOff } from "./support/lose-process.ts";
+import { afterLong, replaceProcess, untilFarOff } from "./support/lose-process.ts";
 import { untilStatus, useWorkflows, withTime } from "./support/use-workflows.ts";
 
 const once = { retries: { limit: 0 } } as const;
@@ -94,8 +94,13 @@ describe.each(ENGINES)("when a rollback begins on $name", (engine) => {
         gate.open();
         await pass(1000); // it has ended by then
       };
+      const later = async () => {
+        await gate.opened;
+        return 1000;
+      };
       await Promise.all([
         step.do("slow", work, { rollback }),
+        step.do("shaky", { retries: { limit: 1, delay: later } }, () => Promise.reject(new Error("not yet"))),
         step.do("ship", once, () => Promise.reject(new Error("no truck"))),
       ]);
     });
@@ -105,8 +110,8 @@ describe.each(ENGINES)("when a rollback begins on $name", (engine) => {
 
     expect(seen).toEqual(["workflow.finished", undefined]);
     const { entries } = await instance.history();
-    const slow = entries.filter(({ name }) => name === "slow");
-    expect(slow.map(({ kind }) => kind)).toEqual(["undoable", "rolledBack"]);
+    const beside = entries.filter(({ name }) => name === "slow" || name === "shaky");
+    expect(beside.map(({ name, kind }) => `${name} ${kind}`)).toEqual(["slow undoable", "slow rolledBack"]);
   });
 
   test("in another process, what had no ending isn't begun again", async () => {
@@ -140,6 +145,25 @@ describe.each(ENGINES)("when a rollback begins on $name", (engine) => {
     const { entries } = await instance.history();
     const rollingBack = entries.findIndex(({ kind }) => kind === "rollingBack");
     expect(entries.slice(rollingBack + 1).map(({ name, kind }) => `${name} ${kind}`)).toEqual(["charge rolledBack"]);
+  });
+
+  test("it is known from one entry that a step can be taken back, however often and wherever it was tried", async () => {
+    const { undone, undo } = notes();
+    const order = defineWorkflow({ name: "order" }, async (_event, step) => {
+      const shaky = { retries: { limit: 2, delay: "1 hour", backoff: "constant" } } as const;
+      await step.do("charge", shaky, () => Promise.reject(new Error("not yet")), undo("charge"));
+    });
+    const first = subject.start({ order });
+    const created = await first.workflows.order.create({ id: "one" });
+    await untilFarOff(subject, created);
+    const { workflows } = await replaceProcess(subject, first, { order });
+    const instance = await workflows.order.get("one");
+    await afterLong(subject, instance, "errored");
+
+    expect(undone).toEqual(["charge"]);
+    const { entries } = await instance.history();
+    const kinds = ["undoable", "failed", "failed", "failed", "rollingBack", "rolledBack"];
+    expect(entries.map(({ kind }) => kind)).toEqual(kinds);
   });
 
   test("in another process, what began last is taken back first, whatever ended last", async () => {

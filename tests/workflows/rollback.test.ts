@@ -3,7 +3,8 @@ import { NonRetryableError } from "../../src/errors.ts";
 import { defineWorkflow, type WorkflowRollbackContext } from "../../src/index.ts";
 import { Gate } from "../hooks/support/handlers.ts";
 import { ENGINES } from "../support/engines.ts";
-import { afterLong, outliveLeases, untilFarOff } from "./support/lose-process.ts";
+import { afterLong, outliveLeases } from "./support/lose-process.ts";
+import { noteRollbacks } from "./support/rollback-notes.ts";
 import { eventually, untilStatus, useWorkflows, withTime } from "./support/use-workflows.ts";
 
 const once = { retries: { limit: 0 } } as const;
@@ -12,19 +13,8 @@ const fail = () => Promise.reject(new Error("no truck"));
 describe.each(ENGINES)("a rollback on $name", (engine) => {
   const subject = useWorkflows(engine);
 
-  /** Notes what each rollback is told. */
-  function notes() {
-    const lines: string[] = [];
-    const undo = (name: string) => ({
-      rollback: async ({ ctx, error, output, stepName }: WorkflowRollbackContext) => {
-        lines.push(`${name}: ${output}, ${error.message}, ${stepName}#${ctx.step.count}, attempt ${ctx.attempt}`);
-      },
-    });
-    return { lines, undo };
-  }
-
   test("takes the steps of a failed workflow back, the last to have begun first", async () => {
-    const { lines, undo } = notes();
+    const { lines, undo } = noteRollbacks();
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
       await step.do("reserve", () => "seat 7", undo("reserve"));
       await step.do("log", () => "nothing to take back");
@@ -65,7 +55,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
   });
 
   test("isn't called for what has gone well, or was caught", async () => {
-    const { lines, undo } = notes();
+    const { lines, undo } = noteRollbacks();
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
       await step.do("ship", once, fail, undo("ship")).catch(() => {});
       return step.do("charge", () => 12, undo("charge"));
@@ -79,7 +69,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
   });
 
   test("also takes back what runs beside, and has begun but not ended", async () => {
-    const { lines, undo } = notes();
+    const { lines, undo } = noteRollbacks();
     let signal: AbortSignal | undefined;
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
       const slow = step.do(
@@ -101,7 +91,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
   });
 
   test("is tried again like a step, with delays and timeouts; the first that fails for good ends it, and is told", async () => {
-    const { lines, undo } = notes();
+    const { lines, undo } = noteRollbacks();
     const attempts: string[] = [];
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
       await step.do("first", () => 1, undo("first"));
@@ -112,9 +102,10 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
         },
         rollbackConfig: { retries: { limit: 1, delay: "1 minute" } },
       });
-      await step.do("third", () => 3, {
-        rollback: ({ ctx }) => {
-          attempts.push(`third ${ctx.attempt}`);
+      await step.do("third", { timeout: "7 seconds" }, () => 3, {
+        rollback: ({ ctx, error }) => {
+          attempts.push(`third ${ctx.attempt} ${ctx.config.timeout} ${error.message}`);
+          error.message = "something else"; // each attempt has its own
           return ctx.attempt === 1 ? new Promise(() => {}) : Promise.resolve();
         },
         rollbackConfig: { timeout: "2 seconds" },
@@ -126,7 +117,12 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
 
     await untilStatus(subject.clock, instance, "rollingBack");
     await afterLong(subject, instance, "errored");
-    expect(attempts).toEqual(["third 1", "third 2", "second 1 rollback:do:second", "second 2 rollback:do:second"]);
+    expect(attempts).toEqual([
+      "third 1 7000 no truck", // the config is the step's
+      "third 2 7000 no truck",
+      "second 1 rollback:do:second",
+      "second 2 rollback:do:second",
+    ]);
     expect(lines).toEqual([]);
     expect(await instance.status()).toMatchObject({
       status: "errored",
@@ -159,7 +155,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
   });
 
   test("goes on in another process where one was lost, with the same error and outputs; what is taken back stays so", async () => {
-    const { lines, undo } = notes();
+    const { lines, undo } = noteRollbacks();
     let losses = 0;
     const begun: string[] = [];
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
@@ -222,57 +218,8 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
     expect(rollback).toMatchObject({ outcome: "failed", error: { message: expect.stringContaining("do:charge") } });
   });
 
-  test("that the code doesn't have any more is a failure that is told, never left out", async () => {
-    const { lines, undo } = notes();
-    const old = defineWorkflow({ name: "order" }, async (_event, step) => {
-      await step.do("reserve", () => 1, undo("reserve"));
-      await step.do("charge", () => 2, undo("charge"));
-      await step.sleep("long", "1 day");
-    });
-    const young = defineWorkflow({ name: "order" }, async (_event, step) => {
-      await step.do("reserve", () => 1, undo("reserve"));
-      await step.sleep("long", "1 day");
-    });
-    const first = subject.start({ order: old });
-    await untilFarOff(subject, await first.workflows.order.create({ id: "one" }));
-    await first.close();
-
-    const { workflows } = subject.start({ order: young });
-    const instance = await workflows.order.get("one");
-    await instance.terminate({ rollback: true });
-    await untilStatus(subject.clock, instance, "terminated");
-    expect(lines).toEqual([]);
-    expect((await instance.status()).rollback).toMatchObject({
-      outcome: "failed",
-      error: { name: "PerdureError", message: expect.stringContaining("do:charge") },
-    });
-  });
-
-  test("knows a renamed step by its alias", async () => {
-    const { lines, undo } = notes();
-    const old = defineWorkflow({ name: "order" }, async (_event, step) => {
-      await step.do("charge", () => 2, undo("old"));
-      await step.sleep("long", "1 day");
-    });
-    const young = defineWorkflow({ name: "order" }, async (_event, step) => {
-      await step.do("charge card", { aliases: ["charge"] }, () => 3, undo("new"));
-      await step.sleep("long", "1 day");
-    });
-    const first = subject.start({ order: old });
-    await untilFarOff(subject, await first.workflows.order.create({ id: "one" }));
-    await first.close();
-
-    const { workflows } = subject.start({ order: young });
-    const instance = await workflows.order.get("one");
-    await instance.terminate({ rollback: true });
-    await untilStatus(subject.clock, instance, "terminated");
-    expect(lines).toEqual([
-      'new: 2, The instance "one" of the workflow "order" was terminated., charge card#1, attempt 1',
-    ]);
-  });
-
   test("waits for code that awaits something else than steps", async () => {
-    const { lines, undo } = notes();
+    const { lines, undo } = noteRollbacks();
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
       await new Promise<void>((resolve) => subject.clock.setTimer(resolve, 8000));
       await step.do("charge", () => 2, undo("charge"));
@@ -288,7 +235,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
   });
 
   test("can't have steps of its own, and neither can a step inside of another have one", async () => {
-    const { undo } = notes();
+    const { undo } = noteRollbacks();
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
       await step.do("charge", () => 2, { rollback: async () => void (await step.do("inner", () => 1)) });
       await step.do("outer", once, () => step.do("inner", () => 1, undo("inner")));
