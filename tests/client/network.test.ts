@@ -86,11 +86,18 @@ describe.each(ENGINES.filter(({ name }) => name !== "better-sqlite3"))(
       });
       const types: string[] = [];
       await order.sendEvent({ type: "approved", payload: { by: "Ada" } });
-      for await (const { type } of await (await cutting.workflows.checkout.get(order.id)).subscribe()) types.push(type);
+      // Those that are stored: how it stands is told only to whoever looks at that moment.
+      const filter = [
+        "workflow_queued",
+        "step_completed",
+        "wait_started",
+        "wait_completed",
+        "workflow_completed",
+      ] as const;
+      const cut = await (await cutting.workflows.checkout.get(order.id)).subscribe({ filter });
+      for await (const { type } of cut) types.push(type);
 
-      const whole: string[] = [];
-      for await (const { type } of await order.subscribe()) whole.push(type);
-      expect(types).toEqual(whole);
+      expect(types).toEqual(filter);
       expect(cuts).toBeGreaterThan(2);
     });
 

@@ -1,4 +1,6 @@
+import type { HistoryPage } from "../../workflows/history-page.ts";
 import { present } from "../present.ts";
+import { type PageRequest, readPage } from "../read-page.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, objectOf } from "../schema.ts";
 import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NEXT_CURSOR, ORDER, TIME, UNREADABLE, VALUE } from "../schemas.ts";
@@ -46,15 +48,18 @@ const EARLIER_RUN = component(
   ),
 );
 
-const PAGE = objectOf(
-  {
-    run: { type: "integer", description: "The run that it is in." },
-    earlierRuns: arrayOf(EARLIER_RUN),
-    entries: arrayOf(ENTRY),
-    cursor: NEXT_CURSOR,
-  },
-  ["run", "earlierRuns", "entries", "cursor"],
+const ABOUT = objectOf(
+  { run: { type: "integer", description: "The run that it is in." }, earlierRuns: arrayOf(EARLIER_RUN) },
+  ["run", "earlierRuns"],
 );
+
+const PAGE = objectOf({ ...ABOUT.properties, entries: arrayOf(ENTRY), cursor: NEXT_CURSOR }, [
+  ...ABOUT.required,
+  "entries",
+  "cursor",
+]);
+
+const USUAL_LIMIT = 100;
 
 export const readHistory = defineRoute({
   method: "GET",
@@ -67,7 +72,7 @@ export const readHistory = defineRoute({
   query: {
     run: { type: "integer", minimum: 1, maximum: 1_000_000_000, description: "Only this run." },
     order: { ...ORDER, description: "Default: oldest." },
-    limit: { ...LIMIT, description: "Default: 100." },
+    limit: { ...LIMIT, description: `Default: ${USUAL_LIMIT}.` },
     cursor: CURSOR,
   },
   answers: {
@@ -78,7 +83,15 @@ export const readHistory = defineRoute({
   },
   errors: [404],
   handle: async ({ host, params, query, show }) => {
-    const page = await host.instance(params).history(query);
-    return { status: 200, body: present(PAGE, page, show) };
+    const { limit = USUAL_LIMIT, ...filter } = query;
+    const instance = host.instance(params);
+    let about: Pick<HistoryPage, "run" | "earlierRuns"> | undefined;
+    const read = async (request: PageRequest) => {
+      const { entries: items, cursor, run, earlierRuns } = await instance.history({ ...filter, ...request });
+      about ??= { run, earlierRuns };
+      return { items, cursor };
+    };
+    const { items: entries, cursor } = await readPage({ ...filter, limit }, read, (one) => present(ENTRY, one, show));
+    return { status: 200, body: { ...(present(ABOUT, about, show) as object), entries, cursor } };
   },
 });

@@ -1,5 +1,6 @@
 import { NotFoundError } from "../../errors.ts";
 import { present } from "../present.ts";
+import { type PageRequest, readPage } from "../read-page.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, nullable, objectOf, type Schema } from "../schema.ts";
 import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NAME, NEXT_CURSOR, ORDER, TIME, UNREADABLE, VALUE } from "../schemas.ts";
@@ -28,6 +29,7 @@ const HOOK = component(
 );
 
 const PAGE = objectOf({ hooks: arrayOf(HOOK), cursor: NEXT_CURSOR }, ["hooks", "cursor"]);
+const USUAL_LIMIT = 50;
 const IDS = objectOf({ ids: { type: "array", items: NAME, minItems: 1, maxItems: 1000 } }, ["ids"]);
 const CHANGED = objectOf(
   { ids: { type: "array", items: { type: "string" }, description: "Those that were changed." } },
@@ -45,7 +47,7 @@ export const listHooks = defineRoute({
     status: STATUS,
     name: NAME,
     order: { ...ORDER, description: "By the order of triggers. Default: newest." },
-    limit: { ...LIMIT, description: "Default: 50." },
+    limit: { ...LIMIT, description: `Default: ${USUAL_LIMIT}.` },
     cursor: CURSOR,
   },
   answers: {
@@ -55,8 +57,13 @@ export const listHooks = defineRoute({
     },
   },
   handle: async ({ host, query, show }) => {
-    const { hooks, nextCursor } = await host.parts.durableHooks.list(query);
-    return { status: 200, body: present(PAGE, { hooks, cursor: nextCursor }, show) };
+    const { limit = USUAL_LIMIT, ...filter } = query;
+    const read = async (request: PageRequest) => {
+      const { hooks: items, nextCursor: cursor } = await host.parts.durableHooks.list({ ...filter, ...request });
+      return { items, cursor };
+    };
+    const { items: hooks, cursor } = await readPage({ ...filter, limit }, read, (one) => present(HOOK, one, show));
+    return { status: 200, body: { hooks, cursor } };
   },
 });
 

@@ -1,10 +1,14 @@
-import type { InstanceListOptions } from "../../workflows/workflow-binding.ts";
+import type { InstanceListOptions, InstancePage } from "../../workflows/workflow-binding.ts";
 import { invalidRequest } from "../http-error.ts";
 import { present } from "../present.ts";
-import { defineRoute } from "../route.ts";
+import { type PageRequest, readPage } from "../read-page.ts";
+import type { ShowValue } from "../redaction.ts";
+import { type Answer, defineRoute } from "../route.ts";
 import { arrayOf, objectOf } from "../schema.ts";
 import { CURSOR, LIMIT, NAME, NEXT_CURSOR, ORDER, TIME } from "../schemas.ts";
 import { INSTANCE, STATUS, workflowResource } from "./instance-schemas.ts";
+
+const USUAL_LIMIT = 100;
 
 const FILTER = {
   status: { type: "array", items: STATUS, maxItems: 20, description: "May be repeated: one of these." },
@@ -19,7 +23,7 @@ const FILTER = {
   finishedFrom: { ...TIME, description: "Finished at this time or later." },
   finishedBefore: { ...TIME, description: "Finished before this time." },
   order: { ...ORDER, description: "By the time of creation. Default: newest." },
-  limit: { ...LIMIT, description: "Default: 100." },
+  limit: { ...LIMIT, description: `Default: ${USUAL_LIMIT}.` },
   cursor: CURSOR,
 } as const;
 
@@ -40,8 +44,8 @@ export const listInstances = defineRoute({
   answers: { 200: { description: "A page.", schema: PAGE } },
   errors: [404],
   handle: async ({ host, params, query, show }) => {
-    const page = await host.workflow(params.workflowName).binding.list(toListOptions(query));
-    return { status: 200, body: present(PAGE, page, show) };
+    const { binding } = host.workflow(params.workflowName);
+    return answerList(query, show, (options) => binding.list(options));
   },
 });
 
@@ -55,10 +59,28 @@ export const listAllInstances = defineRoute({
   query: FILTER,
   answers: { 200: { description: "A page.", schema: PAGE } },
   handle: async ({ host, query, show }) => {
-    const page = (await host.instances?.list(toListOptions(query))) ?? { instances: [], cursor: null };
-    return { status: 200, body: present(PAGE, page, show) };
+    const { instances } = host;
+    return answerList(query, show, async (options) => (await instances?.list(options)) ?? NOTHING);
   },
 });
+
+const NOTHING: InstancePage = { instances: [], cursor: null };
+
+async function answerList<Sent extends Query>(
+  query: Sent,
+  show: ShowValue,
+  list: (options: InstanceListOptions) => Promise<InstancePage>,
+): Promise<Answer> {
+  const { limit = USUAL_LIMIT, ...filter } = toListOptions(query);
+  const read = async (request: PageRequest) => {
+    const { instances: items, cursor } = await list({ ...filter, ...request });
+    return { items, cursor };
+  };
+  const { items: instances, cursor } = await readPage({ ...filter, limit }, read, (one) =>
+    present(INSTANCE, one, show),
+  );
+  return { status: 200, body: { instances, cursor } };
+}
 
 function toListOptions<Sent extends Query>(query: Sent): InstanceListOptions {
   const { label, ...rest } = query;

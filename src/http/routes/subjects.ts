@@ -3,6 +3,7 @@ import { SubjectDispatcher } from "../../subjects/subject-dispatcher.ts";
 import type { HttpResource } from "../authorization.ts";
 import type { HttpHost } from "../http-host.ts";
 import { present } from "../present.ts";
+import { type PageRequest, readPage } from "../read-page.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, nullable, objectOf, type Schema } from "../schema.ts";
 import { CURSOR, DONE, FAILURE, LIMIT, MAYBE_TIME, NAME, NEXT_CURSOR, TIME, VALUE } from "../schemas.ts";
@@ -39,6 +40,8 @@ const SUBJECT = component(
 
 const PAGE = objectOf({ subjects: arrayOf(SUBJECT), cursor: NEXT_CURSOR }, ["subjects", "cursor"]);
 
+const USUAL_LIMIT = 50;
+
 export const listDispatchers = defineRoute({
   method: "GET",
   path: "/subjects",
@@ -61,7 +64,7 @@ export const listSubjects = defineRoute({
   operation: "read",
   resource: ({ dispatcherId }) => ({ kind: "subjects", dispatcherId }),
   params: { dispatcherId: NAME },
-  query: { status: STATUS, group: NAME, limit: { ...LIMIT, description: "Default: 50." }, cursor: CURSOR },
+  query: { status: STATUS, group: NAME, limit: { ...LIMIT, description: `Default: ${USUAL_LIMIT}.` }, cursor: CURSOR },
   answers: {
     200: {
       description: "A page.",
@@ -69,8 +72,16 @@ export const listSubjects = defineRoute({
     },
   },
   handle: async ({ host, params, query, show }) => {
-    const { subjects, nextCursor } = await dispatcherOf(host, params).listSubjects(query);
-    return { status: 200, body: present(PAGE, { subjects, cursor: nextCursor }, show) };
+    const { limit = USUAL_LIMIT, ...filter } = query;
+    const dispatcher = dispatcherOf(host, params);
+    const read = async (request: PageRequest) => {
+      const { subjects: items, nextCursor: cursor } = await dispatcher.listSubjects({ ...filter, ...request });
+      return { items, cursor };
+    };
+    const { items: subjects, cursor } = await readPage({ ...filter, limit }, read, (one) =>
+      present(SUBJECT, one, show),
+    );
+    return { status: 200, body: { subjects, cursor } };
   },
 });
 
