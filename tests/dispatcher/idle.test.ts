@@ -3,7 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createDurableHooksDispatcher, type DurableHooksDispatcher } from "../../src/dispatchers/node.ts";
-import { createDurableHooksProcessor, defineFragment, defineHook, instantiate, migrate } from "../../src/index.ts";
+import {
+  type AnyFragment,
+  createDurableHooksProcessor,
+  defineFragment,
+  defineHook,
+  defineWorkflow,
+  instantiate,
+  migrate,
+  workflowsFragment,
+} from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import { sqlite } from "../../src/store/sqlite/index.ts";
 import type { DatabaseAdapter } from "../../src/store/store.ts";
@@ -16,6 +25,8 @@ import { waitUntil } from "../support/wait-until.ts";
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const MOST_A_MINUTE = 4;
+/** With workflows, lines of limits and schedules to look after, too. */
+const MOST_OF_EVERYTHING = 10;
 /** What only a claim asks. */
 const CLAIM = /available_at <= /;
 
@@ -91,8 +102,21 @@ describe.each(DATABASES)("an idle dispatcher on $name", ({ name, open }) => {
     return { known, newer: build({ greet, unheardOf: greet }) };
   }
 
-  async function startIdle(fragment: Awaited<ReturnType<typeof createFragments>>["known"]): Promise<void> {
-    const processor = createDurableHooksProcessor(fragment);
+  /** A fragment of workflows that have everything which a worker looks after. */
+  async function createWorkflows() {
+    const plain = defineWorkflow({ name: "plain" }, async () => {});
+    const limited = defineWorkflow({ name: "limited", concurrency: { limit: 1 } }, async () => {});
+    const yearly = defineWorkflow({ name: "yearly", schedules: ["@yearly"] }, async () => {});
+    const fragment = instantiate(workflowsFragment)
+      .withConfig({ workflows: { plain, limited, yearly } })
+      .withOptions({ databaseAdapter: database.adapter })
+      .build();
+    await migrate(fragment);
+    return fragment;
+  }
+
+  async function startIdle(...fragments: AnyFragment[]): Promise<void> {
+    const processor = createDurableHooksProcessor(fragments);
     if (processor === null) throw new Error("There are hooks.");
     useFakeTime();
     dispatcher = createDurableHooksDispatcher({ processor });
@@ -103,13 +127,13 @@ describe.each(DATABASES)("an idle dispatcher on $name", ({ name, open }) => {
 
   const settled = () => database.log.inFlight === 0;
 
-  async function passIdleTime(milliseconds: number): Promise<void> {
+  async function passIdleTime(milliseconds: number, mostAMinute = MOST_A_MINUTE): Promise<void> {
     database.log.clear();
     const passed = await passFakeTime(milliseconds, settled);
     const { texts } = database.log;
     expect(database.log.matching(CLAIM)).toEqual([]);
     expect(texts.length).toBeGreaterThan(0);
-    expect(texts.length).toBeLessThanOrEqual((passed / MINUTE_MS) * MOST_A_MINUTE);
+    expect(texts.length).toBeLessThanOrEqual((passed / MINUTE_MS) * mostAMinute);
   }
 
   test("asks for four things a minute at most, purge and check of the listening connection included", async () => {
@@ -119,6 +143,12 @@ describe.each(DATABASES)("an idle dispatcher on $name", ({ name, open }) => {
 
     expect(database.log.matching(/delete/)).toHaveLength(1);
     if (name === "PostgreSQL") expect(database.log.texts).toContain("select");
+  });
+
+  test("asks for ten things a minute at most if it has workflows, limits and schedules, too", async () => {
+    const { known } = await createFragments();
+    await startIdle(known, await createWorkflows());
+    await passIdleTime(20 * MINUTE_MS, MOST_OF_EVERYTHING);
   });
 
   test("doesn't look at what it can't run", async () => {

@@ -12,7 +12,10 @@ describe("the connections of a PostgreSQL store", () => {
   beforeAll(async () => {
     database = await createDatabase();
   });
-  afterEach(() => vi.restoreAllMocks());
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
   afterAll(() => database.drop());
 
   describe("of its own", () => {
@@ -26,6 +29,19 @@ describe("the connections of a PostgreSQL store", () => {
       await store.hooks.statements.statistics("app");
 
       await expect(store.close()).resolves.toBeUndefined();
+    });
+
+    it("outlast the time between two looks of an idle worker", async () => {
+      const connect = vi.spyOn(Client.prototype, "connect");
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      const { store } = postgres(database.url, { logger: silent });
+      await store.hooks.statements.statistics("app");
+      vi.advanceTimersByTime(45_000);
+      await store.hooks.statements.statistics("app");
+      vi.useRealTimers();
+      await store.close();
+
+      expect(connect).toHaveBeenCalledTimes(1);
     });
 
     it("may be cut while they are idle, which is logged", async () => {

@@ -13,6 +13,8 @@ export const ANSWER_TIMEOUT_MS = 10_000;
 const SLOW_ANSWER_TIMEOUT_MS = 300_000;
 
 /** The pool's own time limit is over when it is connected. Who asked for a connection would wait for this one for ever. */
+/** Longer than an idle worker waits between two looks, so that it needn't connect anew for each. */
+const IDLE_MS = 60_000;
 const GENERIC_PLANS = { text: "set plan_cache_mode = force_generic_plan", query_timeout: ANSWER_TIMEOUT_MS };
 
 export interface ConnectionOptions {
@@ -111,6 +113,7 @@ async function createPool(connectionString: string, max: number, preparedStateme
     allowExitOnIdle: true,
     keepAlive: true,
     connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_MS,
     application_name: "perdure",
     // Our statements have one good plan each: planning them anew for every batch costs more than running them.
     onConnect: async (client) => {
