@@ -19,5 +19,5 @@ export const RETENTION_MUTATIONS: readonly Mutation[] = [
   ]),
   rewriting("labels stay when their instance goes", [[DELETE_LABEL, "and ref = ?", "and ref = ? and false"]]),
   rewriting("nobody sweeps up after what was purged", [[MARK_DELETED, "values (?)", "select ? where false"]]),
-  rewriting("events stay when their instance goes", [[DELETE_EVENTS, "ref = ?", "ref = ? and false"]]),
+  rewriting("events stay when their instance goes", [[DELETE_EVENTS, /ref = \?1?/, "$& and false"]]),
 ];
