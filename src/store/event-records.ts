@@ -1,0 +1,37 @@
+import type { InstanceName, InstanceRun } from "./instance-identity.ts";
+
+export interface StoredEvent {
+  readonly id: string;
+  /** Rises in the order of commits within an instance. */
+  readonly sequence: number;
+  readonly type: string;
+  readonly payload: string;
+  /** The database's time at which it was stored. */
+  readonly at: number;
+}
+
+/** The events of a run that came after this sequence. */
+export interface EventsRequest extends InstanceRun {
+  readonly after: number;
+}
+
+export interface LoadedEvents extends InstanceRun {
+  readonly wakes: number;
+  readonly events: readonly StoredEvent[];
+}
+
+export interface EventInsert extends InstanceName {
+  /** Of the event: one that a run already has is not stored again. */
+  readonly eventId: string;
+  readonly type: string;
+  readonly payload: string;
+  /** Not stored if so many events wait for the run to receive them. Default: no limit. */
+  readonly maxPending?: number;
+}
+
+/** `known`: the run has an event of this id. `full`: too many wait already, and nothing was stored. */
+export type EventInsertResult =
+  | { readonly result: "sent" | "known"; readonly ref: string }
+  | { readonly result: "finished" }
+  | { readonly result: "full" }
+  | { readonly result: "missing" };

@@ -1,0 +1,19 @@
+/** Names an instance as people do. */
+export interface InstanceName {
+  readonly namespace: string;
+  /** Of the workflow. */
+  readonly name: string;
+  readonly id: string;
+}
+
+/** One run of an instance. `ref` is ours: made when the instance is created, and never used again. */
+export interface InstanceRun {
+  readonly ref: string;
+  /** Counted from 1; a restart begins the next. */
+  readonly run: number;
+}
+
+/** A run and the token that fences every write of its present owner. */
+export interface InstanceLease extends InstanceRun {
+  readonly lock: string;
+}

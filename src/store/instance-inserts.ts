@@ -1,0 +1,50 @@
+import type { InstanceName } from "./instance-identity.ts";
+
+/** A new instance. Values are encoded already. */
+export interface InstanceInsert extends InstanceName {
+  readonly ref: string;
+  readonly params: string;
+  /** The step of another instance that creates it, as a text that no other step has; null where a caller does. */
+  readonly parent: string | null;
+  /** Null for most. */
+  readonly traits: InstanceTraits | null;
+  /** Given when the creating process starts it itself: the row is born claimed. */
+  readonly lease: { readonly lock: string; readonly leaseMs: number } | null;
+}
+
+/** What only some instances have. Times are in milliseconds. */
+export interface InstanceTraits {
+  /** A JSON object of texts; people look for instances by them. */
+  readonly labels: string | null;
+  /** Higher ones start first; 0 for most. */
+  readonly priority: number;
+  /** How long it is kept when it is complete, or when it failed or was terminated; null is for ever. */
+  readonly successRetention: number | null;
+  readonly errorRetention: number | null;
+  /** The schedule that it was created by, as JSON: `cron` and `scheduledTime`. */
+  readonly schedule: string | null;
+  /** Of those that share it, only so many run at a time. */
+  readonly slotKey: string | null;
+  /** Of those that share it, only so many start in some time. */
+  readonly rateKey: string | null;
+}
+
+export const NO_TRAITS: InstanceTraits = {
+  labels: null,
+  priority: 0,
+  successRetention: null,
+  errorRetention: null,
+  schedule: null,
+  slotKey: null,
+  rateKey: null,
+};
+
+/** `existing`: the workflow has an instance of this id that somebody else created, and nothing was written. */
+export interface InstanceInsertResult {
+  /** Created now, or before: by this very insert, whose reply was lost, or by the same step of the same parent. */
+  readonly result: "created" | "existing";
+  /** Of the instance that has the id now. */
+  readonly ref: string;
+  /** The database's time at which that was created. */
+  readonly at: number;
+}

@@ -1,0 +1,41 @@
+import type { InstanceLease, InstanceName } from "./instance-identity.ts";
+
+export interface ClaimedInstance extends InstanceName, InstanceLease {
+  readonly params: string;
+  readonly createdAt: number;
+  /** How many owners in a row were lost without having added to the journal, this takeover included. */
+  readonly recoveries: number;
+  /** Counts events and resumes, so that what happens while nobody looks isn't missed. */
+  readonly wakes: number;
+  /** Whether it is to be paused: its last owner was lost before it had come to rest. */
+  readonly paused: boolean;
+  /** The schedule that it was created by, as JSON. */
+  readonly schedule: string | null;
+  /** The key of the slot that it holds while it runs; null for most. */
+  readonly slotKey: string | null;
+  /** What it will be when its rollback is over; null for most, which aren't rolled back. */
+  readonly rollingBack: RollbackReason | null;
+  /** Whether this run can have a journal or events: it was claimed before, or something was sent to it. */
+  readonly begun: boolean;
+  readonly dueAt: number;
+  /** The database's time of this claim. */
+  readonly claimedAt: number;
+}
+
+/** Why a run is rolled back, which is what it will be afterwards: it has failed, or somebody wants it to end. */
+export type RollbackReason = "errored" | "terminated";
+
+/** A lease that is still ours, and what its owner should know. */
+export interface RenewedInstance extends InstanceLease {
+  readonly wakes: number;
+  readonly paused: boolean;
+  /** The database's time of the renewal. */
+  readonly at: number;
+}
+
+/** How a parked instance is taken again. `slots`: it needs one, and there may be so many. */
+export interface Reacquisition {
+  readonly lock: string;
+  readonly leaseMs: number;
+  readonly slots?: { readonly key: string; readonly limit: number } | null;
+}

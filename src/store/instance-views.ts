@@ -1,0 +1,103 @@
+import type { InstanceName, InstanceRun } from "./instance-identity.ts";
+import type { InstanceTraits } from "./instance-inserts.ts";
+import type { KeptEntries } from "./journal-records.ts";
+
+export const UNFINISHED_STATUSES = [
+  "queued",
+  "running",
+  "waiting",
+  "waitingForPause",
+  "paused",
+  "rollingBack",
+] as const;
+export const FINISHED_STATUSES = ["complete", "errored", "terminated"] as const;
+export const INSTANCE_STATUSES = [...UNFINISHED_STATUSES, ...FINISHED_STATUSES] as const;
+
+export type InstanceStatus = (typeof INSTANCE_STATUSES)[number];
+
+/** An instance as its users see it. */
+export interface InstanceRecord extends InstanceName, InstanceRun {
+  readonly status: InstanceStatus;
+  readonly params: string;
+  readonly output: string | null;
+  readonly error: string | null;
+  /** What became of its rollback, as JSON: an `outcome`, and an `error` if it failed. */
+  readonly rollback: string | null;
+  /** As a JSON object. */
+  readonly labels: string | null;
+  readonly priority: number;
+  /** The schedule that it was created by, as JSON. */
+  readonly schedule: string | null;
+  readonly createdAt: number;
+  /** When this run was begun. */
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  /** When it is due, or its place among what is new and has a priority or a limit; the end of its lease while it is running; null when it is paused or finished. */
+  readonly availableAt: number | null;
+}
+
+/** `changed` is false where the instance's state didn't allow it; the instance is null where there is none. */
+export interface InstanceChange {
+  readonly changed: boolean;
+  /** After the change; as it was, where it was deleted. */
+  readonly instance: InstanceRecord | null;
+}
+
+/** How many instances of a workflow are in a status. */
+export interface InstanceCount {
+  readonly name: string;
+  readonly status: InstanceStatus;
+  readonly count: number;
+}
+
+export interface InstanceFilter {
+  readonly namespace: string;
+  readonly name: string | null;
+  readonly statuses: readonly InstanceStatus[];
+  /** Keys and values; it has all of them. */
+  readonly labels: readonly (readonly [key: string, value: string])[];
+  /** Created at this time or later, in milliseconds. */
+  readonly createdFrom: number | null;
+  /** Created before this time. */
+  readonly createdBefore: number | null;
+  /** Finished at this time or later. */
+  readonly finishedFrom: number | null;
+  /** Finished before this time. */
+  readonly finishedBefore: number | null;
+  /** Only instances whose ref comes after (or, newest first, before) this one. */
+  readonly after: string | null;
+  readonly order: "oldest" | "newest";
+  readonly limit: number;
+}
+
+/** How far an instance has come. */
+export interface InstancePosition {
+  readonly run: number;
+  readonly status: InstanceStatus;
+  /** Of the last entry of this run; 0 if there is none. */
+  readonly position: number;
+}
+
+/** How a run ended that was restarted. */
+export interface PastRun {
+  readonly run: number;
+  /** As it was when it was restarted. */
+  readonly status: InstanceStatus;
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly rollback: string | null;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+}
+
+/** What a restart may ask for, and bring. */
+export interface RestartRequest {
+  /** Only if it is in one of these; null is any. */
+  readonly statuses: readonly InstanceStatus[] | null;
+  /** Null keeps those that it has. */
+  readonly params: string | null;
+  /** Given where the next run is to begin with something of the present one. */
+  readonly kept?: KeptEntries;
+  /** What it shares with others by its new params; otherwise it keeps what it has. */
+  readonly keys?: Pick<InstanceTraits, "slotKey" | "rateKey"> | null;
+}

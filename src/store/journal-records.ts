@@ -1,0 +1,92 @@
+import type { InstanceRun } from "./instance-identity.ts";
+
+/** `rollback` isn't a step: it is the rollback of the whole run. */
+export type StepType = "do" | "sleep" | "waitForEvent" | "create" | "rollback";
+
+/**
+ * - `started`: an attempt is about to begin; written only where it must be known that it began.
+ * - `completed`: the step's result, or a sleep that is over.
+ * - `failed`: an attempt's error; `dueAt` is the time of the next attempt, null if there is none.
+ * - `waiting`: a wait and its deadline.
+ * - `received`: the event that a wait got.
+ * - `timedOut`: a wait that got none.
+ * - `progress`: what an attempt told while it ran. Its value is dropped, mostly, when the step has ended; the entry stays, because
+ *   its position must not be written again.
+ * - `undoable`: the first attempt is about to begin of a step that has a rollback.
+ * - `rollingBack`: the run is rolled back from now on; its value is what the workflow threw, null if it is to be terminated.
+ * - `rollbackStarted`, `rolledBack`, `rollbackFailed`: as `started`, `completed` and `failed`, of the step's rollback.
+ */
+export type EntryKind =
+  | "started"
+  | "completed"
+  | "failed"
+  | "waiting"
+  | "received"
+  | "timedOut"
+  | "progress"
+  | "undoable"
+  | "rollingBack"
+  | "rollbackStarted"
+  | "rolledBack"
+  | "rollbackFailed";
+
+/** What happened at one step. */
+export interface NewEntry {
+  readonly kind: EntryKind;
+  readonly type: StepType;
+  readonly name: string;
+  /** Of how many calls of this type and name it was. */
+  readonly count: number;
+  /** Of the attempt, counted from 1; 0 where there are none. */
+  readonly attempt: number;
+  /** An encoded result or error; of a wait the type of the event, as JSON. */
+  readonly value: string | null;
+  readonly dueAt: number | null;
+  /** The sequence of the event that was received. */
+  readonly event: number | null;
+  /** The path of the step that it was called inside of; null for most. */
+  readonly parent: string | null;
+}
+
+export interface JournalEntry extends NewEntry {
+  /** Counted from 1 in each run. The position is the version: two owners can't both write it. */
+  readonly position: number;
+  /** The database's time of the commit. */
+  readonly at: number;
+}
+
+/** The progress of one step, from a position on. */
+export interface ProgressRange extends InstanceRun {
+  readonly type: StepType;
+  readonly name: string;
+  readonly count: number;
+  readonly parent: string | null;
+  readonly from: number;
+}
+
+/** What the next run is given of the present one. */
+export interface KeptEntries {
+  /** The run that they are of: if it isn't the present one any more, nothing is restarted. */
+  readonly run: number;
+  /** In their order. */
+  readonly positions: readonly number[];
+}
+
+export interface HistoryFilter {
+  readonly ref: string;
+  /** Null is all runs. */
+  readonly run: number | null;
+  /** Only entries after (or, newest first, before) this one. */
+  readonly after: { readonly run: number; readonly position: number } | null;
+  readonly order: "oldest" | "newest";
+  readonly limit: number;
+  /** Whether progress that was dropped is wanted, too. Default: false. */
+  readonly dropped?: boolean;
+}
+
+export interface HistoryEntry extends JournalEntry {
+  readonly run: number;
+  /** Of the event that was received. */
+  readonly eventType: string | null;
+  readonly eventPayload: string | null;
+}
