@@ -1,5 +1,6 @@
 import type { Timer } from "../clock.ts";
-import { AttemptAbortedError, CodecError, NonRetryableError, PerdureError } from "../errors.ts";
+import { AttemptAbortedError, CodecError, PerdureError } from "../errors.ts";
+import { isNonRetryable } from "../non-retryable.ts";
 import { type RetryPolicy, requestedDelay, resolveRetries, retryDelay } from "../queue/retry-policy.ts";
 import { type AttemptFailure, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
 import type { ClaimedHook, HookOutcome } from "../store/hook-records.ts";
@@ -133,7 +134,7 @@ export class HookWork implements Work {
       return { kind: "completed", keepMs: ownId ? Math.max(keepMs, KEEP_OWN_IDS_MS) : keepMs };
     }
     const error = encodeError(ending.error);
-    if (ending.error instanceof NonRetryableError || attempts > policy.limit) return { kind: "failed", error };
+    if (isNonRetryable(ending.error) || attempts > policy.limit) return { kind: "failed", error };
     const now = this.#store.clock.now();
     const delayMs = requestedDelay(ending.error, now) ?? retryDelay(policy, attempts, this.#store.randomness);
     return { kind: "retry", delayMs: Math.round(delayMs), error };

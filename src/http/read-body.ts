@@ -81,7 +81,7 @@ function decode(chunks: readonly Uint8Array[], length: number): string {
     offset += chunk.byteLength;
   }
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
     throw new HttpError(400, "http.invalid_json", "The body isn't UTF-8.");
   }

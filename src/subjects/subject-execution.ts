@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
-import { type AttemptAbortedError, NonRetryableError, RevisionConflictError } from "../errors.ts";
+import { type AttemptAbortedError, RevisionConflictError } from "../errors.ts";
+import { isNonRetryable } from "../non-retryable.ts";
 import { checkOptions } from "../options.ts";
 import { requestedDelay } from "../queue/retry-policy.ts";
 import type { SubjectRecord } from "../store/subject-records.ts";
@@ -138,7 +139,7 @@ export class SubjectExecution {
 
   /** What can't succeed by trying again is tried as seldom as the schedule allows. */
   async #delayAfter(error: unknown, ledger: SubjectLedger): Promise<number> {
-    if (error instanceof NonRetryableError) return ledger.settings.retries.maxDelay;
+    if (isNonRetryable(error)) return ledger.settings.retries.maxDelay;
     const requested = requestedDelay(error, this.#options.clock.now());
     return requested ?? ledger.delayAfter(this.record.failures + 1);
   }

@@ -1,4 +1,5 @@
-import { NonRetryableError, PerdureError, StoreError } from "../errors.ts";
+import { PerdureError, StoreError } from "../errors.ts";
+import { isNonRetryable } from "../non-retryable.ts";
 import { requestedDelay } from "../queue/retry-policy.ts";
 import { decodeValue, encodeError, encodeValue, markSensitive, StreamReference } from "../values/index.ts";
 import type { Attempt, AttemptResult } from "./attempt.ts";
@@ -97,9 +98,7 @@ export class AttemptResults {
       return;
     }
     const refused =
-      error instanceof NonRetryableError ||
-      error instanceof StreamRefusedError ||
-      (ours && error instanceof PerdureError);
+      isNonRetryable(error) || error instanceof StreamRefusedError || (ours && error instanceof PerdureError);
     let delay: number | null = null;
     if (!refused && call.attempt <= call.policy.limit) {
       delay = requestedDelay(error, host.clock.now());

@@ -1,5 +1,6 @@
 import { applySchema } from "../schema.ts";
 import { decodeValue } from "../values/index.ts";
+import { constructEntrypoint } from "./construct-entrypoint.ts";
 import { createBindings } from "./create-bindings.ts";
 import type { WorkflowContext } from "./define-workflow.ts";
 import type { ExecutionContext } from "./entrypoint.ts";
@@ -47,7 +48,7 @@ function call(
 ): unknown {
   const env = typeof option === "function" ? option(context.workflows) : option;
   if (definition !== null) return definition.run(event as never, steps as never, withEnv(context, env) as never);
-  const instance = new (entrypoint as WorkflowEntrypointClass)(context, env);
+  const instance = constructEntrypoint(entrypoint as WorkflowEntrypointClass, context, env);
   return instance.run(event as never, steps as never);
 }
 
