@@ -67,11 +67,12 @@ function openHandle(path: string): DatabaseSync {
   }
 }
 
-/** Says which file it is, and what may be wrong with it: SQLite says neither. */
+/** Says which file it is, and what may be wrong with it: SQLite says neither. What may be a mistyped URL is never shown. */
 function cannotOpen(path: string, error: unknown): StoreError {
   const { code } = toStoreError(error);
   const { message } = error as Error;
-  const problem = `The SQLite database ${JSON.stringify(path)} can't be opened: ${message}`;
+  const shown = /^([a-z]:)?[^:@?]*$/i.test(path) ? ` ${JSON.stringify(path)}` : "";
+  const problem = `The SQLite database${shown} can't be opened: ${message}`;
   const advice =
     code === "store.rejected" ? " Its folder must be there, and it must be a database that may be written to." : "";
   return new StoreError(code, `${problem}.${advice}`, { cause: error, transient: code === "store.unavailable" });
