@@ -56,6 +56,9 @@ function parseBaseUrl(baseUrl: unknown): string {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw invalid("baseUrl must be where the HTTP handler is: an absolute URL, with http or https");
   }
+  if (url.username !== "" || url.password !== "") {
+    throw invalid("baseUrl must have no credentials, which browsers and others don't send; give token or headers");
+  }
   if (url.search !== "" || url.hash !== "") throw invalid("baseUrl must have neither a query nor a fragment");
   return url.href.replace(/\/+$/, "");
 }

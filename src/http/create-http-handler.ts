@@ -66,7 +66,7 @@ class HttpServer {
     const { cors } = this.#settings;
     const response = await this.#answer(request);
     const { headers } = response;
-    headers.set("cache-control", "no-store");
+    if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
     headers.set("x-content-type-options", "nosniff");
     if (cors !== null) addCorsHeaders(cors, request, headers);
     return response;
@@ -134,10 +134,11 @@ class HttpServer {
       this.#log(error, context.route);
       return;
     }
+    const fail = (failure: unknown) => this.#log(failure, context.route);
     try {
-      onError(error, context);
+      Promise.resolve(onError(error, context)).catch(fail); // it may be asynchronous, and nobody waits for it
     } catch (failure) {
-      this.#log(failure, context.route);
+      fail(failure);
     }
   }
 

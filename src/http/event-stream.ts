@@ -25,6 +25,13 @@ export interface StreamSettings {
   readonly onError: (error: unknown) => void;
 }
 
+const HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  // Proxies that collect an answer, and middleware that compresses it, would hold events back.
+  "cache-control": "no-store, no-transform",
+  "x-accel-buffering": "no",
+};
+
 /**
  * The streams of events that are open. One holds at most one event that wasn't read yet, and the next is asked for when that has
  * gone; so a slow reader costs no more than a fast one.
@@ -62,8 +69,7 @@ export class EventStreams {
       return new Response(null, { status: 204 });
     }
     const body = new OpenStream(subscription, request.signal, this.#settings, release).stream;
-    const headers = { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" };
-    return new Response(body, { headers });
+    return new Response(body, { headers: HEADERS });
   }
 }
 

@@ -25,7 +25,7 @@ export interface HttpHandlerOptions {
   /** How long a stream may be silent. Default: 15 seconds. */
   readonly heartbeatMs?: number;
   /** Told of what is answered with 500 or 503, with the error itself. Default: the logger is told its name and code, no more. */
-  readonly onError?: (error: unknown, context: HttpErrorContext) => void;
+  readonly onError?: (error: unknown, context: HttpErrorContext) => unknown;
   readonly logger?: Logger;
 }
 
@@ -46,13 +46,13 @@ export interface HandlerSettings {
   readonly bodyTimeoutMs: number;
   readonly maxStreams: number;
   readonly heartbeatMs: number;
-  readonly onError: ((error: unknown, context: HttpErrorContext) => void) | null;
+  readonly onError: ((error: unknown, context: HttpErrorContext) => unknown) | null;
   readonly logger: Logger | null;
 }
 
 const LIMITS = ["maxBodyBytes", "bodyTimeoutMs", "maxStreams", "heartbeatMs"];
 const FIELDS = ["basePath", "authorize", "redact", "cors", "tick", "onError", "logger", ...LIMITS];
-const BASE_PATH = /^(\/[A-Za-z0-9._~-]+)*$/;
+const BASE_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)*$/;
 const MOST_BYTES = 256 * 1024 * 1024;
 const LONGEST_MS = 86_400_000;
 

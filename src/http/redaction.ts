@@ -28,6 +28,15 @@ export function checkRedaction(redact: unknown = false): Redaction {
 export function createShow(redact: Redaction, resource: HttpResource): ShowValue {
   return (value, field) => {
     if (redact === true) return REDACTED;
-    return toWire(redact === false ? value : redact(value, { field, resource }));
+    return redact === false ? toWire(value) : toShown(redact(value, { field, resource }));
   };
+}
+
+/** What a function gives that has no form in JSON, such as a promise, is its own fault, and not of whoever asks. */
+function toShown(redacted: unknown): unknown {
+  try {
+    return toWire(redacted);
+  } catch (cause) {
+    throw new Error("redact gave what can't be shown.", { cause });
+  }
 }

@@ -43,9 +43,11 @@ export class Router {
     return { route: found.route, params };
   }
 
-  /** For those who may ask from another origin. */
+  /** For those who may ask from another origin. Where there is nothing they may ask, too, and be told that. */
   methods(pathname: string): string {
-    return methodsOf(this.#find(pathname));
+    const segments = this.#segmentsOf(pathname);
+    const found = this.#templates.filter((template) => fits(template, segments));
+    return methodsOf(found.length > 0 ? found : this.#templates);
   }
 
   #find(pathname: string): Template[] {

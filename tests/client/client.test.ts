@@ -274,6 +274,7 @@ test.each([
   { baseUrl: "/relative" },
   { baseUrl: "ftp://x" },
   { baseUrl: "http://x?a=1" },
+  { baseUrl: "http://user:secret@x" },
   { baseUrl: "http://x", retries: -1 },
   { baseUrl: "http://x", key: 1 },
 ])("a client of %o is refused", (options) => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AuthorizationQuestion } from "../../src/http/index.ts";
 import { bearerToken, createHttpHandler } from "../../src/http/index.ts";
 import { ENGINES, type TestEngine } from "../support/engines.ts";
+import { waitUntil } from "../support/wait-until.ts";
 import { hooks, workflows } from "./support/sample-app.ts";
 import { type Client, useHttp } from "./support/use-http.ts";
 
@@ -129,6 +130,18 @@ describe("authorization", () => {
 
     expect((await broken.get("/workflows")).status).toBe(500);
     expect(told).toEqual([["no", "listWorkflows", "read"]]);
+  });
+
+  test("that throws is told to an onError that fails later, and that is noted", async () => {
+    const broken = client({
+      authorize: () => Promise.reject(new Error("no")),
+      onError: async () => {
+        throw new RangeError("neither");
+      },
+    });
+
+    expect((await broken.get("/workflows")).status).toBe(500);
+    await waitUntil("it is in the log", () => subject.logs.lines.at(-1)?.details?.["name"] === "RangeError");
   });
 
   test("that reads the body of a request is a mistake, and changes nothing", async () => {

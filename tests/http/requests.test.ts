@@ -117,6 +117,8 @@ describe("requests", () => {
     "?limit=1&limit=2",
     "?status=bad",
     "?createdFrom=now",
+    "?label=tenant",
+    "?label=tenant=a&label=tenant=b",
   ])("with the query %s are refused", async (query) => {
     const { status, body } = await client.get(`${INSTANCES}${query}`);
     expect([status, body["code"]]).toEqual([400, "http.invalid_request"]);
@@ -251,6 +253,12 @@ describe("requests", () => {
     expect(
       (await ask("OPTIONS", "https://evil.example.org", wish)).headers.get("access-control-allow-origin"),
     ).toBeNull();
+    const nowhere = new Request("http://localhost/nowhere", {
+      method: "OPTIONS",
+      headers: { origin: "https://admin.example.org", ...wish },
+    });
+    const mistaken = await open.handler(nowhere); // the browser asks, and the page is told that there is nothing
+    expect([mistaken.status, mistaken.headers.get("access-control-allow-methods")]).toEqual([204, "GET, POST, DELETE"]);
     const asked = await ask("GET", "https://admin.example.org");
     expect(asked.headers.get("access-control-allow-origin")).toBe("https://admin.example.org");
     expect(asked.headers.get("access-control-allow-credentials")).toBeNull();
@@ -262,6 +270,7 @@ describe("requests", () => {
     { basePath: "perdure" },
     { basePath: "/a b" },
     { basePath: "/a//b" },
+    { basePath: "/a/../b" },
     { cors: { origins: ["example.org"] } },
     { cors: { origins: true } },
     { tick: "yes" },

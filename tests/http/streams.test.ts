@@ -32,6 +32,7 @@ describe.each(ENGINES)("streams of events on $name", (engine) => {
     const { client } = await setUp();
     const response = await open(client);
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("no-store, no-transform");
     const events: ReadEvent[] = [];
 
     for await (const event of readEvents(response)) {

@@ -117,6 +117,17 @@ describe.each(ENGINES)("values over HTTP on $name", (engine) => {
     expect(output).toEqual({ value: "x", field: "output", kind: "instance" });
   });
 
+  test("that a function makes unpresentable are nobody's fault but its own", async () => {
+    const { app } = await setUp();
+    await (await app.workflows.echo.create({ id: "one", params: "secret" })).result();
+    const told: unknown[] = [];
+    const client = subject.serve(app, { redact: async () => "hidden", onError: (error) => told.push(error) });
+    const { status, body } = await client.get("/workflows/echo/instances/one");
+
+    expect([status, body["code"]]).toEqual([500, "http.internal"]);
+    expect(told).toMatchObject([{ message: expect.stringContaining("redact") }]);
+  });
+
   test("stay out of the log, and so do messages", async () => {
     const { app } = await setUp();
     const client = subject.serve(app, {

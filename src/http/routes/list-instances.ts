@@ -85,8 +85,16 @@ async function answerList<Sent extends Query>(
 function toListOptions<Sent extends Query>(query: Sent): InstanceListOptions {
   const { label, ...rest } = query;
   const times = TIMES.flatMap((name) => (query[name] === undefined ? [] : [[name, new Date(query[name])]]));
-  const labels = label === undefined ? {} : { labels: Object.fromEntries(label.map(toLabel)) };
+  const labels = label === undefined ? {} : { labels: toLabels(label) };
   return { ...rest, ...Object.fromEntries(times), ...labels } as InstanceListOptions;
+}
+
+/** One that is there twice can't be both. */
+function toLabels(texts: readonly string[]): Readonly<Record<string, string>> {
+  const labels = texts.map(toLabel);
+  const keys = new Set(labels.map(([key]) => key));
+  if (keys.size === labels.length) return Object.fromEntries(labels);
+  throw invalidRequest("The query has a label more than once.");
 }
 
 function toLabel(text: string): [key: string, value: string] {
