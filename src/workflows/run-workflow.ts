@@ -28,7 +28,7 @@ export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution
   };
   const schedule = fromTrait(trait);
   const event: WorkflowEvent<unknown> = {
-    payload: decodeValue(params) as Readonly<unknown>,
+    payload: toPayload(workflow, decodeValue(params)),
     timestamp: new Date(createdAt),
     instanceId: id,
     workflowName: name,
@@ -37,6 +37,11 @@ export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution
   const result = await call(workflow, event, steps, context, runtime.workflows.env);
   const schema = workflow.definition?.output ?? null;
   return applySchema(schema, result, `The result of the workflow "${name}"`, "output.invalid");
+}
+
+/** On Cloudflare, whose classes these are, code that was given no params finds an empty object. */
+function toPayload({ definition }: RegisteredWorkflow, params: unknown): Readonly<unknown> {
+  return definition === null && params === undefined ? {} : (params as Readonly<unknown>);
 }
 
 function call(

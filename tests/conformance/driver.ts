@@ -1,8 +1,21 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { waitUntil } from "../support/wait-until.ts";
 import type { Answer, Call } from "./answer.ts";
 import { FINISHED, type Outcome } from "./outcome.ts";
 
 export type Ask = (call: Call) => Promise<Answer>;
+
+/** Many programs wait at once, and each question takes its time from all of them. */
+const PAUSE_MS = 30;
+
+/** Waits until an answer is truthy. */
+function until<Result>(description: string, ask: () => Promise<Result>) {
+  return waitUntil(description, async () => {
+    const answer = await ask();
+    if (!answer) await delay(PAUSE_MS);
+    return answer;
+  });
+}
 
 /** Uses a workflow from outside, and never by the clock: it waits for what it sees. */
 export class Driver {
@@ -77,24 +90,24 @@ export class DrivenInstance {
 
   /** Waits until its code has told this so many times. */
   async noted(text: string, times: number = 1): Promise<void> {
-    await waitUntil(`"${text}" was told ${times} times`, async () => {
+    await until(`"${text}" was told ${times} times`, async () => {
       return (await this.notes()).filter((note) => note === text).length >= times;
     });
   }
 
   /** Waits until so many of its steps are stored: what its code tells, it tells before. */
   async stepped(count: number): Promise<void> {
-    await waitUntil(`${count} steps have ended`, async () => (await this.state()).steps.length >= count);
+    await until(`${count} steps have ended`, async () => (await this.state()).steps.length >= count);
   }
 
   /** Waits until it has one of these statuses. */
   async is(...statuses: string[]): Promise<void> {
-    await waitUntil(`it is ${statuses.join(" or ")}`, async () => statuses.includes((await this.state()).status));
+    await until(`it is ${statuses.join(" or ")}`, async () => statuses.includes((await this.state()).status));
   }
 
   /** Waits for its end. */
   async ended(): Promise<Outcome> {
-    return waitUntil("it has ended", async () => {
+    return until("it has ended", async () => {
       const state = await this.state();
       return FINISHED.includes(state.status) && state;
     });

@@ -1,6 +1,9 @@
 import type { Program } from "../program.ts";
 import { show } from "../show.ts";
 
+/** The program of instances that were given nothing. */
+export const BARE = "nothing to begin with";
+
 /** How instances are created and found. */
 export const CREATING: readonly Program[] = [
   {
@@ -12,6 +15,16 @@ export const CREATING: readonly Program[] = [
       payload: show(event.payload),
     }),
     drive: async (driver) => ({ ended: await (await driver.create({ params: { list: [1, null] } })).ended() }),
+  },
+  {
+    name: BARE,
+    run: async (_step, event) => show(event.payload),
+    drive: async (driver) => {
+      const ids = [driver.id(), driver.id()] as const;
+      await driver.asks("create", { id: ids[0] });
+      await driver.asks("createBatch", [{ id: ids[1] }]);
+      return { ended: await Promise.all(ids.map((id) => driver.instance(id).ended())) };
+    },
   },
   {
     name: "an id of its own",

@@ -1,5 +1,5 @@
 import type { Begin, Program } from "../program.ts";
-import { CREATING } from "./creating.ts";
+import { BARE, CREATING } from "./creating.ts";
 import { ERRORS } from "./errors.ts";
 import { EVENTS } from "./events.ts";
 import { LIFECYCLE } from "./lifecycle.ts";
@@ -24,7 +24,7 @@ export const PROGRAMS: readonly Program[] = [
 
 /** The one that an instance was created for. */
 export function programOf({ payload }: Begin): Program {
-  const program = PROGRAMS.find(({ name }) => name === payload?.program);
+  const program = PROGRAMS.find(({ name }) => name === (payload?.program ?? BARE));
   if (program === undefined) throw new Error("There is no such program.");
   return program;
 }
