@@ -55,14 +55,14 @@ describe("under load", () => {
 
   const subscription = "GET /workflows/approval/instances/one/subscribe HTTP/1.1\r\nHost: a\r\n\r\n";
 
-  test(`${STREAMS} streams are open at once, in little memory, and all see the end`, { timeout: 120_000 }, async () => {
+  test(`${STREAMS} streams are open at once, in little memory, and all see the end`, { timeout: 240_000 }, async () => {
     const { port, ask } = await setUp();
     await ask("POST", "/workflows/approval/instances", { id: "one" });
     const before = process.memoryUsage.rss();
     const streams = await Promise.all(Array.from({ length: STREAMS }, () => open(port, subscription)));
     // A quarter of them stops reading, and takes part no more.
     const readers = streams.filter((_, index) => index % 4 !== 0);
-    await waitUntil("all are open", () => streams.every(({ received }) => received().includes(": connected")), 60_000);
+    await waitUntil("all are open", () => streams.every(({ received }) => received().includes(": connected")));
     for (const { socket } of streams.filter((_, index) => index % 4 === 0)) socket.pause();
 
     const refused = await fetch(`http://127.0.0.1:${port}/workflows/approval/instances/one/subscribe`);
@@ -72,10 +72,8 @@ describe("under load", () => {
 
     await ask("POST", "/workflows/approval/instances/one/events", { type: "approved" });
 
-    await waitUntil(
-      "all have seen the end",
-      () => readers.every(({ received }) => received().includes("event: workflow_completed")),
-      60_000,
+    await waitUntil("all have seen the end", () =>
+      readers.every(({ received }) => received().includes("event: workflow_completed")),
     );
     for (const { socket } of streams) socket.destroy();
     await waitUntil("there is room again", async () => {
@@ -87,7 +85,7 @@ describe("under load", () => {
   });
 
   test("bodies that never end, and many that are too large, leave the server serving", {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const { app, port, ask } = await setUp();
     const head = "POST /workflows/echo/instances HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";

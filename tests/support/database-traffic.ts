@@ -1,7 +1,7 @@
 import { Client, Pool } from "pg";
 
 /** What waits for longer waits for somebody's lock: a test that needs that goes on. */
-const PATIENCE_MS = 2000;
+const PATIENCE_MS = 10_000;
 
 const underWay = new Set<Promise<unknown>>();
 
