@@ -74,7 +74,7 @@ const app = await perdure({
   workflows: { purchase, trip, overview },
   worker: {
     onError: (error, { attempt }) => {
-      if (attempt?.description.startsWith("workflow")) return; // see travel
+      if (/^(workflow|step)/.test(attempt?.description ?? "")) return; // they say it themselves
       const next = attempt?.final ? "given up, kept as a dead letter" : "will be tried again";
       say("!", `${(error as Error).message}: ${next}`);
     },

@@ -19,7 +19,7 @@ export interface DispatcherOptions {
   /** For how long a process that is lost without a word holds its work. Default: 30,000. */
   readonly leaseMs?: number;
   /**
-   * Told of every attempt that failed and of every time that the database could not be used. May throw without harm. Default:
+   * Told of every attempt at a hook or a step that failed and of every time that the database could not be used. May throw without harm. Default:
    * the logger is told.
    */
   readonly onError?: (error: unknown, context: DispatchErrorContext) => unknown;

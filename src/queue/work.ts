@@ -12,9 +12,14 @@ export interface Work {
   /**
    * Runs it and writes what came of it. Calls `onEnd` when the user's code has ended and only the writing is left. Gives what
    * the user's code threw, if it did; rejects only if the store failed. What has several parts begins none of them any more when
-   * `isHeld` says that the lease may be over: a process that stood still may not have noticed yet.
+   * `isHeld` says that the lease may be over: a process that stood still may not have noticed yet. `onFailure` is told of attempts
+   * at parts of it that failed and will be tried again.
    */
-  execute(onEnd: () => void, isHeld: () => boolean): Promise<AttemptFailure | null>;
+  execute(
+    onEnd: () => void,
+    isHeld: () => boolean,
+    onFailure: (failure: AttemptFailure) => void,
+  ): Promise<AttemptFailure | null>;
   /** Tells the running code to stop, and writes nothing of it any more: the row has, or gets, another owner. */
   abandon(reason: AttemptAbortedError): void;
   /** The process is about to end: what has several parts begins no more of them, and gives itself back. */

@@ -253,7 +253,7 @@ export class Worker {
   }
 
   async #execute(work: Work): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, onFailure } = this.#options;
     const startedAt = clock.monotonic();
     const end = () => {
       this.#pace.noteRun(clock.monotonic() - startedAt);
@@ -262,8 +262,8 @@ export class Worker {
       if (this.#ahead.length > 0) this.#startAheadSoon();
       this.#ended();
     };
-    const failure = await work.execute(end, () => this.#leases.isHeld(work));
-    if (failure !== null) this.#options.onFailure(failure);
+    const failure = await work.execute(end, () => this.#leases.isHeld(work), onFailure);
+    if (failure !== null) onFailure(failure);
   }
 
   #ended(): void {

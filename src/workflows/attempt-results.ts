@@ -34,6 +34,8 @@ export interface AttemptSurroundings {
 
 /** What becomes of a step when an attempt at its function has ended: it completes, is tried again, or fails. */
 export class AttemptResults {
+  /** Told of each that failed and will be tried again. */
+  onAttemptFailed: (call: BodyCall, error: unknown) => void = () => {};
   readonly #parts: AttemptSurroundings;
 
   constructor(parts: AttemptSurroundings) {
@@ -83,6 +85,7 @@ export class AttemptResults {
     }
     call.dueAt = dueAt;
     waits.add(call);
+    this.onAttemptFailed(call, error);
   }
 
   async #attemptFailed({ call, context }: Attempt, error: unknown): Promise<void> {

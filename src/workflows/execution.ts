@@ -1,6 +1,7 @@
 import { AttemptAbortedError, CodecError } from "../errors.ts";
 import type { ClaimedInstance, InstanceCommit, InstanceLease, InstanceOutcome } from "../store/instance-records.ts";
 import { refuseEncoded } from "../values/index.ts";
+import type { AttemptResults } from "./attempt-results.ts";
 import { isSubstantial, type WrittenCommit } from "./commits.ts";
 import { type FinalOutcome, toEnd } from "./execution-end.ts";
 import type { ExecutionEnd, ExecutionHost, ParkedExecution } from "./execution-host.ts";
@@ -106,6 +107,11 @@ export class Execution implements ParkedExecution {
   /** Tells whether the lease can't be over yet. */
   set isHeld(isHeld: () => boolean) {
     this.#parts.possession.isHeld = isHeld;
+  }
+
+  /** Told of each attempt at a step that failed and will be tried again. */
+  set onAttemptFailed(onAttemptFailed: AttemptResults["onAttemptFailed"]) {
+    this.#parts.results.onAttemptFailed = onAttemptFailed;
   }
 
   /** Of what is asked now; the answer may be overtaken by a pause or a resume. */

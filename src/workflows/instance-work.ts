@@ -33,7 +33,13 @@ export class InstanceWork implements Work {
     return `workflow ${this.instance.name} ${this.instance.id}`;
   }
 
-  async execute(onEnd: () => void, isHeld: () => boolean): Promise<AttemptFailure | null> {
+  async execute(
+    onEnd: () => void,
+    isHeld: () => boolean,
+    onFailure: (failure: AttemptFailure) => void,
+  ): Promise<AttemptFailure | null> {
+    this.execution.onAttemptFailed = ({ key, attempt }, error) =>
+      onFailure({ error, description: `step ${key} of the ${this.description}`, attempt, final: false });
     const { live, watchers } = this.#runtime;
     const { ref } = this.instance;
     live.set(ref, this.execution);

@@ -110,6 +110,26 @@ describe.each(ENGINES)("retries of steps on $name", (engine) => {
     );
   });
 
+  test("are told of, each with what the attempt before it threw, and so is the end", async () => {
+    const retries = { limit: 2, delay: 1000, backoff: "constant" } as const;
+    const workflow = defineWorkflow({ name: "told" }, async (_event, step) =>
+      step.do("work", { retries }, ({ attempt }) => {
+        throw new Error(`no ${attempt}`);
+      }),
+    );
+    const process = subject.start({ workflow });
+    const instance = await process.workflows.workflow.create({ id: "one" });
+    await untilStatus(subject.clock, instance, "errored");
+    await eventually(() => expect(process.errors).toHaveLength(3));
+
+    const step = "step do:work of the workflow told one";
+    expect(process.errors.map(({ attempt }) => attempt)).toEqual([
+      { error: new Error("no 1"), description: step, attempt: 1, final: false },
+      { error: new Error("no 2"), description: step, attempt: 2, final: false },
+      { error: new Error("no 3"), description: "workflow told one", attempt: 1, final: true },
+    ]);
+  });
+
   test("are the same five where no config is given at all", async () => {
     let attempts = 0;
     const workflow = defineWorkflow({ name: "plain" }, async (_event, step) =>
