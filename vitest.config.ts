@@ -7,7 +7,7 @@ import { configDefaults, defineConfig } from "vitest/config";
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
 /** Ends what hangs. A slow machine may take its time. */
-const TEST_TIMEOUT_MS = 120_000;
+const TEST_TIMEOUT_MS = 240_000;
 
 /** The tests of behaviour that also run inside of workerd, on the storage of a Durable Object. */
 const SHARED_SUITE = ["tests/store/*.test.ts", "tests/hooks/*.test.ts", "tests/workflows/*.test.ts"];

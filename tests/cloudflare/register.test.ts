@@ -19,7 +19,7 @@ async function run(...parameters: string[]): Promise<string> {
 }
 
 describe.each(ENGINES.filter(({ name }) => name !== "better-sqlite3"))("files of Cloudflare's on $name", (engine) => {
-  test("run unchanged, imports and all", { timeout: 120_000 }, async () => {
+  test("run unchanged, imports and all", async () => {
     const database = await engine.createEmpty();
     try {
       const said = await run("--import", REGISTER, pathOf("./run-samples.ts"), database.location);
@@ -47,7 +47,7 @@ test("the resolver of older Nodes, without hooks in the same thread, gives the s
   expect(await run("--input-type=module", "--eval", program)).toBe("function function undefined\n");
 });
 
-test("what is written against Cloudflare's types is accepted by ours", { timeout: 120_000 }, async () => {
+test("what is written against Cloudflare's types is accepted by ours", async () => {
   const compiler = pathOf("../../node_modules/@typescript/native/bin/tsc");
 
   expect(await run(compiler, "-p", pathOf("./samples/tsconfig.json"))).toBe("");

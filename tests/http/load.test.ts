@@ -55,7 +55,7 @@ describe("under load", () => {
 
   const subscription = "GET /workflows/approval/instances/one/subscribe HTTP/1.1\r\nHost: a\r\n\r\n";
 
-  test(`${STREAMS} streams are open at once, in little memory, and all see the end`, { timeout: 240_000 }, async () => {
+  test(`${STREAMS} streams are open at once, in little memory, and all see the end`, async () => {
     const { port, ask } = await setUp();
     await ask("POST", "/workflows/approval/instances", { id: "one" });
     const before = process.memoryUsage.rss();
@@ -84,9 +84,7 @@ describe("under load", () => {
     expect(subject.logs.messages("error")).toEqual([]);
   });
 
-  test("bodies that never end, and many that are too large, leave the server serving", {
-    timeout: 240_000,
-  }, async () => {
+  test("bodies that never end, and many that are too large, leave the server serving", async () => {
     const { app, port, ask } = await setUp();
     const head = "POST /workflows/echo/instances HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
     const before = process.memoryUsage.rss();

@@ -114,9 +114,6 @@ const findTimes = (output: string) => Array.from(output.matchAll(/overview {3}(\
 
 test.each(STORIES)(
   "the $workflow of the demo goes on where it was killed, and what was done isn't done again",
-  {
-    timeout: 120_000,
-  },
   async ({ workflow, moments, words, end }) => {
     let id: string | undefined;
     let done: readonly string[] = [];

@@ -35,9 +35,7 @@ function mostAtATime(processes: readonly { bodies: readonly BodyEntry[]; killedA
 describe.each(SHARED_ENGINES)("limits that processes share ($name)", (engine) => {
   const group = useWorkflowGroup();
 
-  test("never are exceeded, also when processes are killed, and slots go on to whoever waits", {
-    timeout: 120_000,
-  }, async () => {
+  test("never are exceeded, also when processes are killed, and slots go on to whoever waits", async () => {
     await group.open(engine);
     const ids = idsOf("limited", 90);
     const killed = new Map<WorkflowProcess, number>();

@@ -15,7 +15,6 @@ afterAll(() => server?.stop());
 
 test.each(["fast", "immediate"] as const)(
   "a server that is restarted (%s) in the middle of workflows makes none of them fail, and all finish",
-  { timeout: 90_000 },
   async (mode) => {
     await group.openAt(server.url);
     const settings = { worker: { leaseMs: 3000, concurrency: 10 } };

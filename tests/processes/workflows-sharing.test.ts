@@ -8,9 +8,7 @@ const HOUR = { timeout: "3600 seconds", times: 1 };
 describe.each(SHARED_ENGINES)("several processes that run workflows on one database ($name)", (engine) => {
   const group = useWorkflowGroup();
 
-  test("share six hundred instances: each finishes once, and no body of a step runs twice", {
-    timeout: 120_000,
-  }, async () => {
+  test("share six hundred instances: each finishes once, and no body of a step runs twice", async () => {
     await group.open(engine);
     const before = idsOf("before", 300);
     await group.create("steps", before, STEPS.length);

@@ -12,7 +12,6 @@ const OTHERS: readonly ProgramName[] = ["fatal", "exact"];
 describe("a simulated workflow", () => {
   it.each(PROGRAM_NAMES.filter((name) => !OTHERS.includes(name)))(
     "that is %s comes out the same, whichever commit its process ends at",
-    { timeout: 120_000 },
     async (program) => {
       const undisturbed = await play({ program });
       expect(undisturbed.violation).toBeNull();

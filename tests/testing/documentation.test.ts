@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test("the examples pass in node:test, where there is no other test runner", { timeout: 180_000 }, async () => {
+test("the examples pass in node:test, where there is no other test runner", async () => {
   const resolver = join(directory, "resolve.mjs");
   const urls = Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, `file://${path}`]));
   await writeFile(
