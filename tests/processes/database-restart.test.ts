@@ -47,7 +47,7 @@ async function stopAll(workers: readonly WorkerProcess[]): Promise<void> {
 
 test("connections that the server ends lose nothing, and wake-ups work again afterwards", async () => {
   await group.open(postgres);
-  const settings = { worker: { ...NO_POLLING, leaseMs: 1000 } };
+  const settings = { worker: { ...NO_POLLING, leaseMs: 3000 } };
   const workers = await Promise.all([group.start(settings), group.start(settings)]);
   const client = new Client({ connectionString: group.location });
   await client.connect();

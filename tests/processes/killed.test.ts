@@ -31,10 +31,10 @@ describe.each(SHARED_ENGINES)("a process that is killed ($name)", (engine) => {
 
   test("leaves its work to a process that runs already, after the lease", async () => {
     await group.open(engine);
-    const killed = await group.start({ worker: { leaseMs: 1000 } });
+    const killed = await group.start({ worker: { leaseMs: 3000 } });
     const [held = ""] = await group.trigger("hold");
     await group.seen(killed, "started", held);
-    const other = await group.start({ worker: { leaseMs: 1000 } });
+    const other = await group.start({ worker: { leaseMs: 3000 } });
     killed.kill("SIGKILL");
     await killed.ended;
 

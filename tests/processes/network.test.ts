@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => proxy.stop());
 
 test("what a claim brings after its lease is over isn't started", async () => {
-  const late = await group.start({ database: proxy.url, worker: { leaseMs: 1000, pollIntervalMs: 3_600_000 } });
+  const late = await group.start({ database: proxy.url, worker: { leaseMs: 3000, pollIntervalMs: 3_600_000 } });
   const [first] = await group.trigger("note");
   await group.seen(late, "ran", first);
   await group.emptied();
@@ -25,7 +25,7 @@ test("what a claim brings after its lease is over isn't started", async () => {
   await late.request({ do: "wake" });
   await waitUntil("it had claimed", async () => (await group.statistics()).processing === 1);
 
-  const other = await group.start({ worker: { leaseMs: 1000 } });
+  const other = await group.start({ worker: { leaseMs: 3000 } });
   const takenOver = await group.seen(other, "started", held);
   proxy.releaseAnswers();
   await other.request({ do: "open" });

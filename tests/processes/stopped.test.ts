@@ -11,12 +11,12 @@ describe.each(SHARED_ENGINES)("a process that stood still past its lease ($name)
 
   test("finds its work taken over, and the other's result stands", async () => {
     await group.open(engine);
-    const stopped = await group.start({ worker: { leaseMs: 1000 }, keepCompleted: true });
+    const stopped = await group.start({ worker: { leaseMs: 3000 }, keepCompleted: true });
     const [held = ""] = await group.trigger("holdDeaf");
     await group.seen(stopped, "started", held);
     stopped.kill("SIGSTOP");
 
-    const other = await group.start({ worker: { leaseMs: 1000 }, keepCompleted: true });
+    const other = await group.start({ worker: { leaseMs: 3000 }, keepCompleted: true });
     const takenOver = await group.seen(other, "started", held);
     await other.request({ do: "open" });
     await group.emptied();
@@ -40,12 +40,12 @@ describe.each(SHARED_ENGINES)("a process that stood still past its lease ($name)
   test("has the outcome refused that it comes to write too late", async () => {
     await group.open(engine);
     const gate = join(group.directory, "gate");
-    const blocked = await group.start({ worker: { leaseMs: 1000 }, keepCompleted: true });
+    const blocked = await group.start({ worker: { leaseMs: 3000 }, keepCompleted: true });
     // The handler keeps the event loop from noticing that the lease is over, and is done the moment that it ends.
     const [hook = ""] = await group.trigger("block", 1, gate);
     await group.seen(blocked, "started", hook);
 
-    const other = await group.start({ worker: { leaseMs: 1000 }, keepCompleted: true });
+    const other = await group.start({ worker: { leaseMs: 3000 }, keepCompleted: true });
     const takenOver = await group.seen(other, "started", hook);
     writeFileSync(gate, "");
     await group.emptied();

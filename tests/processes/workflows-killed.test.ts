@@ -11,10 +11,10 @@ describe.each(SHARED_ENGINES)("a process that is killed in the middle of a step 
 
   test("leaves its instances to a process that runs already, which goes on after the last committed step", async () => {
     await group.open(engine);
-    const killed = await group.start({ worker: { leaseMs: 1000 } });
+    const killed = await group.start({ worker: { leaseMs: 3000 } });
     await group.create("hold", ["one"]);
     await killed.seen("began", "one", "held");
-    const other = await group.start({ worker: { leaseMs: 1000 } });
+    const other = await group.start({ worker: { leaseMs: 3000 } });
     killed.kill("SIGKILL");
     await killed.ended;
 

@@ -7,7 +7,7 @@ import { SHARED_ENGINES } from "../support/process-group.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { useWorkflowGroup } from "../support/workflow-group.ts";
 
-const LEASE = { leaseMs: 1000 };
+const LEASE = { leaseMs: 3000 };
 const postgres = SHARED_ENGINES.find(({ dialect }) => dialect === "postgres") as TestEngine;
 
 describe.each(SHARED_ENGINES)("a process that stood still past its lease ($name)", (engine) => {
