@@ -105,7 +105,7 @@ describe("parseRetries", () => {
     [{ backoff: "quadratic" }, "retries.invalid", "retries.backoff must be one of constant, linear, exponential"],
     [{ delay: -1 }, "duration.invalid", "retries.delay is -1"],
     [{ delay: "soon" }, "duration.invalid", 'retries.delay is "soon"'],
-    [{ delay: {} }, "duration.invalid", "retries.delay is a object"],
+    [{ delay: {} }, "duration.invalid", "retries.delay is an object"],
     [{ maxDelay: Number.POSITIVE_INFINITY }, "duration.invalid", "retries.maxDelay is Infinity"],
     [{ attempts: 3 }, "retries.invalid", 'retries has no option "attempts"; it takes limit, delay, backoff, maxDelay'],
   ])("refuses %j", (options, code, message) => {
