@@ -260,7 +260,10 @@ export class Execution implements ParkedExecution {
 
   /** Tells what still runs why nobody waits for it any more. */
   #stop(code: string, message: string): void {
-    this.#drop(new AttemptAbortedError(code, message));
+    const { bodies, progress } = this.#parts;
+    // Most often nothing runs, and an error is costly to make: it has a stack.
+    if (bodies.running > 0 || progress.waiting > 0) this.#drop(new AttemptAbortedError(code, message));
+    else this.#turns.stop();
   }
 
   #drop(reason: AttemptAbortedError): void {

@@ -4,6 +4,8 @@ import { parseLabels } from "./labels.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import { parseRetention } from "./retention.ts";
 
+const TRAITS = Object.keys(NO_TRAITS) as (keyof InstanceTraits)[];
+
 type GivenTraits = Pick<InstanceTraits, "labels" | "successRetention" | "errorRetention">;
 
 /** What `create` says of an instance, or else its workflow. */
@@ -17,7 +19,6 @@ export function parseTraits(workflow: RegisteredWorkflow, options: CreateOptions
 
 /** Null for one that is like most: those are created faster. */
 export function toTraits(given: Partial<InstanceTraits>): InstanceTraits | null {
-  const traits = { ...NO_TRAITS, ...given };
-  const plain = Object.entries(NO_TRAITS).every(([name, value]) => traits[name as keyof InstanceTraits] === value);
-  return plain ? null : traits;
+  const plain = TRAITS.every((name) => given[name] === undefined || given[name] === NO_TRAITS[name]);
+  return plain ? null : { ...NO_TRAITS, ...given };
 }

@@ -7,6 +7,8 @@ export interface JournalLimits {
 }
 
 const encoder = new TextEncoder();
+const SHORT = 200;
+const LAST_OF_ONE_BYTE = 0x7f;
 
 /**
  * How much more the journal of a run may take. A run whose journal is full goes on, but its steps fail: what has begun can still be
@@ -51,7 +53,12 @@ export class JournalRoom {
   }
 }
 
-/** In bytes of UTF-8. */
+/** In bytes of UTF-8. Short texts are looked through, which is quicker than to encode them. */
 function sizeOf(text: string | null): number {
-  return text === null ? 0 : encoder.encode(text).length;
+  if (text === null) return 0;
+  if (text.length > SHORT) return encoder.encode(text).length;
+  for (let index = 0; index < text.length; index++) {
+    if (text.charCodeAt(index) > LAST_OF_ONE_BYTE) return encoder.encode(text).length;
+  }
+  return text.length;
 }

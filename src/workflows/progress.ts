@@ -37,6 +37,11 @@ export class Progress {
     this.#drop = drop;
   }
 
+  /** How many wait until what they told is stored. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Resolves when it is stored. What can't be stored is thrown at once. */
   emit({ call }: Attempt, value: unknown): Promise<void> {
     call.progressed = true;
