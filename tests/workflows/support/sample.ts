@@ -82,9 +82,14 @@ interface Owner {
 
 /** Waits until no process has any instance: what isn't finished waits, what it waits for is stored, and nothing is due. */
 export function comesToRest({ store, fragment, clock, processor }: Owner): Promise<void> {
-  return eventually(async () => {
-    expect(await store.instances.statements.leaseTokens([fragment.namespace])).toEqual([]);
+  const expectNothingDue = async () => {
     const next = await processor.getNextWakeAt();
     if (next !== null) expect(next.getTime()).toBeGreaterThan(clock.now());
+  };
+  return eventually(async () => {
+    // Before and after: what is claimed in between, or given back, must not look like rest.
+    await expectNothingDue();
+    expect(await store.instances.statements.leaseTokens([fragment.namespace])).toEqual([]);
+    await expectNothingDue();
   });
 }
