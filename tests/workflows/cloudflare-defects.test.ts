@@ -67,7 +67,7 @@ describe.each(ENGINES)("defects of other local engines that aren't ours, on $nam
     await process.close();
     const next = subject.start({ workflow });
     const again = await next.workflows.workflow.get("one");
-    expect(await again.status()).toMatchObject({ status: "waiting" });
+    await becomes(again, "waiting");
     await again.sendEvent({ type: "word", payload: 2 });
 
     await expect(again.result()).resolves.toEqual([1, 2]);
