@@ -45,6 +45,7 @@ describe.each(ENGINES)("instances that a process has nothing to do with, on $nam
       const nextWake = vi.spyOn(statements, "nextWake");
       await eventually(() => expect(nextWake).toHaveBeenCalled());
       await comesToRest(idle);
+      await subject.clock.advanceAndSettle(1000); // what it looks for when it starts is over
       const spies = (["claim", "load", "commit", "renew", "loadEvents"] as const).map((name) =>
         vi.spyOn(statements, name),
       );
