@@ -322,49 +322,4 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
     expect(greet.payloads).toEqual(["ada", "bob"]);
     expect(await process.statusOf(first.id)).toBe("failed");
   });
-
-  describe("cancel", () => {
-    it("takes an id too, and leaves other hooks alone", async () => {
-      const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
-      const { id } = await process.hooks.greet.trigger("ada");
-      await process.hooks.greet.trigger("bob");
-
-      expect(await process.durableHooks.cancel(id)).toEqual({ cancelled: [id], running: [] });
-      expect(await process.durableHooks.cancel(id)).toEqual({ cancelled: [], running: [] });
-      await process.drain();
-      expect(greet.payloads).toEqual(["bob"]);
-    });
-
-    it("says of a running hook that it goes on", async () => {
-      const { id, process, finish } = await running();
-      expect(await process.durableHooks.cancel(id)).toEqual({ cancelled: [], running: [id] });
-      await finish();
-
-      expect(await process.statusOf(id)).toBeNull();
-    });
-
-    it("calls off a hook that waits for a retry", async () => {
-      const greet = recordCalls<string>(() => Promise.reject("no"), { retries: { delay: SECOND } });
-      const process = test.process({ greet: greet.definition });
-      const { id } = await process.hooks.greet.trigger("ada");
-      await process.drain();
-      expect(await process.durableHooks.cancel(id)).toEqual({ cancelled: [id], running: [] });
-      await test.clock.advanceAndSettle(60 * SECOND);
-      await process.drain();
-
-      expect(greet.calls).toHaveLength(1);
-    });
-
-    it("does nothing to dead letters", async () => {
-      const greet = recordCalls<string>(() => Promise.reject("no"), { retries: { limit: 0 } });
-      const process = test.process({ greet: greet.definition });
-      const { id } = await process.hooks.greet.trigger("ada", { key: "k" });
-      await process.drain();
-
-      expect(await process.durableHooks.cancel(id)).toEqual({ cancelled: [], running: [] });
-      expect(await process.durableHooks.cancel({ name: "greet", key: "k" })).toEqual({ cancelled: [], running: [] });
-      expect(await process.statusOf(id)).toBe("failed");
-    });
-  });
 });
