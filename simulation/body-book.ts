@@ -124,6 +124,9 @@ export class BodyBook {
     }
     const body = bodies.find((one) => one.attempt === attempt);
     if (body === undefined) this.#violate("errored only for what earned it", `${key}: attempt ${attempt} never began`);
+    if (dueAt !== null && body?.ending === "refused") {
+      this.#violate("what is refused isn't tried again", `${key} is to be tried again after attempt ${attempt}`);
+    }
     if (dueAt !== null || body === undefined || attempt > body.limit) return;
     if (bodies.some(({ ending }) => ending === "refused")) return;
     this.#violate(

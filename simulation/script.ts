@@ -1,4 +1,5 @@
 import { EventTimeoutError, NonRetryableError } from "../src/errors.ts";
+import { describeError } from "../src/values/index.ts";
 import type { WorkflowStep } from "../src/workflows/step.ts";
 import type { WorkflowStepContext } from "../src/workflows/step-options.ts";
 import type { WorkflowEvent } from "../src/workflows/workflow-event.ts";
@@ -211,7 +212,7 @@ export class Script implements Witness {
   }
 
   #fail(body: BodyRun, error: unknown): void {
-    this.#end(body, error instanceof NonRetryableError ? "refused" : body.aborted() ? "aborted" : "threw");
+    this.#end(body, isRefusal(error) ? "refused" : body.aborted() ? "aborted" : "threw");
   }
 
   #behaviour({ step, attempt }: WorkflowStepContext): Behaviour {
@@ -223,6 +224,11 @@ export class Script implements Witness {
     instances.bodies.ended(body, ending);
     world.note(this.#process.name, `${body.key} ${ending}`);
   }
+}
+
+/** What an inner step refused is a copy by the time that the outer one throws it: it has the name, and no class. */
+function isRefusal(error: unknown): boolean {
+  return describeError(error).name === "NonRetryableError";
 }
 
 function describeValue(value: unknown): string {

@@ -1,17 +1,19 @@
 import { NonRetryableError } from "./errors.ts";
 
 const NAME = "NonRetryableError";
+const CODE = "error.non_retryable";
 
 /**
  * Whether an error says that there is no point in trying again. In a Worker code may throw Cloudflare's own class, and with two
- * copies of this package that of the other: so it is known by its name, or by that of its class, too.
+ * copies of this package that of the other: so it is known by its name, or by that of its class, too. One that an inner step threw
+ * has lost its class when it was stored, and may have a name of its own: it is known by its code.
  */
 export function isNonRetryable(error: unknown): boolean {
   if (error instanceof NonRetryableError) return true;
   if (typeof error !== "object" || error === null) return false;
   try {
-    const { name } = error as { readonly name?: unknown };
-    return name === NAME || Reflect.get(Object(Reflect.get(error, "constructor")), "name") === NAME;
+    const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
+    return name === NAME || code === CODE || Reflect.get(Object(Reflect.get(error, "constructor")), "name") === NAME;
   } catch {
     return false; // what is thrown may be anything, and so may its getters
   }
