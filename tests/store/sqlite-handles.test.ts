@@ -9,8 +9,19 @@ import { StoreUnderTest } from "../support/use-store.ts";
 const FOR_EVER_MS = 600_000;
 const LIBRARIES = [
   { name: "node:sqlite", open: (path: string) => new DatabaseSync(path, { timeout: FOR_EVER_MS }) },
+  { name: "node:sqlite before Node 22.16", open: openOld },
   { name: "better-sqlite3", open: (path: string) => new Database(path, { timeout: FOR_EVER_MS }) },
 ] as const;
+
+/** A handle that doesn't say whether it has a transaction open, nor where its file is. */
+function openOld(path: string): Pick<DatabaseSync, "exec" | "prepare" | "close"> {
+  const handle = new DatabaseSync(path, { timeout: FOR_EVER_MS });
+  return {
+    exec: (text) => handle.exec(text),
+    prepare: (text) => handle.prepare(text),
+    close: () => handle.close(),
+  };
+}
 
 describe.each(LIBRARIES)("an application's own handle of $name", ({ open }) => {
   const test = new StoreUnderTest();
@@ -47,6 +58,17 @@ describe.each(LIBRARIES)("an application's own handle of $name", ({ open }) => {
 
     expect(await inserting).toMatchObject({ result: "inserted" });
     expect(await test.ids()).toEqual(["a"]);
+  });
+
+  it("has no transaction open after one that failed", async () => {
+    const failing = test.store.engine.transaction(async (tx) => {
+      await tx.insertHooks([test.trigger({ id: "a" })]);
+      throw new Error("refused");
+    });
+
+    await expect(failing).rejects.toThrow("refused");
+    handle.exec("begin; commit");
+    expect(await test.ids()).toEqual([]);
   });
 
   it("doesn't block the event loop while somebody else writes, however patient it is", async () => {

@@ -62,7 +62,6 @@ describe("reads of SQLite while another process writes", () => {
         };
       },
       close: () => database.close(),
-      location: () => database.location(),
       get isTransaction() {
         return database.isTransaction;
       },

@@ -1,3 +1,5 @@
+import { type Placeholders, withoutNumbers } from "./placeholders.ts";
+
 /** What the engine needs of a SQLite library. Everything is synchronous: a Durable Object's storage is no other. */
 export interface SqliteDriver {
   /** Runs statements that take no parameters and give no rows. */
@@ -27,14 +29,10 @@ export interface SqliteHandle {
   exec(text: string): unknown;
   prepare(text: string): SqliteHandleStatement;
   close(): unknown;
-  /** Of node:sqlite. */
+  /** Of node:sqlite, from Node 22.16 on. */
   readonly isTransaction?: boolean;
-  /** Of node:sqlite: the path of the file. */
-  location?(): string | null;
   /** Of better-sqlite3. */
   readonly inTransaction?: boolean;
-  /** Of better-sqlite3: the path of the file. */
-  readonly name?: string;
 }
 
 interface SqliteHandleStatement {
@@ -44,43 +42,59 @@ interface SqliteHandleStatement {
   readonly reader?: boolean;
 }
 
+interface PreparedStatement {
+  readonly statement: SqliteHandleStatement;
+  readonly bind: Placeholders["bind"];
+}
+
 const MOST_CACHED_STATEMENTS = 200;
-const NUMBERED_PLACEHOLDER = /\?[1-9]/;
 
 export function driverOf(handle: SqliteHandle, options: { owned: boolean }): SqliteDriver {
-  const statements = new Map<string, SqliteHandleStatement>();
-  const prepare = (text: string): SqliteHandleStatement => {
-    let statement = statements.get(text);
-    if (statement === undefined) {
+  const statements = new Map<string, PreparedStatement>();
+  const prepare = (text: string): PreparedStatement => {
+    let prepared = statements.get(text);
+    if (prepared === undefined) {
       if (statements.size >= MOST_CACHED_STATEMENTS) statements.clear();
-      statement = handle.prepare(text);
-      statements.set(text, statement);
+      const placeholders = withoutNumbers(text);
+      prepared = { statement: handle.prepare(placeholders.text), bind: placeholders.bind };
+      statements.set(text, prepared);
     }
-    return statement;
+    return prepared;
+  };
+  const run = (text: string, parameters: readonly SqliteValue[]) => {
+    const { statement, bind } = prepare(text);
+    return Number(statement.run(...(bind(parameters) as never[])).changes);
   };
   return {
     execute: (text) => {
       handle.exec(text);
     },
     all: (text, parameters) => {
-      const statement = prepare(text);
-      if (statement.reader === false) {
-        statement.run(...bindings(statement, text, parameters));
-        return [];
-      }
-      return statement.all(...bindings(statement, text, parameters)) as Record<string, unknown>[];
+      const { statement, bind } = prepare(text);
+      if (statement.reader !== false)
+        return statement.all(...(bind(parameters) as never[])) as Record<string, unknown>[];
+      run(text, parameters);
+      return [];
     },
-    run: (text, parameters) => {
-      const statement = prepare(text);
-      return Number(statement.run(...bindings(statement, text, parameters)).changes);
-    },
+    run,
     begin: () => (options.owned ? handle.exec("begin immediate") : beginWithoutWaiting(handle)),
-    inTransaction: () => handle.isTransaction ?? handle.inTransaction ?? false,
+    inTransaction: () => handle.isTransaction ?? handle.inTransaction ?? refusesTransaction(handle),
     close: () => {
       statements.clear();
       if (options.owned) handle.close();
     },
   };
+}
+
+/** node:sqlite doesn't tell whether a transaction is open before Node 22.16, but it refuses another one. An empty one costs nothing. */
+function refusesTransaction(handle: SqliteHandle): boolean {
+  try {
+    handle.exec("begin");
+  } catch (error) {
+    return error instanceof Error && error.message.includes("within a transaction");
+  }
+  handle.exec("rollback");
+  return false;
 }
 
 /** An application's handle may be set to wait, as better-sqlite3's are; it is left as it was. */
@@ -92,10 +106,4 @@ function beginWithoutWaiting(handle: SqliteHandle): void {
   } finally {
     handle.exec(`pragma busy_timeout = ${row?.timeout ?? 0}`);
   }
-}
-
-/** better-sqlite3 takes `?1`, `?2` for names, and wants an object for those. */
-function bindings(statement: SqliteHandleStatement, text: string, parameters: readonly SqliteValue[]): never[] {
-  if (statement.reader === undefined || !NUMBERED_PLACEHOLDER.test(text)) return parameters as never[];
-  return [Object.fromEntries(parameters.map((value, index) => [index + 1, value]))] as never[];
 }

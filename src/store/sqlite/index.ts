@@ -102,7 +102,10 @@ function dataVersion(driver: SqliteDriver): number {
 
 /** Empty for a database in memory. */
 function pathOf(handle: SqliteHandle): string {
-  return handle.location?.() ?? handle.name ?? "";
+  const [main] = handle.prepare("select file from pragma_database_list where name = 'main'").all() as {
+    file: string;
+  }[];
+  return main?.file ?? "";
 }
 
 function checkPath(path: string): string {

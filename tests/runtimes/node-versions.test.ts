@@ -1,0 +1,95 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+
+const execute = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const pathOf = (path: string) => join(root, path);
+
+/** The oldest and the newest of each release line that `engines` admits, as npm installs them; `node` is the newest 24. */
+const VERSIONS = Object.keys(manifest.devDependencies).filter((name) => /^node(-\d+-(oldest|newest))?$/.test(name));
+
+/** A folder in which the package is installed as it is published, and programs that use it. */
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "perdure-versions-"));
+  const installed = join(directory, "node_modules", "perdure");
+  await mkdir(installed, { recursive: true });
+  await writeFile(join(installed, "package.json"), JSON.stringify(manifest));
+  for (const dependency of Object.keys(manifest.dependencies)) {
+    const link = join(directory, "node_modules", dependency);
+    await mkdir(join(link, ".."), { recursive: true });
+    await symlink(pathOf(`node_modules/${dependency}`), link);
+  }
+  const output = ["--outDir", join(installed, "dist"), "--declaration", "false", "--sourceMap", "false"];
+  const compiler = pathOf("node_modules/@typescript/native/bin/tsc");
+  const settings = ["-p", pathOf("tsconfig.build.json"), "--inlineSources", "false", "--skipLibCheck"];
+  await execute(process.execPath, [compiler, ...settings, ...output]);
+
+  const [, sample = ""] = /```ts\n([\s\S]*?)```/.exec(await readFile(pathOf("README.md"), "utf8")) ?? [];
+  const slice = await readFile(new URL("./support/slice-program.ts", import.meta.url), "utf8");
+  // Nodes before 22.18 run no TypeScript, and those before 24 know no `await using`.
+  for (const [name, text] of Object.entries({ sample, slice })) {
+    const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
+    await writeFile(join(directory, `${name}.mjs`), ts.transpileModule(text, { compilerOptions }).outputText);
+  }
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function run(version: string, program: string, ...parameters: string[]): Promise<string[]> {
+  const cwd = await mkdtemp(join(directory, "run-"));
+  const node = pathOf(`node_modules/${version}/bin/node`);
+  const { NODE_OPTIONS: _options, ...env } = process.env;
+  const { stdout } = await execute(node, [join(directory, program), ...parameters], { cwd, env, timeout: 30_000 });
+  return stdout.trimEnd().split("\n");
+}
+
+describe.concurrent.each(VERSIONS)("the built package on %s", (version) => {
+  test("runs README.md's first sample to its end", async () => {
+    expect(await run(version, "sample.mjs")).toEqual([
+      "charging 12 €",
+      expect.stringMatching(/^confirming \S+$/),
+      "approved by Ada",
+    ]);
+  });
+
+  test("runs hooks, units of work, workflows, schedules and subjects on embedded SQLite", async () => {
+    const [said = ""] = await run(version, "slice.mjs", "app.db");
+
+    expect(JSON.parse(said)).toEqual({
+      refused: "refused",
+      customers: [{ name: "Ada" }],
+      order: "12 approved by Ada",
+      again: "12 approved by Ada",
+      failure: expect.stringContaining("Eve approves nothing."),
+      limited: ["worked", "worked"],
+      night: "reported",
+      listed: ["order-1"],
+      status: "complete",
+    });
+  });
+});
+
+test("the oldest versions that `engines` admits are among those that are tested", async () => {
+  const versions = VERSIONS.map((name) => (manifest.devDependencies as Record<string, string>)[name]);
+
+  expect(manifest.engines.node).toBe(">=22.13 <23 || >=24");
+  expect(versions).toEqual(
+    expect.arrayContaining([expect.stringContaining("@22.13.0"), expect.stringContaining("@24.0.0")]),
+  );
+});
+
+test("npm's scripts run on the package `node`, not on one of the other versions", async () => {
+  const used = await realpath(pathOf("node_modules/.bin/node"));
+
+  // `npm install` may have linked another one; `npm ci` always links this one.
+  expect(used).toBe(await realpath(pathOf("node_modules/node/bin/node")));
+});
