@@ -131,7 +131,7 @@ export function newAccount(instance: InstanceInsert, n: number | null, at: numbe
 /** What the next run begins with: some entries, and the events that they received. */
 export function copyRun({ journal, events }: RunAccount, kept: KeptEntries | undefined): RunAccount {
   if (kept === undefined) return newRun();
-  const entries = kept.positions.map((position) => journal[position - 1] as WrittenEntry);
+  const entries = kept.positions.map((position) => ({ ...(journal[position - 1] as WrittenEntry) })); // dropped by itself
   const received = new Set(entries.map(({ event }) => event));
   return {
     journal: entries,

@@ -11,7 +11,10 @@ export interface Told {
   readonly told: number;
 }
 
-/** The ledger of progress: in the order of telling, nothing lost that was acknowledged, and dropped only when its step is done. */
+/** Those who follow an instance must be able to read what a step told for so long after its end. */
+const FOLLOWED_MS = 10_000;
+
+/** The ledger of progress: in the order of telling, nothing lost that was acknowledged, and dropped only some time after its step. */
 export class ProgressBook {
   readonly #world: World;
   readonly #book: InstanceBook;
@@ -54,8 +57,10 @@ export class ProgressBook {
     const step = stepOf(range);
     const label = `${range.ref}/${range.run}/${step}`;
     if (range.name === KEPT_PROGRESS) this.#violate("progress is kept where that is asked for", label);
-    if (!journal.some((entry) => isEnding(entry) && stepOf(entry) === step)) {
-      this.#violate("progress is dropped when its step is done", label);
+    const ending = journal.find((entry) => isEnding(entry) && stepOf(entry) === step);
+    if (ending === undefined) this.#violate("progress is dropped when its step is done", label);
+    else if (this.#world.now - ending.at < FOLLOWED_MS) {
+      this.#violate("progress stays for those who follow", `${label} ended ${this.#world.now - ending.at} ms ago`);
     }
     for (const entry of journal.slice(range.from - 1)) {
       if (isProgress(entry) && stepOf(entry) === step) entry.dropped = true;

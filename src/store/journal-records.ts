@@ -10,7 +10,7 @@ export type StepType = "do" | "sleep" | "waitForEvent" | "create" | "rollback";
  * - `waiting`: a wait and its deadline.
  * - `received`: the event that a wait got.
  * - `timedOut`: a wait that got none.
- * - `progress`: what an attempt told while it ran. Its value is dropped, mostly, when the step has ended; the entry stays, because
+ * - `progress`: what an attempt told while it ran. Its value is dropped, mostly, some time after the step has ended; the entry stays, because
  *   its position must not be written again.
  * - `undoable`: the first attempt is about to begin of a step that has a rollback.
  * - `rollingBack`: the run is rolled back from now on; its value is what the workflow threw, null if it is to be terminated.

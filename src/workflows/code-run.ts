@@ -22,6 +22,8 @@ interface CodeSurroundings {
   readonly waits: OpenWaits;
   /** The code has done something. */
   goOn(): void;
+  /** A step was called that had ended before this execution. */
+  foundEnded(call: StepCall): void;
   /** Why no further step can be remembered; null while there is room. */
   refusal(): Error | null;
 }
@@ -100,7 +102,7 @@ export class CodeRun {
     if (call instanceof BodyCall) this.#undoable.called(call, aliases);
     const ending = call.record?.ending ?? null;
     if (this.#rollback !== null && (ending === null || this.#rollback.undoing)) this.#rollback.strand();
-    else if (ending !== null) this.#parts.endings.addStored(call, ending);
+    else if (ending !== null) this.#deliverAgain(call, ending);
     else this.#await(call);
     this.#parts.goOn();
     return call.promise;
@@ -157,6 +159,11 @@ export class CodeRun {
   /** Says which steps the run had before that weren't called. A rollback doesn't need all of them. */
   tellOfUnreached(): void {
     if (this.#rollback === null) tellOfUnreached(this.#journal, this.#parts.instance, this.#parts.host);
+  }
+
+  #deliverAgain(call: StepCall, ending: JournalEntry): void {
+    this.#parts.endings.addStored(call, ending);
+    this.#parts.foundEnded(call);
   }
 
   /** It begins, or ends, when it is time. */

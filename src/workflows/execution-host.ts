@@ -30,7 +30,7 @@ export interface ExecutionHost {
   commit(commit: InstanceCommit, instance: InstanceName): Promise<InstanceCommitResult>;
   /** A commit of this instance was written: whoever follows it should know. */
   committed(ref: string): void;
-  /** What a step told on the way isn't needed any more. */
+  /** A step has ended: what it emitted is dropped, as soon as those who follow the instance can have read it. */
   dropProgress(range: ProgressRange): void;
   /** Stores a stream that a step gives; gives what to remember of it. */
   keepStream(attempt: Attempt, lease: InstanceLease, stream: ReadableStream<unknown>): Promise<unknown>;

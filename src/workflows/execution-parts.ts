@@ -78,6 +78,7 @@ export class ExecutionParts {
       bodies,
       waits,
       goOn: () => listener.goOn(),
+      foundEnded: (call) => this.progress.foundEnded(call),
       refusal: () => (this.commits.room.full ? this.commits.room.refusal() : null),
     });
   }

@@ -48,6 +48,7 @@ export class InstanceSource implements ProcessorSource {
   }
 
   async nextWake(options: { takeOver: boolean }): Promise<number | null> {
+    for (const { progressDrops } of this.#runtimes.values()) progressDrops.sweep();
     const { statements } = this.store.instances;
     const wake = await statements.nextWake(this.#scopes, options);
     if (!this.#limited || (wake !== null && wake <= 0)) return wake;

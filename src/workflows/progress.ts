@@ -3,8 +3,8 @@ import type { InstanceCommit, NewEntry, ProgressRange } from "../store/instance-
 import { encodeValue } from "../values/index.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Commits } from "./commits.ts";
-import type { BodyCall } from "./step-call.ts";
-import { pathOf } from "./step-path.ts";
+import { BodyCall, type StepCall } from "./step-call.ts";
+import { pathOf, type StepIdentity } from "./step-path.ts";
 
 /** What one emit may give, and how many an attempt may make. */
 const MOST_BYTES = 16 * 1024;
@@ -63,6 +63,11 @@ export class Progress {
     return stored;
   }
 
+  /** The step of this call had ended before. What it told is still there if its last owner ended too early to drop it. */
+  foundEnded(call: StepCall): void {
+    if (call instanceof BodyCall && call.progressed) this.#forget(call);
+  }
+
   /** A step has ended for good. When that is written, what it told on the way isn't needed any more, unless it is kept. */
   ended(call: BodyCall, entry: NewEntry): void {
     if (call.progressed) this.#ended.push({ call, entry });
@@ -77,14 +82,17 @@ export class Progress {
     for (const { call } of over) this.#forget(call);
   }
 
+  /** What earlier executions wrote comes first, and may have an older name. */
   #forget(call: BodyCall): void {
     const path = pathOf(call);
-    const from = this.#begins?.get(path) ?? call.record?.progressFrom;
-    if (from === undefined || from === null) return;
+    const begin = this.#begins?.get(path) ?? null;
     this.#begins?.delete(path);
     if (call.policy.keepProgress) return;
-    const { type, name, count, parent } = call;
-    this.#drop({ type, name, count, parent, from });
+    const before = call.record?.progressFrom ?? null;
+    if (call.record !== null && before !== null) this.#drop({ ...identityOf(call.record), from: before });
+    if (begin !== null && (before === null || call.record?.name !== call.name)) {
+      this.#drop({ ...identityOf(call), from: begin });
+    }
   }
 
   /** Nothing is written any more. */
@@ -101,4 +109,8 @@ export class Progress {
       this.#waiting.shift()?.resolve();
     }
   }
+}
+
+function identityOf({ type, name, count, parent }: StepIdentity): StepIdentity {
+  return { type, name, count, parent };
 }

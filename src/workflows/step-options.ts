@@ -23,7 +23,7 @@ export interface WorkflowStepConfig {
   readonly timeout?: Duration;
   /** Names that the step had in older versions of the code: what is stored under one of them is its result. */
   readonly aliases?: readonly string[];
-  /** `keep`: what the step emits stays in the history when the step is done. Otherwise it is dropped then. */
+  /** `keep`: what the step emits stays in the history. Otherwise it is dropped about half a minute after the step's end. */
   readonly progress?: "keep";
   /** `output`: people aren't shown what the step gives, in its history as in its events. The workflow's own code is. */
   readonly sensitive?: "output";
@@ -52,7 +52,7 @@ export interface WorkflowStepContext<Delay = Duration> {
   readonly signal: AbortSignal;
   /**
    * Tells how far it has come to whoever follows the instance: at once, in order, and stored like everything else. Resolves when
-   * it is stored; there is no need to wait for it. Rejects with `progress.refused` when the attempt has ended.
+   * it is stored. There is no need to wait for it: what is emitted before the step's end is stored with that end. Rejects with `progress.refused` when the attempt has ended.
    */
   emit(value: unknown): Promise<void>;
 }

@@ -13,6 +13,7 @@ import type { Store } from "../store/store.ts";
 import type { Reservation } from "../store/work-board.ts";
 import type { Execution } from "./execution.ts";
 import type { ExecutionHost } from "./execution-host.ts";
+import { ProgressDrops } from "./progress-drops.ts";
 import { readable } from "./readable.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { type FinishedRun, ResultWaiters } from "./result-waiters.ts";
@@ -36,6 +37,8 @@ export class WorkflowRuntime {
   readonly results: ResultWaiters;
   readonly watchers: InstanceWatchers;
   readonly streams: StepStreams;
+  /** What steps that have ended emitted, until it isn't needed any more. */
+  readonly progressDrops: ProgressDrops;
   /** What all executions share. */
   readonly host: ExecutionHost;
   /** What runs in this process, by ref. */
@@ -54,6 +57,7 @@ export class WorkflowRuntime {
     this.results = new ResultWaiters(store, workflows.namespace);
     this.watchers = new InstanceWatchers(store, workflows.namespace);
     this.streams = new StepStreams(store, workflows.settings.maxStreamBytes);
+    this.progressDrops = new ProgressDrops(store.clock, (range) => store.instances.statements.dropProgress(range));
     this.host = this.#createHost();
   }
 
@@ -166,10 +170,11 @@ export class WorkflowRuntime {
       clock,
       limits: this.workflows.settings,
       commit: (commit, instance) => instances.commit(this.#withHook(commit, instance)),
-      committed: (ref) => this.watchers.touched(ref),
-      dropProgress: (range) => {
-        instances.statements.dropProgress(range).catch(() => {}); // then it stays, and does no harm
+      committed: (ref) => {
+        this.watchers.touched(ref);
+        this.progressDrops.sweep();
       },
+      dropProgress: (range) => this.progressDrops.add(range),
       keepStream: (attempt, lease, stream) => this.streams.keep(attempt, lease, stream),
       load: async (run) => readable(await instances.load(run)),
       loadEvents: async (request) => readable(await instances.loadEvents(request)),
