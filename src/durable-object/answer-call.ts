@@ -48,9 +48,10 @@ export function answerCall(parts: AnyFragment["parts"], text: string): Promise<s
 
 /** The workflow that a call is about. */
 export function bindingOf({ workflows }: AnyFragment["parts"], { workflow }: ShardCall): AnyBinding {
-  const binding = createBindings(workflows as WorkflowRuntime)[workflow];
-  if (binding === undefined) throw unknown(`no workflow "${workflow}"`);
-  return binding;
+  const runtime = workflows as WorkflowRuntime;
+  const registered = runtime.workflows.find(workflow);
+  if (registered === undefined) throw unknown(`no workflow "${workflow}"`);
+  return createBindings(runtime)[registered.key] as AnyBinding;
 }
 
 async function ofInstance(binding: AnyBinding, { operation, parameters }: ShardCall, id: string): Promise<unknown> {

@@ -18,7 +18,7 @@ import { type ObjectNamespace, Shards } from "./shards.ts";
 export interface ObjectRouterOptions<Registry extends Workflows> {
   /** The binding of a class that is made by `PerdureObject.of`. */
   readonly objects: ObjectNamespace;
-  /** The workflows of that class, by the same keys. */
+  /** The workflows of that class. Objects know them by their names. */
   readonly workflows: Registry;
   /** How many objects there are, from 1 to 1000. Ids are divided among them, so it must stay as it is. Default: 16. */
   readonly shards?: number;
@@ -62,7 +62,7 @@ export function createObjectRouter<const Registry extends Workflows>(
   const { objects, workflows, shards: count = 16, prefix = "perdure" } = options;
   const shards = new Shards(objects, prefix, count);
   const { all } = new RegisteredWorkflows("app", workflows, parseWorkflowLimits(), undefined);
-  const bindings = all.map(({ key, name }) => [key, createBinding(new RoutedWorkflow(shards, key, name))]);
+  const bindings = all.map(({ key, name }) => [key, createBinding(new RoutedWorkflow(shards, name))]);
   return { workflows: Object.freeze(Object.fromEntries(bindings)) as RoutedBindings<Registry> };
 }
 

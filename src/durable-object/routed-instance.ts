@@ -11,10 +11,9 @@ import { parseSubscribeOptions } from "../workflows/views/subscribe.ts";
 import { RoutedSubscription } from "./routed-subscription.ts";
 import type { Shards } from "./shards.ts";
 
-/** Where an instance is: the key and the name of its workflow, its id, and its object. */
+/** Where an instance is: the name of its workflow, its id, and its object. */
 export interface InstancePlace {
   readonly workflow: string;
-  readonly name: string;
   readonly id: string;
   readonly shard: number;
 }
@@ -28,7 +27,7 @@ export class RoutedInstance implements WorkflowInstance {
 
   constructor(shards: Shards, place: InstancePlace) {
     this.id = place.id;
-    this.workflowName = place.name;
+    this.workflowName = place.workflow;
     this.#shards = shards;
     this.#place = place;
   }

@@ -6,21 +6,19 @@ import type { Shards } from "./shards.ts";
 /** A workflow whose instances are in many objects: where each of them is, and how to ask there. */
 export class RoutedWorkflow {
   readonly shards: Shards;
-  readonly #key: string;
   readonly #name: string;
 
-  constructor(shards: Shards, key: string, name: string) {
+  constructor(shards: Shards, name: string) {
     this.shards = shards;
-    this.#key = key;
     this.#name = name;
   }
 
   instance(id: string, shard: number): RoutedInstance {
-    return new RoutedInstance(this.shards, { workflow: this.#key, name: this.#name, id, shard });
+    return new RoutedInstance(this.shards, { workflow: this.#name, id, shard });
   }
 
   call(shard: number, operation: string, ...parameters: unknown[]): Promise<unknown> {
-    return this.shards.call(shard, { workflow: this.#key, operation, id: null, parameters });
+    return this.shards.call(shard, { workflow: this.#name, operation, id: null, parameters });
   }
 
   /** Asks all objects. */
@@ -60,7 +58,7 @@ export class RoutedWorkflow {
 
   async #has(shard: number, id: string): Promise<boolean> {
     try {
-      const call = { workflow: this.#key, operation: "exists", id, parameters: [] };
+      const call = { workflow: this.#name, operation: "exists", id, parameters: [] };
       return (await this.shards.call(shard, call)) === true;
     } catch (error) {
       if (error instanceof PerdureError && error.code === "instance.not_found") return false;

@@ -3,6 +3,7 @@ import { decodeValue, encodeValue } from "../values/index.ts";
 
 /** What a router asks of one of its objects: an operation of a workflow, or of one of its instances. */
 export interface ShardCall {
+  /** By its name, which means the same in every version of the code. */
   readonly workflow: string;
   readonly operation: string;
   /** Of the instance; null for operations of the workflow. */

@@ -32,8 +32,16 @@ export class MortalWorkflows extends RegisteredWorkflows {
     this.#rehearse = rehearse;
   }
 
+  override find(name: string): RegisteredWorkflow | undefined {
+    const found = super.find(name);
+    return found && this.#toMortal(found);
+  }
+
   override get(workflow: unknown): RegisteredWorkflow {
-    const { key, definition, entrypoint, ...rest } = super.get(workflow);
+    return this.#toMortal(super.get(workflow));
+  }
+
+  #toMortal({ key, definition, entrypoint, ...rest }: RegisteredWorkflow): RegisteredWorkflow {
     const known = this.#mortal.get(key);
     if (known !== undefined) return known;
     const mortal = {

@@ -55,6 +55,7 @@ export class RegisteredWorkflows {
       const twice = this.all.find(({ name }, index) => this.all.findIndex((one) => one.name === name) !== index);
       throw invalid(`Two workflows have the name "${twice?.name}"`);
     }
+    for (const workflow of this.all) this.#refuseAmbiguous(workflow);
   }
 
   /** What runs when runs are over: hooks of the application, by their names. */
@@ -65,6 +66,7 @@ export class RegisteredWorkflows {
     return new Map(hooks);
   }
 
+  /** By its name alone, as instances, schedules and requests know it. */
   find(name: string): RegisteredWorkflow | undefined {
     return this.#byName.get(name);
   }
@@ -74,15 +76,9 @@ export class RegisteredWorkflows {
     return this.#byName.get(name)?.flow?.limits ?? NO_LIMITS;
   }
 
-  /** By its key, its name, or as it was registered. */
+  /** By its name, its key, or as it was registered: what users' code may give. */
   get(workflow: unknown): RegisteredWorkflow {
-    const found = this.all.find(
-      ({ key, name, source, definition, entrypoint }) =>
-        workflow === source ||
-        (workflow !== null && (workflow === definition || workflow === entrypoint)) ||
-        workflow === key ||
-        workflow === name,
-    );
+    const found = typeof workflow === "string" ? this.#findText(workflow) : this.#findObject(workflow);
     if (found !== undefined) return found;
     const known = this.names.length === 0 ? "it has none" : `it has ${this.names.join(", ")}`;
     const problem =
@@ -90,6 +86,35 @@ export class RegisteredWorkflows {
         ? `The application has no workflow "${workflow.slice(0, 100)}"`
         : `What was given as a workflow is neither the key or the name of one nor registered with the application`;
     throw new NotFoundError("workflow.not_found", `${problem}; ${known}.`);
+  }
+
+  #findText(text: string): RegisteredWorkflow | undefined {
+    return this.#byName.get(text) ?? this.all.find(({ key }) => key === text);
+  }
+
+  /** What was registered itself comes before a registration of it under another name. */
+  #findObject(given: unknown): RegisteredWorkflow | undefined {
+    if (given === null || given === undefined) return undefined;
+    const registered = this.all.filter(({ source }) => source === given);
+    const [found, other] =
+      registered.length > 0
+        ? registered
+        : this.all.filter(({ definition, entrypoint }) => definition === given || entrypoint === given);
+    if (other === undefined) return found;
+    const names = `"${found?.name}" and "${other.name}"`;
+    throw invalid(
+      `The workflow that was given is registered under several names, ${names}: give the name that you mean`,
+    );
+  }
+
+  /** A text that is one workflow's key and another's name would mean one of them here, and the other one there. */
+  #refuseAmbiguous({ key, name }: RegisteredWorkflow): void {
+    const other = this.all.find((one) => one.key === name);
+    if (other === undefined || other.key === key) return;
+    throw invalid(
+      `The workflow "${name}" is registered under the key "${key}", but "${name}" is the key of the workflow "${other.name}". ` +
+        "No name may be the key of another workflow: use the names as keys",
+    );
   }
 }
 

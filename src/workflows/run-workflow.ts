@@ -16,7 +16,7 @@ import type { WorkflowEntrypointClass } from "./workflow-types.ts";
 /** Calls the user's function, from its beginning. */
 export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution): Promise<unknown> {
   const { name, id, params, createdAt, schedule: trait } = execution.instance;
-  const workflow = runtime.workflows.get(name);
+  const workflow = runtime.workflows.find(name) as RegisteredWorkflow; // others are never claimed
   const steps = new Steps(runtime, execution);
   let bindings: WorkflowBindings | undefined;
   const context = {
