@@ -1,16 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpHandler } from "./create-http-handler.ts";
+import { BODY_HEADERS, CONSUMED, type FrameworkRequest, isConsumed, toBody } from "./node-body.ts";
 
 /** A listener of `http.createServer`, or a handler of Express. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** As Express and the like leave it. */
-type FrameworkRequest = IncomingMessage & { readonly originalUrl?: string; readonly body?: unknown };
-
-const WITHOUT_BODY = ["GET", "HEAD"];
 /** No client sends these. Somebody who guards paths before us may read them otherwise than we do. */
 const DETOUR = /\\|\/(\.|%2e){1,2}(\/|$)/i;
 const BAD_REQUEST = { code: "http.invalid_request", message: "The request line or a header can't be read." };
+/** It is the server's own code that has to be repaired. The client is told, because no other answer would be true. */
+const BODY_CONSUMED = {
+  code: "http.body_consumed",
+  message:
+    "The request has a body, but other code on the server has read it first and left it neither in req.body nor in req.rawBody. " +
+    "Nothing was done. Mount Perdure before parsers of bodies, or set req.body to what they have parsed.",
+};
 
 /**
  * Lets a handler serve Node's own requests: bodies and answers are streams that never run ahead of who reads them, and a client
@@ -28,7 +32,7 @@ export function toNodeHandler(handler: HttpHandler): NodeHandler {
     });
     try {
       const request = toRequest(incoming, gone.signal);
-      const response = request === null ? Response.json(BAD_REQUEST, { status: 400 }) : await handler(request);
+      const response = request instanceof Response ? request : await handler(request);
       await send(response, incoming, outgoing, gone.signal);
     } catch {
       outgoing.destroy(); // somebody else has answered already, or the handler isn't one of ours: no reason to end the process
@@ -36,25 +40,30 @@ export function toNodeHandler(handler: HttpHandler): NodeHandler {
   };
 }
 
-/** Null where it makes no sense. */
-function toRequest(incoming: FrameworkRequest, signal: AbortSignal): Request | null {
+/** Or the answer to a request that no handler can be asked. */
+function toRequest(incoming: FrameworkRequest, signal: AbortSignal): Request | Response {
   const { method = "GET", headers: raw } = incoming;
   // A framework that has mounted us below a path has cut it off; we go by what the client sent.
   const target = incoming.originalUrl ?? incoming.url ?? "/";
   try {
-    if (!target.startsWith("/")) return null;
+    if (!target.startsWith("/")) return badRequest();
     const scheme = "encrypted" in incoming.socket ? "https" : "http";
     const url = new URL(`${scheme}://${raw.host ?? "localhost"}`);
     const [pathname = "/", ...search] = target.split("?");
-    if (DETOUR.test(pathname)) return null;
+    if (DETOUR.test(pathname)) return badRequest();
     url.pathname = pathname;
     url.search = search.join("?");
-    const body = WITHOUT_BODY.includes(method) ? null : toBody(incoming);
+    const body = toBody(incoming);
+    if (body === CONSUMED) return Response.json(BODY_CONSUMED, { status: 500 });
     const init = { method, headers: toHeaders(incoming), signal, body, ...(body === null ? {} : { duplex: "half" }) };
     return new Request(url, init as RequestInit);
   } catch {
-    return null;
+    return badRequest();
   }
+}
+
+function badRequest(): Response {
+  return Response.json(BAD_REQUEST, { status: 400 });
 }
 
 function toHeaders(incoming: FrameworkRequest): Headers {
@@ -64,32 +73,8 @@ function toHeaders(incoming: FrameworkRequest): Headers {
     const name = rawHeaders[index] as string;
     if (!name.startsWith(":")) headers.append(name, rawHeaders[index + 1] as string); // those of HTTP/2 are no headers
   }
-  if (wasParsed(incoming)) headers.delete("content-encoding"); // as whoever has parsed it has undone it
+  if (isConsumed(incoming)) for (const name of BODY_HEADERS) headers.delete(name);
   return headers;
-}
-
-/** Whether a parser of the framework was here before. */
-function wasParsed({ readableEnded, body }: FrameworkRequest): boolean {
-  return readableEnded && body !== undefined;
-}
-
-/** Read chunk by chunk, when somebody wants the next. */
-function toBody(incoming: FrameworkRequest): string | ReadableStream<Uint8Array> {
-  if (wasParsed(incoming)) return JSON.stringify(incoming.body);
-  const chunks = incoming.iterator({ destroyOnReturn: false });
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value as Uint8Array);
-      },
-      async cancel() {
-        await chunks.return?.();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 async function send(

@@ -7,7 +7,9 @@ import { getRequestListener } from "@hono/node-server";
 import express from "express";
 import { afterEach, describe, expect, test } from "vitest";
 import { createExpressServer } from "../../examples/http-express.ts";
+import { createFastifyServer } from "../../examples/http-fastify.ts";
 import { createHonoServer } from "../../examples/http-hono.ts";
+import { createKoaServer } from "../../examples/http-koa.ts";
 import { createNodeServer } from "../../examples/http-node.ts";
 import type { Servable } from "../../src/http/index.ts";
 import { toNodeHandler } from "../../src/http/node.ts";
@@ -19,7 +21,7 @@ import { useHttp } from "./support/use-http.ts";
 
 const TOKEN = "a-token-that-nobody-guesses";
 
-const SERVERS: readonly { name: string; create: (app: Servable) => Server }[] = [
+const SERVERS: readonly { name: string; create: (app: Servable) => Server | Promise<Server> }[] = [
   { name: "Node", create: (app) => createNodeServer(app, TOKEN) },
   { name: "Hono", create: (app) => createServer(getRequestListener(createHonoServer(app, TOKEN).fetch)) },
   { name: "Express", create: (app) => createServer(createExpressServer(app, TOKEN)) },
@@ -32,6 +34,15 @@ const SERVERS: readonly { name: string; create: (app: Servable) => Server }[] = 
           .use(createExpressServer(app, TOKEN)),
       ),
   },
+  {
+    name: "Fastify",
+    create: async (app) => {
+      const fastify = createFastifyServer(app, TOKEN);
+      await fastify.ready();
+      return fastify.server;
+    },
+  },
+  { name: "Koa with a parser of bodies", create: (app) => createServer(createKoaServer(app, TOKEN).callback()) },
 ];
 
 const servers: Server[] = [];
@@ -53,7 +64,7 @@ describe.each(SERVERS)("mounted in $name", ({ create }) => {
   const subject = useHttp(ENGINES[0] as TestEngine);
 
   async function setUp() {
-    const origin = await listen(create(await subject.start({ workflows, hooks })));
+    const origin = await listen(await create(await subject.start({ workflows, hooks })));
     const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
       const response = await fetch(`${origin}/perdure${path}`, {
         method,
