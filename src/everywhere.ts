@@ -84,7 +84,7 @@ export type {
   SyncReport,
   Time,
 } from "./subjects/subject-inputs.ts";
-export type { SubjectState } from "./subjects/subject-state.ts";
+export type { ListedSubject, SubjectState } from "./subjects/subject-state.ts";
 export type { Discovered } from "./subjects/sync-discovered.ts";
 export { fromDurableObject } from "./transactions/from-durable-object.ts";
 export { fromPg } from "./transactions/from-pg.ts";

@@ -1,4 +1,4 @@
-import type { InstanceName, InstanceRun } from "./instance-identity.ts";
+import type { InstanceName, InstanceRun, NamedRun } from "./instance-identity.ts";
 
 export interface StoredEvent {
   readonly id: string;
@@ -11,7 +11,7 @@ export interface StoredEvent {
 }
 
 /** The events of a run that came after this sequence. */
-export interface EventsRequest extends InstanceRun {
+export interface EventsRequest extends NamedRun {
   readonly after: number;
 }
 

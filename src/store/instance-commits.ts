@@ -1,6 +1,6 @@
 import type { StoredEvent } from "./event-records.ts";
 import type { HookInsert } from "./hook-records.ts";
-import type { InstanceLease, InstanceRun } from "./instance-identity.ts";
+import type { InstanceLease, InstanceRun, NamedRun } from "./instance-identity.ts";
 import type { JournalEntry, NewEntry } from "./journal-records.ts";
 
 /** Everything that a run has been through, in one snapshot. */
@@ -32,7 +32,7 @@ export type InstanceOutcome =
   | { readonly kind: "released" };
 
 /** What an owner writes at once, all or nothing. */
-export interface InstanceCommit extends InstanceLease {
+export interface InstanceCommit extends InstanceLease, NamedRun {
   /** Of the first entry; the others follow it. */
   readonly position: number;
   /** Whether the instance holds a slot, which somebody else may have when it lets go. Default: it doesn't. */

@@ -13,6 +13,11 @@ export interface InstanceRun {
   readonly run: number;
 }
 
+/** A run of a named instance. Stored values are bound to the name, so reading and writing them takes both. */
+export interface NamedRun extends InstanceRun {
+  readonly instance: InstanceName;
+}
+
 /** A run and the token that fences every write of its present owner. */
 export interface InstanceLease extends InstanceRun {
   readonly lock: string;

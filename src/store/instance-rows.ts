@@ -110,6 +110,7 @@ export function toHistoryEntry(row: Row): HistoryEntry {
   return {
     ...toJournalEntry(row),
     run: toNumber(row.run),
+    eventId: row.event_id as string | null,
     eventType: row.event_type as string | null,
     eventPayload: row.event_payload as string | null,
   };

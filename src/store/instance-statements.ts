@@ -19,8 +19,8 @@ import type {
   InstanceName,
   InstancePosition,
   InstanceRecord,
-  InstanceRun,
   LoadedEvents,
+  NamedRun,
   PastRun,
   ProgressRange,
   Reacquisition,
@@ -49,7 +49,7 @@ export interface InstanceStatements {
   openLines(namespaces: readonly string[]): Promise<boolean>;
 
   /** Everything about these runs, in one snapshot. An instance that is gone or has another run by now is left out. */
-  load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]>;
+  load(runs: readonly NamedRun[]): Promise<InstanceHistory[]>;
 
   /** What came in since: `wakes` and the events are of one snapshot. A run that is gone is left out. */
   loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]>;
@@ -135,5 +135,5 @@ export interface InstanceStatements {
   dropProgress(range: ProgressRange): Promise<void>;
 
   /** Oldest first; the present run isn't one of them. */
-  pastRuns(ref: string): Promise<PastRun[]>;
+  pastRuns(instance: InstanceName & { readonly ref: string }): Promise<PastRun[]>;
 }

@@ -1,4 +1,4 @@
-import type { InstanceRun } from "./instance-identity.ts";
+import type { InstanceName, InstanceRun } from "./instance-identity.ts";
 
 /** `rollback` isn't a step: it is the rollback of the whole run. */
 export type StepType = "do" | "sleep" | "waitForEvent" | "create" | "rollback";
@@ -74,6 +74,7 @@ export interface KeptEntries {
 
 export interface HistoryFilter {
   readonly ref: string;
+  readonly instance: InstanceName;
   /** Null is all runs. */
   readonly run: number | null;
   /** Only entries after (or, newest first, before) this one. */
@@ -87,6 +88,7 @@ export interface HistoryFilter {
 export interface HistoryEntry extends JournalEntry {
   readonly run: number;
   /** Of the event that was received. */
+  readonly eventId: string | null;
   readonly eventType: string | null;
   readonly eventPayload: string | null;
 }

@@ -11,6 +11,7 @@ import type {
   InstanceInsertResult,
   InstanceRun,
   LoadedEvents,
+  NamedRun,
 } from "./instance-records.ts";
 import type { InstanceStatements } from "./instance-statements.ts";
 
@@ -23,7 +24,7 @@ export class StoredInstances {
   readonly #engine: Engine;
   readonly #inserts: GroupCommit<readonly InstanceInsert[], InstanceInsertResult[]>;
   readonly #commits: GroupCommit<InstanceCommit, InstanceCommitResult>;
-  readonly #loads: GroupCommit<InstanceRun, InstanceHistory | null>;
+  readonly #loads: GroupCommit<NamedRun, InstanceHistory | null>;
   readonly #eventLoads: GroupCommit<EventsRequest, LoadedEvents | null>;
   /** In the order of asking, or an event could overtake another of the same sender. */
   readonly #events: GroupCommit<EventInsert, EventInsertResult>;
@@ -74,7 +75,7 @@ export class StoredInstances {
     return this.#commits.add(commit);
   }
 
-  load(run: InstanceRun): Promise<InstanceHistory | null> {
+  load(run: NamedRun): Promise<InstanceHistory | null> {
     return this.#loads.add(run);
   }
 

@@ -26,11 +26,11 @@ import type {
   SyncReport,
 } from "./subject-inputs.ts";
 import type { SubjectLedger } from "./subject-ledger.ts";
-import { type SubjectState, toSubjectState } from "./subject-state.ts";
+import { type ListedSubject, type SubjectState, toListedSubject, toSubjectState } from "./subject-state.ts";
 import { syncDiscovered } from "./sync-discovered.ts";
 
 export interface SubjectPage<Cursor = unknown, Meta = unknown> {
-  readonly subjects: readonly SubjectState<Cursor, Meta>[];
+  readonly subjects: readonly ListedSubject<Cursor, Meta>[];
   /** Null on the last page. */
   readonly nextCursor: string | null;
 }
@@ -139,7 +139,7 @@ export class SubjectDispatcher<Cursor = unknown, Meta = unknown> implements Asyn
     const page = records.slice(0, limit);
     const last = page.at(-1);
     const nextCursor = records.length > limit && last !== undefined ? encodeCursor(last.subjectKey) : null;
-    return { subjects: page.map((record) => toSubjectState<Cursor, Meta>(record)), nextCursor };
+    return { subjects: page.map((record) => toListedSubject<Cursor, Meta>(record)), nextCursor };
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { SubjectRecord, SubjectStatus } from "../store/subject-records.ts";
-import { decodeValue } from "../values/index.ts";
+import { decodeValue, shownOrUnreadable, type Unreadable } from "../values/index.ts";
 
 /** A subject as it was when it was read or written. */
 export interface SubjectState<Cursor = unknown, Meta = unknown> {
@@ -30,6 +30,25 @@ export interface SubjectState<Cursor = unknown, Meta = unknown> {
   readonly updatedAt: Date;
 }
 
+/** A subject in a list. */
+export interface ListedSubject<Cursor = unknown, Meta = unknown> extends SubjectState<Cursor, Meta> {
+  /** Why its cursor, meta and last error can't be read. Then they are null here. */
+  readonly unreadable?: Unreadable;
+}
+
+/** One subject that can't be read spoils no list. */
+export function toListedSubject<Cursor, Meta>(record: SubjectRecord): ListedSubject<Cursor, Meta> {
+  const unread = { ...record, cursor: "null", meta: "null", error: null };
+  return {
+    ...toSubjectState<Cursor, Meta>(unread),
+    ...shownOrUnreadable(() => {
+      const { cursor, meta, lastError } = toSubjectState<Cursor, Meta>(record);
+      return { cursor, meta, lastError };
+    }),
+  };
+}
+
+/** Throws where the cursor or meta can't be read. */
 export function toSubjectState<Cursor, Meta>(record: SubjectRecord): SubjectState<Cursor, Meta> {
   const { profile, dispatcherId, subjectKey, group, status, revision, leaseOwner, attempts, failures } = record;
   return {
@@ -46,12 +65,19 @@ export function toSubjectState<Cursor, Meta>(record: SubjectRecord): SubjectStat
     leaseExpiresAt: toDate(record.leaseExpiresAt),
     attempts,
     consecutiveFailures: failures,
-    lastError: record.error === null ? null : decodeValue(record.error),
+    lastError: readError(record.error),
     lastSuccessAt: toDate(record.lastSuccessAt),
     lastFailureAt: toDate(record.lastFailureAt),
     createdAt: new Date(record.createdAt),
     updatedAt: new Date(record.updatedAt),
   };
+}
+
+/** An error that can't be read is no reason to refuse the subject: it is shown as what prevents reading it. */
+function readError(error: string | null): unknown {
+  if (error === null) return null;
+  const read = shownOrUnreadable(() => ({ value: decodeValue(error) }));
+  return "value" in read ? read.value : read.unreadable;
 }
 
 function toDate(time: number | null): Date | null {

@@ -4,7 +4,11 @@ import { CodecError } from "../errors.ts";
  * What a codec makes of a stored value is stored as JSON, too, because the columns are. No value is stored like this without a
  * codec: an object with such a key of its own gets another tag in front (see tags.ts).
  */
-const ENCODED = '{"$perdure":"encoded","value":';
+const ENCODED = '{"$perdure":"encoded",';
+/** With what the codec gave, bound to the whole place of the value. */
+const BOUND = `${ENCODED}"bound":2,"value":`;
+/** Of the first version, which bound values to less. */
+const FORMERLY_BOUND = `${ENCODED}"value":`;
 /** In memory only: a value that could not be turned back, and why. So one that can't be read spoils no other. */
 const UNREADABLE = '{"$perdure":"unreadable",';
 /** With which both begin, and most values don't. */
@@ -14,8 +18,13 @@ export function isEncoded(text: string): boolean {
   return text.startsWith(ENCODED);
 }
 
+/** Whether the first version wrote it. To claim so of another value is of no use: the codec is told another place, and refuses it. */
+export function isFormerlyEncoded(text: string): boolean {
+  return text.startsWith(FORMERLY_BOUND);
+}
+
 export function wrapEncoded(encoded: string): string {
-  return `${ENCODED}${JSON.stringify(encoded)}}`;
+  return `${BOUND}${JSON.stringify(encoded)}}`;
 }
 
 /** What the codec gave. Throws for text that was cut short. */

@@ -2,6 +2,7 @@ import type {
   InstanceCommit,
   InstanceCommitResult,
   InstanceLease,
+  InstanceName,
   InstanceOutcome,
   JournalEntry,
   NewEntry,
@@ -23,6 +24,7 @@ export interface CommitListener {
 export class Commits {
   /** What the journal still takes. */
   readonly room: JournalRoom;
+  readonly #instance: InstanceName;
   readonly #send: (commit: InstanceCommit) => Promise<InstanceCommitResult>;
   readonly #pause: PauseFlag;
   readonly #listener: CommitListener;
@@ -32,12 +34,14 @@ export class Commits {
   #writing: Promise<void> | undefined;
 
   constructor(
+    instance: InstanceName,
     send: (commit: InstanceCommit) => Promise<InstanceCommitResult>,
     pause: PauseFlag,
     listener: CommitListener,
     limits: JournalLimits,
   ) {
     this.room = new JournalRoom(limits);
+    this.#instance = instance;
     this.#send = send;
     this.#pause = pause;
     this.#listener = listener;
@@ -71,7 +75,8 @@ export class Commits {
   write({ ref, run, lock }: InstanceLease, outcome: InstanceOutcome): void {
     const entries = this.#pending;
     this.#pending = [];
-    this.#writing = this.#write({ ref, run, lock, position: this.#position, entries, outcome });
+    const instance = this.#instance;
+    this.#writing = this.#write({ ref, run, lock, instance, position: this.#position, entries, outcome });
   }
 
   /** The last one, after which nobody listens; `outcome` is told whether something was done. */
@@ -79,7 +84,8 @@ export class Commits {
     await this.#writing?.catch(() => {});
     const { substantial } = this;
     const entries = this.#pending.splice(0);
-    await this.#send({ ...lease, position: this.#position, entries, outcome: outcome(substantial) });
+    const instance = this.#instance;
+    await this.#send({ ...lease, instance, position: this.#position, entries, outcome: outcome(substantial) });
   }
 
   async #write(commit: InstanceCommit): Promise<void> {

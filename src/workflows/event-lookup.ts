@@ -1,4 +1,4 @@
-import type { InstanceRun } from "../store/instance-records.ts";
+import type { InstanceName, InstanceRun } from "../store/instance-records.ts";
 import type { DatabaseTime } from "./database-time.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { ExecutionHost } from "./execution-host.ts";
@@ -26,12 +26,12 @@ export class EventLookup {
   }
 
   /** Gives false if the run is gone, and null if a look is under way already. */
-  async look({ ref, run }: InstanceRun): Promise<boolean | null> {
+  async look({ ref, run }: InstanceRun, instance: InstanceName): Promise<boolean | null> {
     if (this.#looking) return null;
     this.#looking = true;
     const lookedAt = this.#time.now();
     try {
-      const loaded = await this.#host.loadEvents({ ref, run, after: this.#feed.events.lastSequence });
+      const loaded = await this.#host.loadEvents({ ref, run, instance, after: this.#feed.events.lastSequence });
       if (loaded !== null) this.#feed.add(loaded, lookedAt);
       return loaded !== null;
     } finally {

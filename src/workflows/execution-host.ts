@@ -7,8 +7,8 @@ import type {
   InstanceHistory,
   InstanceLease,
   InstanceName,
-  InstanceRun,
   LoadedEvents,
+  NamedRun,
   ProgressRange,
 } from "../store/instance-records.ts";
 import type { Attempt } from "./attempt.ts";
@@ -34,7 +34,7 @@ export interface ExecutionHost {
   dropProgress(range: ProgressRange): void;
   /** Stores a stream that a step gives; gives what to remember of it. */
   keepStream(attempt: Attempt, lease: InstanceLease, stream: ReadableStream<unknown>): Promise<unknown>;
-  load(run: InstanceRun): Promise<InstanceHistory | null>;
+  load(run: NamedRun): Promise<InstanceHistory | null>;
   loadEvents(request: EventsRequest): Promise<LoadedEvents | null>;
   /** Calls back after everything that is already under way in this turn of the event loop. */
   defer(callback: () => void): void;

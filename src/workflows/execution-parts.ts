@@ -87,7 +87,7 @@ export class ExecutionParts {
     const { instance, host, possession } = this;
     const limited = instance.slotKey !== null; // somebody else may have its slot when we let go
     const send = (commit: InstanceCommit) => host.commit(limited ? { ...commit, limited } : commit, instance);
-    return new Commits(send, possession.pause, listener, host.limits);
+    return new Commits(instance, send, possession.pause, listener, host.limits);
   }
 
   #createResults(listener: ExecutionListener): AttemptResults {

@@ -208,7 +208,7 @@ export class Execution implements ParkedExecution {
 
   async #look(): Promise<void> {
     try {
-      const found = await this.#parts.lookup.look(this.lease);
+      const found = await this.#parts.lookup.look(this.lease, this.instance);
       if (found === false) this.supersede();
       if (found !== null) this.#turns.soon();
     } catch (error) {

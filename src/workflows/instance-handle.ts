@@ -149,8 +149,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   }
 
   async history(options: HistoryOptions = {}): Promise<HistoryPage> {
-    const { ref, run } = await this.#record();
-    return readHistory(this.#runtime, ref, run, options);
+    return readHistory(this.#runtime, await this.#record(), options);
   }
 
   async subscribe<const Type extends WorkflowInstanceEventType = StandardEventType>(
@@ -170,7 +169,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   async #restartWith(choose: (steps: StepEntries[], record: InstanceRecord) => StepEntries[]): Promise<void> {
     for (;;) {
       const record = await this.#record();
-      const history = await this.#runtime.store.instances.load(record);
+      const history = await this.#runtime.store.instances.load({ ref: record.ref, run: record.run, instance: record });
       if (history === null) continue;
       const positions = positionsOf(choose(groupBySteps(history.entries), record));
       const { changed } = await this.#change("restart", { run: record.run, positions });

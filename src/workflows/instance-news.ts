@@ -16,9 +16,17 @@ export function observe({ time, feed, possession }: ExecutionParts, { wakes, pau
 }
 
 /** Gives an execution everything that is stored of its run. Gives false if the run isn't there any more. */
-export async function load({ host, time, code, commits, feed, possession }: ExecutionParts): Promise<boolean> {
+export async function load({
+  host,
+  instance,
+  time,
+  code,
+  commits,
+  feed,
+  possession,
+}: ExecutionParts): Promise<boolean> {
   const lookedAt = time.now();
-  const history = await host.load(possession.lease);
+  const history = await host.load({ ...possession.lease, instance });
   if (history === null) return false;
   code.load(history.entries);
   commits.goOnAfter(history.entries);

@@ -1,7 +1,7 @@
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import type { HistoryEntry, PastRun } from "../store/instance-records.ts";
+import type { HistoryEntry, InstanceRecord, PastRun } from "../store/instance-records.ts";
 import { decodeValue, describeError, shownOrUnreadable } from "../values/index.ts";
 import type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./history-page.ts";
 import { toRollback } from "./rollback-report.ts";
@@ -12,8 +12,7 @@ const CURSOR = /^(\d{1,9})\.(\d{1,9})$/;
 
 export async function readHistory(
   runtime: WorkflowRuntime,
-  ref: string,
-  presentRun: number,
+  instance: InstanceRecord,
   options: HistoryOptions,
 ): Promise<HistoryPage> {
   checkOptions(options, { label: "history", fields: ["run", "order", "limit", "cursor"] });
@@ -23,13 +22,13 @@ export async function readHistory(
   checkLimit(limit);
   const { statements } = runtime.store.instances;
   const after = cursor === undefined ? null : parseCursor(cursor);
-  const entries = await statements.history({ ref, run, after, order, limit: limit + 1 });
-  const earlierRuns = await statements.pastRuns(ref);
+  const entries = await statements.history({ ref: instance.ref, instance, run, after, order, limit: limit + 1 });
+  const earlierRuns = await statements.pastRuns(instance);
   const page = entries.slice(0, limit);
   const last = page.at(-1);
   const more = entries.length > limit && last !== undefined;
   return {
-    run: presentRun,
+    run: instance.run,
     earlierRuns: earlierRuns.map(toEarlierRun),
     entries: page.map(toItem),
     cursor: more ? encodeCursor(`${last.run}.${last.position}`) : null,

@@ -96,7 +96,7 @@ describe.each(ENGINES)("a hook on $name", (engine) => {
     const process = subject.process({ greet: defineHook({}, () => {}) }, { adapter: openWith(subject, broken) });
     await expect(process.hooks.greet.trigger()).rejects.toMatchObject({
       code: "codec.failed",
-      message: expect.stringContaining("the key service is away"),
+      message: expect.not.stringContaining("the key service is away"),
     });
     expect((await process.durableHooks.list()).hooks).toEqual([]);
   });

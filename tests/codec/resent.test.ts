@@ -11,7 +11,7 @@ describe.each(ENCRYPTED)("on $name", (engine) => {
     await subject.statements.commit([commit], { resent: false });
 
     expect(await subject.statements.commit([commit], { resent: true })).toMatchObject([{ result: "written" }]);
-    const [history] = await subject.statements.load([instance]);
+    const history = await subject.load(instance);
     expect(history?.entries.map(({ value }) => value)).toEqual(['"secret"']);
   });
 });

@@ -183,7 +183,7 @@ describe.each(ENGINES)("committing instances on $name", (engine) => {
     expect(results.map(({ result }) => result)).toEqual(
       shuffled.map(({ ref }) => (lost.has(ref) ? "superseded" : "written")),
     );
-    const loaded = await test.statements.load(claimed);
+    const loaded = await test.loadAll(claimed);
     const ids = new Map(claimed.map(({ ref, id }) => [ref, id]));
     for (const { ref, entries } of loaded)
       expect(entries.map(({ name }) => name)).toEqual(lost.has(ref) ? [] : [ids.get(ref)]);

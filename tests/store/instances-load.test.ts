@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ENGINES } from "../support/engines.ts";
+import { NAMED } from "../support/named.ts";
 import { COMPLETED, RUNNING, useInstances } from "../support/use-instances.ts";
 
 describe.each(ENGINES)("loading instances on $name", (engine) => {
@@ -85,7 +86,7 @@ describe.each(ENGINES)("loading instances on $name", (engine) => {
     await test.statements.restart(test.named("c"));
     const runs = [fresh, deleted, restarted].map((instance) => ({ ref: instance?.ref ?? "", run: 1 }));
 
-    const loaded = await test.statements.load([...runs, { ref: "unknown", run: 1 }]);
+    const loaded = await test.loadAll([...runs, { ref: "unknown", run: 1 }]);
 
     expect(loaded.map(({ ref }) => ref)).toEqual([claimed[0]?.ref]);
     expect(await test.statements.load([])).toEqual([]);
@@ -99,7 +100,7 @@ describe.each(ENGINES)("loading instances on $name", (engine) => {
     );
     await test.statements.sendEvents(claimed.map(({ id }) => test.event(id, { eventId: id })));
 
-    const loaded = await test.statements.load(claimed);
+    const loaded = await test.loadAll(claimed);
 
     expect(loaded).toHaveLength(5);
     for (const { id, ref } of claimed) {
@@ -113,7 +114,7 @@ describe.each(ENGINES)("loading instances on $name", (engine) => {
       const { ref } = await test.create({ id: "a" });
       for (const eventId of ["z", "y", "x"]) await test.send("a", { eventId });
       const idsAfter = async (after: number) => {
-        const [loaded] = await test.statements.loadEvents([{ ref, run: 1, after }]);
+        const [loaded] = await test.statements.loadEvents([{ ref, run: 1, instance: NAMED, after }]);
         expect(loaded).toMatchObject({ ref, run: 1, wakes: 3 });
         return loaded?.events.map(({ id }) => id);
       };
@@ -127,7 +128,7 @@ describe.each(ENGINES)("loading instances on $name", (engine) => {
       const { ref } = await test.create({ id: "a" });
       await test.send("a", { eventId: "e", type: "t", payload: '{"b": 1}' });
 
-      expect(await test.statements.loadEvents([{ ref, run: 1, after: 0 }])).toEqual([
+      expect(await test.statements.loadEvents([{ ref, run: 1, instance: NAMED, after: 0 }])).toEqual([
         {
           ref,
           run: 1,
@@ -142,7 +143,7 @@ describe.each(ENGINES)("loading instances on $name", (engine) => {
       await test.statements.pause(test.named("a"));
       await test.statements.resume(test.named("a"));
 
-      expect(await test.statements.loadEvents([{ ref, run: 1, after: 0 }])).toEqual([
+      expect(await test.statements.loadEvents([{ ref, run: 1, instance: NAMED, after: 0 }])).toEqual([
         { ref, run: 1, wakes: 1, events: [] },
       ]);
     });
@@ -154,10 +155,10 @@ describe.each(ENGINES)("loading instances on $name", (engine) => {
       await test.statements.restart(test.named("b"));
       await test.send("b", { eventId: "of b again" });
       const requests = [
-        { ref: b?.ref ?? "", run: 2, after: 0 },
-        { ref: a?.ref ?? "", run: 1, after: 0 },
-        { ref: b?.ref ?? "", run: 1, after: 0 },
-        { ref: "unknown", run: 1, after: 0 },
+        { ref: b?.ref ?? "", run: 2, instance: NAMED, after: 0 },
+        { ref: a?.ref ?? "", run: 1, instance: NAMED, after: 0 },
+        { ref: b?.ref ?? "", run: 1, instance: NAMED, after: 0 },
+        { ref: "unknown", run: 1, instance: NAMED, after: 0 },
       ];
 
       const loaded = await test.statements.loadEvents(requests);

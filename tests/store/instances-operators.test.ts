@@ -197,7 +197,7 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
 
       expect(await change("restart")).toEqual({ changed: true, instance: after });
       expect(await test.find("a")).toEqual(after);
-      expect(await test.statements.pastRuns(ref)).toEqual([
+      expect(await test.pastRuns(ref)).toEqual([
         { run: 1, status: state.status, output, error, rollback: null, startedAt, finishedAt },
       ]);
       expect(await test.claim({ takeOver: false })).toMatchObject([{ id: "a", run: 2, recoveries: 0 }]);
@@ -210,7 +210,7 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
         await change("restart");
       }
 
-      const runs = await test.statements.pastRuns(ref);
+      const runs = await test.pastRuns(ref);
       expect(runs.map(({ run, status, output, error }) => [run, status, output ?? error])).toEqual([
         [1, "complete", '{"sum":7}'],
         [2, "errored", '{"message":"no"}'],
@@ -276,10 +276,10 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
 
       const ref = refs.a as string;
       expect(await test.history(ref)).toEqual([]);
-      expect(await test.statements.pastRuns(ref)).toEqual([]);
+      expect(await test.pastRuns(ref)).toEqual([]);
       for (const kept of [refs.older, refs.newer] as string[]) {
         expect(await test.history(kept)).toHaveLength(2);
-        expect(await test.statements.pastRuns(kept)).toHaveLength(1);
+        expect(await test.pastRuns(kept)).toHaveLength(1);
         expect(await test.load({ ref: kept, run: 2 })).toMatchObject({ events: [{ id: "event-1" }] });
       }
       await test.create({ id: "a", ref });

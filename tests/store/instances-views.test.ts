@@ -142,7 +142,7 @@ describe.each(ENGINES)("looking at instances on $name", (engine) => {
       const loaded = await test.load(instance);
 
       expect(await test.history(instance.ref)).toEqual(
-        loaded?.entries.map((entry) => ({ ...entry, run: 1, eventType: null, eventPayload: null })),
+        loaded?.entries.map((entry) => ({ ...entry, run: 1, eventId: null, eventType: null, eventPayload: null })),
       );
     });
 
@@ -203,7 +203,7 @@ describe.each(ENGINES)("looking at instances on $name", (engine) => {
 
       expect(await test.history(ref)).toEqual([]);
       expect(await test.history("unknown")).toEqual([]);
-      expect(await test.statements.pastRuns(ref)).toEqual([]);
+      expect(await test.pastRuns(ref)).toEqual([]);
     });
   });
 });

@@ -117,7 +117,7 @@ describe("a connection to PostgreSQL that is cut, for workflows,", () => {
 
       expect(results.map(({ result }) => result)).toEqual(refs.map(() => "written"));
       const runs = refs.map((ref) => ({ ref, run: 1 }));
-      const counts = (await test.statements.load(runs)).map(({ ref, entries }) => [ref, entries.length]);
+      const counts = (await test.loadAll(runs)).map(({ ref, entries }) => [ref, entries.length]);
       expect(counts.sort()).toEqual(refs.map((ref, index) => [ref, index % 5 === 0 ? 0 : 1]).sort());
     });
 
@@ -142,8 +142,8 @@ describe("a connection to PostgreSQL that is cut, for workflows,", () => {
 
       const runs = cut === "answer" ? 3 : 2;
       expect(await store.engine.instances.restart(owner)).toMatchObject({ changed: true, instance: { run: runs } });
-      expect(await test.statements.pastRuns(owner.ref)).toHaveLength(runs - 1);
-      expect((await test.statements.pastRuns(owner.ref))[0]).toMatchObject({ run: 1, status: "complete" });
+      expect(await test.pastRuns(owner.ref)).toHaveLength(runs - 1);
+      expect((await test.pastRuns(owner.ref))[0]).toMatchObject({ run: 1, status: "complete" });
       expect(await claim()).toMatchObject([{ run: runs, recoveries: 0 }]);
       expect(await claim()).toEqual([]);
     });

@@ -7,6 +7,7 @@ import {
 } from "../../src/store/instance-records.ts";
 import type { InstanceStatements } from "../../src/store/instance-statements.ts";
 import { describeMisledPlans } from "../support/misled-plans.ts";
+import { NAMED } from "../support/named.ts";
 import { recordInstanceStatements } from "../support/postgres-plans.ts";
 
 const BATCH = 500;
@@ -33,7 +34,7 @@ const PLAIN: NewEntry = {
 };
 const commit = (outcome: InstanceOutcome, entry: NewEntry, resent: boolean) => (instances: InstanceStatements) =>
   instances.commit(
-    leases.map((lease) => ({ ...lease, position: 3, entries: [entry, entry], outcome })),
+    leases.map((lease) => ({ ...lease, instance: NAMED, position: 3, entries: [entry, entry], outcome })),
     { resent },
   );
 
@@ -74,10 +75,14 @@ const STATEMENTS: [string, Use, string[]][] = [
     ["instance_due", "journal_pkey"],
   ],
   ["next wake", (instances) => instances.nextWake(scopes, { takeOver: true }), ["instance_due"]],
-  ["load", (instances) => instances.load(leases), ["event_pkey", "instance_pkey", "journal_pkey"]],
+  [
+    "load",
+    (instances) => instances.load(leases.map((lease) => ({ ...lease, instance: NAMED }))),
+    ["event_pkey", "instance_pkey", "journal_pkey"],
+  ],
   [
     "load events",
-    (instances) => instances.loadEvents(leases.map((lease) => ({ ...lease, after: 1 }))),
+    (instances) => instances.loadEvents(leases.map((lease) => ({ ...lease, instance: NAMED, after: 1 }))),
     ["event_pkey", "instance_pkey"],
   ],
   ["commit of what goes on", commit({ kind: "running" }, PLAIN, false), LOCK],
@@ -138,7 +143,14 @@ const STATEMENTS: [string, Use, string[]][] = [
   [
     "history",
     (instances) =>
-      instances.history({ ref: leases[0]?.ref ?? "", run: null, after: null, order: "newest", limit: 100 }),
+      instances.history({
+        ref: leases[0]?.ref ?? "",
+        instance: NAMED,
+        run: null,
+        after: null,
+        order: "newest",
+        limit: 100,
+      }),
     ["event_pkey", "journal_pkey"],
   ],
 ];

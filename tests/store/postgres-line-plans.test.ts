@@ -4,6 +4,7 @@ import { NO_TRAITS } from "../../src/store/instance-records.ts";
 import type { InstanceStatements } from "../../src/store/instance-statements.ts";
 import type { LineLimits } from "../../src/store/line-records.ts";
 import { describeMisledPlans, type PlannedStatement } from "../support/misled-plans.ts";
+import { NAMED } from "../support/named.ts";
 import { type Answers, recordInstanceStatements } from "../support/postgres-plans.ts";
 
 /** A hundred thousand instances are blocked in one line: who claims, or admits from another line, must not notice. */
@@ -105,6 +106,7 @@ const STATEMENTS: PlannedStatement[] = [
           ref: `holding-${String(index + 1).padStart(6, "0")}`,
           run: 1,
           lock: "lock-1",
+          instance: NAMED,
           position: 1,
           entries: [],
           outcome: { kind: "completed", output: "{}" },

@@ -32,7 +32,9 @@ describe("reads of SQLite while another process writes", () => {
     ]);
     const entry = { kind: "completed", type: "do", name: "charge", count: 1, attempt: 1, value: "1" } as const;
     const entries = [{ ...entry, dueAt: null, event: null, parent: null }];
-    await instances.commit([{ ...run, lock: "mine", position: 1, entries, outcome: { kind: "running" } }]);
+    await instances.commit([
+      { ...run, lock: "mine", instance: name, position: 1, entries, outcome: { kind: "running" } },
+    ]);
   });
   afterEach(async () => {
     await store.close();
@@ -80,8 +82,10 @@ describe("reads of SQLite while another process writes", () => {
   it("load all of an instance that is deleted at the same time, or nothing", async () => {
     meanwhile("perdure_journal", "delete from perdure_instance; delete from perdure_journal");
 
-    expect(await instances.load([run])).toMatchObject([{ ...run, entries: [{ name: "charge" }] }]);
-    expect(await instances.load([run])).toEqual([]);
+    expect(await instances.load([{ ...run, instance: name }])).toMatchObject([
+      { ...run, entries: [{ name: "charge" }] },
+    ]);
+    expect(await instances.load([{ ...run, instance: name }])).toEqual([]);
   });
 
   it.each(["load", "loadEvents"] as const)("%s no event without the wake that it was", async (read) => {
@@ -91,7 +95,10 @@ describe("reads of SQLite while another process writes", () => {
       `insert into perdure_event values ('ref-1', 1, 'second', 2, 't', '2', 0);
        update perdure_instance set wakes = 2`,
     );
-    const load = () => (read === "load" ? instances.load([run]) : instances.loadEvents([{ ...run, after: 0 }]));
+    const load = () =>
+      read === "load"
+        ? instances.load([{ ...run, instance: name }])
+        : instances.loadEvents([{ ...run, instance: name, after: 0 }]);
 
     expect(await load()).toMatchObject([{ wakes: 1, events: [{ id: "first" }] }]);
     expect(await load()).toMatchObject([{ wakes: 2, events: [{ id: "first" }, { id: "second" }] }]);

@@ -19,12 +19,14 @@ import type {
   InstanceStatus,
   InstanceTraits,
   NewEntry,
+  PastRun,
 } from "../../src/store/instance-records.ts";
 import { INSTANCE_STATUSES, NO_TRAITS } from "../../src/store/instance-records.ts";
 import type { InstanceStatements } from "../../src/store/instance-statements.ts";
 import type { AdmitRequest, LineLimits } from "../../src/store/line-records.ts";
 import type { ControlledClock } from "./controlled-clock.ts";
 import type { TestEngine } from "./engines.ts";
+import { NAMED } from "./named.ts";
 import { LEASE_MS, type StoreUnderTest, useStore } from "./use-store.ts";
 
 export { LEASE_MS } from "./use-store.ts";
@@ -174,6 +176,7 @@ export class InstancesUnderTest {
       ref,
       run,
       lock,
+      instance: NAMED,
       position: details.position ?? 1,
       limited: details.limited ?? false,
       entries: details.entries ?? [],
@@ -197,8 +200,12 @@ export class InstancesUnderTest {
     return this.commit(instance, { kind: "parked", dueAt, wakes: instance.wakes }, details);
   }
 
-  async load({ ref, run }: InstanceRun): Promise<InstanceHistory | undefined> {
-    return (await this.statements.load([{ ref, run }]))[0];
+  async load(run: InstanceRun): Promise<InstanceHistory | undefined> {
+    return (await this.loadAll([run]))[0];
+  }
+
+  loadAll(runs: readonly InstanceRun[]): Promise<InstanceHistory[]> {
+    return this.statements.load(runs.map(({ ref, run }) => ({ ref, run, instance: NAMED })));
   }
 
   event(id: string, overrides: Partial<EventInsert> = {}): EventInsert {
@@ -232,7 +239,19 @@ export class InstancesUnderTest {
   }
 
   history(ref: string, filter: Partial<HistoryFilter> = {}): Promise<HistoryEntry[]> {
-    return this.statements.history({ ref, run: null, after: null, order: "oldest", limit: 100, ...filter });
+    return this.statements.history({
+      ref,
+      instance: NAMED,
+      run: null,
+      after: null,
+      order: "oldest",
+      limit: 100,
+      ...filter,
+    });
+  }
+
+  pastRuns(ref: string): Promise<PastRun[]> {
+    return this.statements.pastRuns({ ...NAMED, ref });
   }
 
   nextWake(names: readonly string[] = ["checkout"], takeOver = true): Promise<number | null> {

@@ -6,7 +6,7 @@ import { present } from "../present.ts";
 import { type PageRequest, readPage } from "../read-page.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, component, nullable, objectOf, type Schema } from "../schema.ts";
-import { CURSOR, DONE, FAILURE, LIMIT, MAYBE_TIME, NAME, NEXT_CURSOR, TIME, VALUE } from "../schemas.ts";
+import { CURSOR, DONE, FAILURE, LIMIT, MAYBE_TIME, NAME, NEXT_CURSOR, TIME, UNREADABLE, VALUE } from "../schemas.ts";
 
 const STATUS = { type: "string", enum: ["idle", "failed", "leased", "running", "retired"] } as const satisfies Schema;
 const PARAMS = { dispatcherId: NAME, subjectKey: NAME } as const;
@@ -23,6 +23,7 @@ const SUBJECT = component(
       revision: { type: "integer" },
       cursor: VALUE,
       meta: VALUE,
+      unreadable: UNREADABLE,
       nextDueAt: MAYBE_TIME,
       leaseOwner: nullable({ type: "string" }),
       leaseExpiresAt: MAYBE_TIME,

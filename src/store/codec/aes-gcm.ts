@@ -10,6 +10,11 @@ export interface AesGcmOptions {
   readonly current: string;
 }
 
+/** One whose text is ours, and gives nothing away: it may be shown to readers. */
+export class ReadableCodecError extends CodecError {
+  override readonly name = "CodecError";
+}
+
 const ALGORITHM = "AES-GCM";
 const KEY_BYTES = [16, 24, 32];
 const NONCE_BYTES = 12;
@@ -42,7 +47,10 @@ export function aesGcm(options: AesGcmOptions): Codec {
     decode: async (text, place) => {
       const [, id, data] = STORED.exec(text) ?? [];
       if (id === undefined || data === undefined) {
-        throw new CodecError("codec.refused", "A stored value was not written by aesGcm, or was changed since.");
+        throw new ReadableCodecError(
+          "codec.refused",
+          "A stored value was not written by aesGcm, or was changed since.",
+        );
       }
       const key = keys.get(id);
       if (key === undefined) throw keyMissing(id, [...keys.keys()]);
@@ -57,7 +65,7 @@ async function decrypt(id: string, data: string, key: AesKey, place: string): Pr
     const algorithm = { name: ALGORITHM, iv: bytes.subarray(0, NONCE_BYTES), additionalData: boundTo(id, place) };
     return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, key, bytes.subarray(NONCE_BYTES)));
   } catch {
-    throw new CodecError(
+    throw new ReadableCodecError(
       "codec.refused",
       `A stored value can't be decrypted with the key "${id}": it was changed or moved in the database, or "${id}" isn't the key that it was written with.`,
     );
@@ -116,8 +124,8 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return bytes;
 }
 
-function keyMissing(id: string, known: readonly string[]): CodecError {
-  return new CodecError(
+function keyMissing(id: string, known: readonly string[]): ReadableCodecError {
+  return new ReadableCodecError(
     "codec.key_missing",
     `A stored value was written with the key "${id}", which aesGcm wasn't given; it has ${known.join(", ")}. Add it to keys: old keys are needed until nothing is stored any more that was written with them.`,
   );

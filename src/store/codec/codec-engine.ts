@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock.ts";
+import type { Logger } from "../../logger.ts";
 import { isThenable } from "../../schema.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Engine, EngineTransaction, Migrator, Wakeups } from "../engine.ts";
@@ -6,16 +7,17 @@ import type { ForeignInsert } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hook-records.ts";
 import type { AppliedMigration, Migration } from "../migration.ts";
 import type { Codec } from "./codec.ts";
-import { CodecHookStatements, placeOfPayload, placeOfTrace } from "./codec-hooks.ts";
+import { CodecHookStatements } from "./codec-hooks.ts";
 import { CodecInstanceStatements } from "./codec-instances.ts";
 import { CodecScheduleStatements } from "./codec-schedules.ts";
 import { CodecStreamStatements } from "./codec-streams.ts";
 import { CodecSubjectStatements } from "./codec-subjects.ts";
+import { placeOfHook } from "./place.ts";
 import { ValueCodec } from "./value-codec.ts";
 
 /** The engine itself, where there is no codec: whoever wants none pays nothing for it. */
-export function withCodec(engine: Engine, codec: Codec | null): Engine {
-  return codec === null ? engine : new CodecEngine(engine, new ValueCodec(codec));
+export function withCodec(engine: Engine, codec: Codec | null, logger: Logger): Engine {
+  return codec === null ? engine : new CodecEngine(engine, new ValueCodec(codec, logger, engine.clock));
 }
 
 /**
@@ -69,8 +71,8 @@ class CodecEngine implements Engine {
 
   /** A promise only if the codec is asynchronous. */
   foreignInsert(hook: HookInsert): ForeignInsert | Promise<ForeignInsert> {
-    const payload = this.#codec.encode(hook.payload, placeOfPayload(hook));
-    const trace = hook.trace === null ? null : this.#codec.encode(hook.trace, placeOfTrace(hook));
+    const payload = this.#codec.encode(hook.payload, placeOfHook("payload", hook));
+    const trace = hook.trace === null ? null : this.#codec.encode(hook.trace, placeOfHook("trace", hook));
     if (!isThenable(payload) && !isThenable(trace)) return this.#inner.foreignInsert({ ...hook, payload, trace });
     return Promise.all([payload, trace]).then(([payload, trace]) =>
       this.#inner.foreignInsert({ ...hook, payload, trace }),

@@ -16,28 +16,14 @@ import type {
   HookStatistics,
   SettleResult,
 } from "../hook-records.ts";
-import { placeOf, type ValueCodec } from "./value-codec.ts";
-
-type NamedHook = Pick<HookInsert, "namespace" | "name">;
-
-/** Not the id: a trigger with a key may become part of another hook. */
-export function placeOfPayload({ namespace, name }: NamedHook): string {
-  return placeOf("hook.payload", namespace, name);
-}
-
-export function placeOfTrace({ namespace, name }: NamedHook): string {
-  return placeOf("hook.trace", namespace, name);
-}
-
-function placeOfError({ namespace, id }: HookReference): string {
-  return placeOf("hook.error", namespace, id);
-}
+import { type Place, placeOfHook, placeOfHookError } from "./place.ts";
+import type { ValueCodec } from "./value-codec.ts";
 
 export async function encodeTrigger(codec: ValueCodec, hook: HookInsert): Promise<HookInsert> {
   return {
     ...hook,
-    payload: await codec.encode(hook.payload, placeOfPayload(hook)),
-    trace: await codec.encodeOrNull(hook.trace, placeOfTrace(hook)),
+    payload: await codec.encode(hook.payload, placeOfHook("payload", hook)),
+    trace: await codec.encodeOrNull(hook.trace, placeOfHook("trace", hook)),
   };
 }
 
@@ -58,7 +44,7 @@ export class CodecHookStatements implements HookStatements {
   encodeSettlements(settlements: readonly HookSettlement[]): Promise<HookSettlement[]> {
     const encode = async (settlement: HookSettlement): Promise<HookSettlement> => ({
       ...settlement,
-      outcome: await this.#encodeOutcome(settlement.outcome, placeOfError(settlement)),
+      outcome: await this.#encodeOutcome(settlement.outcome, placeOfHookError(settlement)),
     });
     return Promise.all(settlements.map(encode));
   }
@@ -71,8 +57,8 @@ export class CodecHookStatements implements HookStatements {
     const claimed = await this.#inner.claim(request);
     const decode = async (hook: ClaimedHook): Promise<ClaimedHook> => ({
       ...hook,
-      payload: await this.#codec.decode(hook.payload, placeOfPayload(hook)),
-      trace: await this.#codec.decodeOrNull(hook.trace, placeOfTrace(hook)),
+      payload: await this.#codec.decode(hook.payload, placeOfHook("payload", hook)),
+      trace: await this.#codec.decodeOrNull(hook.trace, placeOfHook("trace", hook)),
     });
     return Promise.all(claimed.map(decode));
   }
@@ -127,13 +113,13 @@ export class CodecHookStatements implements HookStatements {
     return this.#inner.purge(namespace, limit);
   }
 
-  async #encodeOutcome(outcome: HookOutcome, place: string): Promise<HookOutcome> {
+  async #encodeOutcome(outcome: HookOutcome, place: Place): Promise<HookOutcome> {
     if (outcome.kind !== "retry" && outcome.kind !== "failed") return outcome;
     return { ...outcome, error: await this.#encodeError(outcome.error, place) };
   }
 
   /** An outcome must not wait for a key service, or be lost with it: then it is written, and what was thrown is left out. */
-  async #encodeError(error: string, place: string): Promise<string> {
+  async #encodeError(error: string, place: Place): Promise<string> {
     try {
       return await this.#codec.encode(error, place);
     } catch (failure) {
@@ -147,8 +133,8 @@ export class CodecHookStatements implements HookStatements {
   async #decodeRecord(record: HookRecord): Promise<HookRecord> {
     return {
       ...record,
-      payload: await this.#codec.decode(record.payload, placeOfPayload(record)),
-      error: await this.#codec.decodeOrNull(record.error, placeOfError(record)),
+      payload: await this.#codec.decode(record.payload, placeOfHook("payload", record)),
+      error: await this.#codec.decodeOrNull(record.error, placeOfHookError(record)),
     };
   }
 }

@@ -20,8 +20,8 @@ import type {
   InstanceName,
   InstancePosition,
   InstanceRecord,
-  InstanceRun,
   LoadedEvents,
+  NamedRun,
   PastRun,
   ProgressRange,
   Reacquisition,
@@ -32,6 +32,8 @@ import type { InstanceStatements } from "../instance-statements.ts";
 import type { AdmitRequest, LineScope } from "../line-records.ts";
 import { InstanceValues } from "./instance-values.ts";
 import type { ValueCodec } from "./value-codec.ts";
+
+type NamedInstance = InstanceName & { readonly ref: string };
 
 /** Instances with everything encoded that a workflow was given, made of it, or was sent. */
 export class CodecInstanceStatements implements InstanceStatements {
@@ -68,20 +70,28 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.openLines(namespaces);
   }
 
-  async load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]> {
+  async load(runs: readonly NamedRun[]): Promise<InstanceHistory[]> {
     const histories = await this.#inner.load(runs);
-    return Promise.all(
-      histories.map(async (history) => ({
+    const names = namesByRef(runs);
+    const decode = async (history: InstanceHistory): Promise<InstanceHistory> => {
+      const instance = names.get(history.ref) as NamedInstance;
+      return {
         ...history,
-        entries: await this.#values.decodeEntries(history.ref, history.entries),
-        events: await this.#values.decodeEvents(history.events),
-      })),
-    );
+        entries: await this.#values.decodeEntries(instance, history.entries),
+        events: await this.#values.decodeEvents(instance, history.events),
+      };
+    };
+    return Promise.all(histories.map(decode));
   }
 
   async loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]> {
     const loaded = await this.#inner.loadEvents(requests);
-    return Promise.all(loaded.map(async (one) => ({ ...one, events: await this.#values.decodeEvents(one.events) })));
+    const names = namesByRef(requests);
+    const decode = async (one: LoadedEvents): Promise<LoadedEvents> => ({
+      ...one,
+      events: await this.#values.decodeEvents(names.get(one.ref) as NamedInstance, one.events),
+    });
+    return Promise.all(loaded.map(decode));
   }
 
   async commit(commits: readonly InstanceCommit[], sending?: Sending): Promise<InstanceCommitResult[]> {
@@ -161,7 +171,7 @@ export class CodecInstanceStatements implements InstanceStatements {
     if (request === undefined || request.params === null) return this.#change(this.#inner.restart(instance, request));
     const [present] = await this.#inner.find([instance]); // new params are bound to the ref, which only the database knows
     if (!present) return { changed: false, instance: null };
-    const { params } = await this.#values.encodeParams({ ref: present.ref, params: request.params });
+    const { params } = await this.#values.encodeParams({ ...instance, ref: present.ref, params: request.params });
     return this.#change(this.#inner.restart(instance, { ...request, params }));
   }
 
@@ -196,12 +206,12 @@ export class CodecInstanceStatements implements InstanceStatements {
   }
 
   async history(filter: HistoryFilter): Promise<HistoryEntry[]> {
-    return this.#values.decodeHistory(filter.ref, await this.#inner.history(filter));
+    return this.#values.decodeHistory({ ...filter.instance, ref: filter.ref }, await this.#inner.history(filter));
   }
 
-  async pastRuns(ref: string): Promise<PastRun[]> {
-    const runs = await this.#inner.pastRuns(ref);
-    return Promise.all(runs.map((run) => this.#values.decodeEnd(ref, run)));
+  async pastRuns(instance: NamedInstance): Promise<PastRun[]> {
+    const runs = await this.#inner.pastRuns(instance);
+    return Promise.all(runs.map((run) => this.#values.decodeEnd(instance, run)));
   }
 
   async #encodeOnce(commit: InstanceCommit): Promise<InstanceCommit> {
@@ -218,4 +228,8 @@ export class CodecInstanceStatements implements InstanceStatements {
       ? change
       : { ...change, instance: await this.#values.decodeRecord(change.instance) };
   }
+}
+
+function namesByRef(runs: readonly NamedRun[]): Map<string, NamedInstance> {
+  return new Map(runs.map(({ ref, instance: { namespace, name, id } }) => [ref, { namespace, name, id, ref }]));
 }

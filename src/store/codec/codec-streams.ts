@@ -3,7 +3,8 @@ import { decodeValue } from "../../values/index.ts";
 import { ChunkFormat } from "../chunk-format.ts";
 import type { InstanceLease } from "../instance-records.ts";
 import type { StreamChunk, StreamRange, StreamStatements } from "../stream-statements.ts";
-import { placeOf, type ValueCodec } from "./value-codec.ts";
+import { placeOfChunk } from "./place.ts";
+import type { ValueCodec } from "./value-codec.ts";
 
 /** Streams with every chunk encoded. A codec takes text, so a chunk goes through it in base64. */
 export class CodecStreamStatements implements StreamStatements {
@@ -40,8 +41,4 @@ export class CodecStreamStatements implements StreamStatements {
   wipeRuns(ref: string, before: number): Promise<void> {
     return this.#inner.wipeRuns(ref, before);
   }
-}
-
-function placeOfChunk(ref: string, { stream, number }: Pick<StreamChunk, "stream" | "number">): string {
-  return placeOf("stream_chunk.data", ref, stream, String(number));
 }

@@ -15,13 +15,8 @@ import type {
   SyncCounts,
 } from "../subject-records.ts";
 import type { SubjectStatements } from "../subject-statements.ts";
-import { placeOf, type ValueCodec } from "./value-codec.ts";
-
-type Field = "cursor" | "meta" | "error";
-
-function placeOfField(field: Field, { profile, dispatcherId, subjectKey }: SubjectName): string {
-  return placeOf(`subject.${field}`, profile, dispatcherId, subjectKey);
-}
+import { type Place, placeOfSubject } from "./place.ts";
+import type { ValueCodec } from "./value-codec.ts";
 
 /** Subjects with their cursors, meta and errors encoded. */
 export class CodecSubjectStatements implements SubjectStatements {
@@ -48,8 +43,8 @@ export class CodecSubjectStatements implements SubjectStatements {
       const stored = known.get(subject.subjectKey) ?? null;
       return {
         ...subject,
-        cursor: await this.#encodeIfNew(subject.cursor, stored?.cursor, placeOfField("cursor", name)),
-        meta: await this.#encodeIfNew(subject.meta, stored?.meta, placeOfField("meta", name)),
+        cursor: await this.#encodeIfNew(subject.cursor, stored?.cursor, placeOfSubject("cursor", name)),
+        meta: await this.#encodeIfNew(subject.meta, stored?.meta, placeOfSubject("meta", name)),
       };
     };
     return this.#inner.sync({ ...batch, subjects: await Promise.all(batch.subjects.map(encode)) });
@@ -67,9 +62,9 @@ export class CodecSubjectStatements implements SubjectStatements {
   async change(changes: readonly SubjectChange[], sending?: Sending): Promise<SubjectChangeResult[]> {
     const encode = async (change: SubjectChange): Promise<SubjectChange> => ({
       ...change,
-      cursor: await this.#codec.encodeOrNull(change.cursor, placeOfField("cursor", change)),
-      meta: await this.#codec.encodeOrNull(change.meta, placeOfField("meta", change)),
-      error: await this.#codec.encodeOrNull(change.error, placeOfField("error", change)),
+      cursor: await this.#codec.encodeOrNull(change.cursor, placeOfSubject("cursor", change)),
+      meta: await this.#codec.encodeOrNull(change.meta, placeOfSubject("meta", change)),
+      error: await this.#codec.encodeOrNull(change.error, placeOfSubject("error", change)),
     });
     const results = await this.#inner.change(await Promise.all(changes.map(encode)), sending);
     const decode = async (result: SubjectChangeResult): Promise<SubjectChangeResult> =>
@@ -99,7 +94,7 @@ export class CodecSubjectStatements implements SubjectStatements {
     return Promise.all(records.map((record) => this.#decode(record)));
   }
 
-  async #encodeIfNew(text: string | null, stored: string | undefined, place: string): Promise<string | null> {
+  async #encodeIfNew(text: string | null, stored: string | undefined, place: Place): Promise<string | null> {
     if (text === null) return null;
     const same = stored !== undefined && isEncoded(stored) && (await this.#codec.decode(stored, place)) === text;
     return same ? stored : this.#codec.encode(text, place);
@@ -108,9 +103,9 @@ export class CodecSubjectStatements implements SubjectStatements {
   async #decode(record: SubjectRecord): Promise<SubjectRecord> {
     return {
       ...record,
-      cursor: await this.#codec.decode(record.cursor, placeOfField("cursor", record)),
-      meta: await this.#codec.decode(record.meta, placeOfField("meta", record)),
-      error: await this.#codec.decodeOrNull(record.error, placeOfField("error", record)),
+      cursor: await this.#codec.decode(record.cursor, placeOfSubject("cursor", record)),
+      meta: await this.#codec.decode(record.meta, placeOfSubject("meta", record)),
+      error: await this.#codec.decodeOrNull(record.error, placeOfSubject("error", record)),
     };
   }
 }

@@ -4,23 +4,30 @@ import type {
   HistoryEntry,
   InstanceCommit,
   InstanceInsert,
+  InstanceName,
   InstanceOutcome,
   InstanceRecord,
+  InstanceRun,
   JournalEntry,
   NewEntry,
   StoredEvent,
 } from "../instance-records.ts";
 import { encodeTrigger } from "./codec-hooks.ts";
-import { placeOf, type ValueCodec } from "./value-codec.ts";
+import { type Place, placeOfEnd, placeOfEntry, placeOfEvent, placeOfParams } from "./place.ts";
+import type { ValueCodec } from "./value-codec.ts";
 
 /** How a run ended, in an instance or in what is kept of an earlier run. */
 interface RunEnd {
+  readonly run: number;
   readonly output: string | null;
   readonly error: string | null;
   readonly rollback: string | null;
 }
 
-/** What of an instance is a user's value. All but events, which are sent to a name, are bound to the instance's ref. */
+type EndField = "output" | "error" | "rollback";
+type NamedInstance = InstanceName & Pick<InstanceRun, "ref">;
+
+/** What of an instance is a user's value. Each is bound to the instance, and to the step, event or run that it is of. */
 export class InstanceValues {
   readonly #codec: ValueCodec;
 
@@ -32,36 +39,39 @@ export class InstanceValues {
     return this.encodeParams(instance);
   }
 
-  async encodeParams<Owner extends { readonly ref: string; readonly params: string }>(instance: Owner): Promise<Owner> {
-    return { ...instance, params: await this.#codec.encode(instance.params, placeOfParams(instance.ref)) };
+  async encodeParams<Owner extends NamedInstance & { readonly params: string }>(instance: Owner): Promise<Owner> {
+    return { ...instance, params: await this.#codec.encode(instance.params, placeOfParams(instance)) };
   }
 
-  async decodeParams<Owner extends { readonly ref: string; readonly params: string }>(instance: Owner): Promise<Owner> {
-    return { ...instance, params: await this.#codec.decode(instance.params, placeOfParams(instance.ref)) };
+  async decodeParams<Owner extends NamedInstance & { readonly params: string }>(instance: Owner): Promise<Owner> {
+    return { ...instance, params: await this.#codec.decode(instance.params, placeOfParams(instance)) };
   }
 
   async decodeRecord(record: InstanceRecord): Promise<InstanceRecord> {
-    return this.decodeEnd(record.ref, await this.decodeParams(record));
+    return this.decodeEnd(record, await this.decodeParams(record));
   }
 
-  async decodeEnd<Run extends RunEnd>(ref: string, run: Run): Promise<Run> {
+  async decodeEnd<Run extends RunEnd>(instance: NamedInstance, end: Run): Promise<Run> {
+    const { run } = end;
     return {
-      ...run,
-      output: await this.#codec.decodeOrNull(run.output, placeOfOutput(ref)),
-      error: await this.#codec.decodeOrNull(run.error, placeOfError(ref)),
-      rollback: await this.#codec.decodeOrNull(run.rollback, placeOfRollback(ref)),
+      ...end,
+      output: await this.#codec.decodeOrNull(end.output, placeOfEnd("output", instance, run)),
+      error: await this.#codec.decodeOrNull(end.error, placeOfEnd("error", instance, run)),
+      rollback: await this.#codec.decodeOrNull(end.rollback, placeOfEnd("rollback", instance, run)),
     };
   }
 
   async encodeCommit(commit: InstanceCommit): Promise<InstanceCommit> {
+    const { ref, run, outcome } = commit;
+    const instance = { ...commit.instance, ref };
     const encode = async (entry: NewEntry): Promise<NewEntry> => ({
       ...entry,
-      value: await this.#codec.encodeOrNull(entry.value, placeOfEntry(commit.ref)),
+      value: await this.#codec.encodeOrNull(entry.value, placeOfEntry(instance, entry)),
     });
     return {
       ...commit,
       entries: await Promise.all(commit.entries.map(encode)),
-      outcome: await this.#encodeOutcome(commit.ref, commit.outcome),
+      outcome: await this.#encodeOutcome(outcome, (field) => placeOfEnd(field, instance, run)),
       ...(commit.hook === undefined ? {} : { hook: await this.encodeHook(commit.hook) }),
     };
   }
@@ -71,65 +81,46 @@ export class InstanceValues {
     return encodeTrigger(this.#codec, hook);
   }
 
-  decodeEntries<Entry extends JournalEntry>(ref: string, entries: readonly Entry[]): Promise<Entry[]> {
+  decodeEntries<Entry extends JournalEntry>(instance: NamedInstance, entries: readonly Entry[]): Promise<Entry[]> {
     const decode = async (entry: Entry): Promise<Entry> =>
-      entry.value === null ? entry : { ...entry, value: await this.#codec.decode(entry.value, placeOfEntry(ref)) };
+      entry.value === null
+        ? entry
+        : { ...entry, value: await this.#codec.decode(entry.value, placeOfEntry(instance, entry)) };
     return Promise.all(entries.map(decode));
   }
 
-  async decodeHistory(ref: string, entries: readonly HistoryEntry[]): Promise<HistoryEntry[]> {
-    const decode = async (entry: HistoryEntry): Promise<HistoryEntry> => ({
-      ...entry,
-      eventPayload: await this.#codec.decodeOrNull(entry.eventPayload, placeOfEvent(entry.eventType ?? "")),
-    });
-    return Promise.all((await this.decodeEntries(ref, entries)).map(decode));
+  async decodeHistory(instance: NamedInstance, entries: readonly HistoryEntry[]): Promise<HistoryEntry[]> {
+    const decode = async (entry: HistoryEntry): Promise<HistoryEntry> => {
+      const { eventId, eventType, eventPayload } = entry;
+      if (eventId === null || eventType === null || eventPayload === null) return entry;
+      const place = placeOfEvent(instance, { id: eventId, type: eventType });
+      return { ...entry, eventPayload: await this.#codec.decode(eventPayload, place) };
+    };
+    return Promise.all((await this.decodeEntries(instance, entries)).map(decode));
   }
 
   async encodeEvent(event: EventInsert): Promise<EventInsert> {
-    return { ...event, payload: await this.#codec.encode(event.payload, placeOfEvent(event.type)) };
+    const place = placeOfEvent(event, { id: event.eventId, type: event.type });
+    return { ...event, payload: await this.#codec.encode(event.payload, place) };
   }
 
-  decodeEvents(events: readonly StoredEvent[]): Promise<StoredEvent[]> {
+  decodeEvents(instance: InstanceName, events: readonly StoredEvent[]): Promise<StoredEvent[]> {
     const decode = async (event: StoredEvent): Promise<StoredEvent> => ({
       ...event,
-      payload: await this.#codec.decode(event.payload, placeOfEvent(event.type)),
+      payload: await this.#codec.decode(event.payload, placeOfEvent(instance, event)),
     });
     return Promise.all(events.map(decode));
   }
 
-  async #encodeOutcome(ref: string, outcome: InstanceOutcome): Promise<InstanceOutcome> {
+  async #encodeOutcome(outcome: InstanceOutcome, placeOf: (field: EndField) => Place): Promise<InstanceOutcome> {
     if (outcome.kind === "completed") {
-      return { ...outcome, output: await this.#codec.encode(outcome.output, placeOfOutput(ref)) };
+      return { ...outcome, output: await this.#codec.encode(outcome.output, placeOf("output")) };
     }
-    const error = "error" in outcome ? await this.#codec.encode(outcome.error, placeOfError(ref)) : null;
+    const error = "error" in outcome ? await this.#codec.encode(outcome.error, placeOf("error")) : null;
     const given = "rollback" in outcome ? (outcome.rollback ?? null) : null;
-    const rollback = await this.#codec.encodeOrNull(given, placeOfRollback(ref));
+    const rollback = await this.#codec.encodeOrNull(given, placeOf("rollback"));
     if (outcome.kind === "errored") return { ...outcome, error: error as string, rollback };
     if (outcome.kind === "rollingBack") return { ...outcome, error: error as string };
     return outcome.kind === "terminated" ? { ...outcome, rollback } : outcome;
   }
-}
-
-function placeOfParams(ref: string): string {
-  return placeOf("instance.params", ref);
-}
-
-function placeOfOutput(ref: string): string {
-  return placeOf("instance.output", ref);
-}
-
-function placeOfError(ref: string): string {
-  return placeOf("instance.error", ref);
-}
-
-function placeOfRollback(ref: string): string {
-  return placeOf("instance.rollback", ref);
-}
-
-function placeOfEntry(ref: string): string {
-  return placeOf("journal.value", ref);
-}
-
-function placeOfEvent(type: string): string {
-  return placeOf("event.payload", type);
 }

@@ -1,71 +1,99 @@
+import type { Clock } from "../../clock.ts";
 import { CodecError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
 import { isThenable } from "../../schema.ts";
-import { isEncoded, refuseEncoded, toUnreadable, unwrapEncoded, wrapEncoded } from "../../values/encoded-text.ts";
+import {
+  isEncoded,
+  isFormerlyEncoded,
+  refuseEncoded,
+  toUnreadable,
+  unwrapEncoded,
+  wrapEncoded,
+} from "../../values/encoded-text.ts";
+import { ReadableCodecError } from "./aes-gcm.ts";
 import type { Codec } from "./codec.ts";
+import type { Place } from "./place.ts";
 
-/** Names a field and what it belongs to, in a text that no other has. */
-export function placeOf(field: string, ...owner: readonly string[]): string {
-  return JSON.stringify([field, ...owner]);
-}
+/** The same failure is logged once in this time: a page of unreadable values says the same a hundred times. */
+const QUIET_MS = 60_000;
 
 /** A user's codec, as the store uses it: with a stored form that is recognised, and errors that say what they are. */
 export class ValueCodec {
   readonly #codec: Codec;
+  readonly #logger: Logger;
+  readonly #clock: Clock;
+  #logged = { message: "", at: 0 };
 
-  constructor(codec: Codec) {
+  constructor(codec: Codec, logger: Logger, clock: Clock) {
     this.#codec = codec;
+    this.#logger = logger;
+    this.#clock = clock;
   }
 
   /**
    * A promise only if the codec is asynchronous. What is encoded already stays as it is: a trigger that was written into the
    * application's own transaction, and is relayed. Throws or rejects with CodecError.
    */
-  encode(text: string, place: string): string | Promise<string> {
+  encode(text: string, place: Place): string | Promise<string> {
     if (isEncoded(text)) return text;
     refuseEncoded(text); // it could not be read, and must not replace what is stored
     try {
-      const encoded = this.#codec.encode(text, place);
-      return isThenable(encoded) ? encoded.then(toStored, refuseEncode) : toStored(encoded);
+      const encoded = this.#codec.encode(text, place.text);
+      if (!isThenable(encoded)) return toStored(encoded);
+      return encoded.then(toStored).catch((error: unknown) => this.#refuse(error, place));
     } catch (error) {
-      return refuseEncode(error);
+      return this.#refuse(error, place);
     }
   }
 
-  async encodeOrNull(text: string | null, place: string): Promise<string | null> {
+  async encodeOrNull(text: string | null, place: Place): Promise<string | null> {
     return text === null ? null : this.encode(text, place);
   }
 
   /**
-   * Never rejects: what can't be read is given as a text that says so to whoever needs the value. What isn't encoded is from before
-   * the codec, and stays as it is.
+   * Never rejects: a value that can't be read becomes a text that says so to the code that needs the value. A value that isn't
+   * encoded was stored before there was a codec, and stays as it is.
    */
-  async decode(text: string, place: string): Promise<string> {
+  async decode(text: string, place: Place): Promise<string> {
     if (!isEncoded(text)) return text;
     try {
-      const decoded: unknown = await this.#codec.decode(unwrapEncoded(text), place);
+      const boundTo = isFormerlyEncoded(text) ? place.former : place.text;
+      const decoded: unknown = await this.#codec.decode(unwrapEncoded(text), boundTo);
       if (typeof decoded === "string") return decoded;
       throw new TypeError("decode gave no text");
     } catch (error) {
-      return toUnreadable(toCodecError(error, "read"));
+      return toUnreadable(this.#toCodecError(error, "read", place));
     }
   }
 
-  async decodeOrNull(text: string | null, place: string): Promise<string | null> {
+  async decodeOrNull(text: string | null, place: Place): Promise<string | null> {
     return text === null ? null : this.decode(text, place);
+  }
+
+  #refuse(error: unknown, place: Place): never {
+    throw this.#toCodecError(error, "written", place);
+  }
+
+  /**
+   * Readers see this error, also over HTTP, and it may be stored as the failure of the code that met it. So it says nothing of
+   * what the codec said, which may name a server or a key: that is for the log alone.
+   */
+  #toCodecError(error: unknown, deed: "read" | "written", place: Place): CodecError {
+    if (error instanceof ReadableCodecError) return error;
+    this.#log(error, deed, place);
+    return new CodecError("codec.failed", `A value can't be ${deed}: the codec failed. The log says why.`);
+  }
+
+  #log(error: unknown, deed: "read" | "written", place: Place): void {
+    const message = error instanceof Error ? error.message : String(error);
+    const now = this.#clock.now();
+    if (message === this.#logged.message && now - this.#logged.at < QUIET_MS) return;
+    this.#logged = { message, at: now };
+    this.#logger.error(`The codec failed: a value can't be ${deed}.`, { place: place.text, error });
   }
 }
 
 function toStored(encoded: unknown): string {
   if (typeof encoded === "string") return wrapEncoded(encoded);
-  throw toCodecError(new TypeError("encode gave no text"), "written");
-}
-
-function refuseEncode(error: unknown): never {
-  throw toCodecError(error, "written");
-}
-
-function toCodecError(error: unknown, deed: "read" | "written"): CodecError {
-  if (error instanceof CodecError) return error;
-  const why = error instanceof Error ? error.message : String(error);
-  return new CodecError("codec.failed", `A value can't be ${deed}: the codec failed. ${why}`, { cause: error });
+  throw new TypeError("encode gave no text");
 }

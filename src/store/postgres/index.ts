@@ -45,7 +45,7 @@ export function postgres(database: string | PostgresPool, options: PostgresOptio
     throw new InvalidInputError("options.invalid", "preparedStatements must be true or false.");
   }
   const engine = new PostgresEngine({ pool, schema, preparedStatements, clock, randomness, logger });
-  return { store: new Store({ engine: withCodec(engine, codec), randomness, logger }) };
+  return { store: new Store({ engine: withCodec(engine, codec, logger), randomness, logger }) };
 }
 
 /** The SQL that `migrate` would run on an empty database, for those who run it themselves. */

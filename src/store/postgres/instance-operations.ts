@@ -137,7 +137,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return rows.map(toHistoryEntry);
   }
 
-  async pastRuns(ref: string): Promise<PastRun[]> {
+  async pastRuns({ ref }: { readonly ref: string }): Promise<PastRun[]> {
     const { rows } = await this.run(readPastRuns, [ref]);
     return rows.map(toPastRun);
   }

@@ -37,7 +37,7 @@ export function durableObject(
     onForeignInsert: onWrite,
     ...(access.context === null ? {} : { transactionContext: access.context }),
   });
-  return { store: new Store({ engine: withCodec(engine, codec), randomness, logger }) };
+  return { store: new Store({ engine: withCodec(engine, codec, logger), randomness, logger }) };
 }
 
 type EngineOptions = ConstructorParameters<typeof SqliteEngine>[0];

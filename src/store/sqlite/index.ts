@@ -34,7 +34,7 @@ export function sqlite(database: string | SqliteHandle, options: SqliteOptions =
   const transactionContext = createTransactionContext();
   const context = transactionContext === null ? {} : { transactionContext };
   const engine = new SqliteEngine({ driver, clock, randomness, wakeups, ...context });
-  return { store: new Store({ engine: withCodec(engine, codec), randomness, logger }) };
+  return { store: new Store({ engine: withCodec(engine, codec, logger), randomness, logger }) };
 }
 
 /** The SQL that `migrate` would run on an empty database, for those who run it themselves. */

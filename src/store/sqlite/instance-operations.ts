@@ -140,7 +140,7 @@ export class SqliteInstanceOperations {
     return rows.map(toHistoryEntry);
   }
 
-  async pastRuns(ref: string): Promise<PastRun[]> {
+  async pastRuns({ ref }: { readonly ref: string }): Promise<PastRun[]> {
     const rows = await this.access.read(() => this.driver.all(READ_PAST_RUNS, [ref]));
     return rows.map(toPastRun);
   }

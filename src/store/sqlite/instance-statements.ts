@@ -243,7 +243,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     return { ...loaded, entries: this.driver.all(READ_JOURNAL, [ref, run]).map(toJournalEntry) };
   }
 
-  #loadEventsOf({ ref, run, after }: EventsRequest): LoadedEvents | null {
+  #loadEventsOf({ ref, run, after }: Omit<EventsRequest, "instance">): LoadedEvents | null {
     const [found] = this.driver.all(FIND_RUN, [ref, run]);
     if (found === undefined) return null;
     const wakes = Number(found.wakes);

@@ -31,7 +31,7 @@ export async function storeHistory(
     parent: item.inside ?? null,
   });
   const outcome = { kind: "parked", dueAt: 0, wakes: received.length } as const;
-  const lease = { ref, run: 1, lock: LEASE.lock };
+  const lease = { ref, run: 1, lock: LEASE.lock, instance: name };
   await statements.commit([{ ...lease, position: 1, entries: entries.map(toEntry), outcome }]);
 }
 

@@ -100,9 +100,9 @@ export class Subscription implements WorkflowInstanceSubscription {
     const view = await findRun(statements, record, this.#run);
     this.#tellBeginning(view);
     const after = { run: this.#run, position: this.#position };
-    const { ref } = record;
     const entries = await statements.history({
-      ref,
+      ref: record.ref,
+      instance: record,
       run: this.#run,
       after,
       order: "oldest",

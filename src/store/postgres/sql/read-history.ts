@@ -7,10 +7,11 @@ export function readHistory(schema: SchemaPrefix, order: "oldest" | "newest"): S
     name: `read_history_${order}`,
     text: `
 select entry.run, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value::text as value,
-  entry.due_at, entry.event, entry.parent, entry.at, event.type as event_type, event.payload as event_payload
+  entry.due_at, entry.event, entry.parent, entry.at, event.id as event_id,
+  event.type as event_type, event.payload as event_payload
 from ${schema}journal as entry
 left join lateral (
-  select event.type, event.payload::text as payload from ${schema}event as event
+  select event.id, event.type, event.payload::text as payload from ${schema}event as event
   where entry.event is not null and event.ref = entry.ref and event.run = entry.run and event.sequence = entry.event
 ) as event on true
 where entry.ref = $1

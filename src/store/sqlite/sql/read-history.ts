@@ -6,7 +6,8 @@ export function readHistory(
   const [comparison, direction, start] = order === "oldest" ? [">", "asc", "0"] : ["<", "desc", "9e15"];
   return `
 select entry.run, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value, entry.due_at,
-  entry.event, entry.parent, entry.at, event.type as event_type, event.payload as event_payload
+  entry.event, entry.parent, entry.at, event.id as event_id,
+  event.type as event_type, event.payload as event_payload
 from perdure_journal as entry
   left join perdure_event as event on event.ref = entry.ref and event.run = entry.run and event.sequence = entry.event
 where entry.ref = ?1
