@@ -19,7 +19,7 @@ export function createSubjectStatements(
       wire.call(
         `sync ${batch.subjects.length} subjects`,
         () => subjects.sync(batch),
-        () => witness?.book.compare(),
+        () => witness?.book.synced(batch),
       ),
     retire: (scope, keys) =>
       wire.call(

@@ -28,6 +28,7 @@ export interface SubjectSimulation {
   readonly changes: number;
   readonly refusals: number;
   readonly takeovers: number;
+  readonly resets: number;
 }
 
 const LONGEST_CALM_MS = 3_600_000;
@@ -85,6 +86,6 @@ export async function simulateSubjects(seed: number, options: SimulationOptions 
     world.violate("every subject comes to its end", JSON.stringify([...book.accounts]));
   for (const { lane } of processes) world.close(lane);
   database.close();
-  const { changes, refusals, takeovers } = book;
-  return { violation: world.violation, trace: world.trace, changes, refusals, takeovers };
+  const { changes, refusals, takeovers, resets } = book;
+  return { violation: world.violation, trace: world.trace, changes, refusals, takeovers, resets };
 }

@@ -3,6 +3,7 @@ import type {
   SubjectChangeResult,
   SubjectRecord,
   SubjectVersion,
+  SyncBatch,
 } from "../../src/store/subject-records.ts";
 import type { World } from "../world.ts";
 
@@ -14,11 +15,13 @@ interface Account {
   page: number;
   /** The furthest page that a handler was told is stored. */
   acknowledgedPage: number;
+  /** When a sync last began it anew. */
+  resetAt: number;
 }
 
 type ReadTable = (text: string) => Record<string, unknown>[];
 
-const ROWS = "select subject_key, revision, cursor, lease_owner, available_at from perdure_subject";
+const ROWS = "select subject_key, revision, cursor, status from perdure_subject";
 
 /** What was committed about subjects, outside of the database, and what must hold of it. */
 export class SubjectBook {
@@ -26,6 +29,7 @@ export class SubjectBook {
   changes = 0;
   refusals = 0;
   takeovers = 0;
+  resets = 0;
   readonly #world: World;
   readonly #read: ReadTable;
   /** Which change moved a subject from a revision. */
@@ -75,13 +79,26 @@ export class SubjectBook {
     this.compare();
   }
 
-  /** A handler was told that its checkpoint is stored. */
-  acknowledged(subjectKey: string, page: number): void {
-    const account = this.#account(subjectKey);
-    account.acknowledgedPage = Math.max(account.acknowledgedPage, page);
+  /** A sync was written. Without `keepProgress` it begins subjects anew that aren't leased or running. */
+  synced({ subjects, keepProgress }: SyncBatch): void {
+    if (!keepProgress) {
+      for (const { subjectKey } of subjects) {
+        const account = this.#account(subjectKey);
+        if (account.owner !== null) continue;
+        Object.assign(account, { page: 0, acknowledgedPage: 0, resetAt: this.#world.now });
+        this.resets++;
+      }
+    }
+    this.compare();
   }
 
-  /** Every row is what its last change made of it; syncs may have moved its revision, and freed it if its lease was over. */
+  /** A handler was told that the checkpoint is stored for which it asked at that time. */
+  acknowledged(subjectKey: string, page: number, askedAt: number): void {
+    const account = this.#account(subjectKey);
+    if (account.resetAt < askedAt) account.acknowledgedPage = Math.max(account.acknowledgedPage, page);
+  }
+
+  /** Every row is what its last change made of it; syncs may have moved its revision, or retired it if its lease was over. */
   compare(): void {
     for (const row of this.#read(ROWS)) {
       const subjectKey = row.subject_key as string;
@@ -92,9 +109,9 @@ export class SubjectBook {
       if (page < Math.max(account.page, account.acknowledgedPage)) {
         this.#world.violate("cursors never go back", `${subjectKey} is at page ${page}, and was at ${account.page}`);
       }
-      if (row.lease_owner === null && account.owner !== null) {
-        if (this.#world.now < account.leaseUntil) {
-          this.#world.violate("a sync touches nothing that somebody has", `${subjectKey} of ${account.owner}`);
+      if (revision !== account.revision && account.owner !== null) {
+        if (row.status !== "retired" || this.#world.now < account.leaseUntil) {
+          this.#world.violate("a sync touches nothing that is leased or running", `${subjectKey} of ${account.owner}`);
         }
         account.owner = null;
       }
@@ -133,7 +150,7 @@ export class SubjectBook {
   #account(subjectKey: string): Account {
     let account = this.accounts.get(subjectKey);
     if (account === undefined) {
-      account = { owner: null, leaseUntil: 0, revision: 0, page: 0, acknowledgedPage: 0 };
+      account = { owner: null, leaseUntil: 0, revision: 0, page: 0, acknowledgedPage: 0, resetAt: -1 };
       this.accounts.set(subjectKey, account);
     }
     return account;

@@ -91,13 +91,14 @@ export class SubjectProcess {
         await world.delay(this.lane, world.random.integer(0, LEASE_MS * 2));
         if (world.random.chance(0.5)) {
           const extension = world.random.chance(0.5) ? { leaseMs: LEASE_MS } : {};
+          const askedAt = world.now;
           ({ revision } = await this.dispatcher.checkpointSubject({
             subjectKey,
             revision,
             cursor: { page },
             ...extension,
           }));
-          this.#surroundings.book.acknowledged(subjectKey, page);
+          this.#surroundings.book.acknowledged(subjectKey, page, askedAt);
           await world.delay(this.lane, world.random.integer(0, LEASE_MS * 2));
         }
         const end = world.random.pick(["complete", "fail", "release", "leave"] as const);
@@ -119,7 +120,8 @@ export class SubjectProcess {
       cursor: { page: 1 },
     }));
     const retire = random.chance(0.1);
-    await this.#tolerant(() => this.dispatcher.syncSubjects({ subjects, keepProgress: true, retire }));
+    const keepProgress = this.#surroundings.calm() || random.chance(0.6);
+    await this.#tolerant(() => this.dispatcher.syncSubjects({ subjects, keepProgress, retire }));
   }
 
   /** One page after the other, each of which takes its time, and may go wrong. */
@@ -133,8 +135,9 @@ export class SubjectProcess {
       if (!calm() && world.random.chance(0.1)) throw new Error("the API is down");
       if (!calm() && world.random.chance(0.03)) this.kill("by its handler");
       if (world.random.chance(0.7)) signal.throwIfAborted(); // others don't care
+      const askedAt = world.now;
       await checkpoint({ page: page + 1 });
-      book.acknowledged(subjectKey, page + 1);
+      book.acknowledged(subjectKey, page + 1, askedAt);
     }
   }
 

@@ -15,10 +15,10 @@ import type {
 
 /** What subjects ask of a database. Whatever changes a row moves its revision, except for a renewal. */
 export interface SubjectStatements {
-  /** Two statements: creates what is missing, and refreshes known subjects that nobody has. Harmless when sent again. */
+  /** Two statements: creates what is missing, and refreshes known subjects that aren't leased or running. Harmless when sent again. */
   sync(batch: SyncBatch): Promise<SyncCounts>;
 
-  /** Retires all but these, as far as nobody has them. Gives the number. Harmless when sent again. */
+  /** Retires all but these and those with a lease that lasts. Gives the number. Harmless when sent again. */
   retire(scope: SubjectScope, subjectKeys: readonly string[]): Promise<number>;
 
   /** Takes what is due and what was left behind by an owner whose lease has run out. */

@@ -24,8 +24,11 @@ const MUTATIONS: Mutation[] = [
   rewriting("a claim moves no revision", [
     [/^update perdure_subject set\s+status = 'leased'/, "revision = revision + 1", "revision = revision"],
   ]),
-  rewriting("a sync touches what somebody has", [
-    [/^update perdure_subject set\s+group_key/, "(lease_owner is null or available_at <= ?8)", "true"],
+  rewriting("a sync touches what is leased or running", [
+    [/^update perdure_subject set\s+group_key/, "lease_owner is null", "true"],
+  ]),
+  rewriting("a sync begins a subject anew whose owner was lost", [
+    [/^update perdure_subject set\s+group_key/, "lease_owner is null", "(lease_owner is null or available_at <= ?8)"],
   ]),
   rewriting("a sync takes cursors back", [
     [/^update perdure_subject set\s+group_key/, "?5 is null or ?9", "?5 is null"],
@@ -34,18 +37,20 @@ const MUTATIONS: Mutation[] = [
 
 describe("a simulated world of subjects", () => {
   it(`keeps every promise with ${SEEDS} seeds`, { timeout: 300_000 }, async () => {
-    let [changes, refusals, takeovers] = [0, 0, 0];
+    let [changes, refusals, takeovers, resets] = [0, 0, 0, 0];
     for (let seed = 1; seed <= SEEDS; seed++) {
       const result = await simulateSubjects(seed);
       expect(result.violation, `seed ${seed}\n${result.trace.slice(-60).join("\n")}`).toBeNull();
       changes += result.changes;
       refusals += result.refusals;
       takeovers += result.takeovers;
+      resets += result.resets;
     }
     // What these worlds are there for does happen in them.
     expect(changes).toBeGreaterThan(SEEDS * 5);
     expect(refusals).toBeGreaterThan(SEEDS / 4);
     expect(takeovers).toBeGreaterThan(SEEDS / 4);
+    expect(resets).toBeGreaterThan(SEEDS / 4);
   });
 
   it("is the same each time, byte for byte", async () => {

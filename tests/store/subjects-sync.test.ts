@@ -71,14 +71,32 @@ describe.each(ENGINES)("a sync of subjects on $name", (engine) => {
     expect(subject.status).toBe(status);
   });
 
-  it("refreshes one whose lease has run out, which its owner has lost then", async () => {
+  it.each([
+    ["leased", false],
+    ["leased", true],
+    ["running", false],
+    ["running", true],
+  ] as const)(
+    "leaves one alone that is %s and whose lease has run out, keeping progress: %s",
+    async (status, keepProgress) => {
+      let subject = await test.start("a", { cursor: '{"page":1}' });
+      if (status === "running") subject = await test.changed(subject, "checkpoint", { cursor: '{"page":7}' });
+      test.clock.advance(LEASE_MS);
+      const again = test.discovered("a", { cursor: '{"page":1}', meta: '"new"', group: "g", dueAt: test.now + 5000 });
+
+      expect(await test.sync([again, "b"], { keepProgress })).toEqual({ created: 1, refreshed: 0 });
+      expect(await test.get()).toEqual(subject);
+      expect(await test.claimKeys()).toEqual(["a", "b"]);
+      expect(await test.get()).toMatchObject({ status: "leased", cursor: subject.cursor, attempts: 2 });
+    },
+  );
+
+  it("lets an owner finish whose lease has run out, as long as no other has claimed its subject", async () => {
     const owner = await test.start();
     test.clock.advance(LEASE_MS);
     await test.sync([test.discovered("a", { meta: '"new"' })]);
 
-    expect(await test.get()).toMatchObject({ status: "idle", meta: '"new"', leaseOwner: null, revision: 3 });
-    expect(await test.change(owner, "complete")).toMatchObject({ result: "stale" });
-    expect(await test.claimKeys()).toEqual(["a"]);
+    expect(await test.change(owner, "complete")).toMatchObject({ result: "changed" });
   });
 
   it("leaves cursor and due time of known subjects alone where progress is to be kept", async () => {

@@ -163,6 +163,21 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     expect(await claimOne(dispatcher)).toMatchObject({ subjectKey: "a", attempts: 1 });
   });
 
+  it("goes on from the last checkpoint of an owner that was killed, though each script syncs before it claims", async () => {
+    const script = async () => {
+      const dispatcher = create();
+      await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a", cursor: { page: 1 }, meta: { id: "1" } }] });
+      return { dispatcher, claimed: await claimOne(dispatcher) };
+    };
+    const first = await script();
+    const { subjectKey, revision } = first.claimed;
+    await first.dispatcher.checkpointSubject({ subjectKey, revision, cursor: { page: 7 }, meta: { id: "1, seen" } });
+    test.clock.advance(LEASE_MS); // it was killed, and says nothing any more
+
+    const second = await script();
+    expect(second.claimed).toMatchObject({ cursor: { page: 7 }, meta: { id: "1, seen" }, attempts: 2 });
+  });
+
   it("retires what isn't discovered any more only if it is asked to", async () => {
     const dispatcher = create();
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a" }, { subjectKey: "b" }] });

@@ -152,10 +152,12 @@ export const makeSubjectDue = defineRoute({
       );
     }
     const dueAt = await host.subjects(params.dispatcherId).time();
-    const { refreshed } = await dispatcher.syncSubjects({ subjects: [{ subjectKey, nextDueAt: dueAt }] });
-    if (refreshed === 0)
-      throw new ConflictError("subject.leased", "Somebody has claimed the subject: it is being worked on.");
-    return { status: 204 };
+    await dispatcher.syncSubjects({ subjects: [{ subjectKey, nextDueAt: dueAt }] });
+    const { leaseExpiresAt = null } = (await dispatcher.getSubject(subjectKey)) ?? {};
+    if (leaseExpiresAt !== null && leaseExpiresAt.getTime() > dueAt) {
+      throw new ConflictError("subject.leased", "The subject is claimed: its owner is working on it.");
+    }
+    return { status: 204 }; // one whose lease has run out is due
   },
 });
 

@@ -8,9 +8,10 @@ const NEW_DUE_AT = `case when item.due_at is not null and (not $9::boolean or su
     else coalesce(subject.due_at, clock.now) end`;
 
 /**
- * What is known and nobody has: fields that were given, and a due time if it rests. Only if something differs, so that who
- * holds its revision isn't disturbed for nothing. $9 is whether cursor and due time are kept. The batch is in the order of
- * keys, in which rows are locked. Index: subject_pkey.
+ * Known subjects that aren't leased or running: fields that were given, and a due time if it rests. One whose lease has run out
+ * is still running: its next owner resumes it where the last one stopped. Only if something differs, so that a caller that holds
+ * its revision isn't disturbed for nothing. $9 is whether cursor and due time are kept. The batch is in the order of keys, in
+ * which rows are locked. Index: subject_pkey.
  */
 export function refreshSubjects(schema: SchemaPrefix): Statement {
   return {
@@ -24,13 +25,12 @@ update ${schema}subject as subject set
   due_at = ${NEW_DUE_AT},
   available_at = ${NEW_DUE_AT},
   status = case when subject.failures > 0 then 'failed' else 'idle' end,
-  lease_owner = null,
   revision = subject.revision + 1,
   updated_at = clock.now
 from (select ${NOW} as now) as clock
 cross join ${batch(4, ITEM, ", $2::text as profile, $3::text as dispatcher_id")} as item
 where ${isSubjectOf("subject", "item")}
-  and (subject.lease_owner is null or subject.available_at <= clock.now)
+  and subject.lease_owner is null
   and (
     subject.due_at is distinct from ${NEW_DUE_AT}
     or item.group_key is not null and subject.group_key is distinct from nullif(item.group_key, '')

@@ -1,7 +1,7 @@
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { NOW } from "./statement.ts";
 
-/** All that aren't listed and that nobody has. Index: subject_pkey, the whole of one dispatcher. */
+/** All that aren't listed, except those with a lease that lasts. Their cursors stay. Index: subject_pkey, the whole of one dispatcher. */
 export function retireSubjects(schema: SchemaPrefix): Statement {
   return {
     name: "retire_subjects",

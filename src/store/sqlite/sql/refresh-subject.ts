@@ -3,8 +3,9 @@ const NEW_DUE_AT =
   "case when ?7 is not null and (not ?9 or due_at is null) then ?7 when due_at is null then ?8 else due_at end";
 
 /**
- * What is known and nobody has: fields that were given, and a due time if it rests. Only if something differs, so that who
- * holds its revision isn't disturbed for nothing. ?9 is whether cursor and due time are kept. Index: the primary key.
+ * A known subject that isn't leased or running: fields that were given, and a due time if it rests. One whose lease has run out
+ * is still running: its next owner resumes it where the last one stopped. Only if something differs, so that a caller that holds
+ * its revision isn't disturbed for nothing. ?9 is whether cursor and due time are kept. Index: the primary key.
  */
 export const REFRESH_SUBJECT = `
 update perdure_subject set
@@ -14,11 +15,10 @@ update perdure_subject set
   due_at = ${NEW_DUE_AT},
   available_at = ${NEW_DUE_AT},
   status = case when failures > 0 then 'failed' else 'idle' end,
-  lease_owner = null,
   revision = revision + 1,
   updated_at = ?8
 where profile = ?1 and dispatcher_id = ?2 and subject_key = ?3
-  and (lease_owner is null or available_at <= ?8)
+  and lease_owner is null
   and (
     due_at is not ${NEW_DUE_AT}
     or ?4 is not null and group_key is not nullif(?4, '')

@@ -1,4 +1,4 @@
-/** All that aren't listed and that nobody has. Index: the primary key, the whole of one dispatcher. */
+/** All that aren't listed, except those with a lease that lasts. Their cursors stay. Index: the primary key, the whole of one dispatcher. */
 export const RETIRE_SUBJECTS = `
 update perdure_subject set
   status = 'retired', due_at = null, available_at = null, lease_owner = null, revision = revision + 1, updated_at = ?3
