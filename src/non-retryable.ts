@@ -9,9 +9,9 @@ const CODE = "error.non_retryable";
  * has lost its class when it was stored, and may have a name of its own: it is known by its code.
  */
 export function isNonRetryable(error: unknown): boolean {
-  if (error instanceof NonRetryableError) return true;
   if (typeof error !== "object" || error === null) return false;
   try {
+    if (error instanceof NonRetryableError) return true;
     const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
     return name === NAME || code === CODE || Reflect.get(Object(Reflect.get(error, "constructor")), "name") === NAME;
   } catch {

@@ -1,13 +1,13 @@
 import type { Clock } from "../clock.ts";
-import { type AttemptAbortedError, RevisionConflictError } from "../errors.ts";
+import { type AttemptAbortedError, RevisionConflictError, StoreError } from "../errors.ts";
 import { isNonRetryable } from "../non-retryable.ts";
 import { checkOptions } from "../options.ts";
 import { requestedDelay } from "../queue/retry-policy.ts";
-import type { SubjectRecord } from "../store/subject-records.ts";
+import type { SubjectChangeKind, SubjectRecord } from "../store/subject-records.ts";
 import { encodeError } from "../values/index.ts";
 import { checkTime } from "./check-inputs.ts";
 import type { HandleSubject, SubjectOutcome } from "./handle-subject.ts";
-import type { ChangeFields, SubjectLedger } from "./subject-ledger.ts";
+import type { ChangeFields, EncodedProgress, SubjectLedger } from "./subject-ledger.ts";
 import { toSubjectState } from "./subject-state.ts";
 
 export interface ExecutionOptions {
@@ -25,6 +25,8 @@ export interface Ending {
   readonly outcome: SubjectOutcome;
   readonly error?: unknown;
 }
+
+type Change = Partial<EncodedProgress> & ChangeFields;
 
 const RESULT_FIELDS = ["cursor", "meta", "nextDueAt"];
 
@@ -52,21 +54,22 @@ export class SubjectExecution {
   }
 
   async run(): Promise<Ending> {
-    const { handle, ledger } = this.#options;
-    let fields: ChangeFields;
+    const { handle } = this.#options;
+    let completion: Change;
     try {
       const context = {
         signal: this.#abort.signal,
         checkpoint: (cursor: unknown, meta?: unknown) => this.#checkpoint(cursor, meta),
       };
-      fields = this.#fieldsOf(await handle(toSubjectState(this.record), context));
+      // Before anything is written: a handler that returns what can't be stored has failed.
+      completion = await this.#completionOf(await handle(toSubjectState(this.record), context));
     } catch (error) {
       if (this.#lost) return { outcome: "lost", error };
       if (this.#stopping) return this.#end("released", () => this.#write("release", {}));
-      const delayMs = await this.#delayAfter(error, ledger);
-      return this.#end("failed", () => this.#write("fail", { delayMs, error: encodeError(error) }), error);
+      return this.#fail(error);
     }
-    return this.#end("completed", () => this.#write("complete", fields));
+    const ending = await this.#end("completed", () => this.#write("complete", completion));
+    return isRefused(ending.error) ? this.#fail(ending.error) : ending;
   }
 
   /** The lease is over, or may be. */
@@ -89,15 +92,25 @@ export class SubjectExecution {
   }
 
   #checkpoint(cursor: unknown, meta: unknown): Promise<void> {
-    const { clock, leaseMs, onCheckpoint } = this.#options;
+    const { clock, ledger, leaseMs, onCheckpoint } = this.#options;
     const requestedAt = clock.monotonic();
-    return this.#write("checkpoint", { cursor, meta, leaseMs }).then(
+    const encode = () => ledger.encodeProgress(this.record.subjectKey, { cursor, meta });
+    return this.#write("checkpoint", async () => ({ ...(await encode()), leaseMs })).then(
       () => onCheckpoint(this, requestedAt),
       (error: unknown) => {
         if (error instanceof RevisionConflictError) this.#lose(error);
         throw error;
       },
     );
+  }
+
+  /** An error with texts that the database can't hold is stored as what the database said about it. */
+  async #fail(error: unknown): Promise<Ending> {
+    const delayMs = await this.#delayAfter(error);
+    const write = (reason: unknown) => this.#write("fail", { delayMs, error: encodeError(reason) });
+    const ending = await this.#end("failed", () => write(error), error);
+    const { error: refusal } = ending;
+    return refusal !== error && isRefused(refusal) ? this.#end("failed", () => write(refusal), error) : ending;
   }
 
   async #end(outcome: SubjectOutcome, write: () => Promise<unknown>, error?: unknown): Promise<Ending> {
@@ -111,11 +124,12 @@ export class SubjectExecution {
   }
 
   /** In the order of asking. */
-  #write(kind: "checkpoint" | "complete" | "fail" | "release", fields: ChangeFields): Promise<void> {
+  #write(kind: SubjectChangeKind, change: Change | (() => Promise<Change>)): Promise<void> {
     const write = this.#writes.then(async () => {
       this.writing = true;
       try {
-        this.record = await this.#options.ledger.change(kind, this.record, fields);
+        const fields = typeof change === "function" ? await change() : change;
+        this.record = await this.#options.ledger.write(kind, this.record, fields);
       } finally {
         this.writing = false;
       }
@@ -129,18 +143,25 @@ export class SubjectExecution {
     this.#abort.abort(reason);
   }
 
-  #fieldsOf(result: Awaited<ReturnType<HandleSubject>>): ChangeFields {
-    if (result === undefined) return { delayMs: this.#options.everyMs };
+  async #completionOf(result: Awaited<ReturnType<HandleSubject>>): Promise<Change> {
+    const { ledger, everyMs } = this.#options;
+    if (result === undefined) return { delayMs: everyMs };
     checkOptions(result, { label: "The result of a handler", fields: RESULT_FIELDS, code: "subject.invalid" });
-    const { cursor, meta } = result;
     const dueAt = checkTime(result.nextDueAt, "nextDueAt");
-    return { cursor, meta, dueAt, delayMs: dueAt === null ? this.#options.everyMs : null };
+    const progress = await ledger.encodeProgress(this.record.subjectKey, result);
+    return { ...progress, dueAt, delayMs: dueAt === null ? everyMs : null };
   }
 
   /** What can't succeed by trying again is tried as seldom as the schedule allows. */
-  async #delayAfter(error: unknown, ledger: SubjectLedger): Promise<number> {
+  async #delayAfter(error: unknown): Promise<number> {
+    const { ledger } = this.#options;
     if (isNonRetryable(error)) return ledger.settings.retries.maxDelay;
     const requested = requestedDelay(error, this.#options.clock.now());
     return requested ?? ledger.delayAfter(this.record.failures + 1);
   }
+}
+
+/** Whether the database can't hold what was to be written, such as a text that its encoding doesn't have. */
+function isRefused(error: unknown): boolean {
+  return error instanceof StoreError && error.code === "store.rejected";
 }

@@ -1,6 +1,6 @@
-import { type CodecError, ConflictError, NotFoundError, RevisionConflictError } from "../errors.ts";
+import { ConflictError, NotFoundError, type PerdureError, RevisionConflictError } from "../errors.ts";
 import { retryDelay } from "../queue/retry-policy.ts";
-import { applySchema } from "../schema.ts";
+import { applySchema, isThenable } from "../schema.ts";
 import type { Store } from "../store/store.ts";
 import type {
   SubjectChange,
@@ -12,7 +12,7 @@ import type {
   SubjectVersion,
   SyncCounts,
 } from "../store/subject-records.ts";
-import { encodeError, encodeValue, refuseEncoded } from "../values/index.ts";
+import { decodeValue, encodeError, encodeValue } from "../values/index.ts";
 import type { ParsedSettings } from "./dispatcher-settings.ts";
 import { GroupTurns } from "./group-turns.ts";
 import type { DiscoveredSubject, SubjectReference } from "./subject-inputs.ts";
@@ -25,10 +25,17 @@ export interface LedgerOptions extends SubjectScope {
   readonly settings: ParsedSettings;
 }
 
-/** What a change writes besides its kind. */
-export interface ChangeFields {
+/** How far the work has come, as users give it. What is left out keeps what is stored. */
+export interface Progress {
   readonly cursor?: unknown;
   readonly meta?: unknown;
+}
+
+/** The same, ready to be stored. */
+export type EncodedProgress = Pick<SubjectChange, "cursor" | "meta">;
+
+/** What a change writes besides its kind and the progress. */
+export interface ChangeFields {
   readonly dueAt?: number | null;
   readonly delayMs?: number | null;
   readonly leaseMs?: number | null;
@@ -66,9 +73,16 @@ export class SubjectLedger {
     return {
       subjectKey,
       group: group === null ? "" : (group ?? null),
-      cursor: await this.#encode(subject.cursor, "cursor", subjectKey),
-      meta: await this.#encode(subject.meta, "meta", subjectKey),
+      ...(await this.encodeProgress(subjectKey, subject)),
       dueAt,
+    };
+  }
+
+  /** Throws for what can't be stored, or doesn't pass its schema. */
+  async encodeProgress(subjectKey: string, { cursor, meta }: Progress): Promise<EncodedProgress> {
+    return {
+      cursor: await this.#encode(cursor, "cursor", subjectKey),
+      meta: await this.#encode(meta, "meta", subjectKey),
     };
   }
 
@@ -95,7 +109,23 @@ export class SubjectLedger {
   }
 
   /** Writes what its owner says about a subject, or throws and writes nothing. */
-  async change(kind: SubjectChangeKind, reference: SubjectReference, fields: ChangeFields): Promise<SubjectRecord> {
+  async change(
+    kind: SubjectChangeKind,
+    reference: SubjectReference,
+    { cursor, meta, ...fields }: Progress & ChangeFields,
+  ): Promise<SubjectRecord> {
+    return this.write(kind, reference, {
+      ...fields,
+      ...(await this.encodeProgress(reference.subjectKey, { cursor, meta })),
+    });
+  }
+
+  /** The same with progress that is encoded already. */
+  async write(
+    kind: SubjectChangeKind,
+    reference: SubjectReference,
+    fields: Partial<EncodedProgress> & ChangeFields,
+  ): Promise<SubjectRecord> {
     const store = await this.store();
     const { subjectKey, revision } = reference;
     const change: SubjectChange = {
@@ -104,8 +134,8 @@ export class SubjectLedger {
       revision,
       changeId: store.createId(),
       kind,
-      cursor: await this.#encode(fields.cursor, "cursor", subjectKey),
-      meta: await this.#encode(fields.meta, "meta", subjectKey),
+      cursor: fields.cursor ?? null,
+      meta: fields.meta ?? null,
       dueAt: fields.dueAt ?? null,
       delayMs: fields.delayMs ?? null,
       leaseMs: fields.leaseMs ?? null,
@@ -163,20 +193,24 @@ export class SubjectLedger {
   /** Null for what was left out, which keeps what is stored. */
   async #encode(value: unknown, field: "cursor" | "meta", subjectKey: string): Promise<string | null> {
     if (value === undefined) return null;
+    const schema = this.settings[field];
+    const options = { label: field, maxBytes: MOST_BYTES };
+    // A promise is refused like everything else that can't be stored: a forgotten await must not become a wait.
+    if (value === null || schema === null || isPromise(value)) return encodeValue(value, options);
     const label = `The ${field} of the subject "${subjectKey}"`;
-    const checked = value === null ? null : await applySchema(this.settings[field], value, label, "subject.invalid");
-    return encodeValue(checked, { label: field, maxBytes: MOST_BYTES });
+    const checked = applySchema(schema, value, label, "subject.invalid");
+    return encodeValue(isPromise(checked) ? await checked : checked, options);
   }
 
   /** A subject that can't be read isn't handed to anybody: it fails, and comes again by the retry schedule. */
-  async #postpone(subject: SubjectRecord, problem: CodecError | null): Promise<void> {
+  async #postpone(subject: SubjectRecord, problem: PerdureError | null): Promise<void> {
     if (problem === null) return;
     const { dispatcherId, subjectKey } = subject;
     const { code, message } = problem;
     const details = { dispatcherId, subjectKey, code, message };
     (await this.store()).logger.warn("A subject can't be read at present; trying again later.", details);
     const fields = { delayMs: await this.delayAfter(subject.failures + 1), error: encodeError(problem) };
-    await this.change("fail", subject, fields).catch(() => {}); // its lease runs out by itself
+    await this.write("fail", subject, fields).catch(() => {}); // its lease runs out by itself
   }
 
   #tell(store: Store, { dueAt, updatedAt }: SubjectRecord): void {
@@ -198,13 +232,21 @@ export class SubjectLedger {
   }
 }
 
-function unreadable({ cursor, meta }: SubjectRecord): CodecError | null {
+/** Why the stored values of a subject can't be read: the codec can't, or a newer version has written them. */
+function unreadable({ cursor, meta, error }: SubjectRecord): PerdureError | null {
   try {
-    refuseEncoded(cursor);
-    refuseEncoded(meta);
+    for (const text of [cursor, meta, error]) if (text !== null) decodeValue(text);
     return null;
-  } catch (error) {
-    return error as CodecError;
+  } catch (problem) {
+    return problem as PerdureError;
+  }
+}
+
+function isPromise(value: unknown): boolean {
+  try {
+    return isThenable(value);
+  } catch {
+    return false; // a getter threw: whoever encodes it will say where
   }
 }
 

@@ -36,14 +36,17 @@ export async function syncDiscovered(
     created += counts.created;
     refreshed += counts.refreshed;
   };
-  for await (const subject of discovered) {
+  const add = async (subject: unknown) => {
     const checked = checkDiscovered(subject);
     if (part.has(checked.subjectKey)) throw invalid(`The subject "${checked.subjectKey}" is there twice`);
     part.set(checked.subjectKey, checked);
     count++;
     if (retire) keys.push(checked.subjectKey);
     if (part.size === mostInPart) await flush();
-  }
+  };
+  // `for await` over an array would wait for promises in it, which are mistakes.
+  if (Symbol.iterator in discovered) for (const subject of discovered) await add(subject);
+  else for await (const subject of discovered) await add(subject);
   if (part.size > 0) await flush();
   const retired = retire ? await ledger.retire(keys) : 0;
   return { discovered: count, created, refreshed, retired };

@@ -12,13 +12,20 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Clones the migrated template, or an empty one, into a database that nobody else uses. */
-export async function createDatabase({ empty = false } = {}): Promise<TestDatabase> {
+export interface TestDatabaseOptions {
+  readonly empty?: boolean;
+  /** Of an empty one, instead of UTF8. */
+  readonly encoding?: "LATIN1";
+}
+
+/** Clones the migrated template, or an empty one, into a database of the caller's own. */
+export async function createDatabase({ empty = false, encoding }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { url, prefix, template: migrated } = inject("postgres");
+  const encoded = encoding === undefined ? "" : ` ENCODING '${encoding}' LOCALE_PROVIDER libc LOCALE 'C'`;
   const template = empty ? "template0" : migrated;
   const name = `${prefix}_${randomBytes(5).toString("hex")}`;
   await withClient(url, (client) =>
-    client.query(`CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(template)}`),
+    client.query(`CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(template)}${encoded}`),
   );
   return {
     url: withDatabase(url, name),
