@@ -128,14 +128,16 @@ export function newAccount(instance: InstanceInsert, n: number | null, at: numbe
   };
 }
 
-/** What the next run begins with: some entries, and the events that they received. */
+/** What the next run begins with: some entries, the events that they received, and, if that is asked for, all others. */
 export function copyRun({ journal, events }: RunAccount, kept: KeptEntries | undefined): RunAccount {
   if (kept === undefined) return newRun();
   const entries = kept.positions.map((position) => ({ ...(journal[position - 1] as WrittenEntry) })); // dropped by itself
   const received = new Set(entries.map(({ event }) => event));
   return {
     journal: entries,
-    events: events.filter(({ sequence }) => received.has(sequence)).map((event) => ({ ...event })),
+    events: events
+      .filter(({ sequence }) => kept.events === "all" || received.has(sequence))
+      .map((event) => ({ ...event, receivedBy: received.has(event.sequence) ? event.receivedBy : null })),
     kept: entries.length,
   };
 }

@@ -7,10 +7,11 @@ export async function restartFromStep(process: SimulatedProcess, account: Instan
   const { world } = process.surroundings;
   const { name, id } = account;
   const steps = runOf(account).journal.filter(({ parent, type }) => parent === null && type !== "create");
-  const { name: step, count } = steps.length === 0 ? { name: "nothing", count: 1 } : world.random.pick(steps);
+  const nothing = { name: "nothing", count: 1, type: "do" } as const;
+  const { name: step, count, type } = steps.length === 0 ? nothing : world.random.pick(steps);
   world.note(process.name, `restarts ${name} ${id} from ${step}#${count}`);
   await answered(process, { answer: "asked" }, "restart from a step", () =>
-    handleOf(process, name, id).restart({ from: { name: step, count } }),
+    handleOf(process, name, id).restart({ from: { name: step, count, type: type as "do" } }),
   );
 }
 

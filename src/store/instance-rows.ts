@@ -51,6 +51,7 @@ export function toJournalEntry(row: Row): JournalEntry {
     dueAt: toNumberOrNull(row.due_at),
     event: toNumberOrNull(row.event),
     parent: row.parent as string | null,
+    began: toNumberOrNull(row.began ?? null),
     at: toNumber(row.at),
   };
 }

@@ -46,9 +46,12 @@ export interface NewEntry {
   readonly event: number | null;
   /** The path of the step that it was called inside of; null for most. */
   readonly parent: string | null;
+  /** In a step's first entry: its place in the order in which steps began, if it didn't begin after all that have entries. */
+  readonly began?: number | null;
 }
 
 export interface JournalEntry extends NewEntry {
+  readonly began: number | null;
   /** Counted from 1 in each run. The position is the version: two owners can't both write it. */
   readonly position: number;
   /** The database's time of the commit. */
@@ -70,6 +73,8 @@ export interface KeptEntries {
   readonly run: number;
   /** In their order. */
   readonly positions: readonly number[];
+  /** `received`: the events that these entries received. `all`: those that none of them received, too, for waits to come. */
+  readonly events: "received" | "all";
 }
 
 export interface HistoryFilter {

@@ -1,4 +1,5 @@
 /** Values, and how they are stored: see tags.ts for the format. */
+export { causesOf, markCaused } from "./caused.ts";
 export { decodeValue } from "./decode.ts";
 export { encodeValue } from "./encode.ts";
 export { refuseEncoded } from "./encoded-text.ts";

@@ -15,6 +15,7 @@
  *     {"$perdure":"object","value":{"$perdure":…}}              an object that has such a key itself
  *     {"$perdure":"stream","id":…,"kind":"bytes","bytes":9,"chunks":1}   stands for a stream of a step
  *     {"$perdure":"sensitive","value":…}                        around a value that people aren't shown
+ *     {"$perdure":"caused","by":["do:pay#1"],"value":…}         around an error, with the steps that made code throw it
  *
  * Names in lower case are the language's own types, the others are classes.
  */

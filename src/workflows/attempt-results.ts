@@ -1,7 +1,7 @@
 import { PerdureError, StoreError } from "../errors.ts";
 import { isNonRetryable } from "../non-retryable.ts";
 import { requestedDelay } from "../queue/retry-policy.ts";
-import { decodeValue, encodeError, encodeValue, markSensitive, StreamReference } from "../values/index.ts";
+import { decodeValue, encodeError, encodeValue, markCaused, markSensitive, StreamReference } from "../values/index.ts";
 import type { Attempt, AttemptResult } from "./attempt.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Commits } from "./commits.ts";
@@ -11,6 +11,7 @@ import type { OpenWaits } from "./open-waits.ts";
 import type { Progress } from "./progress.ts";
 import type { BodyCall } from "./step-call.ts";
 import { liveValue } from "./step-ending.ts";
+import { pathOf } from "./step-path.ts";
 import { chooseDelay } from "./step-retry.ts";
 import { StreamRefusedError } from "./streams/chunker.ts";
 import { StreamLostError } from "./streams/step-streams.ts";
@@ -69,7 +70,7 @@ export class AttemptResults {
   /** An attempt has failed: the next comes after the delay, or, if that is null, none does. */
   fail(call: BodyCall, error: unknown, delay: number | null): void {
     const { bodies, time, commits, waits, progress } = this.#parts;
-    const value = encodeError(error);
+    const value = this.#encode(call, error);
     if (delay !== null && !commits.room.takes(value)) {
       this.fail(call, commits.room.refusal(error), null); // there is no room for another attempt
       return;
@@ -86,6 +87,12 @@ export class AttemptResults {
     call.dueAt = dueAt;
     waits.add(call);
     this.onAttemptFailed(call, error);
+  }
+
+  /** With what failed inside of it and made it fail. */
+  #encode(call: BodyCall, error: unknown): string {
+    const failures = call.surroundings?.failures;
+    return markCaused(encodeError(error), failures?.any ? failures.behind(error, pathOf(call)) : []);
   }
 
   async #attemptFailed({ call, context }: Attempt, error: unknown): Promise<void> {

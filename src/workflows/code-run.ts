@@ -7,7 +7,9 @@ import type { OpenWaits } from "./open-waits.ts";
 import { Rollback } from "./rollback.ts";
 import { RunJournal, type StepRecord } from "./run-journal.ts";
 import { type RunResult, toFinalOutcome, toRunResult } from "./run-result.ts";
+import { StartOrder } from "./start-order.ts";
 import { BodyCall, type OpenWait, type StepCall } from "./step-call.ts";
+import { StepFailures } from "./step-failures.ts";
 import { pathOf, type StepIdentity } from "./step-path.ts";
 import { runOutside } from "./step-scope.ts";
 import { UndoableSteps } from "./undoable-steps.ts";
@@ -37,6 +39,8 @@ export class CodeRun {
   readonly #undoable = new UndoableSteps();
   /** Steps inside of other steps, by their paths. */
   readonly #inner = new Map<string, StepCall>();
+  /** What each call of a step tells. */
+  readonly #told = { starts: new StartOrder(), failures: new StepFailures() };
   #journal = new RunJournal();
   /** Until it is called. */
   #main: (() => Promise<unknown>) | undefined;
@@ -57,10 +61,16 @@ export class CodeRun {
     return this.#rollback;
   }
 
+  /** The failures of steps that the code was told of. */
+  get failures(): StepFailures {
+    return this.#told.failures;
+  }
+
   /** What is stored of the run. */
   load(entries: readonly JournalEntry[]): void {
     this.#journal = new RunJournal(entries);
     this.#undoable.load(this.#journal);
+    this.#told.starts.load(this.#journal.latestStart);
   }
 
   /**
@@ -92,11 +102,16 @@ export class CodeRun {
   ): Promise<unknown> {
     const path = step.parent === null ? null : pathOf(step);
     const known = path === null ? undefined : this.#inner.get(path);
-    if (known !== undefined) return known.promise;
+    if (known !== undefined) {
+      known.tellAgain();
+      return known.promise;
+    }
     const record = this.#journal.find(step, aliases);
     const refusal = record === null ? this.#parts.refusal() : null;
     if (refusal !== null) throw refusal;
     const call = create(record);
+    call.surroundings = this.#told;
+    this.#told.starts.called(call);
     if (path !== null) this.#inner.set(path, call);
     if (call.record !== null) call.record.reached = true;
     if (call instanceof BodyCall) this.#undoable.called(call, aliases);
@@ -182,7 +197,7 @@ export class CodeRun {
     };
     runOutside(main).then(
       (value) => end(toRunResult(value, this.#parts.host.limits.maxResultBytes)),
-      (error: unknown) => end({ error }),
+      (error: unknown) => end({ error, failedSteps: this.failures.behind(error, null) }),
     );
   }
 

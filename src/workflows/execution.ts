@@ -10,6 +10,7 @@ import { type InstanceNews, load, observe } from "./instance-news.ts";
 import type { StepRecord } from "./run-journal.ts";
 import type { OpenWait, StepCall } from "./step-call.ts";
 import { crashLoop } from "./step-ending.ts";
+import type { StepFailures } from "./step-failures.ts";
 import type { StepIdentity } from "./step-path.ts";
 import { Turns } from "./turns.ts";
 
@@ -188,6 +189,11 @@ export class Execution implements ParkedExecution {
   /** The database's time. */
   now(): number {
     return this.#parts.time.now();
+  }
+
+  /** The failures of steps that the code was told of. */
+  get failures(): StepFailures {
+    return this.#parts.code.failures;
   }
 
   /** A step is called. */

@@ -124,7 +124,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     checkOptions(options, { label: "restart", fields: ["from"] });
     if (options.from !== undefined) {
       const from = checkRestartPoint(options.from, this.#runtime.workflows.settings.maxStepName);
-      await this.#restartWith((steps) => keptBefore(steps, from));
+      await this.#restartWith("received", (steps) => keptBefore(steps, from));
       return;
     }
     const { instance } = await this.#change("restart");
@@ -135,7 +135,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   /** What is kept may be streams of earlier runs: those stay, and go with the instance. */
   async retryFailedStep(): Promise<void> {
-    await this.#restartWith((steps, { status, error }) => {
+    await this.#restartWith("all", (steps, { status, error }) => {
       if (status === "errored") return keptWithoutFailed(steps, error as string);
       throw new ConflictError(
         "instance.not_errored",
@@ -166,13 +166,16 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   }
 
   /** Begins the next run with what is to be kept of this one. Somebody else may restart it at the same time: then we look again. */
-  async #restartWith(choose: (steps: StepEntries[], record: InstanceRecord) => StepEntries[]): Promise<void> {
+  async #restartWith(
+    events: KeptEntries["events"],
+    choose: (steps: StepEntries[], record: InstanceRecord) => StepEntries[],
+  ): Promise<void> {
     for (;;) {
       const record = await this.#record();
       const history = await this.#runtime.store.instances.load({ ref: record.ref, run: record.run, instance: record });
       if (history === null) continue;
       const positions = positionsOf(choose(groupBySteps(history.entries), record));
-      const { changed } = await this.#change("restart", { run: record.run, positions });
+      const { changed } = await this.#change("restart", { run: record.run, positions, events });
       if (changed) return;
     }
   }

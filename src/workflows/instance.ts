@@ -68,12 +68,12 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   terminate(options?: { readonly rollback?: boolean }): Promise<void>;
   /**
    * Begins anew with the same params, whatever its state. Earlier runs stay in the history; events that wait are dropped. With
-   * `from`, what had ended before that step keeps its results.
+   * `from`, what began before that step and has ended keeps its results.
    */
   restart(options?: { readonly from?: RestartPoint }): Promise<void>;
   /**
-   * Where it is errored: begins a run that keeps the results of all steps but those whose errors ended it, which are tried again
-   * with fresh attempts.
+   * Where it is errored: begins a run that keeps the results of all steps but those whose failures ended it, which are tried again
+   * with fresh attempts. Events that no kept step has received stay.
    */
   retryFailedStep(): Promise<void>;
   /** Deletes it with its history, whatever its state. */

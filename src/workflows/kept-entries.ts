@@ -2,6 +2,7 @@ import { ConflictError, InvalidInputError, NotFoundError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { JournalEntry } from "../store/instance-records.ts";
 import { checkStepName } from "./names.ts";
+import { StoredStarts } from "./start-order.ts";
 import { describeStep, pathOf } from "./step-path.ts";
 
 /** Where a restart begins. */
@@ -10,13 +11,15 @@ export interface RestartPoint {
   readonly name: string;
   /** Which call of that name. Default: 1. */
   readonly count?: number;
-  /** Needed where steps of several types have that name. */
+  /** Default: `do`. */
   readonly type?: "do" | "sleep" | "waitForEvent";
 }
 
 /** One step of a run, in the journal. */
 export interface StepEntries {
   readonly path: string;
+  /** Its place in the order in which steps began. */
+  readonly began: number;
   /** In the order of their positions. */
   readonly entries: readonly JournalEntry[];
   /** What it came to; null if it hasn't ended. */
@@ -28,43 +31,50 @@ const TYPES: readonly unknown[] = ["do", "sleep", "waitForEvent"] satisfies Rest
 export function checkRestartPoint(from: unknown, maxStepName: number): RestartPoint {
   const fields = ["name", "count", "type"];
   checkOptions(from, { label: "from", fields });
-  const { name, count = 1, type } = from as RestartPoint;
+  const { name, count = 1, type = "do" } = from as RestartPoint;
   checkStepName(name, maxStepName);
   if (!Number.isInteger(count) || count < 1) throw invalid("from.count must be a whole number above zero");
-  if (type !== undefined && !TYPES.includes(type)) throw invalid(`from.type must be one of ${TYPES.join(", ")}`);
-  return type === undefined ? { name, count } : { name, count, type };
+  if (!TYPES.includes(type)) throw invalid(`from.type must be one of ${TYPES.join(", ")}`);
+  return { name, count, type };
 }
 
-/** The steps of a run, in the order of their first entries. */
+/** The steps of a run, in the order in which they began. */
 export function groupBySteps(entries: readonly JournalEntry[]): StepEntries[] {
-  const steps = new Map<string, JournalEntry[]>();
+  const steps = new Map<string, { began: number; entries: JournalEntry[] }>();
+  const starts = new StoredStarts();
   for (const entry of entries) {
     if (entry.type === "rollback") continue;
     const path = pathOf(entry);
-    const known = steps.get(path);
-    if (known === undefined) steps.set(path, [entry]);
-    else known.push(entry);
+    const step = steps.get(path) ?? { began: Number.NaN, entries: [] };
+    steps.set(path, step);
+    step.entries.push(entry);
+    // What has told nothing but its progress began after everything before that, as far as we know.
+    if (entry.kind === "progress") step.began ||= starts.latest + 0.5;
+    else if (!Number.isInteger(step.began)) step.began = starts.next(entry);
   }
-  return [...steps].map(([path, own]) => ({ path, entries: own, ending: own.find(isEnding) ?? null }));
+  return Array.from(steps, ([path, step]) => ({ path, ...step, ending: step.entries.find(isEnding) ?? null })).sort(
+    (left, right) => left.began - right.began,
+  );
 }
 
-/** What a restart from a step keeps: everything that had ended of what is in the journal before that step. */
-export function keptBefore(steps: readonly StepEntries[], { name, count = 1, type }: RestartPoint): StepEntries[] {
-  const found = steps.findIndex(({ entries: [entry] }) => {
-    const own = entry as JournalEntry;
-    const matches = own.name === name && own.count === count && (type === undefined || own.type === type);
-    return matches && own.parent === null && own.type !== "create";
-  });
-  if (found < 0) {
-    const wanted =
-      type === undefined ? `"${name}"${count === 1 ? "" : `#${count}`}` : describeStep({ type, name, count });
+/** What a restart from a step keeps: everything that had ended of what began before that step. */
+export function keptBefore(
+  steps: readonly StepEntries[],
+  { name, count = 1, type = "do" }: RestartPoint,
+): StepEntries[] {
+  const isNamed = ({ entries: [entry] }: StepEntries) =>
+    entry?.name === name && entry.count === count && entry.parent === null;
+  const named = steps.filter(isNamed);
+  const found = named.find(({ entries: [entry] }) => entry?.type === type);
+  if (found === undefined) {
+    const others = named.map(({ entries: [entry] }) => entry?.type).filter((other) => TYPES.includes(other));
+    const hint = others.length === 0 ? "" : ` It has one of the type ${others.join(", ")}: name that as from.type.`;
     throw new NotFoundError(
       "step.not_found",
-      `This run has no step ${wanted} to begin from: see the instance's history.`,
+      `This run has no step ${describeStep({ type, name, count })} to begin from: see the instance's history.${hint}`,
     );
   }
-  const { path } = steps[found] as StepEntries;
-  return steps.slice(0, found).filter((step) => step.ending !== null && !isInside(step, path));
+  return steps.slice(0, steps.indexOf(found)).filter((step) => step.ending !== null);
 }
 
 /** The positions of these steps' entries. Refuses what was rolled back: its effects aren't there any more. */
@@ -78,11 +88,6 @@ export function positionsOf(steps: readonly StepEntries[]): number[] {
     );
   }
   return entries.map(({ position }) => position).sort((left, right) => left - right);
-}
-
-/** Whether it was called inside of the step of this path. */
-export function isInside({ path }: StepEntries, outer: string): boolean {
-  return path.startsWith(`${outer}/`);
 }
 
 function isEnding({ kind, dueAt }: JournalEntry): boolean {

@@ -1,4 +1,5 @@
 import type { JournalEntry } from "../store/instance-records.ts";
+import { StoredStarts } from "./start-order.ts";
 import { pathOf, type StepIdentity } from "./step-path.ts";
 
 /** What is stored about the attempts at a step, or at its rollback. */
@@ -19,6 +20,8 @@ export interface AttemptRecord {
 
 /** Everything that is stored about one step of a run. */
 export interface StepRecord extends StepIdentity, AttemptRecord {
+  /** Its place in the order in which steps began; null if it has told nothing but its progress. */
+  began: number | null;
   /** Whether the code has called this step. */
   reached: boolean;
   /** What is stored about its rollback; null if it had none when it began. */
@@ -31,11 +34,17 @@ export class RunJournal {
   rollingBack: JournalEntry | null = null;
   /** Steps that have a rollback, in the order in which they began. */
   readonly undoable: StepRecord[] = [];
+  readonly #starts = new StoredStarts();
   /** Made when there is something to remember: most runs are never loaded. */
   #records: Map<string, StepRecord> | undefined;
 
   constructor(entries: readonly JournalEntry[] = []) {
     for (const entry of entries) this.#add(entry);
+  }
+
+  /** The latest place in the order of starts. */
+  get latestStart(): number {
+    return this.#starts.latest;
   }
 
   /** What is stored about the n-th call of this step, under its name or an older one. */
@@ -54,8 +63,13 @@ export class RunJournal {
   }
 
   #add(entry: JournalEntry): void {
-    if (entry.kind === "rollingBack") this.rollingBack = entry;
-    else add(entry, this.#recordOf(entry), this.undoable);
+    if (entry.kind === "rollingBack") {
+      this.rollingBack = entry;
+      return;
+    }
+    const record = this.#recordOf(entry);
+    if (entry.kind !== "progress") record.began ??= this.#starts.next(entry);
+    add(entry, record, this.undoable);
   }
 
   #recordOf(entry: JournalEntry): StepRecord {
@@ -64,7 +78,7 @@ export class RunJournal {
     this.#records ??= new Map();
     let record = this.#records.get(path);
     if (record === undefined) {
-      record = { type, name, count, parent, ...noAttempts(), reached: false, undo: null };
+      record = { type, name, count, parent, ...noAttempts(), began: null, reached: false, undo: null };
       this.#records.set(path, record);
     }
     return record;

@@ -1,7 +1,9 @@
 import type { EntryKind, NewEntry, StepType } from "../store/instance-records.ts";
 import type { StepRollback } from "./rollback-options.ts";
 import type { AttemptRecord, StepRecord } from "./run-journal.ts";
+import type { StartOrder } from "./start-order.ts";
 import type { StepPolicy } from "./step-config.ts";
+import type { StepFailures } from "./step-failures.ts";
 import { describeStep, pathOf, type StepIdentity } from "./step-path.ts";
 
 /** How a step ends for the code that called it. */
@@ -19,8 +21,13 @@ export class StepCall implements StepIdentity {
   /** What was stored about it before this execution. */
   readonly record: StepRecord | null;
   readonly promise: Promise<unknown>;
+  /** Its place in the order in which the code called its steps. */
+  began = 0;
+  /** Given where the code has called it, and not the rollback. */
+  surroundings: { readonly starts: StartOrder; readonly failures: StepFailures } | null = null;
   #resolve!: (value: unknown) => void;
   #reject!: (error: unknown) => void;
+  #failure: { readonly error: unknown } | undefined;
 
   constructor({ type, name, count, parent }: StepIdentity, record: StepRecord | null) {
     this.type = type;
@@ -35,17 +42,28 @@ export class StepCall implements StepIdentity {
   }
 
   end(ending: StepEnding): void {
-    if ("value" in ending) this.#resolve(ending.value);
-    else this.#reject(ending.error);
+    if ("value" in ending) {
+      this.#resolve(ending.value);
+      return;
+    }
+    this.#failure = ending;
+    this.tellAgain();
+    this.#reject(ending.error);
   }
 
-  /** An entry of this step. */
+  /** The code waits for it, perhaps once more: if it has failed, that is what the code is told. */
+  tellAgain(): void {
+    if (this.#failure !== undefined) this.surroundings?.failures.told(this, this.#failure.error);
+  }
+
+  /** An entry of this step, to be written after those that were made before. */
   entry(
     kind: EntryKind,
     { attempt = 0, value = null, dueAt = null, event = null }: EntryDetails = NO_DETAILS,
   ): NewEntry {
     const { type, name, count, parent } = this;
-    return { kind, type, name, count, parent, attempt, value, dueAt, event };
+    const began = kind === "progress" ? null : (this.surroundings?.starts.writes(this) ?? null);
+    return { kind, type, name, count, parent, attempt, value, dueAt, event, began };
   }
 }
 

@@ -49,14 +49,17 @@ export class Steps implements WorkflowStep {
     second?: Body | RollbackOptions,
     third?: RollbackOptions,
   ): Promise<Result> {
+    this.#goOn();
     return tolerated(this.#do(name, first, second, third));
   }
 
   sleep(name: string, duration: Duration): Promise<void> {
+    this.#goOn();
     return tolerated(this.#sleep(name, duration));
   }
 
   sleepUntil(name: string, time: Date | number): Promise<void> {
+    this.#goOn();
     return tolerated(this.#sleepUntil(name, time));
   }
 
@@ -64,11 +67,19 @@ export class Steps implements WorkflowStep {
     name: string,
     options: { readonly type: string; readonly timeout?: Duration },
   ): Promise<ReceivedEvent<Payload>> {
+    this.#goOn();
     return tolerated(this.#waitForEvent(name, options));
   }
 
   create(workflow: unknown, options?: CreateOptions<unknown>): Promise<never> {
+    this.#goOn();
     return tolerated(this.#create(workflow, options));
+  }
+
+  /** The code calls a step, which may be refused: what failed before isn't what it throws about from now on. */
+  #goOn(): void {
+    const { failures, instance } = this.#execution;
+    if (failures.any) failures.wentOn((presentScope(instance) ?? this.#scope).parent);
   }
 
   async #do<Result>(

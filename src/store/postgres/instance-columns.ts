@@ -68,8 +68,9 @@ export function shapeOf(commits: readonly InstanceCommit[]): CommitShape {
   return { outcomes, entries, limited, hooks: commits.some(({ hook }) => hook !== undefined) };
 }
 
-function isPlain({ kind, value, dueAt, event, parent }: NewEntry): boolean {
-  return kind === "completed" && value !== null && dueAt === null && event === null && parent === null;
+function isPlain({ kind, value, dueAt, event, parent, began = null }: NewEntry): boolean {
+  const ordinary = dueAt === null && event === null && parent === null && began === null;
+  return ordinary && kind === "completed" && value !== null;
 }
 
 type ColumnShape = Pick<CommitShape, "outcomes" | "entries" | "hooks">;
@@ -137,7 +138,15 @@ function entryColumns(commits: readonly InstanceCommit[], { entries }: ColumnSha
   ];
   if (entries === "plain") return [...places, ...steps, jsonArray(values)];
   const details = [integers(({ dueAt }) => dueAt), integers(({ event }) => event)];
-  return [...places, ...steps, textArray(values), texts(({ kind }) => kind), ...details, texts(({ parent }) => parent)];
+  return [
+    ...places,
+    ...steps,
+    textArray(values),
+    texts(({ kind }) => kind),
+    ...details,
+    texts(({ parent }) => parent),
+    integers(({ began = null }) => began),
+  ];
 }
 
 export function eventColumns(events: readonly EventInsert[]): unknown[] {

@@ -82,7 +82,16 @@ export class PostgresInstanceOperations extends PostgresStatements {
     const newKeys = [keys !== null, keys?.slotKey ?? null, keys?.rateKey ?? null];
     if (kept === undefined) return this.#change("restart", instance, { more: [statuses, params, ...newKeys] });
     const { namespace, name, id } = instance;
-    const values = [this.now(), namespace, name, id, integerArray(kept.positions), params, kept.run];
+    const values = [
+      this.now(),
+      namespace,
+      name,
+      id,
+      integerArray(kept.positions),
+      params,
+      kept.run,
+      kept.events === "all",
+    ];
     return toChange((await this.run(restartInstanceWith, values)).rows[0]);
   }
 

@@ -57,6 +57,7 @@ function insertEntries(
       entry.event,
       entry.parent,
       now,
+      entry.began ?? null,
     ]);
     if (inserted === 1 || resent) continue;
     if (index > 0) driver.run(DELETE_ENTRIES, [ref, run, position, position + index]);

@@ -150,12 +150,12 @@ export class SqliteInstanceOperations {
   }
 
   /** Gives false if it has another run by now. */
-  #keep(instance: InstanceName, { run, positions }: KeptEntries): boolean {
+  #keep(instance: InstanceName, { run, positions, events }: KeptEntries): boolean {
     const present = this.#get(instance);
     if (present?.run !== run) return false;
-    for (const statement of [KEEP_ENTRIES, KEEP_EVENTS]) {
-      this.driver.run(statement, [present.ref, run, JSON.stringify(positions)]);
-    }
+    const parameters = [present.ref, run, JSON.stringify(positions)];
+    this.driver.run(KEEP_ENTRIES, parameters);
+    this.driver.run(KEEP_EVENTS, [...parameters, Number(events === "all")]);
     return true;
   }
 

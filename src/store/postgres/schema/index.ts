@@ -7,6 +7,7 @@ import { instanceTraits } from "./instance-traits.ts";
 import { lines } from "./lines.ts";
 import { rollbacks } from "./rollbacks.ts";
 import { schedules } from "./schedules.ts";
+import { stepStarts } from "./step-starts.ts";
 import { streams } from "./streams.ts";
 import { subjects } from "./subjects.ts";
 import { workflows } from "./workflows.ts";
@@ -24,5 +25,6 @@ export function schemaMigrations(schema: SchemaPrefix): Migration[] {
     { owner: "perdure", number: 8, name: "catalog", breaking: false, sql: catalog(schema) },
     { owner: "perdure", number: 9, name: "lines", breaking: false, sql: lines(schema) },
     { owner: "perdure", number: 10, name: "debounce", breaking: false, sql: debounce(schema) },
+    { owner: "perdure", number: 11, name: "step starts", breaking: false, sql: stepStarts(schema) },
   ];
 }

@@ -13,8 +13,8 @@ import { freeSlots } from "./tell-lines.ts";
 
 /** Of those that finish now: what was finished by the first sending has its hook. */
 const ENDED = "(select item.ref from item where item.held and item.kind <> 'running')";
-const ENTRY_COLUMNS = 12;
-const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", "parent"];
+const ENTRY_COLUMNS = 13;
+const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", "parent", "began"];
 
 /**
  * Commits that may have been taken before, with the reply lost. Rows are locked first, in the order of the batch, which is that

@@ -6,7 +6,7 @@ import { freeSlots } from "./tell-lines.ts";
 export interface CommitShape {
   /** `finishing`: some stay with their owners and the others are completed, with an output. */
   readonly outcomes: "running" | "finishing" | "any";
-  /** `plain`: nothing but completed steps that have a value and aren't inside of another. */
+  /** `plain`: nothing but completed steps that have a value, aren't inside of another, and began in the order of their entries. */
   readonly entries: "plain" | "any";
   /** Whether some of those that end or let go hold slots. */
   readonly limited: boolean;
@@ -32,7 +32,7 @@ const PLAIN = {
 };
 const ENTRIES = {
   plain: PLAIN,
-  any: { ...PLAIN, kind: "text", due_at: "bigint", event: "int", parent: "text" },
+  any: { ...PLAIN, kind: "text", due_at: "bigint", event: "int", parent: "text", began: "int" },
 };
 
 /** Equality by another name, as in `isInstanceOf`: these allow no join. */

@@ -15,21 +15,21 @@ export function loadInstances(schema: SchemaPrefix): Statement {
     text: `
 with ${presentRuns(schema, placedBatch(1, { ref: "text", run: "int" }))}
 select present.place, ${LOADED.run} as part, present.wakes as position, null as kind, null as type, null as name, null::int as count,
-  null::int as attempt, null as value, null::bigint as due_at, null::int as event, null as parent, null::bigint as at
+  null::int as attempt, null as value, null::bigint as due_at, null::int as event, null as parent, null::bigint as at, null::int as began
 from present
 union all
 select present.place, ${LOADED.entry}, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value,
-  entry.due_at, entry.event, entry.parent, entry.at
+  entry.due_at, entry.event, entry.parent, entry.at, entry.began
 from present cross join lateral (
   select journal.position, journal.kind, journal.type, journal.name, journal.count, journal.attempt,
     case when journal.kind <> 'progress' then journal.value::text end as value,
-    journal.due_at, journal.event, journal.parent, journal.at
+    journal.due_at, journal.event, journal.parent, journal.at, journal.began
   from ${schema}journal as journal where ${isInstanceOf("journal", "present")} and journal.run = present.run
     and (journal.kind <> 'progress' or journal.value is not null)
   order by journal.position
 ) as entry
 union all
-select present.place, ${LOADED.event}, event.sequence, null, event.type, event.id, null, null, event.payload, null, null, null, event.at
+select present.place, ${LOADED.event}, event.sequence, null, event.type, event.id, null, null, event.payload, null, null, null, event.at, null
 from present cross join lateral (
   select event.sequence, event.type, event.id, event.payload::text as payload, event.at
   from ${schema}event as event where ${isInstanceOf("event", "present")} and event.run = present.run

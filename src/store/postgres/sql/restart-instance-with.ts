@@ -2,11 +2,11 @@ import { keepPastRun, TELL_CHANGE, tellLines, WRITE_RESTART } from "./change-ins
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { isInstanceOf, NOW } from "./statement.ts";
 
-const COLUMNS = ["kind", "type", "name", "count", "attempt", "value", "due_at", "event", "parent", "at"];
+const COLUMNS = ["kind", "type", "name", "count", "attempt", "value", "due_at", "event", "parent", "at", "began"];
 
 /**
  * A restart whose run begins with copies of some entries of the present run, at its first positions, and with the events that
- * they received; only if `$7` is the present run. Indexes: instance_id, then instance_pkey; journal_pkey, event_pkey.
+ * they received, or, with `$8`, all of them; only if `$7` is the present run. Indexes: instance_id, then instance_pkey; journal_pkey, event_pkey.
  */
 export function restartInstanceWith(schema: SchemaPrefix): Statement {
   const entry = COLUMNS.map((column) => `kept.${column}`).join(", ");
@@ -34,7 +34,7 @@ events as (
   from target cross join lateral (
     select * from ${schema}event as event where ${isInstanceOf("event", "target")} and event.run = target.run
   ) as event
-  where event.sequence in (select kept.event from kept where kept.event is not null)
+  where $8::boolean or event.sequence in (select kept.event from kept where kept.event is not null)
 ),
 changed as (
   update ${schema}instance as instance set

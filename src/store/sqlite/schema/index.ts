@@ -6,6 +6,7 @@ import { INSTANCE_TRAITS } from "./instance-traits.ts";
 import { LINES } from "./lines.ts";
 import { ROLLBACKS } from "./rollbacks.ts";
 import { SCHEDULES } from "./schedules.ts";
+import { STEP_STARTS } from "./step-starts.ts";
 import { STREAMS } from "./streams.ts";
 import { SUBJECTS } from "./subjects.ts";
 import { WORKFLOWS } from "./workflows.ts";
@@ -22,4 +23,5 @@ export const schemaMigrations: readonly Migration[] = [
   { owner: "perdure", number: 8, name: "catalog", breaking: false, sql: CATALOG },
   { owner: "perdure", number: 9, name: "lines", breaking: false, sql: LINES },
   { owner: "perdure", number: 10, name: "debounce", breaking: false, sql: DEBOUNCE },
+  { owner: "perdure", number: 11, name: "step starts", breaking: false, sql: STEP_STARTS },
 ];
