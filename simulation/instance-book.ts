@@ -25,6 +25,7 @@ import { isProgress, ProgressBook } from "./progress-book.ts";
 import { ROLLBACK_KINDS, RollbackBook } from "./rollback-book.ts";
 import { ScheduleBook } from "./schedule-book.ts";
 import { StreamBook } from "./stream-book.ts";
+import { WaitBook } from "./wait-book.ts";
 import type { World } from "./world.ts";
 
 type Written = Extract<InstanceCommitResult, { result: "written" }>;
@@ -45,6 +46,7 @@ export class InstanceBook {
   readonly endings: EndingBook;
   readonly progress: ProgressBook;
   readonly streams: StreamBook;
+  readonly waits: WaitBook;
   /** Calls of the application that aren't answered yet. */
   readonly asked: Set<{ readonly process: string; readonly label: string }> = new Set();
   /** Refs of what has changed since the rows were last compared. */
@@ -66,6 +68,7 @@ export class InstanceBook {
     this.endings = new EndingBook(world, hooks);
     this.progress = new ProgressBook(world, this);
     this.streams = new StreamBook(world, this);
+    this.waits = new WaitBook(world, this);
   }
 
   find({ name, id }: Pick<InstanceName, "name" | "id">): InstanceAccount | undefined {
@@ -200,6 +203,7 @@ export class InstanceBook {
       this.#violate(rule, `${lock} claimed ${account.ref} of ${account.lock}, due at ${account.availableAt}`);
     }
     if (account.paused && !account.held) this.#violate("paused instances are never claimed", account.ref);
+    this.waits.claimed(account.ref);
     const takenOver = account.held;
     if (takenOver) {
       account.recoveries++;
@@ -289,6 +293,7 @@ export class InstanceBook {
     if (entry.type === "sleep" && entry.kind === "completed" && (deadline ?? 0) > at) {
       this.#violate("nothing runs before its time", `${label} slept ${Number(deadline) - at} ms too little`);
     }
+    this.waits.entered(account, label, entry, at);
     if (isProgress(entry)) this.progress.entered(label, entry, lock, earlier);
     if (entry.kind === "completed") this.streams.completed(account, label, entry, lock);
     if (entry.type === "do") this.bodies.entered(account, label, entry, earlier);
@@ -306,6 +311,7 @@ export class InstanceBook {
     }
     account.held = false;
     account.toldOfPause = false;
+    if (outcome.kind === "parked" || outcome.kind === "released") this.waits.letGo(account);
     if (outcome.kind === "released") {
       account.lock = null;
       account.availableAt = account.paused ? null : at;

@@ -6,7 +6,9 @@ import type { SimulatedProcess } from "./simulated-process.ts";
 export async function restartFromStep(process: SimulatedProcess, account: InstanceAccount): Promise<void> {
   const { world } = process.surroundings;
   const { name, id } = account;
-  const steps = runOf(account).journal.filter(({ parent, type }) => parent === null && type !== "create");
+  const steps = runOf(account).journal.filter(
+    ({ parent, type }) => parent === null && type !== "create" && type !== "rollback",
+  );
   const nothing = { name: "nothing", count: 1, type: "do" } as const;
   const { name: step, count, type } = steps.length === 0 ? nothing : world.random.pick(steps);
   world.note(process.name, `restarts ${name} ${id} from ${step}#${count}`);

@@ -93,21 +93,29 @@ export class Script implements Witness {
     return this.#step.do(name, config, (ctx) => this.#body(ctx, DEFAULT_LIMIT, async () => {}));
   }
 
-  sleep(name: string, milliseconds: number): Promise<unknown> {
-    return this.#witness(this.#identify("sleep", name), () => this.#step.sleep(name, milliseconds));
+  async sleep(name: string, milliseconds: number): Promise<unknown> {
+    const identity = this.#identify("sleep", name);
+    const { waits } = this.#process.surroundings.instances;
+    const earliest = waits.called(this.#process.name, this.#name, identity, milliseconds);
+    const value = await this.#witness(identity, () => this.#step.sleep(name, milliseconds));
+    waits.ended(`${this.#instanceId}/${identity}`, earliest);
+    return value;
   }
 
   /** Gives the event's number, or null if none came in time. The name begins with the type. */
   async wait(name: string, timeout: number): Promise<number | null> {
     const [type] = name.split(" ") as [string];
     const identity = this.#identify("waitForEvent", name);
+    const { waits } = this.#process.surroundings.instances;
+    const earliest = waits.called(this.#process.name, this.#name, identity, timeout);
     try {
       const wait = () => this.#step.waitForEvent<{ n: number }>(name, { type, timeout });
       const { payload } = (await this.#witness(identity, wait)) as { payload: { n: number } };
       return payload.n;
     } catch (error) {
-      if (error instanceof EventTimeoutError) return null;
-      throw error;
+      if (!(error instanceof EventTimeoutError)) throw error;
+      waits.ended(`${this.#instanceId}/${identity}`, earliest);
+      return null;
     }
   }
 
@@ -126,6 +134,10 @@ export class Script implements Witness {
   /** Ends the process, if the plan says so. */
   mayKill(): void {
     if (this.params.plans[0]?.[0] === "kill") this.#process.kill("its workflow ends it");
+  }
+
+  get #name(): { name: string; id: string } {
+    return { name: this.#workflow, id: this.#instanceId };
   }
 
   #call(name: string, limit: number, call: () => Promise<unknown>): Promise<unknown> {

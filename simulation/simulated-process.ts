@@ -32,7 +32,8 @@ import type { SimulationOptions } from "./simulation-options.ts";
 import type { TriggerRecord } from "./trigger-record.ts";
 import { Lane, type World } from "./world.ts";
 
-const ERRAND_MS = 10_000;
+/** How long errands drain: some for less than most waits take. */
+const ERRANDS_MS = [10_000, 1500, 300] as const;
 
 /** What all processes of a world share. */
 export interface Surroundings {
@@ -134,7 +135,7 @@ export class SimulatedProcess {
     const { skew } = this.clock;
     this.surroundings.world.note(this.name, `starts as a ${this.role}${skew === 0 ? "" : `, ${skew} ms wrong`}`);
     if (this.role === "worker") this.loop.start();
-    if (this.role === "errand") void this.#leave("errand", () => this.loop.drain(ERRAND_MS));
+    if (this.role === "errand") void this.#leave("errand", () => this.loop.drain(this.#errandMs));
   }
 
   /** Whether it should take what is due. */
@@ -200,6 +201,10 @@ export class SimulatedProcess {
     };
     triggers.set(record.n, record);
     return record;
+  }
+
+  get #errandMs(): number {
+    return ERRANDS_MS[Number(this.name.slice(1)) % ERRANDS_MS.length] as number;
   }
 
   /** Ends in good order: afterwards it owns nothing, unless a call was lost or late: nobody knows then who owns what. */

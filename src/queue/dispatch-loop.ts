@@ -150,12 +150,12 @@ export class DispatchLoop implements WorkTaker {
     if (source === null) return null;
     const place = this.#worker.reserve();
     if (place === null) return null;
-    const { lock, leaseMs, cancel } = place;
+    const { lock, leaseMs, requestedAt, cancel } = place;
     return {
       lock,
       leaseMs,
       cancel,
-      start: (claimed: ClaimedWork[Kind]) => place.start(source.toWork(claimed), source),
+      start: (claimed: ClaimedWork[Kind]) => place.start(source.toWork(claimed, requestedAt), source),
     };
   }
 

@@ -11,8 +11,8 @@ export interface ProcessorSource extends WorkSource {
   readonly namespaces: readonly string[];
   /** Whether this process knows how to run what has this name. */
   handles(namespace: string, name: string): boolean;
-  /** A row that this process has claimed. */
-  toWork(claimed: ClaimedWork[WorkKind]): Work;
+  /** A row that this process has claimed; `askedAt` is the monotonic time at which it asked for it. */
+  toWork(claimed: ClaimedWork[WorkKind], askedAt: number): Work;
   /** Another process says that something has happened in one of the namespaces. */
   heard?(): void;
   /** Does what is due and takes no place. Gives milliseconds until it wants to be called again; null if there is no need to. */

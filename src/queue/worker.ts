@@ -124,6 +124,7 @@ export class Worker {
     return {
       lock: this.#birthToken,
       leaseMs,
+      requestedAt,
       start: (work, source) => {
         this.#leases.hold(work, source, requestedAt);
         this.#start(work);
@@ -293,6 +294,8 @@ export class Worker {
 export interface Place {
   readonly lock: string;
   readonly leaseMs: number;
+  /** By the monotonic clock: the work is written later. */
+  readonly requestedAt: number;
   start(work: Work, source: WorkSource): void;
   cancel(): void;
 }

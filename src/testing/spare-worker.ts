@@ -49,7 +49,7 @@ export class SpareWorker implements WorkTaker {
       lock,
       leaseMs,
       cancel,
-      start: (claimed: ClaimedWork[Kind]) => place.start(source.toWork(claimed), source),
+      start: (claimed: ClaimedWork[Kind]) => place.start(source.toWork(claimed, place.requestedAt), source),
     };
   }
 

@@ -76,7 +76,7 @@ export class AttemptResults {
       return;
     }
     bodies.ended(call);
-    const dueAt = delay === null ? null : time.now() + Math.ceil(delay);
+    const dueAt = delay === null ? null : time.after(delay);
     const entry = call.entry("failed", { attempt: call.attempt, value, dueAt });
     commits.add(entry);
     if (dueAt === null) {
@@ -111,7 +111,7 @@ export class AttemptResults {
       isNonRetryable(error) || error instanceof StreamRefusedError || (ours && error instanceof PerdureError);
     let delay: number | null = null;
     if (!refused && call.attempt <= call.policy.limit) {
-      delay = requestedDelay(error, host.clock.now());
+      delay = requestedDelay(error, this.#parts.time.now());
       delay ??= await chooseDelay(call.policy, context, error, host);
     }
     // The function that chose the delay may have taken its time: the run may be over, or be rolled back.

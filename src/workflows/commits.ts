@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.ts";
 import type {
   InstanceCommit,
   InstanceCommitResult,
@@ -14,7 +15,8 @@ export type WrittenCommit = Extract<InstanceCommitResult, { result: "written" }>
 
 /** Who is told what became of a commit. */
 export interface CommitListener {
-  written(commit: InstanceCommit, answer: WrittenCommit): void;
+  /** `askedAt` is the monotonic time at which it was sent. */
+  written(commit: InstanceCommit, answer: WrittenCommit, askedAt: number): void;
   superseded(): void;
   /** The store failed. */
   failed(error: unknown): void;
@@ -27,23 +29,26 @@ export class Commits {
   readonly #instance: InstanceName;
   readonly #send: (commit: InstanceCommit) => Promise<InstanceCommitResult>;
   readonly #pause: PauseFlag;
+  readonly #clock: Clock;
   readonly #listener: CommitListener;
   /** Where the next entry goes. */
   #position = 1;
   #pending: NewEntry[] = [];
   #writing: Promise<void> | undefined;
+  /** Whether a commit wasn't written, as far as we know: what comes after it must not be, either. */
+  #broken = false;
 
   constructor(
     instance: InstanceName,
     send: (commit: InstanceCommit) => Promise<InstanceCommitResult>,
-    pause: PauseFlag,
+    { pause, clock, limits }: { readonly pause: PauseFlag; readonly clock: Clock; readonly limits: JournalLimits },
     listener: CommitListener,
-    limits: JournalLimits,
   ) {
     this.room = new JournalRoom(limits);
     this.#instance = instance;
     this.#send = send;
     this.#pause = pause;
+    this.#clock = clock;
     this.#listener = listener;
   }
 
@@ -83,27 +88,30 @@ export class Commits {
   async writeLast(lease: InstanceLease, outcome: (substantial: boolean) => InstanceOutcome): Promise<void> {
     await this.#writing?.catch(() => {});
     const { substantial } = this;
-    const entries = this.#pending.splice(0);
+    const pending = this.#pending.splice(0);
+    const entries = this.#broken ? [] : pending;
     const instance = this.#instance;
     await this.#send({ ...lease, instance, position: this.#position, entries, outcome: outcome(substantial) });
   }
 
   async #write(commit: InstanceCommit): Promise<void> {
     const { changes } = this.#pause;
+    const askedAt = this.#clock.monotonic();
     try {
       const answer = await this.#send(commit);
       this.#writing = undefined;
-      if (answer.result === "superseded") this.#listener.superseded();
-      else this.#written(commit, this.#pause.correct(answer, changes));
+      if (answer.result === "superseded") {
+        this.#broken = true;
+        this.#listener.superseded();
+        return;
+      }
+      this.#position += commit.entries.length;
+      this.#listener.written(commit, this.#pause.correct(answer, changes), askedAt);
     } catch (error) {
       this.#writing = undefined;
+      this.#broken = true;
       this.#listener.failed(error);
     }
-  }
-
-  #written(commit: InstanceCommit, answer: WrittenCommit): void {
-    this.#position += commit.entries.length;
-    this.#listener.written(commit, answer);
   }
 }
 

@@ -19,7 +19,11 @@ export interface ParkedExecution {
   readonly instance: ClaimedInstance;
   /** The lease that it had. */
   readonly lease: InstanceLease;
-  continue(lease: InstanceLease, news: { wakes: number; at: number }, onLastCommit: () => void): Promise<ExecutionEnd>;
+  continue(
+    lease: InstanceLease,
+    news: { wakes: number; at: number; askedAt: number },
+    onLastCommit: () => void,
+  ): Promise<ExecutionEnd>;
 }
 
 /** What an execution needs of the world around it. */

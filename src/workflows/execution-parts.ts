@@ -42,11 +42,11 @@ export class ExecutionParts {
   readonly progress: Progress;
   readonly results: AttemptResults;
 
-  constructor(instance: ClaimedInstance, host: ExecutionHost, listener: ExecutionListener) {
+  constructor(instance: ClaimedInstance, askedAt: number, host: ExecutionHost, listener: ExecutionListener) {
     this.instance = instance;
     this.host = host;
     this.possession = new Possession(instance);
-    this.time = new DatabaseTime(host.clock, instance.claimedAt);
+    this.time = new DatabaseTime(host.clock, instance.claimedAt, askedAt);
     this.feed = new EventFeed(instance.wakes);
     this.lookup = new EventLookup(host, this.time, this.feed, this.waits);
     this.bodies = this.#createBodies();
@@ -87,7 +87,8 @@ export class ExecutionParts {
     const { instance, host, possession } = this;
     const limited = instance.slotKey !== null; // somebody else may have its slot when we let go
     const send = (commit: InstanceCommit) => host.commit(limited ? { ...commit, limited } : commit, instance);
-    return new Commits(instance, send, possession.pause, listener, host.limits);
+    const means = { pause: possession.pause, clock: host.clock, limits: host.limits };
+    return new Commits(instance, send, means, listener);
   }
 
   #createResults(listener: ExecutionListener): AttemptResults {

@@ -6,7 +6,7 @@ import { isSubstantial, type WrittenCommit } from "./commits.ts";
 import { type FinalOutcome, toEnd } from "./execution-end.ts";
 import type { ExecutionEnd, ExecutionHost, ParkedExecution } from "./execution-host.ts";
 import { ExecutionParts } from "./execution-parts.ts";
-import { type InstanceNews, load, observe } from "./instance-news.ts";
+import { load, observe, type TimedNews } from "./instance-news.ts";
 import type { StepRecord } from "./run-journal.ts";
 import type { OpenWait, StepCall } from "./step-call.ts";
 import { crashLoop } from "./step-ending.ts";
@@ -33,14 +33,17 @@ export class Execution implements ParkedExecution {
   readonly #parts: ExecutionParts;
   readonly #turns: Turns;
   #onLastCommit: (() => void) | undefined;
+  /** When it was abandoned. */
+  #onlyWaited = false;
 
-  constructor(instance: ClaimedInstance, host: ExecutionHost) {
+  /** `askedAt` is the monotonic time at which the claim was sent. */
+  constructor(instance: ClaimedInstance, askedAt: number, host: ExecutionHost) {
     this.instance = instance;
-    this.#parts = new ExecutionParts(instance, host, {
+    this.#parts = new ExecutionParts(instance, askedAt, host, {
       goOn: () => this.#goOn(),
       soon: () => this.#turns.soon(),
       arrive: (deliver) => this.#turns.arrive(deliver),
-      written: (commit, answer) => this.#written(commit, answer),
+      written: (commit, answer, askedAt) => this.#written(commit, answer, askedAt),
       superseded: () => this.supersede(),
       failed: (error) => this.fail(error),
     });
@@ -89,14 +92,10 @@ export class Execution implements ParkedExecution {
   }
 
   /** Goes on after it was parked: the code went on, and the instance is ours again. */
-  continue(
-    lease: InstanceLease,
-    { wakes, at }: Omit<InstanceNews, "paused">,
-    onLastCommit: () => void,
-  ): Promise<ExecutionEnd> {
+  continue(lease: InstanceLease, news: Omit<TimedNews, "paused">, onLastCommit: () => void): Promise<ExecutionEnd> {
     const { possession, end } = this.#parts;
     possession.lease = lease;
-    observe(this.#parts, { wakes, at, paused: false });
+    observe(this.#parts, { ...news, paused: false });
     end.reopen();
     this.#onLastCommit = onLastCommit;
     this.#turns.soon();
@@ -121,8 +120,8 @@ export class Execution implements ParkedExecution {
   }
 
   /** What an answer of the database said about the instance; asked when `pauseChanges` was this. */
-  observe(news: InstanceNews, askedAt: number): void {
-    observe(this.#parts, this.#parts.possession.pause.correct(news, askedAt));
+  observe(news: TimedNews, changes: number): void {
+    observe(this.#parts, this.#parts.possession.pause.correct(news, changes));
     this.#turns.soon();
   }
 
@@ -156,19 +155,22 @@ export class Execution implements ParkedExecution {
 
   /** Its lease is over, or is about to be given back. */
   abandon(reason: AttemptAbortedError): void {
+    this.#onlyWaited = this.#onlyWaits;
     this.#drop(reason);
     this.#parts.end.finish({ kind: "abandoned" });
   }
 
-  /** Gives it back after it was abandoned. */
+  /** Gives it back after it was abandoned. What it waits for keeps its deadlines. */
   async release(): Promise<void> {
-    await this.#parts.commits.writeLast(this.lease, (substantial) => this.#giveBack(substantial));
+    const { commits, outcomes } = this.#parts;
+    commits.add(...outcomes.deadlines({ kind: "released" }, { writes: true }));
+    await commits.writeLast(this.lease, (substantial) => this.#giveBack(substantial, this.#onlyWaited));
   }
 
   /** Lets go of it for so long, after the codec could not read or write something. What can't be written is done again. */
   async postpone(delayMs: number): Promise<void> {
     const { commits, feed, time } = this.#parts;
-    const dueAt = time.now() + delayMs;
+    const dueAt = time.after(delayMs);
     const outcome = (): InstanceOutcome => ({ kind: "parked", dueAt, wakes: feed.knownWakes });
     await commits.writeLast(this.lease, outcome).catch((error: unknown) => {
       if (!(error instanceof CodecError)) throw error;
@@ -186,9 +188,9 @@ export class Execution implements ParkedExecution {
 
   // What the code calls
 
-  /** The database's time. */
-  now(): number {
-    return this.#parts.time.now();
+  /** The deadline of a wait that begins now. */
+  after(milliseconds: number): number {
+    return this.#parts.time.after(milliseconds);
   }
 
   /** The failures of steps that the code was told of. */
@@ -224,19 +226,26 @@ export class Execution implements ParkedExecution {
 
   // What it writes
 
-  #giveBack(substantial: boolean): InstanceOutcome {
+  /** Whether time or an event must pass before anything of it can go on. */
+  get #onlyWaits(): boolean {
+    const { bodies, waits, endings, code } = this.#parts;
+    const idle = bodies.running === 0 && bodies.ready === 0 && endings.empty;
+    return idle && waits.size > 0 && code.result === undefined;
+  }
+
+  #giveBack(substantial: boolean, onlyWaits: boolean): InstanceOutcome {
     const { outcomes, possession } = this.#parts;
-    return outcomes.giveBack({ interruptions: possession.interruptions, substantial });
+    return outcomes.giveBack({ interruptions: possession.interruptions, substantial, onlyWaits });
   }
 
   #commit(wanted: InstanceOutcome): void {
     const { commits } = this.#parts;
-    const outcome = wanted.kind === "released" ? this.#giveBack(commits.substantial) : wanted;
+    const outcome = wanted.kind === "released" ? this.#giveBack(commits.substantial, this.#onlyWaits) : wanted;
     if (isFinal(outcome)) this.#onLastCommit?.();
     commits.write(this.lease, outcome);
   }
 
-  #written(commit: InstanceCommit, answer: WrittenCommit): void {
+  #written(commit: InstanceCommit, answer: WrittenCommit, askedAt: number): void {
     const { entries, outcome } = commit;
     const { host, progress, possession, code } = this.#parts;
     host.committed(this.instance.ref);
@@ -247,7 +256,7 @@ export class Execution implements ParkedExecution {
       return;
     }
     if (outcome.kind === "rollingBack") code.beginRollback(outcome.error);
-    observe(this.#parts, answer);
+    observe(this.#parts, { ...answer, askedAt });
     this.#turns.now();
   }
 

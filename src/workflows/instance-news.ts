@@ -8,9 +8,14 @@ export interface InstanceNews {
   readonly at: number;
 }
 
+/** With when it was asked for, by the monotonic clock. */
+export interface TimedNews extends InstanceNews {
+  readonly askedAt: number;
+}
+
 /** What an execution learns from an answer. */
-export function observe({ time, feed, possession }: ExecutionParts, { wakes, paused, at }: InstanceNews): void {
-  time.observe(at);
+export function observe({ time, feed, possession }: ExecutionParts, { wakes, paused, at, askedAt }: TimedNews): void {
+  time.observe(at, askedAt);
   feed.heard(wakes);
   possession.pause.observe(paused);
 }

@@ -35,16 +35,17 @@ export class InstanceSource implements ProcessorSource {
     return this.#runtimes.get(namespace)?.workflows.find(name) !== undefined;
   }
 
-  toWork(instance: ClaimedInstance): InstanceWork {
-    return new InstanceWork(instance, this.#runtimes.get(instance.namespace) as WorkflowRuntime);
+  toWork(instance: ClaimedInstance, askedAt: number): InstanceWork {
+    return new InstanceWork(instance, askedAt, this.#runtimes.get(instance.namespace) as WorkflowRuntime);
   }
 
   async claim(request: WorkClaim): Promise<Work[]> {
     const scopes = this.#scopes;
     if (scopes.length > 1) this.#scopes = [...scopes.slice(1), scopes[0] as HookScope]; // each namespace is the first in turn
     const { statements } = this.store.instances;
-    if (!this.#limited) return this.#toWork(await statements.claim({ ...request, scopes }));
-    return this.#toWork(await this.#claimAndAdmit(request, scopes));
+    const askedAt = this.store.clock.monotonic();
+    if (!this.#limited) return this.#toWork(await statements.claim({ ...request, scopes }), askedAt);
+    return this.#toWork(await this.#claimAndAdmit(request, scopes), askedAt);
   }
 
   async nextWake(options: { takeOver: boolean }): Promise<number | null> {
@@ -56,8 +57,8 @@ export class InstanceSource implements ProcessorSource {
     return wake === null || admission === null ? (wake ?? admission) : Math.min(wake, admission);
   }
 
-  #toWork(claimed: readonly ClaimedInstance[]): Work[] {
-    return claimed.map((instance) => this.toWork(instance));
+  #toWork(claimed: readonly ClaimedInstance[], askedAt: number): Work[] {
+    return claimed.map((instance) => this.toWork(instance, askedAt));
   }
 
   /**
@@ -92,9 +93,10 @@ export class InstanceSource implements ProcessorSource {
     const leases = Array.from(byRef.values(), ({ execution }) => execution.lease);
     const changes = new Map(Array.from(byRef.values(), (one) => [one, one.execution.pauseChanges]));
     const held = new Set<Work>();
+    const askedAt = this.store.clock.monotonic();
     for (const renewed of await this.store.instances.statements.renew(leases, leaseMs)) {
       const one = byRef.get(renewed.ref) as InstanceWork;
-      one.execution.observe(renewed, changes.get(one) as number);
+      one.execution.observe({ ...renewed, askedAt }, changes.get(one) as number);
       held.add(one);
     }
     return held;

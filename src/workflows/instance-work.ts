@@ -1,12 +1,12 @@
 import { type AttemptAbortedError, CodecError, PerdureError } from "../errors.ts";
 import { type AttemptFailure, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
-import type { ClaimedInstance, RenewedInstance } from "../store/instance-records.ts";
+import type { ClaimedInstance } from "../store/instance-records.ts";
 import { describeError } from "../values/index.ts";
 import { Execution } from "./execution.ts";
 import type { ExecutionEnd } from "./execution-host.ts";
 import type { FinishedRun } from "./result-waiters.ts";
 import { runWorkflow } from "./run-workflow.ts";
-import type { WorkflowRuntime } from "./workflow-runtime.ts";
+import type { Reacquired, WorkflowRuntime } from "./workflow-runtime.ts";
 
 /** An instance that this process has claimed: it runs until it is finished, or waits for something. */
 export class InstanceWork implements Work {
@@ -14,15 +14,15 @@ export class InstanceWork implements Work {
   readonly execution: Execution;
   readonly #runtime: WorkflowRuntime;
   /** Given where the execution was parked, and goes on. */
-  readonly #renewed: RenewedInstance | null;
+  readonly #again: Reacquired | null;
 
-  constructor(instance: ClaimedInstance, runtime: WorkflowRuntime) {
+  /** `askedAt` is the monotonic time at which the claim was sent. */
+  constructor(instance: ClaimedInstance, askedAt: number, runtime: WorkflowRuntime) {
     this.instance = instance;
     this.#runtime = runtime;
-    const again = runtime.reacquired.get(instance.lock);
+    this.#again = runtime.reacquired.get(instance.lock) ?? null;
     runtime.reacquired.delete(instance.lock);
-    this.#renewed = again?.renewed ?? null;
-    this.execution = again?.execution ?? new Execution(instance, runtime.host);
+    this.execution = this.#again?.execution ?? new Execution(instance, askedAt, runtime.host);
   }
 
   get recovered(): boolean {
@@ -68,9 +68,10 @@ export class InstanceWork implements Work {
 
   #run(onEnd: () => void, isHeld: () => boolean): Promise<ExecutionEnd> {
     this.execution.isHeld = isHeld;
-    if (this.#renewed !== null) {
-      const { ref, run, lock } = this.#renewed;
-      return this.execution.continue({ ref, run, lock }, this.#renewed, onEnd);
+    if (this.#again !== null) {
+      const { renewed, askedAt } = this.#again;
+      const { ref, run, lock } = renewed;
+      return this.execution.continue({ ref, run, lock }, { ...renewed, askedAt }, onEnd);
     }
     return this.execution.run(() => runWorkflow(this.#runtime, this.execution), onEnd);
   }

@@ -7,6 +7,14 @@ import type { OpenWaits } from "./open-waits.ts";
 /** Waits that are over sooner are held in memory, with the lease. */
 const HOLD_MS = 5000;
 
+/** How an instance is given back. */
+interface GivenBack {
+  readonly interruptions: number;
+  readonly substantial: boolean;
+  /** Whether nothing of it ran, or could have. */
+  readonly onlyWaits: boolean;
+}
+
 /** Decides what becomes of an instance whose function hasn't ended: it goes on, waits without us, or is given back. */
 export class Outcomes {
   readonly #time: DatabaseTime;
@@ -27,22 +35,27 @@ export class Outcomes {
     if (held) return { kind: "released" };
     if (this.#bodies.ready > 0 || this.#waits.size === 0) return { kind: "running" };
     const dueAt = this.#waits.earliest;
-    if (dueAt - this.#time.now() <= HOLD_MS) return { kind: "running" };
+    if (dueAt - this.#time.latest() <= HOLD_MS) return { kind: "running" };
     return { kind: "parked", dueAt, wakes: this.#waits.listening ? this.#feed.loadedWakes : this.#feed.knownWakes };
   }
 
-  /** Owners that were lost are counted on, unless something was done since: what is about to be written is `substantial`. */
-  giveBack({ interruptions, substantial }: { interruptions: number; substantial: boolean }): InstanceOutcome {
+  /**
+   * Owners that were lost are counted on, unless something was done since: what is about to be written is `substantial`. What only
+   * waits is due when that is over.
+   */
+  giveBack({ interruptions, substantial, onlyWaits }: GivenBack): InstanceOutcome {
     if (interruptions > 0 && !substantial) return { kind: "released" };
-    return { kind: "parked", dueAt: this.#time.now(), wakes: this.#feed.loadedWakes };
+    const dueAt = onlyWaits ? this.#waits.earliest : this.#time.now();
+    return { kind: "parked", dueAt, wakes: this.#feed.loadedWakes };
   }
 
   /**
-   * Deadlines are written when we let go. Those that are far off are written before any body begins beside them, too: however
-   * often the process is lost meanwhile, they stay where they are.
+   * Deadlines are written when we let go, and with whatever is written anyway: however often the process is lost afterwards, they
+   * stay where they are. Those that are far off are written before any body begins beside them, too.
    */
-  deadlines({ kind }: InstanceOutcome): NewEntry[] {
-    if (kind === "running") return this.#waits.record(this.#time.now() + HOLD_MS);
-    return kind === "parked" || kind === "released" ? this.#waits.record(Number.NEGATIVE_INFINITY) : [];
+  deadlines({ kind }: InstanceOutcome, { writes }: { writes: boolean }): NewEntry[] {
+    if (kind === "parked" || kind === "released") return this.#waits.record(Number.NEGATIVE_INFINITY);
+    if (kind !== "running") return [];
+    return this.#waits.record(writes ? Number.NEGATIVE_INFINITY : this.#time.latest() + HOLD_MS);
   }
 }

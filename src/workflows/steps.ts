@@ -109,7 +109,7 @@ export class Steps implements WorkflowStep {
 
   async #sleep(name: string, duration: Duration): Promise<void> {
     const milliseconds = parseWait(duration, "The duration of a sleep");
-    await this.#wait(this.#checkName(name), this.#execution.now() + milliseconds);
+    await this.#wait(this.#checkName(name), this.#execution.after(milliseconds));
   }
 
   async #sleepUntil(name: string, time: Date | number): Promise<void> {
@@ -134,7 +134,7 @@ export class Steps implements WorkflowStep {
     this.#countStep();
     return this.#enter(this.#identify("waitForEvent", name), (step, record) => {
       const call = new EventCall(step, record, type);
-      call.dueAt = record?.dueAt ?? this.#execution.now() + timeoutMs;
+      call.dueAt = record?.dueAt ?? this.#execution.after(timeoutMs);
       call.recorded = record !== null && record.dueAt !== null;
       return call;
     }) as Promise<ReceivedEvent<Payload>>;

@@ -80,7 +80,7 @@ export class Turns {
       return;
     }
     const outcome = this.#outcome();
-    commits.add(...outcomes.deadlines(outcome));
+    commits.add(...outcomes.deadlines(outcome, { writes: commits.pending > 0 }));
     if (commits.pending > 0 || outcome.kind !== "running") this.#actions.commit(outcome);
     else this.#proceed();
   }

@@ -30,6 +30,14 @@ const FIRST_PAUSE_MS = 20;
 /** More than are finished within the time for which `isUnfinished` is asked. */
 const MOST_REMEMBERED = 50_000;
 
+/** An execution that was parked, and has taken its instance again. */
+export interface Reacquired {
+  readonly execution: Execution;
+  readonly renewed: RenewedInstance;
+  /** By the monotonic clock. */
+  readonly askedAt: number;
+}
+
 /** The workflows of one namespace at work in this process: what is created, what runs, and who waits for it. */
 export class WorkflowRuntime {
   readonly store: Store;
@@ -44,7 +52,7 @@ export class WorkflowRuntime {
   /** What runs in this process, by ref. */
   readonly live = new Map<string, Execution>();
   /** Executions that were parked, and have just taken their instance again; by token. */
-  readonly reacquired = new Map<string, { execution: Execution; renewed: RenewedInstance }>();
+  readonly reacquired = new Map<string, Reacquired>();
   /** Refs of what this process has finished last, so that nobody need ask the database about it. */
   readonly #finished = new Set<string>();
   readonly #reacquiring = new WeakSet<Execution>();
@@ -234,6 +242,7 @@ export class WorkflowRuntime {
   async #takeAgain(execution: Execution, reservation: Reservation<"instance">): Promise<boolean> {
     const lock = `${reservation.lock}.${++this.#reacquisitions}`; // a token of its own, known to be this owner's
     const lease = { lock, leaseMs: reservation.leaseMs, slots: this.#slotsOf(execution.instance) };
+    const askedAt = this.store.clock.monotonic();
     let renewed: RenewedInstance | "full" | null = null;
     try {
       renewed = await this.store.instances.statements.reacquire(execution.lease, lease);
@@ -241,7 +250,7 @@ export class WorkflowRuntime {
       if (renewed === null || renewed === "full") reservation.cancel();
     }
     if (renewed === null || renewed === "full") return renewed === null;
-    this.reacquired.set(lock, { execution, renewed });
+    this.reacquired.set(lock, { execution, renewed, askedAt });
     reservation.start({ ...execution.instance, ...renewed, recoveries: 0, begun: true, claimedAt: renewed.at });
     return true;
   }

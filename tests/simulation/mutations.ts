@@ -6,6 +6,7 @@ import type { Mutation } from "./rewriting.ts";
 import { ROLLBACK_MUTATIONS } from "./rollback-mutations.ts";
 import { SCHEDULE_MUTATIONS } from "./schedule-mutations.ts";
 import { TELLING_MUTATIONS } from "./telling-mutations.ts";
+import { WAIT_MUTATIONS } from "./wait-mutations.ts";
 import { WORKFLOW_MUTATIONS } from "./workflow-mutations.ts";
 
 /** Each in worlds of what it protects. */
@@ -17,6 +18,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...among("workflows", TELLING_MUTATIONS, { programs: ["telling", "streaming"] }),
   ...among("workflows", RETENTION_MUTATIONS, { retentionMs: 0 }),
   ...among("workflows", ROLLBACK_MUTATIONS),
+  ...among("workflows", WAIT_MUTATIONS, { programs: ["sleeping", "listening", "child"] }),
 ];
 
 function among(

@@ -10,7 +10,7 @@ describe.each(ENGINES)("loading instances on $name", (engine) => {
     const instance = await test.start({ id: "a" });
     const entries = [
       test.entry({ name: "ünï \"'\\ code", count: 2, attempt: 3, value: '{"a": [1, null]}', parent: "do:outer#1" }),
-      test.entry({ kind: "failed", value: '{"message":"no"}', dueAt: test.now + 700 }),
+      test.entry({ kind: "failed", value: '{"message":"no"}', dueAt: test.now + 700, began: 3 }),
       test.entry({ kind: "waiting", type: "waitForEvent", attempt: 0, value: null, dueAt: test.now + 900 }),
       test.entry({ kind: "received", type: "waitForEvent", attempt: 0, value: null, event: 4 }),
     ];
@@ -25,6 +25,7 @@ describe.each(ENGINES)("loading instances on $name", (engine) => {
       wakes: 0,
       entries: entries.map((entry, index) => ({
         ...entry,
+        began: entry.began ?? null,
         position: index + 1,
         at: index < 3 ? written : written + 100,
       })),

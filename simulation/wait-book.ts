@@ -1,0 +1,65 @@
+import type { NewEntry } from "../src/store/instance-records.ts";
+import { type InstanceAccount, isEnding, runOf, stepOf } from "./instance-account.ts";
+import type { InstanceBook } from "./instance-book.ts";
+import type { World } from "./world.ts";
+
+/** Where the code goes on by itself, it may begin waits after its instance was let go. */
+const GOES_ON_BY_ITSELF: readonly string[] = ["late"];
+
+/** The ledger of waits: none ends before its time, by the database's time, and whoever lets go of one writes down its deadline. */
+export class WaitBook {
+  readonly #world: World;
+  readonly #book: InstanceBook;
+  /** By ref: the waits that its present owner has begun, and when they may end at the earliest. */
+  readonly #begun = new Map<string, Map<string, number>>();
+
+  constructor(world: World, book: InstanceBook) {
+    this.#world = world;
+    this.#book = book;
+  }
+
+  /** The code of a process calls a wait. Gives when it may end at the earliest. */
+  called(process: string, name: { name: string; id: string }, step: string, milliseconds: number): number {
+    const account = this.#book.find(name);
+    if (account === undefined || !account.held || !account.lock?.startsWith(`${process}#`)) return 0;
+    const written = runOf(account).journal.filter((entry) => stepOf(entry) === step);
+    if (written.some(isEnding)) return 0;
+    const deadline = written.findLast(({ kind }) => kind === "waiting")?.dueAt ?? null;
+    if (deadline !== null) return deadline;
+    const earliest = this.#world.now + milliseconds;
+    const begun = this.#begun.get(account.ref) ?? new Map<string, number>();
+    this.#begun.set(account.ref, begun);
+    if (!begun.has(step) && account.rollingBack === null) begun.set(step, earliest);
+    return earliest;
+  }
+
+  /** The code is told that a wait is over, with no event. */
+  ended(step: string, earliest: number): void {
+    if (this.#world.now >= earliest) return;
+    this.#world.violate("no wait ends early", `${step} is over ${earliest - this.#world.now} ms too early`);
+  }
+
+  /** It has another owner: what the one before had begun begins anew, unless it is written down. */
+  claimed(ref: string): void {
+    this.#begun.delete(ref);
+  }
+
+  /** What a deadline is counted from is at least as late as the call. */
+  entered({ ref }: InstanceAccount, label: string, entry: NewEntry, at: number): void {
+    const earliest = this.#begun.get(ref)?.get(stepOf(entry));
+    if (earliest === undefined) return;
+    const end = entry.kind === "waiting" ? entry.dueAt : entry.kind === "received" ? null : at;
+    if (end === null || end >= earliest) return;
+    this.#world.violate("no wait ends early", `${label} is ${entry.kind}, ${earliest - end} ms too early`);
+  }
+
+  /** Its owner has let go of it, in good order: who has it next must not begin the same waits anew. */
+  letGo(account: InstanceAccount): void {
+    const { ref, run, name, rollingBack } = account;
+    if (rollingBack !== null || GOES_ON_BY_ITSELF.includes(name)) return;
+    const written = new Set(runOf(account).journal.map(stepOf));
+    for (const step of this.#begun.get(ref)?.keys() ?? []) {
+      if (!written.has(step)) this.#world.violate("a wait keeps its deadline", `${ref}/${run}/${step} was forgotten`);
+    }
+  }
+}
