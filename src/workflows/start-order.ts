@@ -1,9 +1,8 @@
 import type { JournalEntry } from "../store/instance-records.ts";
-import type { StepRecord } from "./run-journal.ts";
 
 /** A call of a step, as far as its place in the order of starts goes. */
 interface StartedCall {
-  readonly record: Pick<StepRecord, "began"> | null;
+  readonly record: { readonly began: number | null } | null;
   began: number;
 }
 

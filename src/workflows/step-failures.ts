@@ -1,5 +1,10 @@
-import type { StepCall } from "./step-call.ts";
-import { pathOf } from "./step-path.ts";
+import { pathOf, type StepIdentity } from "./step-path.ts";
+
+/** A call of a step that has failed. */
+interface FailedCall extends StepIdentity {
+  /** What was stored about it before this execution. */
+  readonly record: (StepIdentity & { readonly ending: object | null }) | null;
+}
 
 /** Causes of causes are looked at no deeper. */
 const MOST_LEVELS = 10;
@@ -10,9 +15,9 @@ const MOST_LEVELS = 10;
  */
 export class StepFailures {
   /** By the error that the code got. What isn't an object has no identity. */
-  readonly #byError = new Map<unknown, StepCall>();
+  readonly #byError = new Map<unknown, FailedCall>();
   /** By where the code runs (a step, or null for the workflow's function): what failed since it last called a step. */
-  readonly #unanswered = new Map<string | null, Set<StepCall>>();
+  readonly #unanswered = new Map<string | null, Set<FailedCall>>();
   #any = false;
 
   /** Whether a step has failed. */
@@ -21,7 +26,7 @@ export class StepFailures {
   }
 
   /** The code is told of a failure. */
-  told(call: StepCall, error: unknown): void {
+  told(call: FailedCall, error: unknown): void {
     this.#any = true;
     if (typeof error === "object" && error !== null) this.#byError.set(error, call);
     this.#since(call.parent).add(call);
@@ -43,7 +48,7 @@ export class StepFailures {
     return [...new Set((calls.length > 0 ? calls : [...this.#since(parent)]).map(storedPath))];
   }
 
-  #since(parent: string | null): Set<StepCall> {
+  #since(parent: string | null): Set<FailedCall> {
     const known = this.#unanswered.get(parent) ?? new Set();
     this.#unanswered.set(parent, known);
     return known;
@@ -51,7 +56,7 @@ export class StepFailures {
 }
 
 /** As its end is named in the journal: under an older name, if it ended under that. */
-function storedPath(call: StepCall): string {
+function storedPath(call: FailedCall): string {
   return pathOf(call.record !== null && call.record.ending !== null ? call.record : call);
 }
 
