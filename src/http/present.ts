@@ -23,8 +23,8 @@ export function present(schema: Schema, value: unknown, show: ShowValue, field: 
   return Object.fromEntries(shown);
 }
 
-/** The name and the message of an error; stacks and properties stay here. */
-export function failure(error: unknown, show: ShowValue): { name: string; message: unknown } {
-  const { name, message } = describeError(error);
-  return { name, message: show(message, "error") };
+/** The name and the message of an error, and the code of one of ours; stacks and other properties stay here. */
+export function failure(error: unknown, show: ShowValue): { name: string; message: unknown; code?: string } {
+  const { message, ...rest } = describeError(error);
+  return { ...rest, message: show(message, "error") };
 }

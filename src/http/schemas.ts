@@ -32,7 +32,14 @@ export const ORDER = { type: "string", enum: ["newest", "oldest"] } as const sat
 
 export const FAILURE = component(
   "Failure",
-  objectOf({ name: { type: "string" }, message: { type: "string" } }, ["name", "message"]),
+  objectOf(
+    {
+      name: { type: "string" },
+      message: { type: "string" },
+      code: { type: "string", description: "Where it is one of Perdure's own errors." },
+    },
+    ["name", "message"],
+  ),
 );
 
 export const ERROR = component(

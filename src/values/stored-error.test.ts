@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { AttemptAbortedError, NonRetryableError } from "../errors.ts";
 import { decodeValue, describeError, encodeError, MAX_ERROR_BYTES } from "./index.ts";
 
 class Socket {
@@ -196,7 +197,7 @@ describe("encodeError", () => {
 });
 
 describe("describeError", () => {
-  it.each<[string, unknown, { name: string; message: string }]>([
+  it.each<[string, unknown, { name: string; message: string; code?: string }]>([
     ["an error", new TypeError("no"), { name: "TypeError", message: "no" }],
     ["something like an error", { message: "no", code: 1 }, { name: "Error", message: "no" }],
     ["a text", "no", { name: "Error", message: "no" }],
@@ -204,6 +205,17 @@ describe("describeError", () => {
     ["a symbol", Symbol("x"), { name: "Error", message: "Symbol(x)" }],
     ["a plain object", { code: 1 }, { name: "Error", message: '{"code":1}' }],
     ["an instance", new Socket(), { name: "Error", message: "an instance of Socket" }],
+    [
+      "an error of ours",
+      new AttemptAbortedError("step.timeout", "no"),
+      { name: "AttemptAbortedError", message: "no", code: "step.timeout" },
+    ],
+    [
+      "an error with a code of another kind",
+      Object.assign(new Error("no"), { code: "ECONNRESET" }),
+      { name: "Error", message: "no" },
+    ],
+    ["a refusal", new NonRetryableError("no", "Declined"), { name: "Declined", message: "no" }],
     ["an error with an empty name", Object.assign(new Error("no"), { name: "" }), { name: "Error", message: "no" }],
   ])("names %s", (_, thrown, description) => {
     expect(describeError(thrown)).toEqual(description);

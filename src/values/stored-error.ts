@@ -21,6 +21,10 @@ const LONGEST_NAME = 64;
 const LONGEST_MESSAGE = 2048;
 const LONGEST_PROPERTY = 128;
 const ELLIPSIS = "…";
+/** Codes of users' errors, such as ECONNRESET, have another form. */
+const OWN_CODE = /^[a-z]+(\.[a-z_]+){1,2}$/;
+/** Of each NonRetryableError: users throw those, with names and messages of their own. */
+const SAID_BY_ITS_NAME = "error.non_retryable";
 
 /** The last always fits: even if every character is escaped as six, that is 18 KiB. */
 const CUTS: readonly Cut[] = [
@@ -41,13 +45,22 @@ export function encodeError(error: unknown): string {
   return JSON.stringify("[an error that can't be read: not stored]");
 }
 
-/** A name and a message for whatever a handler threw, short enough for a status or a log line. Never throws. */
-export function describeError(error: unknown): { name: string; message: string } {
+/** An error as people are shown it. */
+export type ErrorDescription = {
+  readonly name: string;
+  readonly message: string;
+  /** Where it is one of Perdure's own: which. */
+  readonly code?: string;
+};
+
+/** A short description of whatever a handler threw, for a status or a log line. Never throws. */
+export function describeError(error: unknown): ErrorDescription {
   const message = readText(error, "message");
-  if (message !== undefined) {
-    return { name: clip(readText(error, "name") || "Error", LONGEST_NAME), message: clip(message, LONGEST_MESSAGE) };
-  }
-  return { name: "Error", message: clip(describeThrown(error), LONGEST_MESSAGE) };
+  if (message === undefined) return { name: "Error", message: clip(describeThrown(error), LONGEST_MESSAGE) };
+  const name = clip(readText(error, "name") || "Error", LONGEST_NAME);
+  const code = readText(error, "code");
+  const own = code !== undefined && OWN_CODE.test(code) && code !== SAID_BY_ITS_NAME;
+  return { name, message: clip(message, LONGEST_MESSAGE), ...(own ? { code } : {}) };
 }
 
 function tryEncode(thrown: () => unknown): string | undefined {

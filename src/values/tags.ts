@@ -16,6 +16,7 @@
  *     {"$perdure":"stream","id":…,"kind":"bytes","bytes":9,"chunks":1}   stands for a stream of a step
  *     {"$perdure":"sensitive","value":…}                        around a value that people aren't shown
  *     {"$perdure":"caused","by":["do:pay#1"],"value":…}         around an error, with the steps that made code throw it
+ *     {"$perdure":"delayed","ms":1000,"value":…}                around an error after which a retry comes later
  *
  * Names in lower case are the language's own types, the others are classes.
  */

@@ -1,7 +1,15 @@
 import { PerdureError, StoreError } from "../errors.ts";
 import { isNonRetryable } from "../non-retryable.ts";
 import { requestedDelay } from "../queue/retry-policy.ts";
-import { decodeValue, encodeError, encodeValue, markCaused, markSensitive, StreamReference } from "../values/index.ts";
+import {
+  decodeValue,
+  encodeError,
+  encodeValue,
+  markCaused,
+  markDelayed,
+  markSensitive,
+  StreamReference,
+} from "../values/index.ts";
 import type { Attempt, AttemptResult } from "./attempt.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Commits } from "./commits.ts";
@@ -76,15 +84,16 @@ export class AttemptResults {
       return;
     }
     bodies.ended(call);
-    const dueAt = delay === null ? null : time.after(delay);
-    const entry = call.entry("failed", { attempt: call.attempt, value, dueAt });
-    commits.add(entry);
-    if (dueAt === null) {
+    if (delay === null) {
+      const entry = call.entry("failed", { attempt: call.attempt, value });
+      commits.add(entry);
       progress.ended(call, entry);
       call.end({ error: decodeValue(value) });
       return;
     }
-    call.dueAt = dueAt;
+    call.dueAt = time.after(delay);
+    const retried = { attempt: call.attempt, value: markDelayed(value, Math.ceil(delay)), dueAt: call.dueAt };
+    commits.add(call.entry("failed", retried));
     waits.add(call);
     this.onAttemptFailed(call, error);
   }

@@ -130,7 +130,9 @@ export class CodeRun {
 
   /** What becomes of the instance when the result is written. One that has failed may have to be rolled back first. */
   finalOutcome(result: RunResult): { readonly outcome: InstanceOutcome; readonly entries: NewEntry[] } {
-    if (this.#rollback !== null) return { outcome: this.#rollback.outcome(result), entries: [] };
+    if (this.#rollback !== null) {
+      return { outcome: this.#rollback.outcome(result), entries: this.#rollback.lastEntries };
+    }
     const outcome = toFinalOutcome(result);
     if (outcome.kind === "completed" || this.#undoable.size === 0) return { outcome, entries: [] };
     const { error } = outcome;

@@ -1,5 +1,5 @@
 import type { EntryKind, InstanceStatus, StepType } from "../store/instance-records.ts";
-import type { Unreadable } from "../values/index.ts";
+import type { ErrorDescription, Unreadable } from "../values/index.ts";
 
 import type { RollbackOutcome } from "./rollback-outcome.ts";
 
@@ -31,7 +31,7 @@ export interface HistoryItem {
   readonly awaits?: string;
   /** What a step gave; `"[REDACTED]"` where its output is sensitive. */
   readonly output?: unknown;
-  readonly error?: { readonly name: string; readonly message: string };
+  readonly error?: ErrorDescription;
   /** What a step emitted. */
   readonly progress?: unknown;
   /** The deadline of a wait, or the time of the next attempt. */
@@ -47,7 +47,7 @@ export interface EarlierRun {
   /** As it was when it was restarted. */
   readonly status: InstanceStatus;
   readonly output?: unknown;
-  readonly error?: { readonly name: string; readonly message: string };
+  readonly error?: ErrorDescription;
   readonly rollback?: RollbackOutcome;
   /** Instead of its output, its error and its rollback, where the codec can't read them. */
   readonly unreadable?: Unreadable;

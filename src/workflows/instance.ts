@@ -1,6 +1,6 @@
 import type { Duration } from "../duration.ts";
 import type { InstanceStatus } from "../store/instance-records.ts";
-import type { Unreadable } from "../values/index.ts";
+import type { ErrorDescription, Unreadable } from "../values/index.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { RestartPoint } from "./kept-entries.ts";
 import type { Labels } from "./labels.ts";
@@ -16,8 +16,8 @@ import type { EventPayloads } from "./workflow-event.ts";
 /** The state of an instance. */
 export interface InstanceState<Output = unknown> {
   readonly status: InstanceStatus;
-  /** Where it is errored. */
-  readonly error?: { readonly name: string; readonly message: string };
+  /** Where it is errored. `code` says which of Perdure's own errors it is, such as `step.timeout`. */
+  readonly error?: ErrorDescription;
   /** What became of its rollback; not there if nothing was rolled back. `error` is why it failed. */
   readonly rollback?: RollbackOutcome;
   /** Where it is complete. */

@@ -51,6 +51,7 @@ function toItem(entry: HistoryEntry): HistoryItem {
   const failed = kind === "failed" || kind === "rollbackFailed" || kind === "rollingBack";
   const progress = kind === "progress";
   const waits = kind === "waiting" || kind === "timedOut";
+  const text = type === "sleep" ? null : value; // of a sleep it is how long it was to be
   return {
     run,
     position,
@@ -63,10 +64,10 @@ function toItem(entry: HistoryEntry): HistoryItem {
     ...(attempt > 0 ? { attempt } : {}),
     ...(dueAt === null ? {} : { dueAt: new Date(dueAt) }),
     ...shownOrUnreadable(() => ({
-      ...(value !== null && progress ? { progress: decodeValue(value) } : {}),
-      ...(value !== null && waits ? { awaits: String(decodeValue(value)) } : {}),
-      ...(value !== null && !failed && !waits && !progress ? { output: shownValue(value) } : {}),
-      ...(value !== null && failed ? { error: describeError(decodeValue(value)) } : {}),
+      ...(text !== null && progress ? { progress: decodeValue(text) } : {}),
+      ...(text !== null && waits ? { awaits: String(decodeValue(text)) } : {}),
+      ...(text !== null && !failed && !waits && !progress ? { output: shownValue(text) } : {}),
+      ...(text !== null && failed ? { error: describeError(decodeValue(text)) } : {}),
       ...(eventType === null ? {} : { event: { type: eventType, payload: decodeValue(eventPayload as string) } }),
     })),
   };

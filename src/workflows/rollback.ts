@@ -4,6 +4,7 @@ import { decodeValue, encodeError } from "../values/index.ts";
 import { RollbackCall, rollbackFailure } from "./rollback-call.ts";
 import type { RunResult } from "./run-result.ts";
 import { rollbackMissing } from "./step-ending.ts";
+import type { StepIdentity } from "./step-path.ts";
 import type { UndoableStep, UndoableSteps } from "./undoable-steps.ts";
 
 /** For so long we wait for code that neither calls nor gets anything, while it waits for steps that won't end any more. */
@@ -27,6 +28,8 @@ export class Rollback {
   settled = false;
   readonly #situation: RollbackSituation;
   #undoing = false;
+  /** Says which step's rollback isn't known. */
+  #missing: NewEntry | null = null;
   /** Calls that won't end any more. */
   #stranded = 0;
   #lastSign: number;
@@ -86,9 +89,14 @@ export class Rollback {
       const ending = step.record?.undo?.ending ?? null;
       if (ending?.kind === "rolledBack") continue;
       if (ending !== null) throw decodeValue(ending.value as string); // it had failed for good
-      if (!isKnown(step)) throw rollbackMissing(step.step);
+      if (!isKnown(step)) throw this.#miss(step.step);
       await run(new RollbackCall(step, () => rollbackFailure(error, instance)));
     }
+  }
+
+  /** What is to be written with the outcome: a rollback that was never tried has no entry yet. */
+  get lastEntries(): NewEntry[] {
+    return this.#missing === null ? [] : [this.#missing];
   }
 
   /** What becomes of the instance, when it is over. */
@@ -97,6 +105,17 @@ export class Rollback {
     const rollback = steps.size === 0 ? null : describeRollback(result);
     return error === null ? { kind: "terminated", rollback } : { kind: "errored", error, rollback };
   }
+
+  #miss(step: StepIdentity): Error {
+    const error = rollbackMissing(step);
+    this.#missing = missingEntry(step, error);
+    return error;
+  }
+}
+
+function missingEntry({ type, name, count, parent }: StepIdentity, error: Error): NewEntry {
+  const value = encodeError(error);
+  return { kind: "rollbackFailed", type, name, count, parent, attempt: 0, value, dueAt: null, event: null };
 }
 
 function isKnown(step: UndoableStep): step is UndoableStep & { call: NonNullable<UndoableStep["call"]> } {

@@ -77,6 +77,13 @@ export interface OpenWait {
 export class SleepCall extends StepCall implements OpenWait {
   dueAt = 0;
   recorded = false;
+  /** As it was asked for. */
+  durationMs = 0;
+
+  /** The first entry of a sleep says how long it is. */
+  override entry(kind: EntryKind, details: EntryDetails = NO_DETAILS): NewEntry {
+    return super.entry(kind, this.recorded ? details : { ...details, value: String(this.durationMs) });
+  }
 }
 
 export class EventCall extends StepCall implements OpenWait {

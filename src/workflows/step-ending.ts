@@ -11,7 +11,7 @@ export function storedEnding(call: StepCall, { kind, value, event }: JournalEntr
   if (kind === "failed") return { error: decodeValue(value as string) };
   if (kind === "timedOut") return { error: eventTimeout(call) };
   if (kind === "received") return { value: toReceived(events.get(event as number)) };
-  return { value: value === null ? undefined : decodeValue(value) };
+  return { value: value === null || call.type === "sleep" ? undefined : decodeValue(value) };
 }
 
 /** What a step's function gave, as its caller gets it: a copy, the same that a replay would give. `text` is how it is stored. */

@@ -109,7 +109,7 @@ export class Steps implements WorkflowStep {
 
   async #sleep(name: string, duration: Duration): Promise<void> {
     const milliseconds = parseWait(duration, "The duration of a sleep");
-    await this.#wait(this.#checkName(name), this.#execution.after(milliseconds));
+    await this.#wait(this.#checkName(name), this.#execution.after(milliseconds), milliseconds);
   }
 
   async #sleepUntil(name: string, time: Date | number): Promise<void> {
@@ -120,7 +120,8 @@ export class Steps implements WorkflowStep {
         "sleepUntil takes a Date, or milliseconds since the epoch, before the year 10000.",
       );
     }
-    await this.#wait(this.#checkName(name), Math.ceil(milliseconds));
+    const dueAt = Math.ceil(milliseconds);
+    await this.#wait(this.#checkName(name), dueAt, Math.max(dueAt - this.#execution.after(0), 0));
   }
 
   async #waitForEvent<Payload>(
@@ -175,9 +176,10 @@ export class Steps implements WorkflowStep {
     return this.#enter(step, (_, record) => new BodyCall(step, record, details), details.policy.aliases);
   }
 
-  async #wait(name: string, dueAt: number): Promise<void> {
+  async #wait(name: string, dueAt: number, durationMs: number): Promise<void> {
     await this.#enter(this.#identify("sleep", name), (step, record) => {
       const call = new SleepCall(step, record);
+      call.durationMs = durationMs;
       call.dueAt = record?.dueAt ?? dueAt;
       call.recorded = record !== null && record.dueAt !== null;
       return call;

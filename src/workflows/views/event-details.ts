@@ -1,7 +1,4 @@
-interface ErrorDescription {
-  readonly name: string;
-  readonly message: string;
-}
+import type { ErrorDescription } from "../../values/index.ts";
 
 /** Names a step. `count` is 1 for the first call of this name, 2 for the second, and so on. */
 interface StepDetails {

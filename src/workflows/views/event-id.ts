@@ -14,6 +14,9 @@ const POSITIONS = 2 ** 30;
 /** After every entry that a run may have. */
 export const END: number = POSITIONS - 1;
 
+/** For what the end of a run says of something before it. */
+export const BEFORE_END: number = END - 1;
+
 /** Ids follow from what is stored, so they are the same for everybody, and rise. The first is 1: a cursor of 0 is before all. */
 export function eventIdOf({ run, position, slot }: EventPlace): number {
   return ((run - 1) * POSITIONS + position) * SLOTS + slot + 1;

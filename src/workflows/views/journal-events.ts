@@ -1,6 +1,7 @@
 import type { HistoryEntry } from "../../store/instance-records.ts";
 import { decodeValue, describeError } from "../../values/index.ts";
 import { pathOf } from "../step-path.ts";
+import { retryDelayOf } from "./retry-delay.ts";
 import { RollbackEvents } from "./rollback-events.ts";
 import { shownValue } from "./shown-value.ts";
 import type { SlottedEvent } from "./slotted-event.ts";
@@ -20,6 +21,11 @@ export class JournalEvents {
 
   readonly #rollbacks = new RollbackEvents();
 
+  /** What the end of the run says about its rollback, where no entry does. */
+  tellEnd(): SlottedEvent[] {
+    return this.#rollbacks.cutShort ? [{ type: "rollback_errored", slot: BEGAN }] : [];
+  }
+
   tell(entry: HistoryEntry): SlottedEvent[] {
     if (entry.kind === "undoable") this.#rollbacks.open(entry);
     const rollback = this.#rollbacks.tell(entry);
@@ -30,10 +36,15 @@ export class JournalEvents {
 
   #tellSleep(entry: HistoryEntry): SlottedEvent[] {
     const step = stepOf(entry);
-    if (entry.kind !== "waiting") return [{ type: "sleep_completed", slot: ENDED, ...step }];
-    return [
-      { type: "sleep_started", slot: BEGAN, ...step, durationMs: Math.max((entry.dueAt as number) - entry.at, 0) },
-    ];
+    const path = pathOf(entry);
+    const events: SlottedEvent[] = [];
+    if (!this.#begun.has(path)) {
+      events.push({ type: "sleep_started", slot: BEGAN, ...step, durationMs: durationOf(entry) });
+    }
+    this.#begun.set(path, 0);
+    if (entry.kind === "waiting") return events;
+    this.#begun.delete(path);
+    return [...events, { type: "sleep_completed", slot: ENDED, ...step }];
   }
 
   #tellWait(entry: HistoryEntry): SlottedEvent[] {
@@ -78,13 +89,18 @@ function endOf(entry: HistoryEntry): SlottedEvent[] {
   }
   if (kind !== "failed") return [];
   const error = describeError(decodeValue(value as string));
-  const retry = dueAt === null ? {} : { retryDelayMs: Math.max(dueAt - entry.at, 0) };
+  const retry = dueAt === null ? {} : { retryDelayMs: retryDelayOf(entry) };
   const errored: SlottedEvent = { type: "attempt_errored", slot: ATTEMPT_ENDED, ...step, attempt, error, ...retry };
   return dueAt === null ? [errored, { type: "step_errored", slot: ENDED, ...step }] : [errored];
 }
 
 function stepOf({ name, count }: HistoryEntry): { stepName: string; count: number } {
   return { stepName: name, count };
+}
+
+/** As it was asked for, not what was left of it when it was written. */
+function durationOf({ value, dueAt, at }: HistoryEntry): number {
+  return value === null ? Math.max((dueAt ?? at) - at, 0) : Number(decodeValue(value));
 }
 
 /** The type of the event that a step waits for, or got. */

@@ -1,6 +1,7 @@
 import type { HistoryEntry } from "../../store/instance-records.ts";
 import { decodeValue, describeError } from "../../values/index.ts";
 import { pathOf } from "../step-path.ts";
+import { retryDelayOf } from "./retry-delay.ts";
 import type { SlottedEvent } from "./slotted-event.ts";
 
 /** Slots of one entry, in the order in which they are told. */
@@ -17,6 +18,14 @@ export class RollbackEvents {
   /** Rollbacks that have begun, by path: the last attempt that was told of. */
   readonly #begun = new Map<string, number>();
 
+  /** Whether a rollback has begun whose end wasn't told. */
+  #underWay = false;
+
+  /** The run is over. Where no entry says how its rollback ended, it was cut short: terminated, or given up. */
+  get cutShort(): boolean {
+    return this.#underWay;
+  }
+
   /** A step begins that can be taken back. */
   open(entry: HistoryEntry): void {
     this.#open.add(pathOf(entry));
@@ -24,6 +33,13 @@ export class RollbackEvents {
 
   /** Null for entries that have to do with something else. */
   tell(entry: HistoryEntry): SlottedEvent[] | null {
+    const events = this.#tell(entry);
+    if (events?.some(({ type }) => type === "rollback_started")) this.#underWay = true;
+    if (events?.some(({ slot }) => slot === ALL_ENDED)) this.#underWay = false;
+    return events;
+  }
+
+  #tell(entry: HistoryEntry): SlottedEvent[] | null {
     if (entry.kind === "rollingBack") return this.#tellBeginning();
     const rollback = entry.kind === "rollbackStarted" || entry.kind === "rolledBack" || entry.kind === "rollbackFailed";
     return rollback ? [...this.#tellStart(entry), ...this.#tellEnd(entry)] : null;
@@ -41,13 +57,13 @@ export class RollbackEvents {
     this.#begun.set(path, attempt);
     const events: SlottedEvent[] = [];
     if (begun === undefined) events.push({ type: "rollback_step_started", slot: BEGAN, stepName, count });
-    if (begun !== attempt)
+    if (begun !== attempt && attempt > 0)
       events.push({ type: "rollback_attempt_started", slot: ATTEMPT_BEGAN, stepName, count, attempt });
     return events;
   }
 
   #tellEnd(entry: HistoryEntry): SlottedEvent[] {
-    const { name: stepName, count, attempt, kind, value, dueAt, at } = entry;
+    const { name: stepName, count, attempt, kind, value, dueAt } = entry;
     if (kind === "rollbackStarted") return [];
     if (kind === "rolledBack") {
       this.#open.delete(pathOf(entry));
@@ -59,12 +75,13 @@ export class RollbackEvents {
       ];
     }
     const error = describeError(decodeValue(value as string));
-    const retry = dueAt === null ? {} : { retryDelayMs: Math.max(dueAt - at, 0) };
+    const retry = dueAt === null ? {} : { retryDelayMs: retryDelayOf(entry) };
     const failed = { slot: ATTEMPT_ENDED, stepName, count, attempt, error, ...retry };
-    const errored: SlottedEvent = { type: "rollback_attempt_errored", ...failed };
-    if (dueAt !== null) return [errored];
+    // Without an attempt: its handler isn't known.
+    const errored: SlottedEvent[] = attempt === 0 ? [] : [{ type: "rollback_attempt_errored", ...failed }];
+    if (dueAt !== null) return errored;
     return [
-      errored,
+      ...errored,
       { type: "rollback_step_errored", slot: ENDED, stepName, count, error },
       { type: "rollback_errored", slot: ALL_ENDED },
     ];

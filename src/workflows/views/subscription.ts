@@ -3,7 +3,7 @@ import { decodeValue } from "../../values/index.ts";
 import { notFound } from "../not-found.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { EventDetails } from "./event-details.ts";
-import { END, eventIdOf } from "./event-id.ts";
+import { BEFORE_END, END, eventIdOf } from "./event-id.ts";
 import type { WorkflowInstanceEvent, WorkflowInstanceSubscription } from "./instance-event.ts";
 import { InstanceWatcher } from "./instance-watchers.ts";
 import { JournalEvents } from "./journal-events.ts";
@@ -135,6 +135,7 @@ export class Subscription implements WorkflowInstanceSubscription {
       this.#beginRun(this.#run + 1);
       return;
     }
+    for (const earlier of this.#events.tellEnd()) this.#tell(BEFORE_END, at, earlier);
     this.#tell(END, at, { slot: 0, ...event });
     this.#end();
   }
