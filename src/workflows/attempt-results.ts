@@ -118,14 +118,19 @@ export class AttemptResults {
     }
     const refused =
       isNonRetryable(error) || error instanceof StreamRefusedError || (ours && error instanceof PerdureError);
+    let failure = error;
     let delay: number | null = null;
     if (!refused && call.attempt <= call.policy.limit) {
-      delay = requestedDelay(error, this.#parts.time.now());
-      delay ??= await chooseDelay(call.policy, context, error, host);
+      try {
+        delay = requestedDelay(error, this.#parts.time.now());
+        delay ??= await chooseDelay(call.policy, context, error, host.clock);
+      } catch (noDelay) {
+        failure = noDelay;
+      }
     }
     // The function that chose the delay may have taken its time: the run may be over, or be rolled back.
     const stillOurs = !this.#parts.isOver() && this.#parts.bodies.isRunning(call);
-    if (stillOurs) this.#parts.arrive(() => this.fail(call, error, delay));
+    if (stillOurs) this.#parts.arrive(() => this.fail(call, failure, delay));
   }
 
   #complete(call: BodyCall, value: unknown, text: string | null): void {

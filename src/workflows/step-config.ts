@@ -70,7 +70,7 @@ export function describePolicy(policy: StepPolicy): WorkflowStepContext["config"
   };
 }
 
-/** How long to wait after the failed attempt of this number, counted from 1; not for computed delays. */
+/** How long to wait after the failed attempt of this number, counted from 1. */
 export function backoffDelay(delay: number, backoff: Backoff, attempt: number): number {
   if (backoff === "constant") return delay;
   if (backoff === "linear") return Math.min(delay * attempt, LONGEST_MS);

@@ -5,13 +5,16 @@ import type { Backoff } from "../queue/retry-policy.ts";
 export interface StepRetries {
   /** How many times to try again after the first attempt. */
   readonly limit: number;
-  /** The wait before the first retry, or a function that chooses each wait. */
+  /** The wait before the first retry, or a function that chooses it anew for each; `backoff` applies to both. */
   readonly delay: Duration | RetryDelay;
   /** How it grows: `exponential` doubles it each time, `linear` adds it each time. */
   readonly backoff?: Backoff;
 }
 
-/** Chooses the wait before the next attempt. It has five seconds to answer. */
+/**
+ * Chooses the wait before the next attempt, to which the backoff still applies. It has five seconds to answer. If it throws, gives
+ * something that isn't a duration, or doesn't answer, the step fails at once with `step.delay_failed`.
+ */
 export type RetryDelay = (failure: {
   readonly ctx: WorkflowStepContext;
   readonly error: Error;

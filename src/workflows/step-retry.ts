@@ -1,39 +1,48 @@
 import { type Clock, pause } from "../clock.ts";
+import { PerdureError } from "../errors.ts";
 import { describeError } from "../values/index.ts";
-import { backoffDelay, DEFAULT_POLICY, parseWait, type StepPolicy } from "./step-config.ts";
-import type { WorkflowStepContext } from "./step-options.ts";
+import { backoffDelay, parseWait, type StepPolicy } from "./step-config.ts";
+import type { RetryDelay, WorkflowStepContext } from "./step-options.ts";
 
 /** How long a function that chooses a delay may take. */
 const ANSWER_MS = 5000;
 
-interface DelayHost {
-  readonly clock: Clock;
-  warn(message: string, details: Readonly<Record<string, unknown>>): void;
-}
-
-/** How long to wait after a failed attempt. A function that fails to say leaves it to the default. */
+/**
+ * How long to wait after a failed attempt. The backoff applies to what a function chooses, too. A function that doesn't choose a
+ * delay throws `step.delay_failed`: without one there is no right time for another attempt.
+ */
 export async function chooseDelay(
   { delay, backoff }: StepPolicy,
   ctx: WorkflowStepContext,
   error: unknown,
-  host: DelayHost,
+  clock: Clock,
 ): Promise<number> {
-  if (typeof delay === "number") return backoffDelay(delay, backoff, ctx.attempt);
+  const base = typeof delay === "number" ? delay : await ask(delay, ctx, error, clock);
+  return backoffDelay(base, backoff, ctx.attempt);
+}
+
+async function ask(delay: RetryDelay, ctx: WorkflowStepContext, error: unknown, clock: Clock): Promise<number> {
+  const answered = new AbortController();
   try {
     const asked = Promise.resolve(delay({ ctx, error: error as Error }));
-    const answered = new AbortController();
-    const late = pause(host.clock, ANSWER_MS, answered.signal).then(() => {
-      throw new Error("it didn't answer within 5 seconds");
+    const late = pause(clock, ANSWER_MS, answered.signal).then(() => {
+      throw new Error("It didn't answer within 5 seconds.");
     });
     late.catch(() => {});
-    const chosen = await Promise.race([asked, late]).finally(() => answered.abort());
-    return parseWait(chosen, "The delay");
+    return parseWait(await Promise.race([asked, late]), "The delay");
   } catch (failure) {
-    const { message } = describeError(failure);
-    host.warn("The function that chooses a retry's delay failed; the default delay is used.", {
-      step: ctx.step.name,
-      message,
-    });
-    return backoffDelay(DEFAULT_POLICY.delay as number, "exponential", ctx.attempt);
+    throw delayFailed(ctx.step.name, failure, error);
+  } finally {
+    answered.abort();
   }
+}
+
+/** Its cause is what the attempt threw. */
+function delayFailed(name: string, failure: unknown, error: unknown): PerdureError {
+  return new PerdureError(
+    "step.delay_failed",
+    `The step "${name}" isn't tried again, because the function in retries.delay chose no delay: ${describeError(failure).message} ` +
+      `Before that, the attempt failed: ${describeError(error).message}`,
+    { cause: error },
+  );
 }

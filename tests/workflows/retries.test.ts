@@ -10,11 +10,15 @@ import { ENGINES } from "../support/engines.ts";
 import { outliveLeases } from "./support/lose-process.ts";
 import { eventually, untilStatus, useWorkflows, withTime } from "./support/use-workflows.ts";
 
+function raise(error: Error): never {
+  throw error;
+}
+
 describe.each(ENGINES)("retries of steps on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   /** The waits between the attempts of a step that always fails, as they are stored. */
-  async function waitsOf(config: WorkflowStepConfig, fail: () => unknown, answerMs: number = 0) {
+  async function waitsOf(config: WorkflowStepConfig, fail: () => unknown) {
     const attempts: (WorkflowStepContext & { failedAt: number })[] = [];
     const workflow = defineWorkflow({ name: "failing" }, async (_event, step) =>
       step.do("work", config, (ctx) => {
@@ -29,7 +33,7 @@ describe.each(ENGINES)("retries of steps on $name", (engine) => {
     const waits = entries
       .filter(({ kind }) => kind === "failed")
       .map(({ dueAt }, index) =>
-        dueAt === undefined ? null : dueAt.getTime() - (attempts[index]?.failedAt as number) - answerMs,
+        dueAt === undefined ? null : dueAt.getTime() - (attempts[index]?.failedAt as number),
       );
     const state = await instance.status();
     await process.close();
@@ -69,45 +73,53 @@ describe.each(ENGINES)("retries of steps on $name", (engine) => {
     expect(waits).toEqual(expected);
   });
 
-  test("wait as long as a function says, at once or later", async () => {
+  test("wait as long as a function says, at once or later, with the backoff applied to it", async () => {
     const asked: unknown[] = [];
-    const now = await waitsOf(
-      {
-        retries: {
-          limit: 2,
-          delay: ({ ctx, error }) => {
-            asked.push([ctx.attempt, ctx.step.name, error.message]);
-            return ctx.attempt * 700;
-          },
-        },
-      },
-      () => new Error("no"),
-    );
-    const later = await waitsOf(
-      { retries: { limit: 1, delay: async () => "90 seconds" as const } },
-      () => new Error("no"),
-    );
+    const delay = ({ ctx, error }: { ctx: WorkflowStepContext; error: Error }) => {
+      asked.push([ctx.attempt, ctx.step.name, error.message]);
+      return ctx.attempt * 700;
+    };
+    const waits = async (backoff?: "constant" | "linear") =>
+      (await waitsOf({ retries: { limit: 3, delay, ...(backoff ? { backoff } : {}) } }, () => new Error("no"))).waits;
 
-    expect(now.waits).toEqual([700, 1400, null]);
-    expect(asked).toEqual([
-      [1, "work", "no"],
-      [2, "work", "no"],
-    ]);
-    expect(later.waits).toEqual([90_000, null]);
+    expect(await waits()).toEqual([700, 2 * 1400, 4 * 2100, null]);
+    expect(asked).toEqual([1, 2, 3].map((attempt) => [attempt, "work", "no"]));
+    expect(await waits("linear")).toEqual([700, 2 * 1400, 3 * 2100, null]);
+    expect(await waits("constant")).toEqual([700, 1400, 2100, null]);
+    const retries = { limit: 2, delay: async () => "90 seconds" as const };
+    expect((await waitsOf({ retries }, () => new Error("no"))).waits).toEqual([90_000, 180_000, null]);
   });
 
-  test.each([
-    ["throws", 0, () => Promise.reject(new Error("oh"))],
-    ["gives no duration", 0, () => "soon" as never],
-    ["doesn't answer within five seconds", 5000, () => forever()],
-  ])("wait as by default where the function %s", async (_, answerMs, delay) => {
-    const retries = { limit: 2, delay, backoff: "constant" as const };
-    const { waits, logs } = await waitsOf({ retries }, () => new Error("no"), answerMs);
+  test.each<[string, string, () => never]>([
+    ["throws", "oh", () => raise(new Error("oh"))],
+    ["rejects", "oh", () => Promise.reject(new Error("oh")) as never],
+    ["gives no duration", "The delay", () => "soon" as never],
+    ["gives nothing", "The delay", () => undefined as never],
+    ["gives a negative number", "The delay", () => -1 as never],
+    ["gives no number", "The delay", () => Number.NaN as never],
+    ["gives more than a year", "at most 365 days", () => (400 * 86_400_000) as never],
+    ["doesn't answer within five seconds", "5 seconds", () => forever() as never],
+  ])("don't come where the function %s: the step fails at once", async (_, why, delay) => {
+    const { waits, attempts, state } = await waitsOf({ retries: { limit: 2, delay } }, () => new TypeError("no"));
 
-    expect(waits).toEqual([1000, 2000, null]);
-    expect(logs.messages("warn")).toContain(
-      "The function that chooses a retry's delay failed; the default delay is used.",
+    expect(waits).toEqual([null]);
+    expect(attempts).toHaveLength(1);
+    expect(state.error).toMatchObject({ code: "step.delay_failed", message: expect.stringContaining(why) });
+  });
+
+  test("that have no delay leave what the attempt threw as the cause", async () => {
+    const delay = () => raise(new Error("oh"));
+    const workflow = defineWorkflow({ name: "undecided" }, async (_event, step) =>
+      step
+        .do("work", { retries: { limit: 2, delay } }, () => raise(new TypeError("no")))
+        .catch((error: Error) => [error.message, error.cause]),
     );
+    const instance = await subject.start({ workflow }).workflows.workflow.create();
+    await untilStatus(subject.clock, instance, "complete");
+
+    const [message, cause] = (await instance.result()) as [string, Error];
+    expect(message).toMatch(/oh.*no/);
+    expect(cause).toBeInstanceOf(TypeError);
   });
 
   test("are told of, each with what the attempt before it threw, and so is the end", async () => {
