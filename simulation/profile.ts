@@ -30,9 +30,14 @@ export interface Profile {
   readonly told: boolean;
   /** How long some instances are kept when they are finished; null is for ever. */
   readonly retentionMs: number | null;
+  /** Whether, until the faults stop, no process stays to work: there are only drains, most of them short. */
+  readonly ticking: boolean;
 }
 
-export function drawProfile(random: SeededRandomness): Profile {
+/** One world in so many has no workers that stay. */
+const TICKING_SHARE = 6;
+
+export function drawProfile(seed: number, random: SeededRandomness): Profile {
   return {
     subject: random.pick(["hooks", "workflows", "workflows", "both"]),
     processes: random.integer(2, 4),
@@ -50,5 +55,6 @@ export function drawProfile(random: SeededRandomness): Profile {
     programs: null,
     told: random.chance(0.4),
     retentionMs: random.pick([null, null, 0, 15_000]),
+    ticking: seed % TICKING_SHARE === 0,
   };
 }

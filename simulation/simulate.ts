@@ -44,6 +44,7 @@ export interface SimulationStatistics {
 /** Everything has its end within this time once the faults have stopped. */
 const LONGEST_CALM_MS = 2 * 3_600_000;
 const RESTART_MS = 1000;
+const TICK_MS = 2000;
 /** For so long schedules are fired when nothing goes wrong any more. */
 const SCHEDULED_MS = 120_000;
 /** What is done is answered within this time. */
@@ -73,10 +74,11 @@ class Simulation {
   readonly #fate = new Lane("fate");
   readonly #processes: SimulatedProcess[] = [];
   #actionsLeft: number;
+  #calm = false;
 
   constructor(seed: number, options: SimulationOptions) {
     const world = new World(seed);
-    const profile = { ...drawProfile(world.random), ...options.profile };
+    const profile = { ...drawProfile(seed, world.random), ...options.profile };
     const isAlive = (token: string) => this.#find(token)?.lane.closed === false;
     this.#world = world;
     this.#profile = profile;
@@ -108,7 +110,8 @@ class Simulation {
     const world = this.#world;
     world.note("world", `seed ${seed}: ${JSON.stringify(this.#profile)}`);
     await this.#database.migrate();
-    for (let count = 0; count < this.#profile.processes; count++) this.#startProcess("worker");
+    for (let count = 0; count < this.#profile.processes; count++) this.#startProcess(this.#usual);
+    if (this.#profile.ticking) this.#tick();
     if (this.#options.scenario === undefined) {
       this.#scheduleAction();
       await world.runUntil(() => this.#actionsLeft === 0, Number.POSITIVE_INFINITY);
@@ -135,6 +138,20 @@ class Simulation {
 
   get #alive(): SimulatedProcess[] {
     return this.#processes.filter(({ lane }) => !lane.closed);
+  }
+
+  /** What most processes are for. */
+  get #usual(): Role {
+    return this.#profile.ticking && !this.#calm ? "client" : "worker";
+  }
+
+  /** Something outside has what is due run, again and again. */
+  #tick(): void {
+    this.#world.schedule(this.#fate, this.#world.random.integer(0, TICK_MS), () => {
+      if (this.#calm) return;
+      this.#startProcess("errand");
+      this.#tick();
+    });
   }
 
   #startProcess(role: Role): void {
@@ -177,11 +194,11 @@ class Simulation {
       outage: 1,
       wake: 2,
     });
-    if (process === undefined) return this.#startProcess("worker");
+    if (process === undefined) return this.#startProcess(this.#usual);
     switch (action) {
       case "start":
         if (alive.length > this.#profile.processes) return;
-        return this.#startProcess(random.chance(0.25) ? "client" : "worker");
+        return this.#startProcess(random.chance(0.25) ? "client" : this.#usual);
       case "errand":
         return this.#startProcess("errand");
       case "stop":
@@ -219,6 +236,7 @@ class Simulation {
   /** The faults stop; handlers may still end their processes, which are started again. */
   #calmDown(): void {
     this.#world.note("world", "the faults stop");
+    this.#calm = true;
     this.#faults.rate = 0;
     this.#database.unavailableUntil = 0;
     for (const { lane } of this.#alive) lane.frozenUntil = 0;
