@@ -122,7 +122,7 @@ export class AttemptResults {
     let delay: number | null = null;
     if (!refused && call.attempt <= call.policy.limit) {
       try {
-        delay = requestedDelay(error, this.#parts.time.now());
+        delay = requestedDelay(error, host.clock.now());
         delay ??= await chooseDelay(call.policy, context, error, host.clock);
       } catch (noDelay) {
         failure = noDelay;

@@ -66,6 +66,11 @@ export class CodeRun {
     return this.#told.failures;
   }
 
+  /** The place, in the order of starts, of a step that was called and has no entry yet. */
+  placeOf(path: string): number | null {
+    return this.#told.starts.placeOf(path);
+  }
+
   /** What is stored of the run. */
   load(entries: readonly JournalEntry[]): void {
     this.#journal = new RunJournal(entries);

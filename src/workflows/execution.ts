@@ -198,6 +198,11 @@ export class Execution implements ParkedExecution {
     return this.#parts.code.failures;
   }
 
+  /** The place, in the order of starts, of a step that has begun and isn't in the journal yet. */
+  placeOf(path: string): number | null {
+    return this.#parts.code.placeOf(path);
+  }
+
   /** A step is called. */
   enter(
     step: StepIdentity,

@@ -124,7 +124,10 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     checkOptions(options, { label: "restart", fields: ["from"] });
     if (options.from !== undefined) {
       const from = checkRestartPoint(options.from, this.#runtime.workflows.settings.maxStepName);
-      await this.#restartWith("received", (steps) => keptBefore(steps, from));
+      await this.#restartWith("received", (steps, { ref }) => {
+        const running = this.#runtime.live.get(ref);
+        return keptBefore(steps, from, (path) => running?.placeOf(path) ?? null);
+      });
       return;
     }
     const { instance } = await this.#change("restart");

@@ -57,16 +57,21 @@ export function groupBySteps(entries: readonly JournalEntry[]): StepEntries[] {
   );
 }
 
-/** What a restart from a step keeps: everything that had ended of what began before that step. */
+/**
+ * What a restart from a step keeps: everything that had ended of what began before that step. `placeOf` knows those that have begun
+ * in this process, and aren't in the journal yet.
+ */
 export function keptBefore(
   steps: readonly StepEntries[],
   { name, count = 1, type = "do" }: RestartPoint,
+  placeOf: (path: string) => number | null,
 ): StepEntries[] {
   const isNamed = ({ entries: [entry] }: StepEntries) =>
     entry?.name === name && entry.count === count && entry.parent === null;
   const named = steps.filter(isNamed);
   const found = named.find(({ entries: [entry] }) => entry?.type === type);
-  if (found === undefined) {
+  const began = found?.began ?? placeOf(pathOf({ type, name, count, parent: null }));
+  if (began === null) {
     const others = named.map(({ entries: [entry] }) => entry?.type).filter((other) => TYPES.includes(other));
     const hint = others.length === 0 ? "" : ` It has one of the type ${others.join(", ")}: name that as from.type.`;
     throw new NotFoundError(
@@ -74,7 +79,9 @@ export function keptBefore(
       `This run has no step ${describeStep({ type, name, count })} to begin from: see the instance's history.${hint}`,
     );
   }
-  return steps.slice(0, steps.indexOf(found)).filter((step) => step.ending !== null);
+  const before =
+    found === undefined ? steps.filter((step) => step.began < began) : steps.slice(0, steps.indexOf(found));
+  return before.filter((step) => step.ending !== null);
 }
 
 /** The positions of these steps' entries. Refuses what was rolled back: its effects aren't there any more. */

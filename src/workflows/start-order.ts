@@ -1,7 +1,8 @@
 import type { JournalEntry } from "../store/instance-records.ts";
+import { pathOf, type StepIdentity } from "./step-path.ts";
 
 /** A call of a step, as far as its place in the order of starts goes. */
-interface StartedCall {
+interface StartedCall extends StepIdentity {
   readonly record: { readonly began: number | null } | null;
   began: number;
 }
@@ -29,6 +30,12 @@ export class StartOrder {
     call.began = known ?? this.#last + 1;
     this.#last = Math.max(this.#last, call.began);
     if (known === null) this.#unwritten.add(call);
+  }
+
+  /** The place of a step that was called and has no entry yet, by its path. */
+  placeOf(path: string): number | null {
+    for (const call of this.#unwritten) if (pathOf(call) === path) return call.began;
+    return null;
   }
 
   /** What an entry of the call must say: nothing, unless it is its first and isn't in the order of calls. */

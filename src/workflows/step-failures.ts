@@ -6,8 +6,8 @@ interface FailedCall extends StepIdentity {
   readonly record: (StepIdentity & { readonly ending: object | null }) | null;
 }
 
-/** Causes of causes are looked at no deeper. */
-const MOST_LEVELS = 10;
+/** An error may have anything in its properties: no more objects than these are looked at. */
+const MOST_REASONS = 1000;
 
 /**
  * The failures of steps that the code was told of, so that it is known which of them made it fail: by the very error that it
@@ -38,12 +38,12 @@ export class StepFailures {
   }
 
   /**
-   * The paths of the steps that made the code throw this. It threw the error of one, or an error that has it as its cause or among
-   * its `errors`; otherwise what failed since it last called a step.
+   * The paths of the steps that made the code throw this. It threw the error of one, or something that has it in its properties, as
+   * its cause or otherwise; if not, they are what failed since it last called a step.
    */
   behind(thrown: unknown, parent: string | null): string[] {
     if (!this.#any) return [];
-    const known = withReasons(thrown).flatMap((error) => this.#byError.get(error) ?? []);
+    const known = [...withReasons(thrown)].flatMap((error) => this.#byError.get(error) ?? []);
     const calls = known.filter((call) => call.parent === parent);
     return [...new Set((calls.length > 0 ? calls : [...this.#since(parent)]).map(storedPath))];
   }
@@ -60,31 +60,25 @@ function storedPath(call: FailedCall): string {
   return pathOf(call.record !== null && call.record.ending !== null ? call.record : call);
 }
 
-/** An error, what it was caused by, and what it is made of. */
-function withReasons(error: unknown, level = 0): unknown[] {
-  if (level > MOST_LEVELS || typeof error !== "object" || error === null) return [error];
-  const parts = [
-    read(error, "cause"),
-    ...listOf(read(error, "errors")),
-    read(error, "error"),
-    read(error, "suppressed"),
-  ];
-  return [error, ...parts.filter((part) => part !== undefined).flatMap((part) => withReasons(part, level + 1))];
-}
-
-function listOf(value: unknown): unknown[] {
-  try {
-    return Array.isArray(value) ? [...value] : [];
-  } catch {
-    return [];
+/** An error and what it has in its properties: its cause, what it is made of, or whatever else code puts there. */
+function withReasons(thrown: unknown): Set<unknown> {
+  const reasons = new Set([thrown]);
+  for (const reason of reasons) {
+    if (reasons.size >= MOST_REASONS) break;
+    for (const part of partsOf(reason)) reasons.add(part);
   }
+  return reasons;
 }
 
 /** A getter of the user's may throw, and so does a proxy that was revoked. */
-function read(error: object, key: string): unknown {
+function partsOf(value: unknown): unknown[] {
+  if (typeof value !== "object" || value === null) return [];
   try {
-    return Reflect.get(error, key);
+    const parts = Reflect.ownKeys(value)
+      .slice(0, MOST_REASONS)
+      .map((key) => Reflect.get(value, key) as unknown);
+    return parts.filter((part) => typeof part === "object" && part !== null);
   } catch {
-    return undefined;
+    return [];
   }
 }

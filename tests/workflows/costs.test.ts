@@ -70,6 +70,26 @@ describe.each(ENGINES)("what workflows cost on $name", (engine) => {
     expect(calls()).toBe(1);
   });
 
+  test("a short sleep after a step is one row for its deadline, and no commit but its end", async () => {
+    const workflow = defineWorkflow({ name: "steps" }, async (_event, step) => {
+      await step.do("first", () => 1);
+      await step.sleep("short", 1000);
+    });
+    const process = subject.start({ workflow });
+    await comesToRest(process);
+    await eventually(() =>
+      expect(process.store.work.reserve("instance", subject.namespace, "steps")?.cancel()).toBeUndefined(),
+    );
+    const costs = count(process as never);
+    const instance = await process.workflows.workflow.create();
+    await becomes(instance, "waiting");
+    await subject.clock.advanceAndSettle(1000);
+    await becomes(instance, "complete");
+
+    expect(costs.asked.filter((name) => name === "commit")).toHaveLength(2);
+    expect(costs.rows).toBe(5); // the instance; the step and the deadline; the end of the sleep and the instance again
+  });
+
   test("a long sleep is one commit to park and a claim, a load and a commit to go on", async () => {
     const workflow = defineWorkflow({ name: "steps" }, async (_event, step) => {
       await step.sleep("long", "1 hour");

@@ -106,6 +106,23 @@ describe.each(ENGINES)("the order of starts on $name", (engine) => {
     expect((await instance.status()).output).toEqual(["early 1", "next", "late 2"]);
   });
 
+  test("a step that runs can be begun anew, though nothing is written of it yet", async () => {
+    const { ran, gate, quick, slow } = noting();
+    const workflow = defineWorkflow({ name: "workflow" }, async (_event, step) => {
+      await step.do("first", quick("first"));
+      await Promise.all([step.do("named", slow("named")), step.do("late", quick("late"))]);
+    });
+    const { workflows } = subject.start({ workflow });
+    const instance = await workflows.workflow.create();
+    await eventually(async () =>
+      expect((await instance.history()).entries.map(({ name }) => name)).toEqual(["first", "late"]),
+    );
+    await instance.restart({ from: { name: "named" } });
+    gate.open();
+    await untilStatus(subject.clock, instance, "complete");
+    expect(ran).toEqual(["first", "named", "late", "named", "late"]);
+  });
+
   test("a restart point without a type names a step with a function", async () => {
     const { ran, quick } = noting();
     const workflow = defineWorkflow({ name: "workflow" }, async (_event, step) => {

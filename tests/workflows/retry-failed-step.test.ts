@@ -81,6 +81,33 @@ describe.each(ENGINES)("retrying the failed step on $name", (engine) => {
     expect(charged).toEqual(["first bank", "second bank", "first bank", "second bank"]);
   });
 
+  test("a failure is found in whatever property an error has it, though the function went on", async () => {
+    const { charged, broken, charge } = banks();
+    class PaymentError extends Error {
+      readonly details: object;
+      constructor(inner: unknown) {
+        super("not paid");
+        this.details = { tries: [{ inner }] };
+      }
+    }
+    const workflow = defineWorkflow({ name: "workflow" }, async (_event, step) => {
+      await step.do("first", once, charge("first bank")).catch(() => {});
+      try {
+        return await step.do("second", once, charge("second bank"));
+      } catch (error) {
+        await step.do("tell", () => {});
+        throw new PaymentError(error);
+      }
+    });
+    const { workflows } = subject.start({ workflow });
+    const instance = await workflows.workflow.create();
+    await untilStatus(subject.clock, instance, "errored");
+    broken.clear();
+    await instance.retryFailedStep();
+    await untilStatus(subject.clock, instance, "complete");
+    expect(charged).toEqual(["first bank", "second bank", "second bank"]);
+  });
+
   test("a retry is refused where the function went on after the failure and then threw an error of its own", async () => {
     const { charged, charge } = banks();
     const workflow = defineWorkflow({ name: "workflow" }, async (_event, step) => {
