@@ -3,6 +3,8 @@ import { Pool, type PoolClient } from "pg";
 /** What was sent to a database, and a way to refuse some of it before it gets there. */
 export class StatementLog {
   readonly texts: string[] = [];
+  /** The SQLSTATEs of statements that failed. */
+  readonly failures: unknown[] = [];
   /** How many statements have no answer yet, and how many connections are on their way. */
   inFlight = 0;
   /** Statements that this finds are refused, as a server or a pooler would; as many as this says. */
@@ -54,12 +56,17 @@ function countStatements(client: PoolClient, log: StatementLog): void {
       return callback === undefined ? Promise.reject(error) : void setImmediate(callback, error);
     }
     log.inFlight++;
-    const answered = () => {
+    const answered = (error?: unknown) => {
       log.inFlight--;
+      if (error) log.failures.push((error as { code?: unknown }).code);
     };
-    if (callback === undefined) return (query(config, values) as Promise<unknown>).finally(answered);
+    if (callback === undefined) {
+      const answer = query(config, values) as Promise<unknown>;
+      answer.then(() => answered(), answered);
+      return answer;
+    }
     return query(config, values, (error, result) => {
-      answered();
+      answered(error);
       callback(error, result);
     });
   };

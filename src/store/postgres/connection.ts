@@ -1,6 +1,6 @@
 import { PerdureError } from "../../errors.ts";
 import type { PostgresClient, PostgresPool, PostgresQuery, PostgresQueryable, PostgresResult } from "./driver.ts";
-import { toStoreError } from "./errors.ts";
+import { isDeadlock, MOST_DEADLOCKS, toStoreError } from "./errors.ts";
 import type { Statement } from "./sql/statement.ts";
 
 const DRIVER_MISSING = "ERR_MODULE_NOT_FOUND";
@@ -44,12 +44,16 @@ export class Connection {
     return this.query({ ...name, text: statement.text, values, query_timeout }, on);
   }
 
+  /** A statement of its own is sent again if it was chosen to end a deadlock; of a transaction's, `on` its client, more is undone. */
   async query(query: PostgresQuery, on?: PostgresQueryable): Promise<PostgresResult> {
-    try {
-      const queryable = on ?? (await this.pool());
-      return await queryable.query(query);
-    } catch (error) {
-      throw toStoreError(error);
+    for (let deadlocks = 0; ; deadlocks++) {
+      try {
+        const queryable = on ?? (await this.pool());
+        return await queryable.query(query);
+      } catch (error) {
+        if (on === undefined && isDeadlock(error) && deadlocks < MOST_DEADLOCKS) continue;
+        throw toStoreError(error);
+      }
     }
   }
 

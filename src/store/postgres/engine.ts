@@ -80,7 +80,7 @@ export class PostgresEngine implements Engine {
     return inTransaction(client, async () => {
       return body({
         query: async (text, parameters) => (await client.query({ text, values: [...parameters] })).rows,
-        insertHooks: (hooks) => this.hooks.insert(hooks, client),
+        insertHooks: (hooks) => this.hooks.insertWithin(client, hooks),
         settleHooks: (settlements) => this.hooks.settle(settlements, {}, client),
       });
     });

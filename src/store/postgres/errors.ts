@@ -10,6 +10,9 @@ interface DriverError {
  * serialization), insufficient resources, operator intervention (shutdown, cancelled), locks not available, system errors.
  */
 const TRANSIENT_SQLSTATE = /^(08|40|53|57|58|55P03|25006)/;
+/** How often the same is sent again because of one. Locks are taken in one order, so that even the first is rare. */
+export const MOST_DEADLOCKS = 10;
+
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** What a driver threw, as ours. An error without an SQLSTATE never reached the server, or lost it: trying again may help. */
@@ -38,6 +41,18 @@ export function toStoreError(error: unknown): PerdureError {
 }
 
 export function isUniqueViolation(error: unknown): boolean {
+  return stateOf(error) === "23505";
+}
+
+/**
+ * PostgreSQL has ended a circle of transactions that waited for each other, by undoing this one (or its last statements, back to a
+ * savepoint). Nothing of it was written, so it may be sent again, whatever it is.
+ */
+export function isDeadlock(error: unknown): boolean {
+  return stateOf(error) === "40P01";
+}
+
+function stateOf(error: unknown): unknown {
   const cause = error instanceof StoreError ? error.cause : error;
-  return (cause as DriverError | undefined)?.code === "23505";
+  return (cause as DriverError | undefined)?.code;
 }

@@ -15,7 +15,6 @@ import type {
   SettleResult,
 } from "../hook-records.ts";
 import { toClaimedHook, toLease, toNumber, toNumberOrNull, toSettleResult } from "../rows.ts";
-import { compareText } from "../text-order.ts";
 import { claimLanes } from "./claim-lanes.ts";
 import { ClaimProgress } from "./claim-progress.ts";
 import type { Connection } from "./connection.ts";
@@ -24,6 +23,7 @@ import type { PostgresQueryable, PostgresResult } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { hookColumns, laneColumns, leaseColumns, referenceColumns } from "./hook-columns.ts";
 import { PostgresHookOperations } from "./hook-operations.ts";
+import { byReference, inOrder } from "./locking-order.ts";
 import { claimHooks } from "./sql/claim-hooks.ts";
 import { deleteCompletedHooks } from "./sql/delete-completed-hooks.ts";
 import { deleteFinishedHooks } from "./sql/delete-finished-hooks.ts";
@@ -38,6 +38,7 @@ import { nextWake } from "./sql/next-wake.ts";
 import { renewHooks } from "./sql/renew-hooks.ts";
 import { settleHooks } from "./sql/settle-hooks.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
+import { withinSavepoint } from "./transaction.ts";
 
 type Row = Record<string, unknown>;
 
@@ -55,6 +56,15 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
   async insert(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
     if (hooks.length === 0) return [];
     return hooks.some((hook) => hook.key !== null) ? this.#insertKeyed(hooks, on) : this.#insertPlain(hooks, on);
+  }
+
+  /**
+   * In a transaction that can't be begun anew. What others may be inserting at this moment is tried again from a savepoint: going back
+   * there gives up the locks that made a circle, and leaves what the transaction has done before.
+   */
+  async insertWithin(transaction: PostgresQueryable, hooks: readonly HookInsert[]): Promise<InsertResult[]> {
+    if (hooks.every(({ key, ownId }) => key === null && !ownId)) return this.insert(hooks, transaction);
+    return withinSavepoint(transaction, () => this.insert(hooks, transaction));
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedHook[]> {
@@ -110,7 +120,8 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
 
   async #insertPlain(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
     const { rows } =
-      (await this.#insertNew(hooks, on)) ?? (await this.run(insertHooks, [this.now(), ...hookColumns(hooks)], on));
+      (await this.#insertNew(hooks, on)) ??
+      (await this.run(insertHooks, [this.now(), ...hookColumns(inOrder(hooks, byReference))], on));
     if (rows.length < hooks.length) return this.#insertResults(hooks, rows, on);
     const at = toNumber(rows[0]?.now);
     return hooks.map(({ id }) => ({ result: "inserted", id, at }));
@@ -120,7 +131,8 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
   async #insertNew(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<PostgresResult | null> {
     const lease = hooks[0]?.lease ?? null;
     if (!hooks.every((hook) => isPlain(hook) && hook.lease?.lock === lease?.lock)) return null;
-    const columns = [...referenceColumns(hooks), hooks.map(({ name }) => name), hooks.map(({ payload }) => payload)];
+    const sorted = inOrder(hooks, byReference);
+    const columns = [...referenceColumns(sorted), sorted.map(({ name }) => name), sorted.map(({ payload }) => payload)];
     try {
       return await this.run(insertNewHooks, [this.now(), ...columns, lease?.lock ?? null, lease?.leaseMs ?? null], on);
     } catch (error) {
@@ -130,14 +142,15 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
   }
 
   async #insertKeyed(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
+    const sorted = inOrder(hooks, byReference);
     const values = [
       this.now(),
-      ...hookColumns(hooks),
-      hooks.map((hook) => hook.key),
-      hooks.map((hook) => hook.triggers),
-      hooks.map((hook) => hook.triggeredAt),
-      hooks.map((hook) => hook.debounce?.delayMs ?? null),
-      hooks.map((hook) => hook.debounce?.maxWaitMs ?? null),
+      ...hookColumns(sorted),
+      sorted.map((hook) => hook.key),
+      sorted.map((hook) => hook.triggers),
+      sorted.map((hook) => hook.triggeredAt),
+      sorted.map((hook) => hook.debounce?.delayMs ?? null),
+      sorted.map((hook) => hook.debounce?.maxWaitMs ?? null),
     ];
     try {
       const { rows } = await this.run(insertKeyedHooks, values, on);
@@ -242,9 +255,4 @@ function takeRow(rowOf: Map<string, Row>, { namespace, id }: HookReference): Row
 
 function isPlain({ ownId, retries, trace, processAt }: HookInsert): boolean {
   return !ownId && retries === null && trace === null && processAt === null;
-}
-
-/** The same order for everybody who locks several rows: no two of them can wait for each other. */
-function byReference(left: HookReference, right: HookReference): number {
-  return compareText(left.namespace, right.namespace) || compareText(left.id, right.id);
 }

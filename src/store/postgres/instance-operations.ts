@@ -39,7 +39,7 @@ import { restartInstanceWith } from "./sql/restart-instance-with.ts";
 import { sweepBelongings } from "./sql/sweep-belongings.ts";
 import { unknownNames } from "./sql/unknown-names.ts";
 import { PostgresStatements } from "./statements.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransactionOf } from "./transaction.ts";
 
 /** What is swept up in one transaction. */
 const MOST_ROWS = 5000;
@@ -68,8 +68,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
     hook?: (run: number) => HookInsert,
   ): Promise<InstanceChange> {
     if (hook === undefined) return this.#change(kind, instance);
-    const client = await this.connection.checkOut();
-    return inTransaction(client, async () => {
+    return inTransactionOf(this.connection, async (client) => {
       const change = await this.#change(kind, instance, { on: client });
       if (change.instance?.status !== "terminated" || !change.changed) return change;
       await this.run(insertHooks, [this.now(), ...hookColumns([hook(change.instance.run)])], client);
@@ -97,8 +96,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
 
   /** Two statements: the second sees what was written while the first waited for the row. */
   async delete({ namespace, name, id }: InstanceName): Promise<InstanceChange> {
-    const client = await this.connection.checkOut();
-    return inTransaction(client, async () => {
+    return inTransactionOf(this.connection, async (client) => {
       const { rows } = await this.run(deleteInstance, [this.now(), namespace, name, id], client);
       if (rows[0] === undefined) return { changed: false, instance: null };
       const instance = toInstanceRecord(rows[0]);
@@ -162,8 +160,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
 
   /** What deleted instances have left behind, no more than so many rows. Gives how many instances there were. */
   async #sweep(limit: number): Promise<number> {
-    const client = await this.connection.checkOut();
-    return inTransaction(client, async () => {
+    return inTransactionOf(this.connection, async (client) => {
       const { rows } = await this.run(findDeletedInstances, [this.now(), limit], client);
       const refs = rows.map((row) => row.ref as string);
       let room = MOST_ROWS;

@@ -24,7 +24,6 @@ import { toClaimedInstance, toRenewedInstance } from "../instance-rows.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
 import type { AdmitRequest, LineScope } from "../line-records.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
-import { compareText } from "../text-order.ts";
 import { PostgresAdmission } from "./admission.ts";
 import { integerArray } from "./array-literals.ts";
 import { claimLanes } from "./claim-lanes.ts";
@@ -46,6 +45,7 @@ import {
 } from "./instance-columns.ts";
 import { PostgresInstanceOperations } from "./instance-operations.ts";
 import { toHistories, toLoadedEvents } from "./loaded-rows.ts";
+import { byName, byRef, inOrder } from "./locking-order.ts";
 import { claimInstances } from "./sql/claim-instances.ts";
 import { commitAgain } from "./sql/commit-again.ts";
 import { commitInstances } from "./sql/commit-instances.ts";
@@ -62,7 +62,7 @@ import { countOtherSlots, lockLine, lockParked } from "./sql/reacquire-limited.t
 import { renewInstances } from "./sql/renew-instances.ts";
 import { sendEvents } from "./sql/send-events.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransactionOf } from "./transaction.ts";
 
 type Row = Record<string, unknown>;
 
@@ -119,7 +119,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     { resent = true }: Partial<Sending> = {},
   ): Promise<InstanceCommitResult[]> {
     if (commits.length === 0) return [];
-    const sorted = [...commits].sort(byRef);
+    const sorted = inOrder(commits, byRef);
     const row = resent ? await this.#commitAgain(sorted) : await this.#commitFirst(sorted);
     const results = toCommitResults(sorted, row);
     return commits.map((commit) => results.get(commit) ?? SUPERSEDED);
@@ -129,8 +129,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   async reacquire(parked: InstanceLease, lease: Reacquisition): Promise<RenewedInstance | "full" | null> {
     const { slots = null } = lease;
     if (slots === null) return this.#reacquire(parked, lease);
-    const client = await this.connection.checkOut();
-    return inTransaction(client, async () => {
+    return inTransactionOf(this.connection, async (client) => {
       await this.run(lockParked, [parked.ref], client);
       await this.run(lockLine, [parked.ref, slots.key], client);
       const { rows } = await this.run(countOtherSlots, [parked.ref, slots.key], client);
@@ -140,7 +139,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
 
   async renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]> {
     if (leases.length === 0) return [];
-    const values = [this.now(), leaseMs, ...instanceLeaseColumns([...leases].sort(byRef))];
+    const values = [this.now(), leaseMs, ...instanceLeaseColumns(inOrder(leases, byRef))];
     const { rows } = await askDedicated(this.#dedicated, (on) => this.run(renewInstances, values, on));
     return rows.map(toRenewedInstance);
   }
@@ -189,7 +188,12 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     const lease = instances[0]?.lease ?? null;
     if (!instances.every((one) => one.parent === null && one.traits === null && one.lease?.lock === lease?.lock))
       return null;
-    const values = [this.now(), ...instanceColumns(instances), lease?.lock ?? null, lease?.leaseMs ?? null];
+    const values = [
+      this.now(),
+      ...instanceColumns(inOrder(instances, byName)),
+      lease?.lock ?? null,
+      lease?.leaseMs ?? null,
+    ];
     try {
       const { rows } = await this.run(insertNewInstances, values);
       const at = toNumber(rows[0]?.now);
@@ -205,7 +209,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
       this.schema,
       instances.some(({ traits }) => isLimited(traits)),
     );
-    const { rows } = await this.connection.run(statement, [this.now(), ...insertColumns(instances)]);
+    const { rows } = await this.connection.run(statement, [this.now(), ...insertColumns(inOrder(instances, byName))]);
     const created = new Map(rows.map((row) => [row.ref, row]));
     const found = created.size < instances.length ? await this.#findCreated(instances) : new Map();
     return instances.map(({ ref, parent }, index) => {
@@ -247,11 +251,6 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
       });
     }
   }
-}
-
-/** The same order for everybody who locks several rows: no two of them can wait for each other. */
-function byRef(left: InstanceRun, right: InstanceRun): number {
-  return compareText(left.ref, right.ref);
 }
 
 /** Of two that are alike in this, the second is known. */

@@ -11,6 +11,7 @@ import { toScheduleRecord } from "../schedule-rows.ts";
 import type { ScheduleStatements } from "../schedule-statements.ts";
 import { integerArray, textArray } from "./array-literals.ts";
 import { insertColumns } from "./instance-columns.ts";
+import { bySchedule, inOrder } from "./locking-order.ts";
 import { confirmSchedules } from "./sql/confirm-schedules.ts";
 import { fireSchedule } from "./sql/fire-schedule.ts";
 import { insertInstances } from "./sql/insert-instances.ts";
@@ -20,7 +21,7 @@ import { pauseSchedules } from "./sql/pause-schedules.ts";
 import { resumeSchedules } from "./sql/resume-schedules.ts";
 import { retireSchedules } from "./sql/retire-schedules.ts";
 import { PostgresStatements } from "./statements.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransactionOf } from "./transaction.ts";
 
 export class PostgresScheduleStatements extends PostgresStatements implements ScheduleStatements {
   async list(namespaces: readonly string[]): Promise<KnownSchedules> {
@@ -31,24 +32,26 @@ export class PostgresScheduleStatements extends PostgresStatements implements Sc
 
   async insert(schedules: readonly ScheduleTiming[]): Promise<void> {
     if (schedules.length === 0) return;
-    await this.run(insertSchedules, [this.now(), ...timingColumns(schedules)]);
+    await this.run(insertSchedules, [this.now(), ...timingColumns(inOrder(schedules, bySchedule))]);
   }
 
   async confirm(schedules: readonly ScheduleKey[]): Promise<void> {
     if (schedules.length === 0) return;
-    await this.run(confirmSchedules, [this.now(), ...keyColumns(schedules)]);
+    await this.run(confirmSchedules, [this.now(), ...keyColumns(inOrder(schedules, bySchedule))]);
   }
 
   async retire(schedules: readonly ScheduleKey[], confirmedBefore: number): Promise<number> {
     if (schedules.length === 0) return 0;
-    const { rowCount } = await this.run(retireSchedules, [confirmedBefore, ...keyColumns(schedules)]);
+    const { rowCount } = await this.run(retireSchedules, [
+      confirmedBefore,
+      ...keyColumns(inOrder(schedules, bySchedule)),
+    ]);
     return rowCount ?? 0;
   }
 
   async fire(firing: ScheduleFiring): Promise<boolean> {
     const { namespace, workflow, name, cron, timezone, dueAt, nextAt, lastAt, instance } = firing;
-    const client = await this.connection.checkOut();
-    return inTransaction(client, async () => {
+    return inTransactionOf(this.connection, async (client) => {
       const values = [this.now(), namespace, workflow, name, cron, timezone, dueAt, nextAt, lastAt];
       const { rowCount } = await this.run(fireSchedule, values, client);
       if (rowCount !== 1) return false;
@@ -67,7 +70,7 @@ export class PostgresScheduleStatements extends PostgresStatements implements Sc
 
   async resume(schedules: readonly ScheduleTiming[]): Promise<void> {
     if (schedules.length === 0) return;
-    await this.run(resumeSchedules, timingColumns(schedules));
+    await this.run(resumeSchedules, timingColumns(inOrder(schedules, bySchedule)));
   }
 }
 

@@ -1,10 +1,45 @@
 import { CommitOutcomeUnknownError, StoreError } from "../../errors.ts";
-import { ANSWER_TIMEOUT_MS } from "./connection.ts";
-import type { PostgresClient } from "./driver.ts";
-import { toStoreError } from "./errors.ts";
+import { ANSWER_TIMEOUT_MS, type Connection } from "./connection.ts";
+import type { PostgresClient, PostgresQueryable } from "./driver.ts";
+import { isDeadlock, isUniqueViolation, MOST_DEADLOCKS, toStoreError } from "./errors.ts";
 
 /** A commit may have to wait for other servers. Who gives up can't know what became of it. */
 const COMMIT_TIMEOUT_MS = 60_000;
+
+/** The same on a client of its own. `body` may be run again: nothing of it outlives a deadlock. */
+export async function inTransactionOf<Result>(
+  connection: Connection,
+  body: (client: PostgresClient) => Promise<Result>,
+): Promise<Result> {
+  for (let deadlocks = 0; ; deadlocks++) {
+    const client = await connection.checkOut();
+    try {
+      return await inTransaction(client, () => body(client));
+    } catch (error) {
+      if (!isDeadlock(error) || deadlocks === MOST_DEADLOCKS) throw error;
+    }
+  }
+}
+
+/** Runs statements of a transaction that may meet those of others, again if they did. */
+export async function withinSavepoint<Result>(
+  transaction: PostgresQueryable,
+  body: () => Promise<Result>,
+): Promise<Result> {
+  const send = (text: string) => transaction.query({ text, query_timeout: ANSWER_TIMEOUT_MS });
+  await send("savepoint perdure").catch((error: unknown) => {
+    throw toStoreError(error);
+  });
+  for (let meetings = 0; ; meetings++) {
+    try {
+      return await body();
+    } catch (error) {
+      const met = isDeadlock(error) || isUniqueViolation(error);
+      if (!met || meetings === MOST_DEADLOCKS) throw error;
+      await send("rollback to savepoint perdure");
+    }
+  }
+}
 
 /** Commits what `body` did on this client, or rolls it back, and gives the client back; broken ones are thrown away. */
 export async function inTransaction<Result>(client: PostgresClient, body: () => Promise<Result>): Promise<Result> {

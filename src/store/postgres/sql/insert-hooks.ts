@@ -2,7 +2,7 @@ import { COLUMNS, VALUES } from "./insert-columns.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { NOW } from "./statement.ts";
 
-/** Triggers without keys. An id that exists is left alone. Gives what is new. Index: hook_pkey. */
+/** Triggers without keys. An id that exists is left alone. Gives what is new. The batch is in the order of ids. Index: hook_pkey. */
 export function insertHooks(schema: SchemaPrefix): Statement {
   return {
     name: "insert_hooks",

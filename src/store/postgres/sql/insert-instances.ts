@@ -5,7 +5,7 @@ import { joinLines } from "./tell-lines.ts";
 
 /**
  * Instances whose ids may exist: those are left alone. Gives what is new. `limited`: some of them stand in line.
- * Indexes: instance_pkey, instance_id, label_pkey; line_pkey.
+ * The batch is in the order of names. Indexes: instance_pkey, instance_id, label_pkey; line_pkey.
  */
 export function insertInstances(schema: SchemaPrefix, limited: boolean): Statement {
   return {

@@ -13,7 +13,8 @@ const LATEST_AT = `case when item.max_wait_ms is not null
  * Triggers with and without keys. A key that a pending or running hook holds takes the trigger in: pending, the newest payload
  * and policy replace the stored ones; running, the trigger is stored beside it for once more. For the times see `keyedTimes`.
  * A trigger that is sent again counts once, and an older one that comes late doesn't replace a newer: it counts, and makes a
- * running hook run once more with what it has.
+ * running hook run once more with what it has. The batch is in the order of ids; those with keys are locked after all others, in
+ * the order of keys, as `inLockingOrder` has it.
  * Indexes: hook_pkey, hook_key.
  */
 export function insertKeyedHooks(schema: SchemaPrefix): Statement {
@@ -49,7 +50,7 @@ keyed as (
   from item cross join clock
   left join lateral (select true as exists from ${schema}hook as hook where ${isRowOf("hook", "item")} limit 1) as known on true
   where item.key is not null and known.exists is null
-  order by item.namespace, item.name, item.key
+  order by item.namespace collate "C", item.name collate "C", item.key collate "C"
   on conflict (namespace, name, key) where key is not null and available_at is not null
   do update set
     payload = ${replaced("payload")},

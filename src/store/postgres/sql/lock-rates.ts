@@ -6,7 +6,7 @@ export function ensureRates(schema: SchemaPrefix): Statement {
     name: "ensure_rates",
     text: `
 insert into ${schema}line (kind, key, namespace, name)
-select 1, item.key, $2, $3 from unnest($1::text[]) as item(key) order by item.key
+select 1, item.key, $2, $3 from unnest($1::text[]) as item(key) order by item.key collate "C"
 on conflict do nothing`,
   };
 }

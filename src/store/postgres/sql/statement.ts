@@ -67,14 +67,16 @@ export function isSubjectOf(subject: string, item: string): string {
 
 /**
  * Rows of a batch that names hooks, in the order in which everybody locks hooks: those without a key by id, then those with one
- * by key. Triggers find rows by key and others by id; without one order for both, two flushes could wait for each other.
+ * by key. Triggers find rows by key and others by id; without one order for both, two flushes could wait for each other. It is the
+ * order of our columns, not that of the database, which parameters have.
  */
 export function inLockingOrder(schema: SchemaPrefix, rows: string): string {
   return `(
   select item.*
   from ${rows} as item
   cross join lateral (select hook.name, hook.key from ${schema}hook as hook where ${isRowOf("hook", "item")} limit 1) as place
-  order by place.key is not null, item.namespace, case when place.key is not null then place.name end, place.key, item.id
+  order by place.key is not null, item.namespace collate "C", case when place.key is not null then place.name end, place.key,
+    item.id collate "C"
 )`;
 }
 

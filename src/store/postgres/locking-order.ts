@@ -1,0 +1,42 @@
+import type { HookReference } from "../hook-records.ts";
+import type { InstanceName, InstanceRun } from "../instance-records.ts";
+import type { ScheduleKey } from "../schedule-records.ts";
+import { compareText } from "../text-order.ts";
+
+/**
+ * Every writer locks the rows of a table in one order, and inserts in the same order: whoever inserts a row that another transaction
+ * is just inserting waits for that transaction, as for any lock. Batches come in the order of their callers, which may be any.
+ */
+type Order<Row> = (left: Row, right: Row) => number;
+
+export function byRef(left: Pick<InstanceRun, "ref">, right: Pick<InstanceRun, "ref">): number {
+  return compareText(left.ref, right.ref);
+}
+
+export function byName(left: InstanceName, right: InstanceName): number {
+  return (
+    compareText(left.namespace, right.namespace) || compareText(left.name, right.name) || compareText(left.id, right.id)
+  );
+}
+
+export function byReference(left: HookReference, right: HookReference): number {
+  return compareText(left.namespace, right.namespace) || compareText(left.id, right.id);
+}
+
+export function bySchedule(left: ScheduleKey, right: ScheduleKey): number {
+  return (
+    compareText(left.namespace, right.namespace) ||
+    compareText(left.workflow, right.workflow) ||
+    compareText(left.name, right.name) ||
+    compareText(left.cron, right.cron) ||
+    compareText(left.timezone, right.timezone)
+  );
+}
+
+/** Most batches are in order already, because our own ids rise with time: those aren't copied. */
+export function inOrder<Row>(rows: readonly Row[], order: Order<Row>): readonly Row[] {
+  for (let index = 1; index < rows.length; index++) {
+    if (order(rows[index - 1] as Row, rows[index] as Row) > 0) return [...rows].sort(order);
+  }
+  return rows;
+}
