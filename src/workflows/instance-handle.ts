@@ -41,7 +41,7 @@ import { waitForRun } from "./wait-for-run.ts";
 import type { EventPayloads } from "./workflow-event.ts";
 import type { InstanceOperation, WorkflowRuntime } from "./workflow-runtime.ts";
 
-/** For how long a new instance needs no look at the database: other processes announce what they finish. */
+/** For how long a new instance needs no look at the database if this process runs it: only another one could have ended it. */
 const KNOWN_MS = 1000;
 
 /** An instance, by its name. */

@@ -101,9 +101,9 @@ export class WorkflowRuntime {
     this.watchers.touched(instance.ref);
   }
 
-  /** Whether an instance that was created here a moment ago can't be finished, unless another process has run it. */
+  /** Whether an instance that was created here a moment ago can't be finished: this process has it, or there is no other one. */
   isUnfinished(ref: string): boolean {
-    return this.live.has(ref) || !this.#finished.has(ref);
+    return this.live.has(ref) || (this.store.work.alone && !this.#finished.has(ref));
   }
 
   /** Something was sent to an instance, or changed about it: whoever has it should know, and if nobody has, it may be due. */

@@ -56,6 +56,17 @@ describe.each(ENGINES)("results on $name", (engine) => {
     await result;
   });
 
+  test("are there at once for the process that created the instance, if another one has finished it since", async () => {
+    const sample = new Sample();
+    const creator = subject.process({ sample: sample.workflow });
+    const created = await creator.workflows.sample.create({ id: "one", params: "complete" });
+    await subject.process({ sample: sample.workflow }).drain();
+    const told = vi.fn();
+    void created.result().then(told);
+
+    await eventually(() => expect(told).toHaveBeenCalledWith("complete")); // and no time passes
+  });
+
   test("cost a process nothing once nobody waits", async () => {
     const { sample, elsewhere, other } = await begin("work");
     const find = vi.spyOn(other.store.instances.statements, "find");

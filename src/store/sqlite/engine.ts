@@ -10,6 +10,7 @@ import type { SqlValue } from "../sql-value.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { isBusy, toStoreError } from "./errors.ts";
+import { EventLoopTurns } from "./event-loop-turns.ts";
 import { SqliteHookStatements } from "./hook-statements.ts";
 import { SqliteInstanceStatements } from "./instance-statements.ts";
 import { SqliteScheduleStatements } from "./schedule-statements.ts";
@@ -40,7 +41,8 @@ export interface SqliteEngineOptions {
 
 /**
  * One connection, on which one thing happens at a time: the mutex keeps everybody else's statements out of a transaction that
- * waits for user code. Other processes may use the same file: a busy database is asked again without blocking the event loop.
+ * waits for user code. Other processes may use the same file: a busy database is asked again without blocking the event loop. Nor do
+ * quick answers block it, however many are asked for one after the other.
  */
 export class SqliteEngine implements Engine {
   readonly dialect: Dialect = "sqlite";
@@ -57,6 +59,7 @@ export class SqliteEngine implements Engine {
   readonly #randomness: Randomness;
   readonly #context: TransactionContext | undefined;
   readonly #mutex: WriteMutex;
+  readonly #turns: EventLoopTurns;
   #closed = false;
 
   constructor(options: SqliteEngineOptions) {
@@ -66,6 +69,7 @@ export class SqliteEngine implements Engine {
     this.#randomness = options.randomness;
     this.#context = options.transactionContext;
     this.#mutex = options.mutex ?? new WriteMutex();
+    this.#turns = new EventLoopTurns(options.clock);
     const { driver } = options;
     const access: SqliteAccess = {
       driver,
@@ -90,7 +94,9 @@ export class SqliteEngine implements Engine {
         insertHooks: async (hooks) => withStoreErrors(() => this.hooks.insertNow(hooks)),
         settleHooks: async (settlements) => withStoreErrors(() => this.hooks.settleNow(settlements, { resent: false })),
       });
-    return this.#mutex.run(() => this.#inLongTransaction(() => this.#context?.run(runBody) ?? runBody()));
+    const result = await this.#mutex.run(() => this.#inLongTransaction(() => this.#context?.run(runBody) ?? runBody()));
+    await this.#turns.next();
+    return result;
   }
 
   /** Waiting inside of a transaction for what can only happen after it would wait for ever. */
@@ -147,7 +153,10 @@ export class SqliteEngine implements Engine {
   async #exclusive<Result>(body: () => Result): Promise<Result> {
     this.#refuseClosed();
     this.refuseNesting();
-    return this.#mutex.run(() => this.#retryWhileBusy(body));
+    const result = await this.#mutex.run(() => this.#retryWhileBusy(body));
+    const turn = this.#turns.next();
+    if (turn !== undefined) await turn;
+    return result;
   }
 
   #refuseClosed(): void {
