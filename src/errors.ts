@@ -15,7 +15,15 @@ export class PerdureError extends Error {
 export class InvalidInputError extends PerdureError {}
 
 /** What a caller asked for isn't there. */
-export class NotFoundError extends PerdureError {}
+export class NotFoundError extends PerdureError {
+  /** A sentence, where the message is only the code: programs for Cloudflare compare the message of a missing instance. */
+  readonly details?: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions & { details?: string }) {
+    super(code, message, options);
+    if (options?.details !== undefined) this.details = options.details;
+  }
+}
 
 /** What a caller asked for contradicts what is stored. Nothing was changed. */
 export class ConflictError extends PerdureError {}

@@ -1,6 +1,9 @@
 import type { Duration } from "../duration.ts";
 import type { Backoff } from "../queue/retry-policy.ts";
-import type { InstanceStatus } from "../store/instance-records.ts";
+import type { InstanceStatus as Status } from "../store/instance-records.ts";
+import type { BatchOptions, CreatedBatch, DeletedBatch } from "../workflows/batches.ts";
+import type { CreateOptions } from "../workflows/create-options.ts";
+import type { WorkflowInstance as Instance, InstanceState } from "../workflows/instance.ts";
 import type {
   WorkflowStepRollbackConfig as RollbackConfig,
   WorkflowRollbackContext as RollbackContext,
@@ -76,5 +79,30 @@ export const WorkflowRollbackContext: undefined = undefined;
 export type WorkflowRollbackHandler<Output = unknown, Delay = Duration> = RollbackHandler<Output, Delay>;
 export const WorkflowRollbackHandler: undefined = undefined;
 
-export type WorkflowInstanceStatus = InstanceStatus | "unknown";
+export type WorkflowInstanceStatus = Status | "unknown";
 export const WorkflowInstanceStatus: undefined = undefined;
+
+/** What `status()` gives. */
+export type InstanceStatus = Pick<InstanceState, "error" | "output" | "rollback"> & {
+  readonly status: WorkflowInstanceStatus;
+};
+export const InstanceStatus: undefined = undefined;
+
+export type WorkflowInstance = Instance;
+export const WorkflowInstance: undefined = undefined;
+
+export type WorkflowInstanceCreateOptions<Params = unknown> = CreateOptions<Params>;
+export const WorkflowInstanceCreateOptions: undefined = undefined;
+
+export type WorkflowInstanceCreateOptionsWithId<Params = unknown> = CreateOptions<Params> & { readonly id: string };
+export const WorkflowInstanceCreateOptionsWithId: undefined = undefined;
+
+/** A binding as Cloudflare's files name it in their `Env`: params may be left out. */
+export interface Workflow<Params = unknown> {
+  get(id: string): Promise<Instance>;
+  create(options?: CreateOptions<Params>): Promise<Instance>;
+  createBatch(batch: readonly CreateOptions<Params>[]): Promise<Instance[]>;
+  createBatch(batch: BatchOptions<Params>): Promise<CreatedBatch>;
+  deleteBatch(instanceIds: readonly string[]): Promise<DeletedBatch>;
+}
+export const Workflow: undefined = undefined;

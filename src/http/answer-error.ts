@@ -19,7 +19,10 @@ export function toHttpError(error: unknown): { readonly answer: HttpError; reado
   if (error instanceof HttpError) return { answer: error, unexpected: false };
   if (error instanceof InvalidInputError && error.code !== "value.corrupt")
     return expected(invalidStatus(error), error);
-  if (error instanceof NotFoundError) return expected(404, error);
+  if (error instanceof NotFoundError) {
+    const { code, message, details } = error;
+    return { answer: new HttpError(404, code, details ?? message), unexpected: false };
+  }
   if (error instanceof RevisionConflictError) {
     const { revision } = error.current as { readonly revision?: unknown };
     return expected(409, error, { revision });

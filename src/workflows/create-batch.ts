@@ -1,10 +1,10 @@
-import { InvalidInputError, StoreError } from "../errors.ts";
+import { InvalidInputError, NotFoundError, StoreError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { BatchError, BatchOptions, CreatedBatch } from "./batches.ts";
 import type { CreateOptions } from "./create-options.ts";
 import type { WorkflowInstance } from "./instance.ts";
 
-const COUNTED_FIELDS = ["count", "params", "priority", "retention", "labels"];
+const COUNTED_FIELDS = ["count", "params", "priority", "retention", "labels", "locationHint"];
 
 type Create = (options: CreateOptions<unknown>) => Promise<WorkflowInstance>;
 
@@ -30,7 +30,7 @@ export function toBatchError(error: unknown, index: number, id: unknown): BatchE
   const code: unknown = Reflect.get(Object(error), "code");
   if (!(error instanceof Error) || typeof code !== "string" || error instanceof StoreError) throw error;
   if (code === "store.closed") throw error;
-  return { index, ...(typeof id === "string" ? { id } : {}), code, message: error.message };
+  return { index, ...(typeof id === "string" ? { id } : {}), code, message: messageOf(error) };
 }
 
 /** The instances that are asked for, one by one. */
@@ -46,6 +46,10 @@ export function checkBatchOptions(batch: BatchOptions<unknown>, most: number): r
     throw new InvalidInputError("create.invalid", `count must be a whole number from 0 to ${most}.`);
   }
   return Array.from({ length: count }, () => options);
+}
+
+function messageOf(error: Error): string {
+  return (error instanceof NotFoundError ? error.details : undefined) ?? error.message;
 }
 
 function notABatch(most: number): InvalidInputError {

@@ -19,13 +19,28 @@ import type { AnyWorkflow } from "./workflow-types.ts";
 
 type AnyBinding = BindingOf<AnyWorkflow>;
 
-/** The workflows by their keys. Inside of a workflow, where `step` is given, what is created is created once, as a step is. */
-export function createBindings(runtime: WorkflowRuntime, step: WorkflowStep | null = null): WorkflowBindings {
-  const bindings = runtime.workflows.all.map((workflow) => [workflow.key, createBinding(runtime, workflow, step)]);
+/** What bindings inside of a workflow know of the instance that uses them. */
+export interface CallingInstance {
+  readonly ref: string;
+  readonly step: WorkflowStep;
+}
+
+/**
+ * The workflows by their keys. Inside of a workflow, where its instance is given, what is created is created once, as a step is, and
+ * an instance that ends, restarts or deletes itself doesn't go on.
+ */
+export function createBindings(runtime: WorkflowRuntime, caller: CallingInstance | null = null): WorkflowBindings {
+  const bindings = runtime.workflows.all.map((workflow) => [workflow.key, createBinding(runtime, workflow, caller)]);
   return Object.freeze(Object.fromEntries(bindings)) as WorkflowBindings;
 }
 
-function createBinding(runtime: WorkflowRuntime, workflow: RegisteredWorkflow, step: WorkflowStep | null): AnyBinding {
+function createBinding(
+  runtime: WorkflowRuntime,
+  workflow: RegisteredWorkflow,
+  caller: CallingInstance | null,
+): AnyBinding {
+  const step = caller?.step ?? null;
+  const callerRef = caller?.ref ?? null;
   const create = (options?: CreateOptions<unknown>) =>
     step === null
       ? createInstance(runtime, workflow, options)
@@ -40,8 +55,8 @@ function createBinding(runtime: WorkflowRuntime, workflow: RegisteredWorkflow, s
     createBatch: async (batch: readonly CreateOptions<unknown>[] | BatchOptions<unknown>) =>
       Array.isArray(batch) ? createAll(batch) : createEach(batch as BatchOptions<unknown>, create, maxBatchSize),
     restartOrCreate: (options: RestartOptions<unknown>) => restartOrCreate(runtime, workflow, options),
-    deleteBatch: (ids) => deleteBatch(runtime, workflow, ids),
-    get: (id) => getInstance(runtime, workflow, id),
+    deleteBatch: (ids) => deleteBatch(runtime, workflow, ids, callerRef),
+    get: (id) => getInstance(runtime, workflow, id, callerRef),
     list: (options) => listInstances(runtime, workflow.name, options),
     counts: () => countInstances(runtime, workflow.name),
   } as AnyBinding;
@@ -55,7 +70,9 @@ async function createInstance(
   const { insert, onConflict } = await prepareInstance(runtime, workflow, options);
   const [result] = await runtime.create([insert]);
   if (result?.result === "existing" && onConflict === "error") throw alreadyExists(workflow.name, insert.id);
-  return new InstanceHandle(runtime, workflow, insert.id, result?.ref === insert.ref ? insert.ref : null);
+  return new InstanceHandle(runtime, workflow, insert.id, {
+    createdRef: result?.ref === insert.ref ? insert.ref : null,
+  });
 }
 
 async function createBatch(
@@ -71,7 +88,7 @@ async function createBatch(
   return prepared.flatMap(({ insert, onConflict }, index) => {
     const isNew = results[index]?.result === "created" && results[index]?.ref === insert.ref;
     return isNew || onConflict === "return"
-      ? [new InstanceHandle(runtime, workflow, insert.id, isNew ? insert.ref : null)]
+      ? [new InstanceHandle(runtime, workflow, insert.id, { createdRef: isNew ? insert.ref : null })]
       : [];
   });
 }
@@ -80,6 +97,7 @@ async function getInstance(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
   id: string,
+  callerRef: string | null,
 ): Promise<WorkflowInstance> {
   const name = {
     namespace: runtime.namespace,
@@ -88,5 +106,5 @@ async function getInstance(
   };
   const [record] = await runtime.store.instances.statements.find([name]);
   if (record === null || record === undefined) throw notFound(workflow.name, id);
-  return new InstanceHandle(runtime, workflow, id);
+  return new InstanceHandle(runtime, workflow, id, { callerRef });
 }

@@ -14,6 +14,8 @@ export interface CreateOptions<Params> {
   readonly retention?: RetentionOptions;
   /** What it can be found by: at most 16 texts under names of your own. */
   readonly labels?: Labels;
+  /** Cloudflare's: where in the world an instance should run. Accepted, and of no effect here. */
+  readonly locationHint?: string;
 }
 
 /** One of a batch: params may be left out where the workflow takes none. */

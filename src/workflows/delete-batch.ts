@@ -13,6 +13,7 @@ export async function deleteBatch(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
   ids: readonly string[],
+  callerRef: string | null,
 ): Promise<DeletedBatch> {
   const { maxBatchSize } = runtime.workflows.settings;
   if (!Array.isArray(ids) || ids.length > maxBatchSize) {
@@ -20,7 +21,7 @@ export async function deleteBatch(
   }
   const done = new Map<unknown, Deletion>();
   for (const [index, id] of ids.entries()) {
-    if (!done.has(id)) done.set(id, await deleteOne(runtime, workflow, id, index));
+    if (!done.has(id)) done.set(id, await deleteOne(runtime, workflow, id, { index, callerRef }));
   }
   const deletions = ids.map((id, index) => ({ ...(done.get(id) as Deletion), index }));
   return {
@@ -33,10 +34,11 @@ async function deleteOne(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
   id: string,
-  index: number,
+  { index, callerRef }: { readonly index: number; readonly callerRef: string | null },
 ): Promise<Deletion> {
   try {
-    await new InstanceHandle(runtime, workflow, checkInstanceId(id, runtime.workflows.settings)).delete();
+    const checked = checkInstanceId(id, runtime.workflows.settings);
+    await new InstanceHandle(runtime, workflow, checked, { callerRef }).delete();
     return { id };
   } catch (error) {
     return toBatchError(error, index, id);

@@ -44,6 +44,9 @@ import type { InstanceOperation, WorkflowRuntime } from "./workflow-runtime.ts";
 /** For how long a new instance needs no look at the database if this process runs it: only another one could have ended it. */
 const KNOWN_MS = 1000;
 
+/** After these the run that asked for them is over: its code must not go on. */
+const ENDS_RUN: ReadonlySet<InstanceOperation> = new Set(["terminate", "rollBack", "restart", "delete"]);
+
 /** An instance, by its name. */
 export class InstanceHandle<Output = unknown, Events extends EventPayloads = EventPayloads>
   implements WorkflowInstance<Output, Events>
@@ -56,7 +59,15 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   /** Where this handle has just created it: its ref, and until when we know by ourselves that nobody has finished it. */
   readonly #created: { readonly ref: string; readonly knownUntil: number } | null;
 
-  constructor(runtime: WorkflowRuntime, workflow: RegisteredWorkflow, id: string, createdRef: string | null = null) {
+  /** The instance whose code has this handle, where it is code of a workflow. */
+  readonly #callerRef: string | null;
+
+  constructor(
+    runtime: WorkflowRuntime,
+    workflow: RegisteredWorkflow,
+    id: string,
+    { createdRef = null, callerRef = null }: { createdRef?: string | null; callerRef?: string | null } = {},
+  ) {
     this.id = id;
     this.workflowName = workflow.name;
     this.#runtime = runtime;
@@ -64,6 +75,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     this.#name = { namespace: runtime.namespace, name: workflow.name, id };
     const knownUntil = runtime.store.clock.monotonic() + KNOWN_MS;
     this.#created = createdRef === null ? null : { ref: createdRef, knownUntil };
+    this.#callerRef = callerRef;
   }
 
   async status(): Promise<InstanceState<Output>> {
@@ -198,6 +210,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     const change = await this.#ask(operation, kept);
     if (change.instance === null) throw this.#notFound();
     if (change.changed) this.#runtime.changed(change.instance, operation);
+    if (change.changed && change.instance.ref === this.#callerRef && ENDS_RUN.has(operation)) await never();
     return change;
   }
 
@@ -283,4 +296,9 @@ function toPlainState(record: InstanceRecord, runtime: WorkflowRuntime) {
 
 function isFinished(instance: InstanceRecord | null): boolean {
   return instance !== null && toFinishedRun(instance) !== undefined;
+}
+
+/** Waits without holding on to anything: the code that awaits it is dropped with its run. */
+function never(): Promise<never> {
+  return new Promise(() => {});
 }

@@ -11,7 +11,7 @@ import { checkInstanceId } from "./names.ts";
 import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
-const CREATE_FIELDS = ["id", "params", "onConflict", "priority", "retention", "labels"];
+const CREATE_FIELDS = ["id", "params", "onConflict", "priority", "retention", "labels", "locationHint"];
 
 export interface PreparedInstance {
   readonly insert: InstanceInsert;

@@ -8,7 +8,7 @@ import type { RegisteredWorkflow } from "./registered-workflows.ts";
 import type { RestartedInstance, RestartOptions } from "./restart-options.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
-const FIELDS = ["id", "params", "when", "priority", "retention", "labels"];
+const FIELDS = ["id", "params", "when", "priority", "retention", "labels", "locationHint"];
 
 /** Who asks at the same time gets one restart, or one instance: the database decides, on the row as it is at that moment. */
 export async function restartOrCreate(

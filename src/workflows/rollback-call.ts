@@ -1,6 +1,6 @@
 import { WorkflowTerminatedError } from "../errors.ts";
 import type { EntryKind, InstanceName, NewEntry } from "../store/instance-records.ts";
-import { decodeValue } from "../values/index.ts";
+import { decodeValue, describeError } from "../values/index.ts";
 import type { WorkflowRollbackContext } from "./rollback-types.ts";
 import { noAttempts } from "./run-journal.ts";
 import { BodyCall } from "./step-call.ts";
@@ -18,12 +18,17 @@ const KINDS: Partial<Record<EntryKind, EntryKind>> = {
 /** The rollback of one step: tried like a step, and remembered among its entries. */
 export class RollbackCall extends BodyCall {
   /** `failure` gives what the handler is told, a new copy for each attempt. */
-  constructor({ step, call, record }: UndoableStep & { readonly call: BodyCall }, failure: () => unknown) {
+  constructor({ step, call, record }: UndoableStep & { readonly call: BodyCall }, failure: () => Error) {
     const { handler, policy } = call.rollback as NonNullable<BodyCall["rollback"]>;
     const output = () => outputOf(call);
     const body = async (ctx: WorkflowStepContext) => {
       const config = describePolicy(call.policy);
-      const context = { ctx: withConfig(ctx, config), error: failure(), output: output(), stepName: call.name };
+      const context = {
+        ctx: withConfig(ctx, config),
+        error: failure(),
+        output: output(),
+        stepName: `${call.name}-${call.count}`,
+      };
       await handler(context as WorkflowRollbackContext<never, never>);
     };
     super(step, null, { policy, body, attempts: record?.undo ?? noAttempts() });
@@ -39,8 +44,10 @@ export class RollbackCall extends BodyCall {
 }
 
 /** Why a run is rolled back, as its handlers are told. `error` is what the workflow threw, as it is stored. */
-export function rollbackFailure(error: string | null, { name, id }: InstanceName): unknown {
-  return error === null ? new WorkflowTerminatedError(name, id) : decodeValue(error);
+export function rollbackFailure(error: string | null, { name, id }: InstanceName): Error {
+  if (error === null) return new WorkflowTerminatedError(name, id);
+  const thrown = decodeValue(error);
+  return thrown instanceof Error ? thrown : new Error(describeError(thrown).message, { cause: thrown });
 }
 
 /** What the step gave: stored in this execution, or before. */

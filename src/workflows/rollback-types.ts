@@ -8,11 +8,11 @@ export type WorkflowStepRollbackConfig = Pick<WorkflowStepConfig, "retries" | "t
 export interface WorkflowRollbackContext<Output = unknown, Delay = Duration> {
   /** Of the step; `attempt`, `idempotencyKey` and `signal` are those of the rollback. */
   readonly ctx: WorkflowStepContext<Delay>;
-  /** Why it is rolled back: what the workflow threw, or a `WorkflowTerminatedError`. */
+  /** Why it is rolled back: what the workflow threw (as the `cause`, where that is no Error), or a `WorkflowTerminatedError`. */
   readonly error: Error;
   /** What the step gave; undefined where it didn't come to its end. */
   readonly output: Output | undefined;
-  /** @deprecated Use `ctx.step.name`. */
+  /** @deprecated Use `ctx.step`. The name and the count, as in `charge-1`. */
   readonly stepName: string;
 }
 

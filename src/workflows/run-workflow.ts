@@ -21,7 +21,7 @@ export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution
   let bindings: WorkflowBindings | undefined;
   const context = {
     get workflows() {
-      bindings ??= createBindings(runtime, steps);
+      bindings ??= createBindings(runtime, { ref: execution.instance.ref, step: steps });
       return bindings;
     },
     waitUntil: (promise: Promise<unknown>) => void Promise.resolve(promise).catch(() => {}),

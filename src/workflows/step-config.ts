@@ -32,7 +32,7 @@ const BACKOFFS: readonly unknown[] = ["constant", "linear", "exponential"] satis
 const HIGHEST_LIMIT = 10_000;
 const MOST_ALIASES = 20;
 /** As long as a sleep may be. */
-const LONGEST_MS = 365 * 86_400_000;
+const LONGEST_MS = 365.25 * 86_400_000; // "1 year"
 
 export function parseStepConfig(config: WorkflowStepConfig | undefined, maxStepName: number): StepPolicy {
   if (config === undefined) return DEFAULT_POLICY;
@@ -81,7 +81,7 @@ export function backoffDelay(delay: number, backoff: Backoff, attempt: number): 
 export function parseWait(value: unknown, label: string): number {
   const milliseconds = parseDuration(value as number | string, label);
   if (milliseconds <= LONGEST_MS) return milliseconds;
-  throw new InvalidInputError("duration.invalid", `${label} must be at most 365 days.`);
+  throw new InvalidInputError("duration.invalid", `${label} must be at most 1 year, which is 365.25 days.`);
 }
 
 function parseLimit(limit: unknown): number {

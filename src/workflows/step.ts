@@ -37,7 +37,7 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
     rollbackOptions?: WorkflowStepRollbackOptions<Result>,
   ): Promise<Result>;
 
-  /** Waits, at most 365 days. A sleeping instance needs no memory and no process. */
+  /** Waits, at most 1 year (365.25 days). A sleeping instance needs no memory and no process. */
   sleep(name: string, duration: Duration): Promise<void>;
 
   sleepUntil(name: string, time: Date | number): Promise<void>;

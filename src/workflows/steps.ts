@@ -236,5 +236,5 @@ export function parseEventTimeout(timeout: Duration | undefined, least: number):
   if (timeout === undefined) return DEFAULT_EVENT_TIMEOUT_MS;
   const milliseconds = parseWait(timeout, "The timeout of a wait");
   if (milliseconds >= least) return milliseconds;
-  throw new InvalidInputError("duration.invalid", "The timeout of a wait must be from 1 second to 365 days.");
+  throw new InvalidInputError("duration.invalid", "The timeout of a wait must be from 1 second to 1 year.");
 }

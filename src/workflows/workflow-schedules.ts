@@ -85,7 +85,7 @@ export class WorkflowSchedules {
     const id = `${schedule.name}:${insert.ref}`;
     const traits = toTrait(insert.traits, { cron: schedule.times.cron, scheduledTime: at });
     await this.#runtime.create([{ ...insert, id, traits }]);
-    return new InstanceHandle(this.#runtime, workflow, id, insert.ref);
+    return new InstanceHandle(this.#runtime, workflow, id, { createdRef: insert.ref });
   }
 
   get #statements() {

@@ -23,9 +23,10 @@ export class Chunker {
     if (typeof piece === "string") return this.#addText(piece);
     if (ArrayBuffer.isView(piece))
       return this.#addBytes(new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength));
+    if (piece instanceof ArrayBuffer) return this.#addBytes(new Uint8Array(piece));
     throw new StreamRefusedError(
       "stream.invalid",
-      "A step's stream must give Uint8Arrays, or strings, and nothing else.",
+      "A step's stream must give Uint8Arrays or other bytes, or strings, and nothing else.",
     );
   }
 

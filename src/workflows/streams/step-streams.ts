@@ -28,6 +28,7 @@ export class StepStreams {
   async keep(attempt: Attempt, lease: InstanceLease, stream: ReadableStream<unknown>): Promise<StreamReference> {
     const { call } = attempt;
     const signal = attempt.signal();
+    if (stream.locked) throw locked();
     const reader = stream.getReader();
     const stop = () => void reader.cancel(signal.reason).catch(() => {});
     signal.addEventListener("abort", stop);
@@ -105,6 +106,13 @@ export class StepStreams {
 /** A stream's name begins with its run and its step. Names of steps have no line feeds. */
 function beginningOf(run: number, step: StepIdentity): string {
   return `${run}\n${pathOf(step)}\n`;
+}
+
+function locked(): StreamRefusedError {
+  return new StreamRefusedError(
+    "stream.invalid",
+    "A step gave a stream that is locked: it is being read, or was piped elsewhere. Give a stream that nothing has read from.",
+  );
 }
 
 function tooLarge(maxBytes: number): StreamRefusedError {
