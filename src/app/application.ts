@@ -10,7 +10,7 @@ import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
 import type { Store } from "../store/store.ts";
 import { type AllInstances, createAllInstances } from "../workflows/all-instances.ts";
 import { createBindings } from "../workflows/create-bindings.ts";
-import { RegisteredWorkflows } from "../workflows/registered-workflows.ts";
+import { evaluateEnv, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
 import type { TypedBindings } from "../workflows/workflow-binding.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { WorkflowSchedules } from "../workflows/workflow-schedules.ts";
@@ -55,6 +55,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly durableHooks: DurableHooks;
   /** @internal */
   readonly parts: AnyFragment["parts"];
+  readonly #env: () => unknown;
   readonly #store: Store;
   readonly #dispatcher: DurableHooksDispatcher | null;
   readonly #ownsDatabase: boolean;
@@ -69,7 +70,9 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     const { store, hooks } = fragment.parts;
     this.parts = fragment.parts;
     const workflows = fragment.parts.workflows ?? noWorkflows(store, fragment.namespace);
-    this.workflows = createBindings(workflows) as unknown as TypedBindings<Registry>;
+    const bindings = createBindings(workflows);
+    this.workflows = bindings as unknown as TypedBindings<Registry>;
+    this.#env = () => evaluateEnv(workflows.workflows.env, bindings) ?? bindings;
     this.schedules = new WorkflowSchedules(workflows);
     this.instances = createAllInstances(workflows);
     this.unitOfWork = fragment.unitOfWork;
@@ -96,6 +99,11 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   wake(): void {
     this.#dispatcher?.wake();
     this.subjects.wake();
+  }
+
+  /** What workflows get as `env`; without that option, the workflows by their keys. For `createWorkerFetch` of `perdure/cloudflare`. */
+  get env(): unknown {
+    return this.#env();
   }
 
   /** Waits for what runs, up to a deadline (default: 30 seconds), hands the rest back, and closes what it opened. */

@@ -7,4 +7,5 @@ export { WorkflowEntrypoint } from "../workflows/entrypoint.ts";
 export { DurableObject, RpcTarget, WorkerEntrypoint } from "./base-classes.ts";
 export { env, setEnv, waitUntil, withEnv } from "./environment.ts";
 export * from "./type-names.ts";
+export { createWorkerFetch, type Worker, type WorkerContext } from "./worker-fetch.ts";
 export { cache, exports, RpcStub, tracing, withEnvAndExports, withExports } from "./worker-parts.ts";

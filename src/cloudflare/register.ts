@@ -2,8 +2,8 @@ import * as nodeModule from "node:module";
 import { resolve } from "./resolve-hook.ts";
 
 /**
- * `node --import perdure/register` lets a file import `cloudflare:workers` and `cloudflare:workflows`: they are `perdure/cloudflare`.
- * So a workflow that is written for Cloudflare runs unchanged.
+ * `node --import perdure/register` lets files import Cloudflare's modules (`cloudflare:workers`, `cloudflare:workflows`, `cloudflare:email`), and each
+ * other as Cloudflare's bundler lets them. So a program with workflows that is written for Cloudflare runs unchanged.
  */
 const [, extension] = /\.(ts|js)$/.exec(import.meta.url) ?? [];
 

@@ -1,13 +1,80 @@
-const NAMES: readonly string[] = ["cloudflare:workers", "cloudflare:workflows"];
-
 /** Beside this file, built or not. */
-const target = new URL(import.meta.url.endsWith(".ts") ? "./index.ts" : "./index.js", import.meta.url).href;
+const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+const ours = (name: string) => new URL(`./${name}.${extension}`, import.meta.url).href;
 
-/** For Node's module loader: the modules of Cloudflare are ours. */
-export function resolve<Context, Resolved>(
+const MODULES: ReadonlyMap<string, string> = new Map([
+  ["cloudflare:workers", ours("index")],
+  ["cloudflare:workflows", ours("index")],
+  ["cloudflare:email", ours("email")],
+  ["cloudflare:sockets", ours("sockets")],
+]);
+
+/** How Node says that there is no such file. */
+const NOT_FOUND: readonly unknown[] = ["ERR_MODULE_NOT_FOUND", "ERR_UNSUPPORTED_DIR_IMPORT", "MODULE_NOT_FOUND"];
+
+interface ResolveContext {
+  readonly parentURL?: string | undefined;
+}
+
+interface Found {
+  readonly url: string;
+  readonly shortCircuit: true;
+}
+
+type Next<Context, Resolved> = (specifier: string, context: Context) => Resolved;
+
+/**
+ * For Node's module loader. Cloudflare's modules are ours, and files import each other as Cloudflare's bundler lets them: without an
+ * extension, by the name of a folder with an index, or with `.js` where the file is `.ts`.
+ */
+export function resolve<Context extends ResolveContext, Resolved>(
   specifier: string,
   context: Context,
-  next: (specifier: string, context: Context) => Resolved,
-): Resolved | { readonly url: string; readonly shortCircuit: true } {
-  return NAMES.includes(specifier) ? { url: target, shortCircuit: true } : next(specifier, context);
+  next: Next<Context, Resolved>,
+): Resolved | Found {
+  const url = MODULES.get(specifier);
+  if (url !== undefined) return { url, shortCircuit: true };
+  if (specifier.startsWith("cloudflare:")) throw missingModule(specifier);
+  const own = /^\.\.?\//.test(specifier) && !context.parentURL?.includes("/node_modules/");
+  if (!own) return next(specifier, context);
+  return firstOf([specifier, ...alternatives(specifier)], context, next);
+}
+
+/** What a bundler would try, in its order. */
+function alternatives(specifier: string): string[] {
+  const [, stem, kind] = /^(.*)\.([cm]?)jsx?$/.exec(specifier) ?? [];
+  if (stem !== undefined) return [`${stem}.${kind}ts`];
+  const names = ["ts", "js", "mts", "mjs"];
+  const folder = specifier.replace(/\/$/, "");
+  return [...names.map((name) => `${specifier}.${name}`), ...names.map((name) => `${folder}/index.${name}`)];
+}
+
+/** The first that is found; the error of the first of all, if none is. The loader of older Nodes answers with promises. */
+function firstOf<Context, Resolved>(
+  specifiers: readonly string[],
+  context: Context,
+  next: Next<Context, Resolved>,
+  first?: { readonly error: unknown },
+): Resolved {
+  const [specifier, ...others] = specifiers;
+  if (specifier === undefined) throw first?.error;
+  const otherwise = (error: unknown): Resolved => {
+    if (!NOT_FOUND.includes(Reflect.get(Object(error), "code"))) throw error;
+    return firstOf(others, context, next, first ?? { error });
+  };
+  let resolved: Resolved;
+  try {
+    resolved = next(specifier, context);
+  } catch (error) {
+    return otherwise(error);
+  }
+  return resolved instanceof Promise ? (resolved.catch(otherwise) as Resolved) : resolved;
+}
+
+function missingModule(specifier: string): Error {
+  const known = [...MODULES.keys()].join(", ");
+  return Object.assign(
+    new Error(`"${specifier}" isn't there on Node: perdure/register provides ${known}. Import it only on Cloudflare.`),
+    { code: "cloudflare.module_missing" },
+  );
 }

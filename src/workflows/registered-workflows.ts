@@ -31,6 +31,10 @@ export interface RegisteredWorkflow {
 /** What the workflows of an application share: a value, or what a function makes of the application's workflows. */
 export type EnvOption = unknown | ((workflows: WorkflowBindings) => unknown);
 
+export function evaluateEnv(option: EnvOption, workflows: WorkflowBindings): unknown {
+  return typeof option === "function" ? option(workflows) : option;
+}
+
 /** The workflows of one namespace, as this process knows them. */
 export class RegisteredWorkflows {
   readonly namespace: string;

@@ -5,7 +5,7 @@ import { createBindings } from "./create-bindings.ts";
 import type { WorkflowContext } from "./define-workflow.ts";
 import type { ExecutionContext } from "./entrypoint.ts";
 import type { Execution } from "./execution.ts";
-import type { RegisteredWorkflow } from "./registered-workflows.ts";
+import { evaluateEnv, type RegisteredWorkflow } from "./registered-workflows.ts";
 import { fromTrait } from "./scheduled-event.ts";
 import { Steps } from "./steps.ts";
 import type { WorkflowBindings } from "./workflow-binding.ts";
@@ -51,7 +51,7 @@ function call(
   context: ExecutionContext,
   option: unknown,
 ): unknown {
-  const env = typeof option === "function" ? option(context.workflows) : option;
+  const env = evaluateEnv(option, context.workflows);
   if (definition !== null) return definition.run(event as never, steps as never, withEnv(context, env) as never);
   const instance = constructEntrypoint(entrypoint as WorkflowEntrypointClass, context, env);
   return instance.run(event as never, steps as never);

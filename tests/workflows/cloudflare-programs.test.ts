@@ -97,7 +97,7 @@ describe.each(ENGINES)("a program for Cloudflare on $name", (engine) => {
           await step.do("book", async () => value, { rollback: async (context) => void seen.push(context as never) });
         }
         await step.do("pay", async () => Promise.reject(new NonRetryableError("no"))).catch(() => {});
-        throw "declined"; // biome-ignore lint/style/useThrowOnlyError: programs do
+        throw "declined";
       }
     }
     const process = subject.start({ throwing: Throwing });

@@ -1,0 +1,8 @@
+import { WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep } from "cloudflare:workers";
+import { greet } from "./lib/index.ts";
+
+export class OrderWorkflow extends WorkflowEntrypoint<unknown, { name: string }> {
+  async run(event: WorkflowEvent<{ name: string }>, step: WorkflowStep) {
+    return step.do("greet", async () => greet(event.payload.name));
+  }
+}

@@ -1,0 +1,12 @@
+import { WorkerEntrypoint } from "cloudflare:workers";
+import { OrderWorkflow } from "./order.ts";
+
+export { OrderWorkflow };
+
+export default class extends WorkerEntrypoint<{ ORDERS: Workflow<{ name: string }> }> {
+  async fetch(request: Request): Promise<Response> {
+    const name = new URL(request.url).searchParams.get("name") ?? "nobody";
+    const instance = await this.env.ORDERS.create({ params: { name } });
+    return Response.json({ id: instance.id });
+  }
+}
