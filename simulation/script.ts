@@ -40,6 +40,8 @@ export class Script implements Witness {
   readonly #step: WorkflowStep;
   readonly #workflow: string;
   readonly #instanceId: string;
+  /** The token with which the instance is run. */
+  readonly #lock: string | null;
   readonly #counts = new Map<string, number>();
 
   constructor(
@@ -53,6 +55,7 @@ export class Script implements Witness {
     this.#workflow = event.workflowName;
     this.#instanceId = event.instanceId;
     this.params = event.payload;
+    this.#lock = process.surroundings.instances.waits.lockOf(process.name, this.#name);
     this.orderly = kind.orderly;
     this.solo = kind.solo;
   }
@@ -96,7 +99,7 @@ export class Script implements Witness {
   async sleep(name: string, milliseconds: number): Promise<unknown> {
     const identity = this.#identify("sleep", name);
     const { waits } = this.#process.surroundings.instances;
-    const earliest = waits.called(this.#process.name, this.#name, identity, milliseconds);
+    const earliest = waits.called(this.#lock, this.#name, identity, milliseconds);
     const value = await this.#witness(identity, () => this.#step.sleep(name, milliseconds));
     waits.ended(`${this.#instanceId}/${identity}`, earliest);
     return value;
@@ -107,7 +110,7 @@ export class Script implements Witness {
     const [type] = name.split(" ") as [string];
     const identity = this.#identify("waitForEvent", name);
     const { waits } = this.#process.surroundings.instances;
-    const earliest = waits.called(this.#process.name, this.#name, identity, timeout);
+    const earliest = waits.called(this.#lock, this.#name, identity, timeout);
     try {
       const wait = () => this.#step.waitForEvent<{ n: number }>(name, { type, timeout });
       const { payload } = (await this.#witness(identity, wait)) as { payload: { n: number } };

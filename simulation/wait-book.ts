@@ -18,10 +18,16 @@ export class WaitBook {
     this.#book = book;
   }
 
-  /** The code of a process calls a wait. Gives when it may end at the earliest. */
-  called(process: string, name: { name: string; id: string }, step: string, milliseconds: number): number {
+  /** The token with which a process runs the code of an instance; null if it has lost it already. */
+  lockOf(process: string, name: { name: string; id: string }): string | null {
+    const { held = false, lock = null } = this.#book.find(name) ?? {};
+    return held && lock?.startsWith(`${process}#`) ? lock : null;
+  }
+
+  /** The code that an owner runs calls a wait. Gives when it may end at the earliest. What a former owner still calls is nothing. */
+  called(lock: string | null, name: { name: string; id: string }, step: string, milliseconds: number): number {
     const account = this.#book.find(name);
-    if (account === undefined || !account.held || !account.lock?.startsWith(`${process}#`)) return 0;
+    if (lock === null || account === undefined || !account.held || account.lock !== lock) return 0;
     const written = runOf(account).journal.filter((entry) => stepOf(entry) === step);
     if (written.some(isEnding)) return 0;
     const deadline = written.findLast(({ kind }) => kind === "waiting")?.dueAt ?? null;
