@@ -13,6 +13,7 @@ export interface OpenOptions {
 export function checkDatabase(database: unknown, codec?: Codec): void {
   checkCodec(codec);
   if (typeof database === "string") {
+    if (database.trim() === "") throw invalidDatabase();
     if (/^[a-z][a-z0-9+.-]+:\/\//i.test(database) && !isPostgres(database)) throw invalidDatabase();
     return;
   }

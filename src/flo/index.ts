@@ -7,11 +7,12 @@ import { checkOptions } from "../options.ts";
 import type { Codec } from "../store/codec/codec.ts";
 import type { DatabaseAdapter } from "../store/store.ts";
 import { invalid } from "../subjects/check-inputs.ts";
-import { checkProfile, type SubjectRetries } from "../subjects/dispatcher-settings.ts";
+import { checkProfile, parseSettings, type SubjectRetries } from "../subjects/dispatcher-settings.ts";
 import { SubjectDispatcher } from "../subjects/subject-dispatcher.ts";
-import type { SubjectState } from "../subjects/subject-state.ts";
-import { toCamelCase, toFloSubject } from "./rename.ts";
-import type { FloDispatcher, FloSubject } from "./types.ts";
+import { SubjectLedger } from "../subjects/subject-ledger.ts";
+import { type SubjectState, toListedSubject } from "../subjects/subject-state.ts";
+import { checkFloError, toCamelCase, toFloSubject } from "./rename.ts";
+import type { FloDispatcher, FloDispatcherState, FloSubject, FloSynced } from "./types.ts";
 
 export type * from "./types.ts";
 export { RevisionConflictError };
@@ -28,9 +29,14 @@ export interface FloOptions {
   readonly codec?: Codec;
 }
 
+interface FloLedger {
+  readonly dispatcher: SubjectDispatcher;
+  readonly ledger: SubjectLedger;
+}
+
 interface Runtime extends LazyStore {
   readonly options: FloOptions;
-  readonly dispatchers: Map<string, SubjectDispatcher>;
+  readonly dispatchers: Map<string, FloLedger>;
 }
 
 let runtime: Runtime | undefined;
@@ -46,8 +52,10 @@ export function configure(options: FloOptions): void {
   const { database, codec } = options;
   checkDatabase(database, codec);
   checkProfile(options.profile);
-  void runtime?.close().catch(() => {}); // of an earlier configuration
+  parseSettings(settingsOf(options));
   const opening = { logger: checkLogger(options.logger), ...(codec && { codec }) };
+  // All is well: only now the database of an earlier configuration is closed.
+  void runtime?.close().catch(() => {});
   runtime = { ...lazyStore(database, opening), options, dispatchers: new Map() };
 }
 
@@ -58,58 +66,103 @@ export async function close(): Promise<void> {
   await closing?.close();
 }
 
-function dispatcherOf(dispatcherId: unknown): SubjectDispatcher {
+function settingsOf({ retries }: FloOptions): { readonly retries?: SubjectRetries } {
+  return retries === undefined ? {} : { retries };
+}
+
+function dispatcherOf(dispatcherId: unknown): FloLedger {
   if (runtime === undefined) {
     throw new PerdureError(
       "flo.not_configured",
-      'Nobody has said where the subjects are: call flo.configure({ database: "app.db", profile: "…" }) first.',
+      'flo.configure({ database: "app.db", profile: "…" }) says where the subjects are. Call it first.',
     );
   }
   const { options, dispatchers, store } = runtime;
   const known = dispatchers.get(dispatcherId as string);
   if (known !== undefined) return known;
-  const settings = options.retries === undefined ? {} : { retries: options.retries };
+  const settings = settingsOf(options);
   const ledger = createLedger({ profile: options.profile, dispatcherId: dispatcherId as string, settings, store });
-  const created = new SubjectDispatcher(ledger);
-  dispatchers.set(created.dispatcherId, created);
+  const created = { ledger, dispatcher: new SubjectDispatcher(ledger) };
+  dispatchers.set(ledger.scope.dispatcherId, created);
   return created;
 }
 
 /** Takes the dispatcher's id out of the input, and gives the rest in our own words. */
-async function ask<Input extends object, Result>(
-  input: object,
-  call: (dispatcher: SubjectDispatcher, input: Input) => Promise<Result>,
+async function ask<Result>(
+  method: keyof FloDispatcher,
+  input: unknown,
+  call: (ledger: FloLedger, input: never) => Promise<Result>,
 ): Promise<Result> {
-  if (typeof input !== "object" || input === null) throw invalid("Calls of flo.dispatcher take an object");
-  const { dispatcher_id, ...rest } = input as { dispatcher_id?: unknown };
+  const { dispatcherId, ...rest } = toCamelCase(input, method, ["dispatcher_id", ...FIELDS[method]]);
   try {
-    return await call(dispatcherOf(dispatcher_id), toCamelCase(rest) as Input);
+    return await call(dispatcherOf(dispatcherId), rest as never);
   } catch (error) {
     if (!(error instanceof RevisionConflictError)) throw error;
     const current = toFloSubject(error.current as SubjectState);
-    const given = Number((rest as { revision?: unknown }).revision);
-    throw new RevisionConflictError(current.subject_key, { given, current: current.revision }, current);
+    throw new RevisionConflictError(
+      current.subject_key,
+      { given: Number(rest.revision), current: current.revision },
+      current,
+    );
   }
 }
 
+const REFERENCE = ["subject_key", "revision"];
+const PROGRESS = [...REFERENCE, "cursor", "meta"];
+const FIELDS: Readonly<Record<keyof FloDispatcher, readonly string[]>> = {
+  syncSubjects: ["subjects"],
+  claimDueSubjects: ["lease_ms", "limit"],
+  checkpointSubject: [...PROGRESS, "lease_ms"],
+  completeSubject: [...PROGRESS, "next_due_at"],
+  failSubject: [...PROGRESS, "error", "next_due_at", "retry_after_ms"],
+  releaseSubject: REFERENCE,
+};
+const DISCOVERED = ["subject_key", "cursor", "meta", "next_due_at"];
+const USUAL_LIMIT = 10;
+
 async function change<Cursor, Meta>(
-  input: object,
+  input: unknown,
   method: "checkpointSubject" | "completeSubject" | "failSubject" | "releaseSubject",
 ): Promise<FloSubject<Cursor, Meta>> {
-  const state = await ask(input, (one, options) => one[method](options as never));
+  const state = await ask(method, input, ({ dispatcher }, options: Record<string, unknown>) => {
+    const error = method === "failSubject" ? { error: checkFloError(options.error) } : {};
+    return dispatcher[method]({ ...options, ...error } as never);
+  });
   return toFloSubject(state as SubjectState<Cursor, Meta>);
 }
 
-/** Subjects, word for word as scripts of the flo runtime call them. Leases belong to this process; nobody passes an owner. */
+/** A dispatcher has no row of its own. What is known of it is kept as a subject, under an id that no script can have. */
+async function touchDispatcher({ scope, store, owner, settings }: SubjectLedger): Promise<FloDispatcherState> {
+  const { profile, dispatcherId } = scope;
+  const subjectKey = "dispatcher";
+  const ledger = new SubjectLedger({ profile, dispatcherId: `${dispatcherId}~flo`, store, owner, settings });
+  const meta = JSON.stringify((await store()).createId()); // it differs each time, so the row is updated
+  await ledger.sync([{ subjectKey, group: null, cursor: null, meta, dueAt: null }], true);
+  const record = await ledger.find(subjectKey);
+  if (record === null) throw new PerdureError("subject.not_found", "The dispatcher was deleted while it was synced.");
+  const toText = (time: number) => new Date(time).toISOString();
+  return { dispatcher_id: dispatcherId, created_at: toText(record.createdAt), updated_at: toText(record.updatedAt) };
+}
+
+async function sync<Cursor, Meta>(input: unknown): Promise<FloSynced<Cursor, Meta>> {
+  return ask("syncSubjects", input, async ({ dispatcher, ledger }, { subjects }: { subjects: unknown }) => {
+    if (!Array.isArray(subjects)) throw invalid("subjects must be an array");
+    const discovered = subjects.map((subject) => toCamelCase(subject, "A subject", DISCOVERED));
+    await dispatcher.syncSubjects({ subjects: discovered } as never);
+    const state = await touchDispatcher(ledger);
+    const records = await ledger.findAll(discovered.map(({ subjectKey }) => subjectKey as string));
+    const found = records.filter((record) => record !== null);
+    return { dispatcher: state, subjects: found.map((record) => toFloSubject(toListedSubject<Cursor, Meta>(record))) };
+  });
+}
+
+/** Subjects, word for word as scripts of the flo runtime call them. Leases belong to this process; scripts pass no owner. */
 export const dispatcher: FloDispatcher = {
-  syncSubjects: (sync) =>
-    ask<{ subjects: object[] }, Awaited<ReturnType<SubjectDispatcher["syncSubjects"]>>>(sync, (one, options) => {
-      if (!Array.isArray(options.subjects)) throw invalid("subjects must be an array");
-      const subjects = options.subjects.map((subject) => toCamelCase(Object(subject)));
-      return one.syncSubjects({ ...options, subjects } as never);
-    }),
+  syncSubjects: (input) => sync(input),
   claimDueSubjects: async <Cursor, Meta>(claim: object) => {
-    const states = await ask(claim, (one, options) => one.claimDueSubjects(options as never));
+    const states = await ask("claimDueSubjects", claim, ({ dispatcher }, options: object) =>
+      dispatcher.claimDueSubjects({ limit: USUAL_LIMIT, ...options } as never),
+    );
     return { subjects: states.map((state) => toFloSubject(state as SubjectState<Cursor, Meta>)) };
   },
   checkpointSubject: (checkpoint) => change(checkpoint, "checkpointSubject"),

@@ -1,46 +1,83 @@
-import type { SubjectStatus } from "../store/subject-records.ts";
+/** Anything that JSON has. */
+export type FloJson = string | number | boolean | null | readonly FloJson[] | { readonly [key: string]: FloJson };
 
-/** A subject as the runtime gives it: names with underscores, times as ISO texts. */
-export interface FloSubject<Cursor = unknown, Meta = unknown> {
-  readonly profile: string;
+/**
+ * - `idle`: due at `next_due_at`, or at rest without one.
+ * - `leased`: claimed. `running`: claimed, and it has made a checkpoint.
+ * - `succeeded`, `failed`: how its last attempt ended. It is due again at `next_due_at`.
+ */
+export type FloStatus = "idle" | "leased" | "running" | "succeeded" | "failed";
+
+export interface FloError {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly continuable: boolean;
+}
+
+/** An error as scripts give it. Default: `retryable` and `continuable`. */
+export type FloGivenError = Pick<FloError, "code" | "message"> & {
+  readonly retryable?: boolean | undefined;
+  readonly continuable?: boolean | undefined;
+};
+
+/** A subject as the runtime gives it: times are ISO texts, and a field without a value is absent. */
+export interface FloSubject<Cursor = FloJson, Meta = FloJson> {
   readonly dispatcher_id: string;
   readonly subject_key: string;
-  readonly group: string | null;
-  readonly status: SubjectStatus;
+  readonly status: FloStatus;
+  readonly cursor?: Cursor;
+  readonly meta?: Meta;
+  readonly next_due_at?: string;
+  readonly lease_owner_id?: string;
+  readonly lease_expires_at?: string;
+  /** Claims since the last success, without those that were released. */
+  readonly attempt: number;
+  /** Failures since the last success. */
+  readonly failure_count: number;
+  /** Leases that have run out in a row. */
+  readonly consecutive_timeouts: number;
+  readonly last_error?: FloError;
+  /** When it was last claimed. */
+  readonly last_started_at?: string;
+  /** When it was last completed, or failed. */
+  readonly last_finished_at?: string;
+  readonly last_success_at?: string;
+  /** Must be sent with every change. */
   readonly revision: number;
-  readonly cursor: Cursor | null;
-  readonly meta: Meta | null;
-  readonly next_due_at: string | null;
-  readonly lease_owner: string | null;
-  readonly lease_expires_at: string | null;
-  readonly attempts: number;
-  readonly consecutive_failures: number;
-  readonly last_error: unknown;
-  readonly last_success_at: string | null;
-  readonly last_failure_at: string | null;
   readonly created_at: string;
   readonly updated_at: string;
 }
 
-export interface FloDiscoveredSubject<Cursor = unknown, Meta = unknown> {
-  readonly subject_key: string;
-  readonly cursor?: Cursor | null;
-  readonly meta?: Meta | null;
-  readonly next_due_at?: string;
-  readonly group?: string | null;
+export interface FloDispatcherState {
+  readonly dispatcher_id: string;
+  readonly created_at: string;
+  readonly updated_at: string;
 }
 
-export interface FloSync<Cursor = unknown, Meta = unknown> {
+export interface FloDiscoveredSubject<Cursor = FloJson, Meta = FloJson> {
+  readonly subject_key: string;
+  readonly cursor?: Cursor | undefined;
+  readonly meta?: Meta | undefined;
+  readonly next_due_at?: string | undefined;
+}
+
+export interface FloSync<Cursor = FloJson, Meta = FloJson> {
   readonly dispatcher_id: string;
   readonly subjects: readonly FloDiscoveredSubject<Cursor, Meta>[];
-  readonly retire?: boolean;
-  readonly keep_progress?: boolean;
+}
+
+export interface FloSynced<Cursor = FloJson, Meta = FloJson> {
+  readonly dispatcher: FloDispatcherState;
+  /** Those that were given, in the same order, as they are now. */
+  readonly subjects: FloSubject<Cursor, Meta>[];
 }
 
 export interface FloClaim {
   readonly dispatcher_id: string;
-  readonly limit: number;
   readonly lease_ms: number;
+  /** 1 to 1000. Default: 10. */
+  readonly limit?: number | undefined;
 }
 
 export interface FloReference {
@@ -49,43 +86,42 @@ export interface FloReference {
   readonly revision: number;
 }
 
-export interface FloProgress<Cursor = unknown, Meta = unknown> extends FloReference {
-  readonly cursor?: Cursor | null;
-  readonly meta?: Meta | null;
+export interface FloProgress<Cursor = FloJson, Meta = FloJson> extends FloReference {
+  /** Left out: it stays. */
+  readonly cursor?: Cursor | undefined;
+  readonly meta?: Meta | undefined;
 }
 
-export interface FloCheckpoint<Cursor = unknown, Meta = unknown> extends FloProgress<Cursor, Meta> {
-  readonly lease_ms?: number;
+export interface FloCheckpoint<Cursor = FloJson, Meta = FloJson> extends FloProgress<Cursor, Meta> {
+  readonly lease_ms?: number | undefined;
 }
 
-export interface FloCompletion<Cursor = unknown, Meta = unknown> extends FloProgress<Cursor, Meta> {
-  readonly next_due_at?: string;
+export interface FloCompletion<Cursor = FloJson, Meta = FloJson> extends FloProgress<Cursor, Meta> {
+  readonly next_due_at?: string | undefined;
 }
 
-export interface FloFailure<Cursor = unknown, Meta = unknown> extends FloProgress<Cursor, Meta> {
-  readonly error: unknown;
-  readonly next_due_at?: string;
-  readonly retry_after_ms?: number;
+export interface FloFailure<Cursor = FloJson, Meta = FloJson> extends FloProgress<Cursor, Meta> {
+  readonly error: FloGivenError;
+  readonly next_due_at?: string | undefined;
+  readonly retry_after_ms?: number | undefined;
 }
 
 export interface FloDispatcher {
-  /** Creates missing subjects, and refreshes known ones that nobody has claimed. */
-  syncSubjects<Cursor = unknown, Meta = unknown>(
-    sync: FloSync<Cursor, Meta>,
-  ): Promise<{ readonly created: number; readonly refreshed: number; readonly retired: number }>;
+  /** Creates missing subjects, and refreshes known ones that aren't leased or running. */
+  syncSubjects<Cursor = FloJson, Meta = FloJson>(sync: FloSync<Cursor, Meta>): Promise<FloSynced<Cursor, Meta>>;
   /** Claims subjects that are due, and those whose lease has run out. */
-  claimDueSubjects<Cursor = unknown, Meta = unknown>(
+  claimDueSubjects<Cursor = FloJson, Meta = FloJson>(
     claim: FloClaim,
   ): Promise<{ readonly subjects: FloSubject<Cursor, Meta>[] }>;
   /** Stores progress, marks the subject as running, and extends its lease if `lease_ms` is given. */
-  checkpointSubject<Cursor = unknown, Meta = unknown>(
+  checkpointSubject<Cursor = FloJson, Meta = FloJson>(
     checkpoint: FloCheckpoint<Cursor, Meta>,
   ): Promise<FloSubject<Cursor, Meta>>;
-  completeSubject<Cursor = unknown, Meta = unknown>(
+  completeSubject<Cursor = FloJson, Meta = FloJson>(
     completion: FloCompletion<Cursor, Meta>,
   ): Promise<FloSubject<Cursor, Meta>>;
   /** Takes `next_due_at` or `retry_after_ms`, not both; with neither, the retry schedule decides. */
-  failSubject<Cursor = unknown, Meta = unknown>(failure: FloFailure<Cursor, Meta>): Promise<FloSubject<Cursor, Meta>>;
+  failSubject<Cursor = FloJson, Meta = FloJson>(failure: FloFailure<Cursor, Meta>): Promise<FloSubject<Cursor, Meta>>;
   /** Gives a subject back: neither a success nor a failure. */
-  releaseSubject<Cursor = unknown, Meta = unknown>(reference: FloReference): Promise<FloSubject<Cursor, Meta>>;
+  releaseSubject(reference: FloReference): Promise<FloSubject>;
 }

@@ -36,7 +36,11 @@ export interface SubjectRecord extends SubjectVersion {
   readonly attempts: number;
   /** Failures since the last success. */
   readonly failures: number;
+  /** Leases that have run out since an owner last said how it ended. */
+  readonly timeouts: number;
   readonly error: string | null;
+  /** When it was last claimed. */
+  readonly lastStartedAt: number | null;
   readonly lastSuccessAt: number | null;
   readonly lastFailureAt: number | null;
   readonly createdAt: number;

@@ -12,7 +12,7 @@ import type {
   SubjectVersion,
   SyncCounts,
 } from "../store/subject-records.ts";
-import { decodeValue, encodeError, encodeValue } from "../values/index.ts";
+import { encodeError, encodeValue } from "../values/index.ts";
 import type { ParsedSettings } from "./dispatcher-settings.ts";
 import { GroupTurns } from "./group-turns.ts";
 import type { DiscoveredSubject, SubjectReference } from "./subject-inputs.ts";
@@ -45,6 +45,7 @@ export interface ChangeFields {
 
 /** A row of a few megabytes is slow. */
 const MOST_BYTES = 1024 * 1024;
+const FOUND_AT_ONCE = 1000;
 
 /** Where it is said that subjects of a dispatcher may be due. */
 export function topicOf({ profile, dispatcherId }: SubjectScope): string {
@@ -182,8 +183,18 @@ export class SubjectLedger {
   }
 
   async find(subjectKey: string): Promise<SubjectRecord | null> {
+    return (await this.findAll([subjectKey]))[0] ?? null;
+  }
+
+  /** In the order of the keys; null where there is no such subject. */
+  async findAll(subjectKeys: readonly string[]): Promise<(SubjectRecord | null)[]> {
     const { statements } = (await this.store()).subjects;
-    return (await statements.find([{ ...this.scope, subjectKey }]))[0] ?? null;
+    const found: (SubjectRecord | null)[] = [];
+    for (let start = 0; start < subjectKeys.length; start += FOUND_AT_ONCE) {
+      const keys = subjectKeys.slice(start, start + FOUND_AT_ONCE);
+      found.push(...(await statements.find(keys.map((subjectKey) => ({ ...this.scope, subjectKey })))));
+    }
+    return found;
   }
 
   async list(filter: Omit<SubjectFilter, keyof SubjectScope>): Promise<SubjectRecord[]> {
@@ -233,9 +244,9 @@ export class SubjectLedger {
 }
 
 /** Why the stored values of a subject can't be read: the codec can't, or a newer version has written them. */
-function unreadable({ cursor, meta, error }: SubjectRecord): PerdureError | null {
+function unreadable(record: SubjectRecord): PerdureError | null {
   try {
-    for (const text of [cursor, meta, error]) if (text !== null) decodeValue(text);
+    toSubjectState(record);
     return null;
   } catch (problem) {
     return problem as PerdureError;

@@ -22,8 +22,12 @@ export interface SubjectState<Cursor = unknown, Meta = unknown> {
   /** Claims since the last success, without those that were released. */
   readonly attempts: number;
   readonly consecutiveFailures: number;
+  /** Leases that have run out in a row: their owners were lost, or too slow. */
+  readonly consecutiveTimeouts: number;
   /** Of the last failure since the last success. */
   readonly lastError: unknown;
+  /** When it was last claimed. */
+  readonly lastStartedAt: Date | null;
   readonly lastSuccessAt: Date | null;
   readonly lastFailureAt: Date | null;
   readonly createdAt: Date;
@@ -50,7 +54,8 @@ export function toListedSubject<Cursor, Meta>(record: SubjectRecord): ListedSubj
 
 /** Throws where the cursor or meta can't be read. */
 export function toSubjectState<Cursor, Meta>(record: SubjectRecord): SubjectState<Cursor, Meta> {
-  const { profile, dispatcherId, subjectKey, group, status, revision, leaseOwner, attempts, failures } = record;
+  const { profile, dispatcherId, subjectKey, group, status, revision, leaseOwner, attempts, failures, timeouts } =
+    record;
   return {
     profile,
     dispatcherId,
@@ -65,7 +70,9 @@ export function toSubjectState<Cursor, Meta>(record: SubjectRecord): SubjectStat
     leaseExpiresAt: toDate(record.leaseExpiresAt),
     attempts,
     consecutiveFailures: failures,
+    consecutiveTimeouts: timeouts,
     lastError: readError(record.error),
+    lastStartedAt: toDate(record.lastStartedAt),
     lastSuccessAt: toDate(record.lastSuccessAt),
     lastFailureAt: toDate(record.lastFailureAt),
     createdAt: new Date(record.createdAt),

@@ -70,7 +70,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a change of a subject on $name", 
     await test.sync([test.discovered("a", { dueAt: 9 })]);
     const before = await test.get();
     const released = await test.changed(await test.claimOne(), "release");
-    expect(released).toEqual({ ...before, revision: 3 });
+    expect(released).toEqual({ ...before, revision: 3, lastStartedAt: test.now });
     expect(await test.claimKeys()).toEqual(["a"]);
   });
 

@@ -43,7 +43,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
       leaseExpiresAt: new Date(now + LEASE_MS),
       attempts: 1,
       consecutiveFailures: 0,
+      consecutiveTimeouts: 0,
       lastError: null,
+      lastStartedAt: new Date(now),
       lastSuccessAt: null,
       lastFailureAt: null,
       createdAt: new Date(now),
@@ -159,6 +161,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     expect(await dispatcher.releaseSubject({ subjectKey: "a", revision: claimed.revision })).toEqual({
       ...before,
       revision: 3,
+      lastStartedAt: claimed.lastStartedAt,
     });
     expect(await claimOne(dispatcher)).toMatchObject({ subjectKey: "a", attempts: 1 });
   });

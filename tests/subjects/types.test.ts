@@ -98,11 +98,45 @@ describe("the types of subjects", () => {
         lease_ms: 1000,
       });
       expectTypeOf(claim.subjects).toEqualTypeOf<flo.FloSubject<Cursor, Meta>[]>();
-      expectTypeOf<flo.FloSubject["next_due_at"]>().toEqualTypeOf<string | null>();
+      expectTypeOf<flo.FloSubject["next_due_at"]>().toEqualTypeOf<string | undefined>();
+      expectTypeOf<keyof flo.FloSubject>().toEqualTypeOf<
+        | "dispatcher_id"
+        | "subject_key"
+        | "status"
+        | "cursor"
+        | "meta"
+        | "next_due_at"
+        | "lease_owner_id"
+        | "lease_expires_at"
+        | "attempt"
+        | "failure_count"
+        | "consecutive_timeouts"
+        | "last_error"
+        | "last_started_at"
+        | "last_finished_at"
+        | "last_success_at"
+        | "revision"
+        | "created_at"
+        | "updated_at"
+      >();
+      expectTypeOf<flo.FloSubject["status"]>().toEqualTypeOf<"idle" | "leased" | "running" | "succeeded" | "failed">();
+      expectTypeOf<flo.FloError>().toEqualTypeOf<{
+        readonly code: string;
+        readonly message: string;
+        readonly retryable: boolean;
+        readonly continuable: boolean;
+      }>();
+      const synced = await flo.dispatcher.syncSubjects<Cursor, Meta>({ dispatcher_id: "d", subjects: [] });
+      expectTypeOf(synced.subjects).toEqualTypeOf<flo.FloSubject<Cursor, Meta>[]>();
+      expectTypeOf(synced.dispatcher.created_at).toEqualTypeOf<string>();
+      // @ts-expect-error the lease is missing
+      await flo.dispatcher.claimDueSubjects({ dispatcher_id: "d" });
+      // @ts-expect-error flo has no groups
+      await flo.dispatcher.syncSubjects({ dispatcher_id: "d", subjects: [{ subject_key: "a", group: "g" }] });
       const reference = { dispatcher_id: "d", subject_key: "a", revision: 1 };
       expectTypeOf(
         await flo.dispatcher.checkpointSubject({ ...reference, cursor: { page: 1 } as Cursor }),
-      ).toEqualTypeOf<flo.FloSubject<Cursor, unknown>>();
+      ).toEqualTypeOf<flo.FloSubject<Cursor, flo.FloJson>>();
       // @ts-expect-error times are texts here
       await flo.dispatcher.completeSubject({ ...reference, next_due_at: new Date() });
     });

@@ -73,7 +73,7 @@ export class SqliteSubjectStatements implements SubjectStatements {
       const keys = found.map((row) => row.subject_key as string);
       found.push(...this.#findOldest(claim, limit - found.length, keys));
       const rows = found.flatMap(({ subject_key, available_at }) => {
-        const parameters = [claim.owner, now + claim.leaseMs, now, profile, dispatcherId, subject_key as string];
+        const parameters = [claim.owner, now + claim.leaseMs, now, now, profile, dispatcherId, subject_key as string];
         const claimed = this.#driver.all(CLAIM_SUBJECT, parameters);
         return claimed.map((row) => ({ ...row, claimed_due_at: available_at }));
       });

@@ -32,7 +32,7 @@ export class DispatcherUnderTest {
   }
 
   create<Cursor = unknown, Meta = unknown>(
-    options: SubjectSettings<Cursor, Meta> & { profile?: string } = {},
+    options: SubjectSettings<Cursor, Meta> & { profile?: string; dispatcherId?: string } = {},
   ): SubjectDispatcher<Cursor, Meta> {
     const { adapter } = this.database;
     return createSubjectDispatcher({ profile: this.profile, dispatcherId: "inventory", database: adapter, ...options });

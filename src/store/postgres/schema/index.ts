@@ -9,6 +9,7 @@ import { rollbacks } from "./rollbacks.ts";
 import { schedules } from "./schedules.ts";
 import { stepStarts } from "./step-starts.ts";
 import { streams } from "./streams.ts";
+import { subjectStarts } from "./subject-starts.ts";
 import { subjects } from "./subjects.ts";
 import { workflows } from "./workflows.ts";
 
@@ -26,5 +27,6 @@ export function schemaMigrations(schema: SchemaPrefix): Migration[] {
     { owner: "perdure", number: 9, name: "lines", breaking: false, sql: lines(schema) },
     { owner: "perdure", number: 10, name: "debounce", breaking: false, sql: debounce(schema) },
     { owner: "perdure", number: 11, name: "step starts", breaking: false, sql: stepStarts(schema) },
+    { owner: "perdure", number: 12, name: "subject starts", breaking: false, sql: subjectStarts(schema) },
   ];
 }

@@ -39,6 +39,7 @@ update ${schema}subject as subject set
   lease_owner = case item.kind when 'checkpoint' then subject.lease_owner end,
   attempts = case item.kind when 'complete' then 0 when 'release' then subject.attempts - 1 else subject.attempts end,
   failures = case item.kind when 'complete' then 0 when 'fail' then subject.failures + 1 else subject.failures end,
+  timeouts = case when item.kind in ('complete', 'fail') then 0 else subject.timeouts end,
   error = case item.kind when 'complete' then null when 'fail' then item.error::json else subject.error end,
   last_success_at = case item.kind when 'complete' then clock.now else subject.last_success_at end,
   last_failure_at = case item.kind when 'fail' then clock.now else subject.last_failure_at end,

@@ -24,7 +24,8 @@ function lease(schema: SchemaPrefix): string {
   return `claimed as (
   update ${schema}subject as subject set
     status = 'leased', lease_owner = $4, available_at = clock.now + $5::bigint,
-    attempts = subject.attempts + 1, revision = subject.revision + 1, updated_at = clock.now
+    attempts = subject.attempts + 1, timeouts = subject.timeouts + case when subject.lease_owner is null then 0 else 1 end,
+    last_started_at = clock.now, revision = subject.revision + 1, updated_at = clock.now
   from clock cross join (select * from taken limit (select null::bigint)) as item
   where subject.ctid = item.ctid
   returning ${RECORD}, item.claimed_due_at

@@ -8,6 +8,7 @@ import { ROLLBACKS } from "./rollbacks.ts";
 import { SCHEDULES } from "./schedules.ts";
 import { STEP_STARTS } from "./step-starts.ts";
 import { STREAMS } from "./streams.ts";
+import { SUBJECT_STARTS } from "./subject-starts.ts";
 import { SUBJECTS } from "./subjects.ts";
 import { WORKFLOWS } from "./workflows.ts";
 
@@ -24,4 +25,5 @@ export const schemaMigrations: readonly Migration[] = [
   { owner: "perdure", number: 9, name: "lines", breaking: false, sql: LINES },
   { owner: "perdure", number: 10, name: "debounce", breaking: false, sql: DEBOUNCE },
   { owner: "perdure", number: 11, name: "step starts", breaking: false, sql: STEP_STARTS },
+  { owner: "perdure", number: 12, name: "subject starts", breaking: false, sql: SUBJECT_STARTS },
 ];

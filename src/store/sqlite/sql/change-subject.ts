@@ -13,6 +13,7 @@ update perdure_subject set
   lease_owner = case ?12 when 'checkpoint' then lease_owner end,
   attempts = case ?12 when 'complete' then 0 when 'release' then attempts - 1 else attempts end,
   failures = case ?12 when 'complete' then 0 when 'fail' then failures + 1 else failures end,
+  timeouts = case when ?12 in ('complete', 'fail') then 0 else timeouts end,
   error = case ?12 when 'complete' then null when 'fail' then ?10 else error end,
   last_success_at = case ?12 when 'complete' then ?5 else last_success_at end,
   last_failure_at = case ?12 when 'fail' then ?5 else last_failure_at end,
