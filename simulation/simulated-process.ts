@@ -8,7 +8,7 @@ import type { Logger } from "../src/logger.ts";
 import { DispatchLoop } from "../src/queue/dispatch-loop.ts";
 import type { Processor } from "../src/queue/processor.ts";
 import type { ScheduleKey } from "../src/store/schedule-records.ts";
-import { Store } from "../src/store/store.ts";
+import { createAdapter, Store } from "../src/store/store.ts";
 import { RegisteredWorkflows } from "../src/workflows/registered-workflows.ts";
 import { WorkflowRuntime } from "../src/workflows/workflow-runtime.ts";
 import { parseWorkflowLimits } from "../src/workflows/workflow-settings.ts";
@@ -112,7 +112,7 @@ export class SimulatedProcess {
     const workflows = profile.subject === "hooks" ? {} : createWorkflows(() => this, code);
     const limits = parseWorkflowLimits({ pendingEvents: PENDING_EVENTS });
     const registered = new RegisteredWorkflows(NAMESPACE, workflows, limits, undefined);
-    const adapter = { databaseAdapter: { store }, durableHooks };
+    const adapter = { databaseAdapter: createAdapter(store), durableHooks };
     const parts = buildParts(definition, undefined, adapter, registered.endingHooks);
     this.fragment = new Fragment({ ...parts, workflows: new WorkflowRuntime(store, registered) });
     this.application = new Application(this.fragment, null, false);

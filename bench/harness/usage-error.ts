@@ -2,7 +2,8 @@
 export class UsageError extends Error {
   constructor(problem: string, accepted: string) {
     super(`bench: ${problem}; accepted is ${accepted}.
-usage: npm run bench -- hooks|workflows [--short] [--json] [--engine sqlite|postgres] [--only "<work>"]...`);
+usage: npm run bench -- hooks|workflows [--short] [--json] [--engine sqlite|postgres] [--only "<work>"]...
+       npm run bench -- workerd [--short] [--json]`);
     this.name = "UsageError";
   }
 }

@@ -4,6 +4,7 @@ import { createDiskDirectory } from "../harness/disk-directory.ts";
 import { reasonOf } from "../harness/failure.ts";
 import { progress } from "../harness/progress.ts";
 import { median } from "../harness/statistics.ts";
+import { UsageError } from "../harness/usage-error.ts";
 import { CONTENDERS, type WorkerdContender } from "./contenders.ts";
 
 const FULL = { rounds: 5, workflows: 300 };
@@ -17,7 +18,7 @@ type Scale = typeof FULL;
  * a fresh directory on disk in each round, and they take turns. False if ours failed.
  */
 export async function runWorkerdSuite(argv: string[]): Promise<boolean> {
-  const { values } = parseArgs({ args: argv, options: { short: { type: "boolean", default: false } } });
+  const values = parse(argv);
   const scale = values.short ? SHORT : FULL;
   const paces = new Map(CONTENDERS.map((contender) => [contender, [] as number[]]));
   let valid = true;
@@ -33,8 +34,17 @@ export async function runWorkerdSuite(argv: string[]): Promise<boolean> {
       }
     }
   }
-  process.stdout.write(`${report(paces, scale)}\n`);
+  process.stdout.write(`${values.json ? jsonReport(paces, scale) : report(paces, scale)}\n`);
   return valid;
+}
+
+function parse(argv: string[]): { readonly short: boolean; readonly json: boolean } {
+  const flag = { type: "boolean", default: false } as const;
+  try {
+    return parseArgs({ args: argv, options: { short: flag, json: flag } }).values;
+  } catch (error) {
+    throw new UsageError(reasonOf(error), "--short and --json");
+  }
 }
 
 async function measure(contender: WorkerdContender, directory: string, { workflows }: Scale): Promise<number> {
@@ -43,6 +53,18 @@ async function measure(contender: WorkerdContender, directory: string, { workflo
   const start = performance.now();
   await session.runMany(workflows);
   return (workflows / (performance.now() - start)) * 1000;
+}
+
+/** Progress goes to the standard error, so this is all that the standard output has. */
+function jsonReport(paces: ReadonlyMap<WorkerdContender, readonly number[]>, { rounds, workflows }: Scale): string {
+  const results = Array.from(paces, ([{ name, role }, all]) => ({
+    name,
+    role,
+    unit: "workflows/s",
+    median: all.length === 0 ? null : median(all),
+    rounds: all,
+  }));
+  return JSON.stringify({ suite: "workerd", workflows, rounds, results }, null, 2);
 }
 
 function report(paces: ReadonlyMap<WorkerdContender, readonly number[]>, { rounds, workflows }: Scale): string {

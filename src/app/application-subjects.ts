@@ -1,4 +1,5 @@
 import { InvalidInputError, PerdureError } from "../errors.ts";
+import type { Drainable } from "../queue/drain-together.ts";
 import type { Store } from "../store/store.ts";
 import { defineSubjects, type SubjectsDefinition, type SubjectsOptions } from "../subjects/define-subjects.ts";
 import type { SubjectSettings } from "../subjects/dispatcher-settings.ts";
@@ -7,17 +8,20 @@ import { earliest, SubjectSchedule } from "../subjects/subject-schedule.ts";
 import { createLedger } from "./create-ledger.ts";
 
 /** The subjects of an application, in its own database. Their profile is the application's namespace. */
-export class ApplicationSubjects {
+export class ApplicationSubjects implements Drainable {
   readonly #store: Store;
   readonly #profile: string;
   readonly #runs: boolean;
+  readonly #listens: () => boolean;
   readonly #schedules = new Map<string, SubjectSchedule>();
   #stopped = false;
 
-  constructor(store: Store, profile: string, runs: boolean) {
+  /** `listens`: whether a drain claims what becomes due meanwhile. */
+  constructor(store: Store, profile: string, runs: boolean, listens: () => boolean = () => true) {
     this.#store = store;
     this.#profile = profile;
     this.#runs = runs;
+    this.#listens = listens;
   }
 
   /**
@@ -71,6 +75,13 @@ export class ApplicationSubjects {
   async nextWake(): Promise<number | null> {
     const wakes = await Promise.all(Array.from(this.#schedules.values(), (schedule) => schedule.nextWake()));
     return earliest(wakes);
+  }
+
+  /** Handles what is due of those that are defined here, until nothing is or until the deadline. Gives how many. @internal */
+  async drain(deadlineMs: number): Promise<number> {
+    const schedules = [...this.#schedules.values()];
+    const counts = await Promise.all(schedules.map((schedule) => schedule.drain(deadlineMs, this.#listens)));
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   /** @internal */

@@ -1,3 +1,4 @@
+import { checkDeadline } from "../dispatchers/dispatcher-options.ts";
 import type { DurableHooksDispatcher } from "../dispatchers/node.ts";
 import type { RunUnitOfWork } from "../fragment/define-fragment.ts";
 import type { AnyFragment, Fragment } from "../fragment/fragment.ts";
@@ -7,6 +8,7 @@ import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
+import { drainTogether } from "../queue/drain-together.ts";
 import type { Store } from "../store/store.ts";
 import { type AllInstances, createAllInstances } from "../workflows/all-instances.ts";
 import { createBindings } from "../workflows/create-bindings.ts";
@@ -65,7 +67,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     fragment: Fragment<Hooks, unknown>,
     dispatcher: DurableHooksDispatcher | null,
     ownsDatabase: boolean,
-    runsSubjects = false,
+    { runsSubjects = false, listens }: { readonly runsSubjects?: boolean; readonly listens?: () => boolean } = {},
   ) {
     const { store, hooks } = fragment.parts;
     this.parts = fragment.parts;
@@ -81,7 +83,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.#store = store;
     this.#dispatcher = dispatcher;
     this.#ownsDatabase = ownsDatabase;
-    this.subjects = new ApplicationSubjects(store, fragment.namespace, runsSubjects);
+    this.subjects = new ApplicationSubjects(store, fragment.namespace, runsSubjects, listens);
     const handles = hooks.names.map((name) => [
       name,
       {
@@ -104,6 +106,18 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   /** What workflows get as `env`; without that option, the workflows by their keys. For `createWorkerFetch` of `perdure/cloudflare`. */
   get env(): unknown {
     return this.#env();
+  }
+
+  /**
+   * For processes that live for one request, with `worker: false`: runs what is due of hooks, workflows, schedules and subjects
+   * until nothing is, or until the deadline (default: 10 seconds). Then it gives back what is still running.
+   *
+   * @example
+   * export const handler = () => app.drain({ deadlineMs: 25_000 });
+   */
+  async drain(options: { readonly deadlineMs?: number } = {}): Promise<void> {
+    const drainWorker = async (deadlineMs: number) => this.#dispatcher?.drain({ deadlineMs: Math.ceil(deadlineMs) });
+    await drainTogether(this.#store.clock, checkDeadline(options, "drain", 10_000), drainWorker, this.subjects);
   }
 
   /** Waits for what runs, up to a deadline (default: 30 seconds), hands the rest back, and closes what it opened. */

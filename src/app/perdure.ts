@@ -96,8 +96,9 @@ export async function perdure<
     const runtime = new WorkflowRuntime(parts.store, registered);
     const fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: runtime });
     await migrate(fragment);
-    const dispatcher = startWorker(fragment, worker, logger);
-    const app = new Application<Hooks, Registry>(fragment, dispatcher, owned, worker !== false);
+    const dispatcher = createWorker(fragment, worker, logger);
+    if (worker !== false) dispatcher?.startPolling();
+    const app = new Application<Hooks, Registry>(fragment, dispatcher, owned, { runsSubjects: worker !== false });
     for (const [dispatcherId, definition] of Object.entries(subjects)) app.subjects.register(dispatcherId, definition);
     return app;
   } catch (error) {
@@ -106,14 +107,13 @@ export async function perdure<
   }
 }
 
-function startWorker(
+/** One that isn't started can still be drained. */
+function createWorker(
   fragment: Fragment<never, unknown>,
   worker: NonNullable<PerdureOptions<HookDefinitions>["worker"]>,
   logger: Logger,
 ): DurableHooksDispatcher | null {
   const processor = createDurableHooksProcessor(fragment);
-  if (processor === null || worker === false) return null;
-  const dispatcher = createDurableHooksDispatcher({ ...(worker === true ? {} : worker), processor, logger });
-  dispatcher.startPolling();
-  return dispatcher;
+  if (processor === null) return null;
+  return createDurableHooksDispatcher({ ...(typeof worker === "boolean" ? {} : worker), processor, logger });
 }

@@ -1,5 +1,6 @@
 import { InvalidInputError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import { checkOptions } from "../options.ts";
 import type { DispatchErrorContext } from "../queue/dispatch-loop.ts";
 import { describeError } from "../values/index.ts";
 
@@ -15,4 +16,14 @@ export function logDispatchError(logger: Logger, error: unknown, { attempt }: Di
 export function checkCount(name: string, value: unknown, least: number, most: number): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
   throw new InvalidInputError("options.invalid", `${name} must be a whole number from ${least} to ${most}.`);
+}
+
+export function checkDeadline(
+  options: { readonly deadlineMs?: number } = {},
+  label: string,
+  byDefault: number,
+): number {
+  checkOptions(options, { label, fields: ["deadlineMs"] });
+  const { deadlineMs = byDefault } = options;
+  return checkCount("deadlineMs", deadlineMs, 0, 86_400_000);
 }

@@ -4,7 +4,7 @@ import { checkLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
 import { type DispatchErrorContext, DispatchLoop } from "../queue/dispatch-loop.ts";
 import { Processor } from "../queue/processor.ts";
-import { checkCount, logDispatchError } from "./dispatcher-options.ts";
+import { checkCount, checkDeadline, logDispatchError } from "./dispatcher-options.ts";
 import { createProcessOwner } from "./process-owner.ts";
 
 export interface DispatcherOptions {
@@ -95,12 +95,6 @@ export function parseDispatching(options: Omit<DispatcherOptions, "processor">) 
     concurrency: checkCount("concurrency", concurrency, 1, 100_000),
     leaseMs: checkCount("leaseMs", leaseMs, 1000, 3_600_000),
   };
-}
-
-function checkDeadline(options: { readonly deadlineMs?: number } = {}, label: string, byDefault: number): number {
-  checkOptions(options, { label, fields: ["deadlineMs"] });
-  const { deadlineMs = byDefault } = options;
-  return checkCount("deadlineMs", deadlineMs, 0, 86_400_000);
 }
 
 function invalid(problem: string): InvalidInputError {

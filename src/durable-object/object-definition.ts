@@ -77,5 +77,5 @@ export function buildObjectApplication<Hooks extends HookDefinitions, Registry e
   const parts = buildParts(fragmentDefinition, undefined, { databaseAdapter, durableHooks });
   const runtime = new WorkflowRuntime(parts.store, registered);
   const fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: runtime });
-  return { fragment, app: new Application<Hooks, Registry>(fragment, null, false, true) };
+  return { fragment, app: new Application<Hooks, Registry>(fragment, null, false, { runsSubjects: true }) };
 }

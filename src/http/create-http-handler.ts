@@ -57,7 +57,8 @@ class HttpServer {
       app,
       redact,
       streams: new EventStreams({ clock, maxStreams, heartbeatMs, onError }),
-      ticker: tickDeadlineMs === null ? null : new Ticker(new Fragment(app.parts), tickDeadlineMs),
+      ticker:
+        tickDeadlineMs === null ? null : new Ticker(new Fragment(app.parts), app.subjects ?? null, tickDeadlineMs),
     });
     this.#router = new Router(basePath, createRoutes({ basePath, tick: tickDeadlineMs !== null }));
   }

@@ -1,5 +1,6 @@
 import { NotFoundError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
+import type { Drainable } from "../queue/drain-together.ts";
 import { checkDispatcherId, parseSettings } from "../subjects/dispatcher-settings.ts";
 import { SubjectLedger } from "../subjects/subject-ledger.ts";
 import { type AllInstances, createAllInstances } from "../workflows/all-instances.ts";
@@ -20,7 +21,7 @@ import type { Ticker } from "./tick.ts";
 export interface Servable {
   /** @internal */
   readonly parts: AnyFragment["parts"];
-  readonly subjects?: { readonly dispatcherIds: readonly string[] };
+  readonly subjects?: Drainable & { readonly dispatcherIds: readonly string[] };
 }
 
 export interface HostParts {

@@ -1,6 +1,7 @@
 import { createDurableHooksProcessor, type DurableHooksProcessor } from "../fragment/create-processor.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
 import { DispatchLoop } from "../queue/dispatch-loop.ts";
+import { type Drainable, drainTogether } from "../queue/drain-together.ts";
 import { describeError } from "../values/index.ts";
 
 const CONCURRENCY = 100;
@@ -14,22 +15,27 @@ const POLL_INTERVAL_MS = 2000;
 export class Ticker {
   readonly #processor: DurableHooksProcessor | null;
   readonly #fragment: AnyFragment;
+  readonly #subjects: Drainable | null;
   readonly #deadlineMs: number;
   #ticks = 0;
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  constructor(fragment: AnyFragment, deadlineMs: number) {
+  constructor(fragment: AnyFragment, subjects: Drainable | null, deadlineMs: number) {
     this.#fragment = fragment;
+    this.#subjects = subjects;
     this.#deadlineMs = deadlineMs;
     this.#processor = createDurableHooksProcessor(fragment);
   }
 
   /** Resolves when nothing is due, or after the deadline; gives when something is due next. */
   async tick(): Promise<Date | null> {
-    if (this.#processor === null) return null;
+    if (this.#processor === null && this.#subjects === null) return null;
     await this.#run();
-    return this.#processor.getNextWakeAt();
+    const wakes = await Promise.all([this.#processor?.nextWake({ takeOver: true }), this.#subjects?.nextWake()]);
+    const known = wakes.filter((wake) => wake !== null && wake !== undefined);
+    const { clock } = this.#fragment.parts.store;
+    return known.length === 0 ? null : new Date(clock.now() + Math.max(Math.min(...known), 0));
   }
 
   /** Who asks while one is under way shares the next: the one under way may have looked before they had something for it. */
@@ -51,10 +57,17 @@ export class Ticker {
   }
 
   #drain(): Promise<void> {
+    const drainWorker = (deadlineMs: number) => this.#drainWorker(deadlineMs);
+    if (this.#subjects === null) return drainWorker(this.#deadlineMs);
+    return drainTogether(this.#fragment.parts.store.clock, this.#deadlineMs, drainWorker, this.#subjects);
+  }
+
+  async #drainWorker(deadlineMs: number): Promise<void> {
+    if (this.#processor === null) return;
     const { logger, createId } = this.#fragment.parts.store;
     const name = `tick~${createId()}~${++this.#ticks}`;
     const loop = new DispatchLoop({
-      processor: this.#processor as DurableHooksProcessor,
+      processor: this.#processor,
       owner: { name, isGone: () => false },
       concurrency: CONCURRENCY,
       leaseMs: LEASE_MS,
@@ -66,6 +79,6 @@ export class Ticker {
         logger.warn(what, describeError(error));
       },
     });
-    return loop.drain(this.#deadlineMs);
+    await loop.drain(deadlineMs);
   }
 }

@@ -48,7 +48,29 @@ export class Store {
   }
 }
 
-/** A database that a user chose: made by `sqlite(...)` or `postgres(...)`. */
-export interface DatabaseAdapter {
+/**
+ * A database that a user chose: made by `sqlite(...)` or `postgres(...)`. Whoever made it closes it, after the dispatchers and
+ * applications that use it were stopped.
+ *
+ * @example
+ * await using databaseAdapter = sqlite("app.db");
+ * const fragment = instantiate(definition).withConfig({}).withOptions({ databaseAdapter }).build();
+ */
+export interface DatabaseAdapter extends AsyncDisposable {
+  /** @internal */
   readonly store: Store;
+  /**
+   * Waits for what is being written, and closes the file or the connections that the adapter opened. A database or a pool that you
+   * gave it stays open. Calls after that are refused with `store.closed`; a second close does nothing.
+   */
+  close(): Promise<void>;
+}
+
+export function createAdapter(store: Store): DatabaseAdapter {
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= store.close();
+    return closing;
+  };
+  return { store, close, [Symbol.asyncDispose]: close };
 }

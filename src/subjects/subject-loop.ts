@@ -2,6 +2,7 @@ import type { Clock, Timer } from "../clock.ts";
 import type { Store } from "../store/store.ts";
 import type { WorkNotice, WorkTaker } from "../store/work-board.ts";
 import { describeError } from "../values/index.ts";
+import { drainSubjects } from "./drain-subjects.ts";
 import { topicOf } from "./subject-ledger.ts";
 import { type PoolOptions, SubjectPool } from "./subject-pool.ts";
 
@@ -62,6 +63,15 @@ export class SubjectLoop implements WorkTaker {
     return this.#options.ledger.nextWake();
   }
 
+  /**
+   * For processes that live for one request: handles what is due until nothing is, or until the deadline. Gives how many that
+   * were. With `listens`, what becomes due meanwhile is claimed as soon as it does.
+   */
+  async drain(deadlineMs: number, listens: () => boolean): Promise<number> {
+    await this.#prepare();
+    return drainSubjects({ ...this.#options, listens }, deadlineMs);
+  }
+
   /** Claims no more, waits for what runs, and after the deadline hands the rest back. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
@@ -99,8 +109,7 @@ export class SubjectLoop implements WorkTaker {
   /** The database may be away: whatever fails is reported, and tried again later. */
   async #attempt(): Promise<void> {
     try {
-      if (!this.#prepared) await this.#options.prepare();
-      this.#prepared = true;
+      await this.#prepare();
       await this.#turn();
     } catch (error) {
       if (this.#stopping) return;
@@ -108,6 +117,11 @@ export class SubjectLoop implements WorkTaker {
       this.#claimAt = this.#clock.monotonic() + this.#nextBackoff();
       this.#askAt = this.#claimAt;
     }
+  }
+
+  async #prepare(): Promise<void> {
+    if (!this.#prepared) await this.#options.prepare();
+    this.#prepared = true;
   }
 
   async #turn(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.ts";
 import { resolveRetries } from "../queue/retry-policy.ts";
 import type { Store } from "../store/store.ts";
 import { describeError } from "../values/index.ts";
@@ -18,8 +19,10 @@ const FIRST_RETRY_MS = 5000;
  */
 export class SubjectSchedule {
   readonly #loops: SubjectLoop[];
+  readonly #clock: Clock;
 
   constructor(store: Store, ledger: SubjectLedger, { options }: SubjectsDefinition) {
+    this.#clock = store.clock;
     const settings = parseHandling(options);
     const everyMs = parseInterval(options.every);
     const { handle, discover } = options;
@@ -53,6 +56,19 @@ export class SubjectSchedule {
   /** Milliseconds until a subject, or the discovery, is due; null if none waits. */
   async nextWake(): Promise<number | null> {
     return earliest(await Promise.all(this.#loops.map((loop) => loop.nextWake())));
+  }
+
+  /** Discovers and handles what is due, until nothing is or until the deadline. Gives how many that were. */
+  async drain(deadlineMs: number, listens: () => boolean): Promise<number> {
+    const endAt = this.#clock.monotonic() + deadlineMs;
+    for (let total = 0; ; ) {
+      const remaining = Math.max(endAt - this.#clock.monotonic(), 0);
+      const counts = await Promise.all(this.#loops.map((loop) => loop.drain(remaining, listens)));
+      const claimed = counts.reduce((sum, count) => sum + count, 0);
+      total += claimed;
+      // A discovery makes subjects due for which the other loop has looked before.
+      if (claimed === 0 || this.#clock.monotonic() >= endAt) return total;
+    }
   }
 
   async stop(deadlineMs: number): Promise<void> {

@@ -2,6 +2,7 @@ import { InvalidInputError } from "../errors.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
 import type { Logger } from "../logger.ts";
+import type { SubjectsDefinition } from "../subjects/define-subjects.ts";
 import { timeOfDate } from "../values/index.ts";
 import type { EnvOption } from "../workflows/registered-workflows.ts";
 import { parseWorkflowLimits, type WorkflowLimits, type WorkflowSettings } from "../workflows/workflow-settings.ts";
@@ -15,6 +16,8 @@ export interface TestAppOptions<Hooks extends HookDefinitions, Registry extends 
   /** What workflows get as `env`: a value, or a function of the workflows. */
   readonly env?: EnvOption;
   readonly workflowLimits?: WorkflowLimits;
+  /** By dispatcher id, made by `defineSubjects`. */
+  readonly subjects?: Readonly<Record<string, SubjectsDefinition>>;
   /** Default: `app`. */
   readonly namespace?: string;
   /** SQL that creates the application's own tables. */
@@ -36,6 +39,7 @@ export interface TestAppSettings<Hooks extends HookDefinitions, Registry extends
   readonly workflows: Registry;
   readonly env: EnvOption;
   readonly workflowSettings: WorkflowSettings;
+  readonly subjects: Readonly<Record<string, SubjectsDefinition>>;
   readonly namespace: string;
   readonly tables: string | undefined;
   readonly seed: number;
@@ -52,6 +56,7 @@ export const TEST_APP_FIELDS: readonly string[] = Object.keys({
   workflows: 0,
   env: 0,
   workflowLimits: 0,
+  subjects: 0,
   namespace: 0,
   tables: 0,
   seed: 0,
@@ -78,7 +83,8 @@ export function parseTestAppOptions<Hooks extends HookDefinitions, Registry exte
     throw invalid("createTestApp takes an object: createTestApp({ hooks, workflows })");
   }
   const { hooks, namespace = "app", tables, seed = 1, startAt = START, logger = silentLogger, ...rest } = options;
-  const { concurrency = 100, leaseMs = 30_000, workflows, env, workflowLimits, ...durableHooks } = rest;
+  const { concurrency = 100, leaseMs = 30_000, workflows, env, workflowLimits, ...others } = rest;
+  const { subjects = {}, ...durableHooks } = others;
   if (tables !== undefined && typeof tables !== "string") throw invalid("tables must be SQL, as a text");
   const start = timeOfDate(startAt) ?? startAt;
   return {
@@ -87,6 +93,7 @@ export function parseTestAppOptions<Hooks extends HookDefinitions, Registry exte
     env,
     // A forced timeout takes no time; other waits are checked by those who rehearse.
     workflowSettings: { ...parseWorkflowLimits(workflowLimits), minEventTimeoutMs: 0 },
+    subjects,
     namespace,
     tables,
     logger,

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { ApplicationSubjects } from "../app/application-subjects.ts";
 import type { HookHandles } from "../app/perdure.ts";
 import { type Duration, parseDuration } from "../duration.ts";
 import type { RunUnitOfWork } from "../fragment/define-fragment.ts";
@@ -56,6 +57,11 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
   /** Lists, pauses and resumes the schedules of workflows, and runs them now. */
   get schedules(): WorkflowSchedules {
     return this.#world.here().application.schedules;
+  }
+
+  /** Defines subjects, and gives their dispatchers. What is due runs in `runUntilIdle` and `advance`, like everything else. */
+  get subjects(): ApplicationSubjects {
+    return this.#world.here().application.subjects;
   }
 
   /** Lists, redrives, discards and cancels hooks. */

@@ -10,11 +10,14 @@ import { type AnyHookDefinition, type HookDefinitions, isHookDefinition } from "
 import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
 import type { Logger } from "../logger.ts";
 import { DispatchLoop, type DispatchOptions } from "../queue/dispatch-loop.ts";
+import { drainTogether } from "../queue/drain-together.ts";
 import type { Processor } from "../queue/processor.ts";
 import type { Randomness } from "../randomness.ts";
 import type { InstanceStatements } from "../store/instance-statements.ts";
 import { sqlite } from "../store/sqlite/index.ts";
-import { Store } from "../store/store.ts";
+import { createAdapter, Store } from "../store/store.ts";
+import type { SubjectsDefinition, SubjectsOptions } from "../subjects/define-subjects.ts";
+import { earliest } from "../subjects/subject-schedule.ts";
 import type { WorkflowInstance } from "../workflows/instance.ts";
 import { InstanceHandle } from "../workflows/instance-handle.ts";
 import type { EnvOption } from "../workflows/registered-workflows.ts";
@@ -38,6 +41,7 @@ export interface TestProcessOptions<Hooks extends HookDefinitions, Registry exte
   readonly workflows: Registry;
   readonly env: EnvOption;
   readonly workflowSettings: WorkflowSettings;
+  readonly subjects: Readonly<Record<string, SubjectsDefinition>>;
   readonly namespace: string;
   readonly durableHooks: DurableHooksOptions;
   readonly concurrency: number;
@@ -98,13 +102,21 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
       options.rehearse,
     );
     const endingHooks = new Map(Array.from(registered.endingHooks, ([name, hook]) => [name, this.#watch(hook)]));
-    const parts = buildParts(definition, undefined, { databaseAdapter: { store }, durableHooks }, endingHooks);
+    const parts = buildParts(
+      definition,
+      undefined,
+      { databaseAdapter: createAdapter(store), durableHooks },
+      endingHooks,
+    );
     this.#workflows = new WorkflowRuntime(store, registered);
     this.#fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: this.#workflows });
     const processor = createDurableHooksProcessor(this.#fragment);
     this.#processor = processor === null ? null : new DrivenProcessor(processor, () => this.#drivers > 0);
     this.#spare = processor === null ? null : this.#createSpare(processor, store);
-    this.application = new Application(this.#fragment, null, false);
+    this.application = new Application(this.#fragment, null, false, { listens: () => this.#drivers > 0 });
+    for (const [dispatcherId, definition] of Object.entries(options.subjects)) {
+      this.application.subjects.register(dispatcherId, this.#watchedSubjects(definition));
+    }
   }
 
   migrate(): Promise<void> {
@@ -130,10 +142,10 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
    * process dies. With `untilStalled` what does nothing that can be seen is taken to wait, too.
    */
   async runDue(options: { readonly untilStalled: boolean }): Promise<void> {
-    if (this.#processor === null || this.life.dead) return;
+    if (this.life.dead) return;
     this.#drivers++;
     try {
-      await this.#handlers.untilWaiting(this.#drain(this.#processor), options);
+      await this.#handlers.untilWaiting(this.#drain(), options);
     } finally {
       this.#drivers--;
     }
@@ -141,8 +153,9 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
 
   /** Milliseconds until something in the database is due, or null if nothing waits. */
   async nextWake(): Promise<number | null> {
-    if (this.#processor === null) return null;
-    return this.#processor.nextWake({ takeOver: true });
+    return earliest(
+      await Promise.all([this.#processor?.nextWake({ takeOver: true }) ?? null, this.application.subjects.nextWake()]),
+    );
   }
 
   async purge(): Promise<void> {
@@ -158,10 +171,14 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
   }
 
   /** What it leaves waiting goes on in the background, when its time comes. */
-  async #drain(processor: Processor): Promise<void> {
+  async #drain(): Promise<void> {
+    const processor = this.#processor;
+    const drainWorker = async () => {
+      if (processor !== null) await this.#createLoop(processor).drain(NEVER_MS);
+    };
     let more = true;
     while (more && !this.life.dead) {
-      await this.life.orAtDeath(this.#createLoop(processor).drain(NEVER_MS));
+      await this.life.orAtDeath(drainTogether(this.#clock, NEVER_MS, drainWorker, this.application.subjects));
       more = (await this.life.orAtDeath(this.#spare?.untilIdle() ?? Promise.resolve(false))) === true;
     }
   }
@@ -202,6 +219,35 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
 
   #watch(definition: AnyHookDefinition): AnyHookDefinition {
     return { ...definition, handler: this.#handlers.watch(definition.handler) };
+  }
+
+  /** Their handlers and discoveries belong to this process, and what they throw is among its errors. */
+  #watchedSubjects(definition: SubjectsDefinition): SubjectsDefinition {
+    if (definition?.kind !== "subjects") return definition;
+    const { onError } = this.#options;
+    const { handle, discover, onProgress } = definition.options;
+    const report = (error: unknown, description: string, attempt: number) =>
+      void onError(error, { attempt: { error, description, attempt, final: false } });
+    const watched: SubjectsOptions = {
+      ...definition.options,
+      handle: this.#handlers.watch(handle as never) as typeof handle,
+      onProgress: (progress) => {
+        const { event, error, subject } = progress;
+        if (event === "failed") report(error, `subject "${subject.subjectKey}"`, subject.attempts);
+        return onProgress?.(progress);
+      },
+      ...(discover && {
+        discover: this.#handlers.watch(async () => {
+          try {
+            return await discover();
+          } catch (error) {
+            report(error, "discovery of subjects", 1);
+            throw error;
+          }
+        }) as typeof discover,
+      }),
+    };
+    return { ...definition, options: watched };
   }
 
   #watched(hooks: Hooks): Hooks {

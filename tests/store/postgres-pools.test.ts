@@ -90,6 +90,30 @@ describe("the connections of a PostgreSQL store", () => {
       expect(() => postgres(given as unknown as PostgresPool)).toThrow(refused);
     });
 
+    it.each(["0", "99999", "54x2", "-1", "5432:5432", "port"])("aren't a URL with the port %s", (port) => {
+      const refused = expect.objectContaining({
+        code: "postgres.url_invalid",
+        message: expect.stringContaining("port"),
+      });
+      const urls = [
+        `postgres://localhost:${port}/app`,
+        `postgresql://u:p@[::1]:${port}`,
+        `postgres://h/app?port=${port}`,
+      ];
+      for (const url of [...urls, `postgres://a:5432,b:${port}/app`]) expect(() => postgres(url)).toThrow(refused);
+    });
+
+    it.each([
+      "postgres://localhost/app",
+      "postgres://user:pass:word@localhost:5432/app",
+      "postgres://[::1]/app",
+      "postgres://[::1]:5432/app?sslmode=disable",
+      "postgres:///app?host=/var/run/postgresql&port=5433",
+      "postgres://%2Fvar%2Frun%2Fpostgresql/app",
+    ])("are the URL %s", async (url) => {
+      await postgres(url).close();
+    });
+
     it("aren't the URL of something else", () => {
       expect(() => postgres("mysql://root@localhost/app")).toThrow(
         expect.objectContaining({ code: "postgres.url_invalid" }),

@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../../errors.ts";
 import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
 import { withCodec } from "../codec/codec-engine.ts";
-import { type DatabaseAdapter, Store } from "../store.ts";
+import { createAdapter, type DatabaseAdapter, Store } from "../store.ts";
 import type { PostgresPool } from "./driver.ts";
 import { PostgresEngine } from "./engine.ts";
 import { migrationsTable } from "./migrate.ts";
@@ -45,7 +45,7 @@ export function postgres(database: string | PostgresPool, options: PostgresOptio
     throw new InvalidInputError("options.invalid", "preparedStatements must be true or false.");
   }
   const engine = new PostgresEngine({ pool, schema, preparedStatements, clock, randomness, logger });
-  return { store: new Store({ engine: withCodec(engine, codec, logger), randomness, logger }) };
+  return createAdapter(new Store({ engine: withCodec(engine, codec, logger), randomness, logger }));
 }
 
 /** The SQL that `migrate` would run on an empty database, for those who run it themselves. */
@@ -69,8 +69,24 @@ function checkSchemaName(schema: unknown): string {
 }
 
 function checkUrl(url: string): string {
-  if (/^postgres(ql)?:\/\//.test(url)) return url;
-  throw new InvalidInputError("postgres.url_invalid", "A PostgreSQL URL starts with postgres:// or postgresql://.");
+  if (!/^postgres(ql)?:\/\//.test(url)) throw invalidUrl("it starts with postgres:// or postgresql://");
+  // What libpq and pg allow in the place of a host (none, several, a path) is left to them; a port is a number for all.
+  const [, hosts = ""] = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(url) ?? [];
+  const ports = hosts.split(",").map((host) => /^(?:\[[^\]]*\]|[^:]*):(.*)$/.exec(host)?.[1] ?? "");
+  const query = /[?&]port=([^&#]*)/.exec(url)?.[1] ?? "";
+  if ([...ports, ...query.split(",")].every((port) => port === "" || isPort(port))) return url;
+  throw invalidUrl("its port is a number from 1 to 65535");
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
+}
+
+function invalidUrl(rule: string): InvalidInputError {
+  return new InvalidInputError(
+    "postgres.url_invalid",
+    `The PostgreSQL URL can't be used: ${rule}, as in postgres://user:password@host:5432/database.`,
+  );
 }
 
 function checkPool(pool: PostgresPool): PostgresPool {

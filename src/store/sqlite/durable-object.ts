@@ -3,7 +3,7 @@ import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts"
 import { withCodec } from "../codec/codec-engine.ts";
 import type { ForeignInsert } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hook-records.ts";
-import { type DatabaseAdapter, Store } from "../store.ts";
+import { createAdapter, type DatabaseAdapter, Store } from "../store.ts";
 import { SqliteEngine } from "./engine.ts";
 import { accessTo } from "./object-access.ts";
 import { objectDriver } from "./object-driver.ts";
@@ -37,7 +37,7 @@ export function durableObject(
     onForeignInsert: onWrite,
     ...(access.context === null ? {} : { transactionContext: access.context }),
   });
-  return { store: new Store({ engine: withCodec(engine, codec, logger), randomness, logger }) };
+  return createAdapter(new Store({ engine: withCodec(engine, codec, logger), randomness, logger }));
 }
 
 type EngineOptions = ConstructorParameters<typeof SqliteEngine>[0];

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { InvalidInputError, StoreError } from "../../errors.ts";
 import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
 import { withCodec } from "../codec/codec-engine.ts";
-import { type DatabaseAdapter, Store } from "../store.ts";
+import { createAdapter, type DatabaseAdapter, Store } from "../store.ts";
 import { driverOf, type SqliteDriver, type SqliteHandle } from "./driver.ts";
 import { SqliteEngine } from "./engine.ts";
 import { isBusy, toStoreError } from "./errors.ts";
@@ -34,7 +34,7 @@ export function sqlite(database: string | SqliteHandle, options: SqliteOptions =
   const transactionContext = createTransactionContext();
   const context = transactionContext === null ? {} : { transactionContext };
   const engine = new SqliteEngine({ driver, clock, randomness, wakeups, ...context });
-  return { store: new Store({ engine: withCodec(engine, codec, logger), randomness, logger }) };
+  return createAdapter(new Store({ engine: withCodec(engine, codec, logger), randomness, logger }));
 }
 
 /** The SQL that `migrate` would run on an empty database, for those who run it themselves. */
