@@ -5,7 +5,7 @@
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SeededRandomness } from "../simulation/random.ts";
-import { type HookDefinitions, perdure, StoreError, type Workflows } from "../src/index.ts";
+import { type HookDefinitions, perdure, StoreError, type SubjectsDefinition, type Workflows } from "../src/index.ts";
 import { postgres } from "../src/store/postgres/index.ts";
 import { sqlite } from "../src/store/sqlite/index.ts";
 import type { DatabaseAdapter } from "../src/store/store.ts";
@@ -56,6 +56,10 @@ function workingFor(workload: Workload): WorkingProcess {
 async function start(): Promise<{ app: ChaosApplication; adapter: DatabaseAdapter }> {
   const hooks: HookDefinitions = Object.assign({}, ...WORKLOADS.map((one) => one.hooks(workingFor(one))));
   const workflows: Workflows = Object.assign({}, ...WORKLOADS.map((one) => one.workflows?.(workingFor(one))));
+  const subjects: Record<string, SubjectsDefinition> = Object.assign(
+    {},
+    ...WORKLOADS.map((one) => one.subjects?.(workingFor(one))),
+  );
   for (;;) {
     let adapter: DatabaseAdapter | undefined;
     try {
@@ -64,7 +68,7 @@ async function start(): Promise<{ app: ChaosApplication; adapter: DatabaseAdapte
       for (const workload of WORKLOADS) workload.watch?.(adapter.store, writeFor(workload));
       const worker = settings.works && WORKER;
       const stuckProcessingTimeoutMinutes = STUCK_MINUTES;
-      const options = { database: adapter, hooks, workflows, worker, stuckProcessingTimeoutMinutes };
+      const options = { database: adapter, hooks, workflows, subjects, worker, stuckProcessingTimeoutMinutes };
       return { app: await perdure(options), adapter };
     } catch (error) {
       await adapter?.store.close();

@@ -116,7 +116,7 @@ async function drain(
     await finish?.(app, ofWorkload(entries, name), (did, item, details) => ledger.write(name, did, item, details));
   }
   const left = await untilDone(app);
-  const details = `${left} hooks and instances are left, and nothing happens any more`;
+  const details = `${left} hooks, instances and subjects are left, and nothing happens any more`;
   const problems = left === 0 ? [] : [{ promise: "everything comes to its end", details, items: [] }];
   note(left === 0 ? "nothing is left to do" : details);
   await fleet.stop();

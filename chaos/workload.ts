@@ -1,5 +1,5 @@
 import type { SeededRandomness } from "../simulation/random.ts";
-import type { Application, HookDefinitions, Workflows } from "../src/index.ts";
+import type { Application, HookDefinitions, SubjectsDefinition, Workflows } from "../src/index.ts";
 import type { Store } from "../src/store/store.ts";
 import type { Entry } from "./ledger.ts";
 import type { OwnTransactions } from "./own-transactions.ts";
@@ -43,6 +43,8 @@ export interface Workload {
   hooks(process: WorkingProcess): HookDefinitions;
   /** The workflows of every process. The bodies of their steps write what they do into the ledger. */
   workflows?(process: WorkingProcess): Workflows;
+  /** The subjects that every process handles, by dispatcher id. */
+  subjects?(process: WorkingProcess): Record<string, SubjectsDefinition>;
   /** Writes down what passes between a process and its database, where that is needed to judge what came of it. */
   watch?(store: Store, write: Write): void;
   /** Asks for work until the process is stopping, and writes down what it asked for before, and the answer after. */

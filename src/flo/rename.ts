@@ -52,7 +52,7 @@ export function toFloSubject<Cursor, Meta>(state: SubjectState<Cursor, Meta>): F
 }
 
 /** A script's error, or what a handler of ours threw. */
-export function toFloError(error: unknown): FloError {
+function toFloError(error: unknown): FloError {
   const { code, retryable, continuable } = Object(error) as Record<string, unknown>;
   const { name, message } = describeError(error);
   return {

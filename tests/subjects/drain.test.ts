@@ -25,7 +25,8 @@ const WAYS: readonly [name: string, run: (app: App, deadlineMs: number) => Promi
     "POST /_runner/tick",
     async (app, deadlineMs) => {
       const handler = createHttpHandler(app, { tick: { deadlineMs }, authorize: () => true });
-      const response = await handler(new Request(`${ORIGIN}/_runner/tick`, { method: "POST" }));
+      const headers = { "content-type": "application/json" };
+      const response = await handler(new Request(`${ORIGIN}/_runner/tick`, { method: "POST", headers }));
       expect(response.status).toBe(200);
       const { nextWakeAt } = (await response.json()) as { nextWakeAt: string | null };
       return nextWakeAt === null ? null : Date.parse(nextWakeAt);

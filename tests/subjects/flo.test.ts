@@ -270,13 +270,13 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
       [{ ...working, retries: { backoff: "none" } }, "retries.invalid"],
       [{ ...working, retries: 5 }, "retries.invalid"],
       [{ ...working, logger: {} }, "options.invalid"],
-      [{ ...working, codec: {} }, "codec.invalid"],
+      [{ ...working, codec: {} }, "options.invalid"],
       [{ ...working, databases: 1 }, "options.invalid"],
     ];
     for (const [options, code] of refused) {
       expect(() => flo.configure(options as never)).toThrow(expect.objectContaining({ code }));
     }
-    expect(await claimOne()).toMatchObject({ status: "leased" });
+    expect((await sync()).subjects).toMatchObject([{ status: "idle", revision: 1 }]);
   });
 
   it("keeps profiles apart", async () => {
