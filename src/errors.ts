@@ -68,6 +68,12 @@ export class CodecError extends StoreError {
   }
 }
 
+/**
+ * A stored value can't be read: a newer version of Perdure has written it, it was cut short, or it was changed by hand. It is met as
+ * what a codec can't read: the work that needs it waits for code that can read it.
+ */
+export class UnreadableValueError extends CodecError {}
+
 /** The reply to a COMMIT was lost: the transaction's effects are there or not, and only the database knows. */
 export class CommitOutcomeUnknownError extends StoreError {
   constructor(options?: ErrorOptions) {
@@ -99,8 +105,16 @@ export class AttemptAbortedError extends PerdureError {}
 /** A workflow's run ended with an error: its `cause` is what the workflow threw. */
 export class WorkflowFailedError extends PerdureError {
   constructor(workflow: string, id: string, cause: unknown) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    super("workflow.failed", `The instance "${id}" of the workflow "${workflow}" failed: ${message}`, { cause });
+    super("workflow.failed", `The instance "${id}" of the workflow "${workflow}" failed: ${textOf(cause)}`, { cause });
+  }
+}
+
+/** What was thrown may be anything, also an object that has no text. */
+function textOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? String(thrown.message) : String(thrown);
+  } catch {
+    return "it threw an object";
   }
 }
 

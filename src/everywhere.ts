@@ -17,6 +17,7 @@ export {
   RevisionConflictError,
   SchemaError,
   StoreError,
+  UnreadableValueError,
   WorkflowFailedError,
   WorkflowTerminatedError,
 } from "./errors.ts";

@@ -1,4 +1,5 @@
 import type { AnyFragment } from "../fragment/fragment.ts";
+import { describeError } from "../values/index.ts";
 import { startOf } from "../workflows/views/event-id.ts";
 import type { SubscribeOptions, WorkflowInstanceSubscription } from "../workflows/views/instance-event.ts";
 import { bindingOf } from "./answer-call.ts";
@@ -25,7 +26,7 @@ export function answerSubscription(parts: AnyFragment["parts"], text: string): R
       const { done, value } = await subscription.next();
       return done ? { end: true } : { event: value };
     } catch (error) {
-      return { error: error instanceof Error ? error : new Error(String(error)) };
+      return { error: error instanceof Error ? error : new Error(describeError(error).message) };
     }
   };
 

@@ -1,5 +1,5 @@
 import * as errors from "../errors.ts";
-import { decodeValue, encodeValue } from "../values/index.ts";
+import { decodeValue, describeError, encodeValue } from "../values/index.ts";
 
 /** What a router asks of one of its objects: an operation of a workflow, or of one of its instances. */
 export interface ShardCall {
@@ -27,7 +27,10 @@ export async function encodeAnswer(body: () => Promise<unknown>): Promise<string
   try {
     return encodeValue({ value: await body() }, { label: "answer" });
   } catch (error) {
-    return encodeValue({ error: error instanceof Error ? error : new Error(String(error)) }, { label: "answer" });
+    return encodeValue(
+      { error: error instanceof Error ? error : new Error(describeError(error).message) },
+      { label: "answer" },
+    );
   }
 }
 

@@ -3,6 +3,7 @@ import type { Work, WorkClaim } from "../queue/work.ts";
 import type { ClaimedHook, HookScope } from "../store/hook-records.ts";
 import { RELAY } from "../store/relay.ts";
 import type { Store } from "../store/store.ts";
+import { describeError } from "../values/index.ts";
 import type { StuckHook } from "./hook-settings.ts";
 import { HookWork } from "./hook-work.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
@@ -78,7 +79,7 @@ export class HookSource implements ProcessorSource {
   #tell({ namespace, settings }: RegisteredHooks, events: readonly StuckHook[]): void {
     const report = { namespace, timeoutMinutes: settings.stuckTimeoutMinutes, events };
     const fail = (error: unknown) =>
-      this.store.logger.error("onStuckProcessingHooks threw.", { namespace, error: String(error) });
+      this.store.logger.error("onStuckProcessingHooks threw.", { namespace, error: describeError(error).message });
     if (settings.onStuck === null) {
       this.store.logger.warn("Queued stuck hooks again.", { namespace, hooks: events.map(({ hookId }) => hookId) });
       return;

@@ -5,7 +5,7 @@ import { type RetryPolicy, requestedDelay, resolveRetries, retryDelay } from "..
 import { type AttemptFailure, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
 import type { ClaimedHook, HookOutcome } from "../store/hook-records.ts";
 import type { Store } from "../store/store.ts";
-import { decodeValue, encodeError } from "../values/index.ts";
+import { decodeValue, encodeError, tame } from "../values/index.ts";
 import type { AnyHookDefinition } from "./define-hook.ts";
 import { HookCall } from "./hook-call.ts";
 import type { StuckHook } from "./hook-settings.ts";
@@ -95,12 +95,13 @@ export class HookWork implements Work {
     let timer: Timer | undefined;
     try {
       const payload = decodeValue(this.hook.payload) as never;
+      const call = new HookCall(this.hook, policy, this.#aborter.signal);
       return await new Promise<Ending>((resolve) => {
         this.#abandon = () => resolve({ kind: "abandoned" });
         timer = this.#watch(resolve);
-        this.#call(definition, payload, policy).then(
+        callHandler(definition, payload, call).then(
           () => resolve({ kind: "completed" }),
-          (error: unknown) => resolve({ kind: "threw", error }),
+          (error: unknown) => resolve({ kind: "threw", error: tame(error) }),
         );
       });
     } catch (error) {
@@ -108,10 +109,6 @@ export class HookWork implements Work {
     } finally {
       timer?.cancel();
     }
-  }
-
-  async #call(definition: AnyHookDefinition, payload: never, policy: RetryPolicy): Promise<void> {
-    await definition.handler(payload, new HookCall(this.hook, policy, this.#aborter.signal));
   }
 
   #watch(resolve: (ending: Ending) => void): Timer | undefined {
@@ -165,6 +162,10 @@ export class HookWork implements Work {
       this.#store.work.post({ namespace, delayMs: delayOf(outcome) });
     }
   }
+}
+
+async function callHandler(definition: AnyHookDefinition, payload: never, call: HookCall): Promise<void> {
+  await definition.handler(payload, call);
 }
 
 /** Until it is due again. */

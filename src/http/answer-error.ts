@@ -17,8 +17,7 @@ const RETRY_AFTER_SECONDS = "1";
  */
 export function toHttpError(error: unknown): { readonly answer: HttpError; readonly unexpected: boolean } {
   if (error instanceof HttpError) return { answer: error, unexpected: false };
-  if (error instanceof InvalidInputError && error.code !== "value.corrupt")
-    return expected(invalidStatus(error), error);
+  if (error instanceof InvalidInputError) return expected(invalidStatus(error), error);
   if (error instanceof NotFoundError) {
     const { code, message, details } = error;
     return { answer: new HttpError(404, code, details ?? message), unexpected: false };

@@ -57,7 +57,7 @@ export const ERROR = component(
 /** In place of values. */
 export const UNREADABLE = component("Unreadable", {
   ...objectOf({ code: { type: "string" }, message: { type: "string" } }, ["code", "message"]),
-  description: "Instead of values that the application can't decrypt at present.",
+  description: "Instead of values that the application can't decrypt at present, or that a newer version has written.",
 });
 
 export const LABELS = component("Labels", {

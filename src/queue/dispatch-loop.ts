@@ -2,6 +2,7 @@ import type { Clock, Timer } from "../clock.ts";
 import type { Logger } from "../logger.ts";
 import type { Randomness } from "../randomness.ts";
 import type { ClaimedWork, Reservation, WorkKind, WorkNotice, WorkTaker } from "../store/work-board.ts";
+import { describeError } from "../values/index.ts";
 import { createTokens, type Owner, ownerOfToken } from "./owner.ts";
 import type { Processor } from "./processor.ts";
 import type { AttemptFailure } from "./work.ts";
@@ -307,7 +308,8 @@ export class DispatchLoop implements WorkTaker {
   }
 
   #report(error: unknown, context: DispatchErrorContext): void {
-    const fail = (failure: unknown) => this.#options.logger.error("onError threw.", { error: String(failure) });
+    const fail = (failure: unknown) =>
+      this.#options.logger.error("onError threw.", { error: describeError(failure).message });
     try {
       Promise.resolve(this.#options.onError(error, context)).catch(fail);
     } catch (failure) {

@@ -4,7 +4,7 @@ import { isNonRetryable } from "../non-retryable.ts";
 import { checkOptions } from "../options.ts";
 import { requestedDelay } from "../queue/retry-policy.ts";
 import type { SubjectChangeKind, SubjectRecord } from "../store/subject-records.ts";
-import { encodeError } from "../values/index.ts";
+import { encodeError, tame } from "../values/index.ts";
 import { checkTime } from "./check-inputs.ts";
 import type { HandleSubject, SubjectOutcome } from "./handle-subject.ts";
 import type { ChangeFields, EncodedProgress, SubjectLedger } from "./subject-ledger.ts";
@@ -63,7 +63,8 @@ export class SubjectExecution {
       };
       // Before anything is written: a handler that returns what can't be stored has failed.
       completion = await this.#completionOf(await handle(toSubjectState(this.record), context));
-    } catch (error) {
+    } catch (thrown) {
+      const error = tame(thrown);
       if (this.#lost) return { outcome: "lost", error };
       if (this.#stopping) return this.#end("released", () => this.#write("release", {}));
       return this.#fail(error);

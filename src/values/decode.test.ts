@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { InvalidInputError } from "../errors.ts";
+import { UnreadableValueError } from "../errors.ts";
 import { decodeValue, encodeValue } from "./index.ts";
 
 function isCorrupt(text: string): boolean {
@@ -8,7 +8,7 @@ function isCorrupt(text: string): boolean {
     decodeValue(text);
     return false;
   } catch (error) {
-    return error instanceof InvalidInputError && error.code === "value.corrupt";
+    return error instanceof UnreadableValueError && error.code === "value.corrupt";
   }
 }
 

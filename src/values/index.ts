@@ -7,5 +7,6 @@ export { refuseEncoded } from "./encoded-text.ts";
 export { isSensitive, markSensitive, REDACTED } from "./sensitive.ts";
 export { describeError, type ErrorDescription, encodeError, MAX_ERROR_BYTES } from "./stored-error.ts";
 export { StreamReference } from "./stream-reference.ts";
+export { tame } from "./tame.ts";
 export { timeOfDate } from "./time-of-date.ts";
 export { shownOrUnreadable, type Unreadable } from "./unreadable.ts";

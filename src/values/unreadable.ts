@@ -1,13 +1,13 @@
 import { CodecError } from "../errors.ts";
 
-/** Why the values of a row can't be shown: the codec can't read them. */
+/** Why the values of a row can't be shown: neither this version nor the codec can read them. */
 export interface Unreadable {
   readonly code: string;
   readonly message: string;
 }
 
 /**
- * What is shown of the values of one row of many, or a mark in their place: one row that the codec can't read spoils no page. Who
+ * What is shown of the values of one row of many, or a mark in their place: one row that can't be read spoils no page. Who
  * asks for that one alone gets the error.
  */
 export function shownOrUnreadable<Shown extends object>(

@@ -9,6 +9,7 @@ import {
   markDelayed,
   markSensitive,
   StreamReference,
+  tame,
 } from "../values/index.ts";
 import type { Attempt, AttemptResult } from "./attempt.ts";
 import type { Bodies } from "./bodies.ts";
@@ -71,7 +72,7 @@ export class AttemptResults {
       const stored = call.policy.sensitive ? markSensitive(text ?? encodeValue(undefined)) : text;
       this.#parts.arrive(() => this.#complete(call, value, stored));
     } catch (error) {
-      this.#parts.arrive(() => this.fail(call, error, null));
+      this.#parts.arrive(() => this.fail(call, tame(error), null));
     }
   }
 

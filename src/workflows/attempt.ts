@@ -1,4 +1,5 @@
 import { AttemptAbortedError } from "../errors.ts";
+import { tame } from "../values/index.ts";
 import { refuseProgress } from "./refuse-progress.ts";
 import type { BodyCall } from "./step-call.ts";
 import { describePolicy } from "./step-config.ts";
@@ -71,12 +72,12 @@ export class Attempt {
     try {
       running = body(this.context);
     } catch (error) {
-      this.#finish({ error });
+      this.#fail(error);
       return;
     }
     Promise.resolve(running).then(
       (value) => (isStream(value) ? this.#keep(value) : this.#finish({ value })),
-      (error: unknown) => this.#finish({ error }),
+      (error: unknown) => this.#fail(error),
     );
   }
 
@@ -116,8 +117,12 @@ export class Attempt {
     }
     this.#helpers.keep(this, stream).then(
       (value) => this.#finish({ value }),
-      (error: unknown) => this.#finish({ error }),
+      (error: unknown) => this.#fail(error),
     );
+  }
+
+  #fail(thrown: unknown): void {
+    this.#finish({ error: tame(thrown) });
   }
 
   #finish(result: AttemptResult): void {
@@ -134,6 +139,11 @@ export class Attempt {
 
 /** Also one of another realm, or of a library. */
 function isStream(value: unknown): value is ReadableStream<unknown> {
-  if (typeof value !== "object" || value === null || !("getReader" in value)) return false;
-  return value instanceof ReadableStream || Object.prototype.toString.call(value) === "[object ReadableStream]";
+  if (typeof value !== "object" || value === null) return false;
+  try {
+    if (!("getReader" in value)) return false;
+    return value instanceof ReadableStream || Object.prototype.toString.call(value) === "[object ReadableStream]";
+  } catch {
+    return false; // a proxy that can't be looked at is refused as a result
+  }
 }

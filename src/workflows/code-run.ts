@@ -1,5 +1,6 @@
-import { AttemptAbortedError } from "../errors.ts";
+import { AttemptAbortedError, UnreadableValueError } from "../errors.ts";
 import type { ClaimedInstance, InstanceOutcome, JournalEntry, NewEntry } from "../store/instance-records.ts";
+import { tame } from "../values/index.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Endings } from "./endings.ts";
 import type { ExecutionHost } from "./execution-host.ts";
@@ -26,6 +27,8 @@ interface CodeSurroundings {
   goOn(): void;
   /** A step was called that had ended before this execution. */
   foundEnded(call: StepCall): void;
+  /** What is stored of the run can't be read. */
+  fail(error: unknown): void;
   /** Why no further step can be remembered; null while there is room. */
   refusal(): Error | null;
 }
@@ -174,7 +177,7 @@ export class CodeRun {
     });
     undone.then(
       () => end({ output: "null" }),
-      (error: unknown) => end({ error }),
+      (error: unknown) => (error instanceof UnreadableValueError ? this.#parts.fail(error) : end({ error })),
     );
   }
 
@@ -204,7 +207,10 @@ export class CodeRun {
     };
     runOutside(main).then(
       (value) => end(toRunResult(value, this.#parts.host.limits.maxResultBytes)),
-      (error: unknown) => end({ error, failedSteps: this.failures.behind(error, null) }),
+      (thrown: unknown) => {
+        const error = tame(thrown);
+        end({ error, failedSteps: this.failures.behind(error, null) });
+      },
     );
   }
 

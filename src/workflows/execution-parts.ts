@@ -79,6 +79,7 @@ export class ExecutionParts {
       waits,
       goOn: () => listener.goOn(),
       foundEnded: (call) => this.progress.foundEnded(call),
+      fail: (error) => listener.failed(error),
       refusal: () => (this.commits.room.full ? this.commits.room.refusal() : null),
     });
   }

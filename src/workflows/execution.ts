@@ -50,6 +50,7 @@ export class Execution implements ParkedExecution {
     this.#turns = new Turns(this.#parts, {
       commit: (outcome) => this.#commit(outcome),
       look: () => void this.#look(),
+      fail: (error) => this.fail(error),
     });
   }
 

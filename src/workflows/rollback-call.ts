@@ -51,7 +51,7 @@ export function rollbackFailure(error: string | null, { name, id }: InstanceName
 }
 
 /** What the step gave: stored in this execution, or before. */
-function outputOf({ output, record }: BodyCall): unknown {
+export function outputOf({ output, record }: BodyCall): unknown {
   const ending = record?.ending ?? null;
   const text = output ?? (ending?.kind === "completed" ? ending.value : null);
   return text === null ? undefined : decodeValue(text);

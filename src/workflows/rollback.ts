@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { InstanceName, InstanceOutcome, NewEntry, RollbackReason } from "../store/instance-records.ts";
 import { decodeValue, encodeError } from "../values/index.ts";
-import { RollbackCall, rollbackFailure } from "./rollback-call.ts";
+import { outputOf, RollbackCall, rollbackFailure } from "./rollback-call.ts";
 import type { RunResult } from "./run-result.ts";
 import { rollbackMissing } from "./step-ending.ts";
 import type { StepIdentity } from "./step-path.ts";
@@ -81,15 +81,20 @@ export class Rollback {
     return this.#lastSign + PATIENCE_MS - this.#situation.clock.monotonic();
   }
 
-  /** Takes the steps back. `run` tries one rollback, as a step is tried. */
+  /**
+   * Takes the steps back. `run` tries one rollback, as a step is tried. What a handler is told must be readable before it is called:
+   * rejects with UnreadableValueError otherwise, which is no failure of the handler's.
+   */
   async undo(run: (call: RollbackCall) => Promise<unknown>): Promise<void> {
     this.#undoing = true;
     const { steps, error, instance } = this.#situation;
+    if (error !== null) decodeValue(error);
     for (const step of steps.inReverse()) {
       const ending = step.record?.undo?.ending ?? null;
       if (ending?.kind === "rolledBack") continue;
       if (ending !== null) throw decodeValue(ending.value as string); // it had failed for good
       if (!isKnown(step)) throw this.#miss(step.step);
+      outputOf(step.call);
       await run(new RollbackCall(step, () => rollbackFailure(error, instance)));
     }
   }

@@ -1,5 +1,5 @@
 import type { InstanceOutcome } from "../store/instance-records.ts";
-import { encodeError, encodeValue, markCaused } from "../values/index.ts";
+import { encodeError, encodeValue, markCaused, tame } from "../values/index.ts";
 
 /** What the user's function came to: an output, as it is stored, or what it threw. */
 export type RunResult =
@@ -12,7 +12,7 @@ export function toRunResult(value: unknown, maxBytes: number): RunResult {
   try {
     return { output: encodeValue(value, { label: "The result of the workflow", maxBytes }) };
   } catch (error) {
-    return { error };
+    return { error: tame(error) };
   }
 }
 

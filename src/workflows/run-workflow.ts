@@ -13,9 +13,11 @@ import type { WorkflowEvent } from "./workflow-event.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 import type { WorkflowEntrypointClass } from "./workflow-types.ts";
 
-/** Calls the user's function, from its beginning. */
+/** Calls the user's function, from its beginning. If its params can't be read, it isn't called, and the execution fails instead. */
 export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution): Promise<unknown> {
-  const { name, id, params, createdAt, schedule: trait } = execution.instance;
+  const { name, id, createdAt, schedule: trait } = execution.instance;
+  const read = readParams(execution);
+  if (read === null) return new Promise(() => {});
   const workflow = runtime.workflows.find(name) as RegisteredWorkflow; // others are never claimed
   const steps = new Steps(runtime, execution);
   let bindings: WorkflowBindings | undefined;
@@ -28,7 +30,7 @@ export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution
   };
   const schedule = fromTrait(trait);
   const event: WorkflowEvent<unknown> = {
-    payload: toPayload(workflow, decodeValue(params)),
+    payload: toPayload(workflow, read.params),
     timestamp: new Date(createdAt),
     instanceId: id,
     workflowName: name,
@@ -37,6 +39,15 @@ export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution
   const result = await call(workflow, event, steps, context, runtime.workflows.env);
   const schema = workflow.definition?.output ?? null;
   return applySchema(schema, result, `The result of the workflow "${name}"`, "output.invalid");
+}
+
+function readParams(execution: Execution): { readonly params: unknown } | null {
+  try {
+    return { params: decodeValue(execution.instance.params) };
+  } catch (error) {
+    execution.fail(error);
+    return null;
+  }
 }
 
 /** On Cloudflare, whose classes these are, code that was given no params finds an empty object. */

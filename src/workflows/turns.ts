@@ -9,6 +9,8 @@ interface TurnActions {
   commit(outcome: InstanceOutcome): void;
   /** Looks for events. */
   look(): void;
+  /** Ends the execution: what is stored can't be read. */
+  fail(error: unknown): void;
 }
 
 /**
@@ -40,7 +42,7 @@ export class Turns {
 
   /** The next one, at once, unless it is on its way: the code has done everything that it does without another ending. */
   now(): void {
-    if (!this.#scheduled && this.#parts.end.end === undefined) this.#turn();
+    if (!this.#scheduled) this.#tryTurn();
   }
 
   /** Delivers at once if nothing else was delivered in this turn; endings come one at a time. */
@@ -62,8 +64,18 @@ export class Turns {
 
   readonly #takeTurn = (): void => {
     this.#scheduled = false;
-    if (this.#parts.end.end === undefined) this.#turn();
+    this.#tryTurn();
   };
+
+  /** A turn serves many instances at a time: what goes wrong with one is its own affair. */
+  #tryTurn(): void {
+    if (this.#parts.end.end !== undefined) return;
+    try {
+      this.#turn();
+    } catch (error) {
+      this.#actions.fail(error);
+    }
+  }
 
   #turn(): void {
     const { bodies, code, commits, lookup, possession, outcomes } = this.#parts;

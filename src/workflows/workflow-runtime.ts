@@ -11,6 +11,7 @@ import type {
 } from "../store/instance-records.ts";
 import type { Store } from "../store/store.ts";
 import type { Reservation } from "../store/work-board.ts";
+import { describeError } from "../values/index.ts";
 import type { Execution } from "./execution.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import { ProgressDrops } from "./progress-drops.ts";
@@ -158,7 +159,7 @@ export class WorkflowRuntime {
         await this.#pause(attempt);
       }
     } catch (error) {
-      const failure = error instanceof PerdureError ? error.code : String(error);
+      const failure = error instanceof PerdureError ? error.code : describeError(error).message;
       this.store.logger.warn("A step of a parked instance must wait for the instance's next wake.", { failure });
     } finally {
       this.#reacquiring.delete(execution);
