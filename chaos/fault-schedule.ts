@@ -6,7 +6,7 @@ export type FaultPlan =
   | { readonly name: "killed" | "asked to stop" | "stopped past its lease" | "clock shifted" }
   | { readonly name: "killed at a point" | "stopped at a point"; readonly point: Point }
   | { readonly name: "database restarted"; readonly mode: "fast" | "immediate" }
-  | { readonly name: "connections cut" | "connections silent" | "answers delayed" }
+  | { readonly name: "connections cut" | "connections silent" | "answers delayed" | "connections narrow" }
   /** The connection is cut when a client says this: before the server hears it, or before the client hears the answer. */
   | { readonly name: "cut at a statement"; readonly text: string; readonly lost: "request" | "answer" };
 
@@ -48,6 +48,7 @@ const NETWORK_AND_SERVER: readonly FaultPlan[] = [
   { name: "connections cut" },
   { name: "connections silent" },
   { name: "answers delayed" },
+  { name: "connections narrow" },
   ...atStatements("request", ["commit\0", "commit_running"]),
   ...atStatements("answer", [
     "commit\0",
@@ -91,6 +92,7 @@ function durationOf({ name }: FaultPlan): number {
     case "database restarted":
       return 500;
     case "connections silent":
+    case "connections narrow":
       return 2000;
     case "answers delayed":
       return 700;

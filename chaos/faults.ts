@@ -8,6 +8,8 @@ import type { Point } from "./settings.ts";
 
 /** Nobody says this. */
 const NEVER_SAID = "\0\0\0nothing\0";
+/** As over a bad mobile network: a claim or a load takes a while. */
+const NARROW_BYTES_PER_SECOND = 50_000;
 const PRODUCER_POINTS: readonly Point[] = ["after-trigger"];
 
 /** Makes things go wrong, and right again. */
@@ -39,7 +41,7 @@ export class Faults {
     for (const proxy of this.#arena.proxies) {
       void proxy.cut(NEVER_SAID);
       proxy.speakAgain();
-      proxy.releaseAnswers();
+      proxy.limitBandwidth(null);
       proxy.cutAll();
     }
     this.#fleet.calm();
@@ -86,6 +88,12 @@ export class Faults {
           proxy.holdAnswers();
           await delay(forMs);
           proxy.releaseAnswers();
+        });
+      case "connections narrow":
+        return this.#through(fault, async (proxy) => {
+          proxy.limitBandwidth(NARROW_BYTES_PER_SECOND);
+          await delay(forMs);
+          proxy.limitBandwidth(null);
         });
     }
   }

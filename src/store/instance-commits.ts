@@ -3,13 +3,20 @@ import type { HookInsert } from "./hook-records.ts";
 import type { InstanceLease, InstanceRun, NamedRun } from "./instance-identity.ts";
 import type { JournalEntry, NewEntry } from "./journal-records.ts";
 
-/** Everything that a run has been through, in one snapshot. */
+/** A run that is to be loaded, after what was loaded of it before. */
+export interface LoadRequest extends NamedRun {
+  readonly after?: { readonly position: number; readonly sequence: number };
+}
+
+/** What a run has been through, in one snapshot. */
 export interface InstanceHistory extends InstanceRun {
   readonly wakes: number;
   /** In the order of their positions. Without dropped progress; progress has no value here. */
   readonly entries: readonly JournalEntry[];
-  /** All events of this run, in the order of their sequences. */
+  /** Events of this run, in the order of their sequences. */
   readonly events: readonly StoredEvent[];
+  /** Whether this is a page after which more may follow; absent where it is everything. */
+  readonly more?: true;
 }
 
 /**

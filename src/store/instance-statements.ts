@@ -20,7 +20,7 @@ import type {
   InstancePosition,
   InstanceRecord,
   LoadedEvents,
-  NamedRun,
+  LoadRequest,
   PastRun,
   ProgressRange,
   Reacquisition,
@@ -48,8 +48,11 @@ export interface InstanceStatements {
   /** Has all lines looked at again, because limits may have changed. Gives whether there are any. */
   openLines(namespaces: readonly string[]): Promise<boolean>;
 
-  /** Everything about these runs, in one snapshot. An instance that is gone or has another run by now is left out. */
-  load(runs: readonly NamedRun[]): Promise<InstanceHistory[]>;
+  /**
+   * A page of each of these runs, in one snapshot, of about `PAGE_BYTES` for all of them together: mostly everything. The page of a
+   * run may be empty if those before it are large. An instance that is gone or has another run by now is left out.
+   */
+  load(runs: readonly LoadRequest[]): Promise<InstanceHistory[]>;
 
   /** What came in since: `wakes` and the events are of one snapshot. A run that is gone is left out. */
   loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]>;

@@ -10,10 +10,14 @@ import type {
   InstanceInsert,
   InstanceInsertResult,
   InstanceRun,
+  JournalEntry,
   LoadedEvents,
+  LoadRequest,
   NamedRun,
+  StoredEvent,
 } from "./instance-records.ts";
 import type { InstanceStatements } from "./instance-statements.ts";
+import { type HeldLoad, LoadBudget } from "./load-budget.ts";
 
 /** A journal may be long: few are read at once. */
 const MOST_LOADS = 100;
@@ -24,7 +28,8 @@ export class StoredInstances {
   readonly #engine: Engine;
   readonly #inserts: GroupCommit<readonly InstanceInsert[], InstanceInsertResult[]>;
   readonly #commits: GroupCommit<InstanceCommit, InstanceCommitResult>;
-  readonly #loads: GroupCommit<NamedRun, InstanceHistory | null>;
+  readonly #loads: GroupCommit<LoadRequest, InstanceHistory | null>;
+  readonly #budget = new LoadBudget();
   readonly #eventLoads: GroupCommit<EventsRequest, LoadedEvents | null>;
   /** In the order of asking, or an event could overtake another of the same sender. */
   readonly #events: GroupCommit<EventInsert, EventInsertResult>;
@@ -75,8 +80,31 @@ export class StoredInstances {
     return this.#commits.add(commit);
   }
 
-  load(run: NamedRun): Promise<InstanceHistory | null> {
-    return this.#loads.add(run);
+  /**
+   * Everything about a run, page by page; null if it is gone, or if it isn't wanted any more. Each page is a snapshot of its own. What
+   * is loaded is held until the caller releases it, also if this rejects.
+   */
+  async load(
+    { ref, run, instance }: NamedRun,
+    held: HeldLoad,
+    isWanted: () => boolean = () => true,
+  ): Promise<InstanceHistory | null> {
+    let history = await this.#loads.add({ ref, run, instance });
+    if (history !== null) held.add(bytesOf(history));
+    while (history?.more === true) {
+      await held.nextPage();
+      if (!isWanted()) return null;
+      const page: InstanceHistory | null = await this.#loads.add({ ref, run, instance, after: endOf(history) });
+      if (page !== null) held.add(bytesOf(page));
+      history = page === null ? null : append(history, page);
+    }
+    held.loaded();
+    return history;
+  }
+
+  /** Counts what a load holds in memory, until it is released. */
+  beginLoad(): HeldLoad {
+    return this.#budget.begin();
   }
 
   loadEvents(request: EventsRequest): Promise<LoadedEvents | null> {
@@ -111,6 +139,23 @@ async function insertBatches(
 function inOrder<Found extends InstanceRun>(runs: readonly InstanceRun[], found: readonly Found[]): (Found | null)[] {
   const byRun = new Map(found.map((one) => [`${one.ref} ${one.run}`, one]));
   return runs.map(({ ref, run }) => byRun.get(`${ref} ${run}`) ?? null);
+}
+
+function bytesOf({ entries, events }: InstanceHistory): number {
+  return sum(entries, ({ value }) => value?.length ?? 0) + sum(events, ({ payload }) => payload.length);
+}
+
+function endOf({ entries, events }: InstanceHistory): { position: number; sequence: number } {
+  return { position: entries.at(-1)?.position ?? 0, sequence: events.at(-1)?.sequence ?? 0 };
+}
+
+/** The entries are an array of the first page's own: a long journal isn't copied for each page. */
+function append(history: InstanceHistory, { wakes, entries, events, more }: InstanceHistory): InstanceHistory {
+  const { ref, run } = history;
+  const all = { entries: history.entries as JournalEntry[], events: history.events as StoredEvent[] };
+  for (const entry of entries) all.entries.push(entry);
+  for (const event of events) all.events.push(event);
+  return { ref, run, wakes, ...all, ...(more && { more }) };
 }
 
 function measureCommit({ entries, outcome, hook }: InstanceCommit): { rows: number; bytes: number } {

@@ -47,6 +47,7 @@ export class Endings {
     if (next === undefined) return false;
     this.#stored.delete(next);
     next.call.end(storedEnding(next.call, next.ending, events()));
+    forget(next.call, next.ending);
     return true;
   }
 
@@ -55,4 +56,11 @@ export class Endings {
     deliver?.();
     return deliver !== undefined;
   }
+}
+
+/** The code has the value now: a long journal isn't kept beside it. A rollback may want what its step gave. */
+function forget(call: StepCall, ending: JournalEntry): void {
+  const { record } = call;
+  if (record === null || record.undo !== null || record.ending !== ending) return;
+  record.ending = { ...ending, value: null };
 }

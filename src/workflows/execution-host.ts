@@ -11,6 +11,7 @@ import type {
   NamedRun,
   ProgressRange,
 } from "../store/instance-records.ts";
+import type { HeldLoad } from "../store/load-budget.ts";
 import type { Attempt } from "./attempt.ts";
 import type { WorkflowSettings } from "./workflow-settings.ts";
 
@@ -38,7 +39,9 @@ export interface ExecutionHost {
   dropProgress(range: ProgressRange): void;
   /** Stores a stream that a step gives; gives what to remember of it. */
   keepStream(attempt: Attempt, lease: InstanceLease, stream: ReadableStream<unknown>): Promise<unknown>;
-  load(run: NamedRun): Promise<InstanceHistory | null>;
+  /** `isWanted` is asked before each page; `held` counts what is loaded until it is released. */
+  load(run: NamedRun, held: HeldLoad, isWanted: () => boolean): Promise<InstanceHistory | null>;
+  beginLoad(): HeldLoad;
   loadEvents(request: EventsRequest): Promise<LoadedEvents | null>;
   /** Calls back after everything that is already under way in this turn of the event loop. */
   defer(callback: () => void): void;

@@ -1,4 +1,5 @@
 import type { ClaimedInstance, InstanceCommit } from "../store/instance-records.ts";
+import type { HeldLoad } from "../store/load-budget.ts";
 import { AttemptResults } from "./attempt-results.ts";
 import { Bodies } from "./bodies.ts";
 import { CodeRun } from "./code-run.ts";
@@ -41,6 +42,8 @@ export class ExecutionParts {
   readonly commits: Commits;
   readonly progress: Progress;
   readonly results: AttemptResults;
+  /** What was loaded, while it is needed. */
+  held: HeldLoad | null = null;
 
   constructor(instance: ClaimedInstance, askedAt: number, host: ExecutionHost, listener: ExecutionListener) {
     this.instance = instance;
@@ -59,6 +62,12 @@ export class ExecutionParts {
       (range) => host.dropProgress({ ref: instance.ref, run: instance.run, ...range }),
     );
     this.results = this.#createResults(listener);
+  }
+
+  /** The code has been told everything that was loaded. */
+  releaseLoad(): void {
+    this.held?.release();
+    this.held = null;
   }
 
   #createBodies(): Bodies {

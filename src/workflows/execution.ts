@@ -35,6 +35,8 @@ export class Execution implements ParkedExecution {
   #onLastCommit: (() => void) | undefined;
   /** When it was abandoned. */
   #onlyWaited = false;
+  /** Whether something was sent before the code had begun. */
+  #missedLook = false;
 
   /** `askedAt` is the monotonic time at which the claim was sent. */
   constructor(instance: ClaimedInstance, askedAt: number, host: ExecutionHost) {
@@ -87,8 +89,10 @@ export class Execution implements ParkedExecution {
       this.#commit({ kind: "released" });
       return ended;
     }
+    this.#turns.open();
     commits.add(...code.begin(main, interruptions > MOST_RECOVERIES ? crashLoop(interruptions) : null));
     this.#turns.soon();
+    if (this.#missedLook) this.look();
     return ended;
   }
 
@@ -128,7 +132,14 @@ export class Execution implements ParkedExecution {
 
   /** Something may have been sent. */
   look(): void {
-    if (this.#parts.end.end === undefined) void this.#look();
+    if (!this.#turns.isOpen)
+      this.#missedLook = true; // its events are being loaded
+    else if (this.#parts.end.end === undefined) void this.#look();
+  }
+
+  /** It is over: gives back what it has loaded. */
+  releaseLoad(): void {
+    this.#parts.releaseLoad();
   }
 
   pause(): void {

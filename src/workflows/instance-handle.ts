@@ -187,7 +187,10 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   ): Promise<void> {
     for (;;) {
       const record = await this.#record();
-      const history = await this.#runtime.store.instances.load({ ref: record.ref, run: record.run, instance: record });
+      const { instances } = this.#runtime.store;
+      const held = instances.beginLoad();
+      const present = { ref: record.ref, run: record.run, instance: record };
+      const history = await instances.load(present, held).finally(() => held.release());
       if (history === null) continue;
       const positions = positionsOf(choose(groupBySteps(history.entries), record));
       const { changed } = await this.#change("restart", { run: record.run, positions, events });

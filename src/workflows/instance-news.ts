@@ -20,18 +20,12 @@ export function observe({ time, feed, possession }: ExecutionParts, { wakes, pau
   possession.pause.observe(paused);
 }
 
-/** Gives an execution everything that is stored of its run. Gives false if the run isn't there any more. */
-export async function load({
-  host,
-  instance,
-  time,
-  code,
-  commits,
-  feed,
-  possession,
-}: ExecutionParts): Promise<boolean> {
+/** Gives an execution everything that is stored of its run. Gives false if the run isn't there any more, or isn't ours. */
+export async function load(parts: ExecutionParts): Promise<boolean> {
+  const { host, instance, time, code, commits, feed, possession, end } = parts;
   const lookedAt = time.now();
-  const history = await host.load({ ...possession.lease, instance });
+  parts.held = host.beginLoad();
+  const history = await host.load({ ...possession.lease, instance }, parts.held, () => end.end === undefined);
   if (history === null) return false;
   code.load(history.entries);
   commits.goOnAfter(history.entries);

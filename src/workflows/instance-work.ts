@@ -50,6 +50,7 @@ export class InstanceWork implements Work {
       if (!(error instanceof CodecError)) throw error;
       return await this.#postpone(error);
     } finally {
+      this.execution.releaseLoad();
       if (live.get(ref) === this.execution) live.delete(ref);
     }
   }

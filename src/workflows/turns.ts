@@ -23,6 +23,8 @@ interface TurnActions {
 export class Turns {
   readonly #parts: ExecutionParts;
   readonly #actions: TurnActions;
+  /** Whether the code has begun: while its journal is loaded, which may take long, there are no turns. */
+  #open = false;
   #scheduled = false;
   /** Whether something was delivered that the code may not have answered yet. */
   #delivered = false;
@@ -33,9 +35,18 @@ export class Turns {
     this.#actions = actions;
   }
 
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  /** The code is about to begin. */
+  open(): void {
+    this.#open = true;
+  }
+
   /** The next one, after everything that the code does in answer to what was just delivered. */
   soon(): void {
-    if (this.#scheduled || this.#parts.end.end !== undefined) return;
+    if (!this.#open || this.#scheduled || this.#parts.end.end !== undefined) return;
     this.#scheduled = true;
     this.#parts.host.defer(this.#takeTurn);
   }
@@ -127,6 +138,7 @@ export class Turns {
   /** Everything is committed: begins what may begin, and waits for the rest. */
   #proceed(): void {
     const { possession, code, bodies } = this.#parts;
+    this.#parts.releaseLoad();
     if (possession.mayBegin) code.undoIfReady();
     if (bodies.ready > 0 && possession.mayBegin) this.#begin();
     else this.#setTimer();

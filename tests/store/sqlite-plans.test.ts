@@ -109,7 +109,7 @@ const INSTANCE_SEARCHES: [string, string, string[]][] = [
   ["expire leases", expireLeases("perdure_instance"), [QUEUE(">", "instance")]],
   ["find which instance has an id", FIND_CREATED_INSTANCE, BY_NAME],
   ["find a run", FIND_RUN, BY_REF],
-  ["read a journal", READ_JOURNAL, BY_RUN],
+  ["read a journal", READ_JOURNAL, ["PRIMARY KEY (ref=? AND run=? AND position>?)"]],
   ["take entries back", DELETE_ENTRIES, ["PRIMARY KEY (ref=? AND run=? AND position>? AND position<?)"]],
   ["park an instance", PARK_INSTANCE, BY_REF],
   ["finish an instance", FINISH_INSTANCE, BY_REF],

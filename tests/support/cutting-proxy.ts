@@ -18,9 +18,12 @@ interface Link {
   withheld: Buffer | undefined;
 }
 
+const NARROW_TICK_MS = 20;
+
 /**
  * Stands between a client and PostgreSQL, and does what networks do where a test says so: cuts a connection in the middle of
- * what the two believe about each other, falls silent without closing it, and delays answers.
+ * what the two believe about each other, falls silent without closing it, delays answers, and lets them
+ * through slowly.
  */
 export class CuttingProxy {
   readonly #server: Server;
@@ -30,6 +33,7 @@ export class CuttingProxy {
   #done: (() => void) | undefined;
   #silent = false;
   #holding = false;
+  #narrow: { readonly bytes: number; readonly timer: NodeJS.Timeout } | undefined;
 
   private constructor(target: URL) {
     this.#target = target;
@@ -95,7 +99,32 @@ export class CuttingProxy {
     for (const { client, held } of this.#links) for (const chunk of held.splice(0)) client.write(chunk);
   }
 
+  /** All answers together come at this many bytes a second, as through a narrow line; with null as they are. */
+  limitBandwidth(bytesPerSecond: number | null): void {
+    clearInterval(this.#narrow?.timer);
+    this.#narrow = undefined;
+    if (bytesPerSecond === null) {
+      this.releaseAnswers();
+      return;
+    }
+    const timer = setInterval(() => this.#drip(), NARROW_TICK_MS);
+    this.#narrow = { bytes: Math.max(Math.round((bytesPerSecond * NARROW_TICK_MS) / 1000), 1), timer };
+  }
+
+  #drip(): void {
+    let room = this.#narrow?.bytes ?? 0;
+    for (const { client, held } of this.#links) {
+      while (held.length > 0 && room > 0) {
+        const chunk = held.shift() as Buffer;
+        client.write(chunk.subarray(0, room));
+        if (chunk.length > room) held.unshift(chunk.subarray(room));
+        room -= chunk.length;
+      }
+    }
+  }
+
   async stop(): Promise<void> {
+    this.limitBandwidth(null);
     this.cutAll();
     this.#server.close();
     await once(this.#server, "close");
@@ -130,7 +159,7 @@ export class CuttingProxy {
       link.withheld = Buffer.concat([link.withheld, chunk]);
       const { length } = link.withheld;
       if (link.withheld.lastIndexOf(READY_FOR_QUERY) === length - READY_FOR_QUERY.length - 1) this.#cut(link);
-    } else if (this.#holding) {
+    } else if (this.#holding || this.#narrow !== undefined) {
       link.held.push(chunk);
     } else {
       link.client.write(chunk);

@@ -73,9 +73,9 @@ describe.each(ENGINES)("an instance that is taken away while it is loaded, on $n
     const gate = new Gate();
     const { instances } = process.store;
     const load = instances.load.bind(instances);
-    const loads = vi.spyOn(instances, "load").mockImplementation(async (run) => {
+    const loads = vi.spyOn(instances, "load").mockImplementation(async (...parameters) => {
       await gate.opened;
-      return load(run);
+      return load(...parameters);
     });
     await subject.clock.advanceAndSettle(600_000);
     await withTime(subject.clock, () => expect(loads).toHaveBeenCalled());

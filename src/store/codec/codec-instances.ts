@@ -21,6 +21,7 @@ import type {
   InstancePosition,
   InstanceRecord,
   LoadedEvents,
+  LoadRequest,
   NamedRun,
   PastRun,
   ProgressRange,
@@ -70,7 +71,7 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.openLines(namespaces);
   }
 
-  async load(runs: readonly NamedRun[]): Promise<InstanceHistory[]> {
+  async load(runs: readonly LoadRequest[]): Promise<InstanceHistory[]> {
     const histories = await this.#inner.load(runs);
     const names = namesByRef(runs);
     const decode = async (history: InstanceHistory): Promise<InstanceHistory> => {

@@ -15,14 +15,15 @@ import type {
   InstanceInsert,
   InstanceInsertResult,
   InstanceLease,
-  InstanceRun,
   LoadedEvents,
+  LoadRequest,
   Reacquisition,
   RenewedInstance,
 } from "../instance-records.ts";
 import { toClaimedInstance, toRenewedInstance } from "../instance-rows.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
 import type { AdmitRequest, LineScope } from "../line-records.ts";
+import { PAGE_BYTES } from "../load-page.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
 import { PostgresAdmission } from "./admission.ts";
 import { integerArray } from "./array-literals.ts";
@@ -103,9 +104,12 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     return this.#admission.openLines(namespaces);
   }
 
-  async load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]> {
+  async load(runs: readonly LoadRequest[]): Promise<InstanceHistory[]> {
     if (runs.length === 0) return [];
-    return toHistories(runs, (await this.run(loadInstances, runColumns(runs))).rows);
+    const after = (field: "position" | "sequence") => integerArray(runs.map((run) => run.after?.[field] ?? 0));
+    const share = Math.ceil(PAGE_BYTES / runs.length);
+    const values = [...runColumns(runs), after("position"), after("sequence"), share];
+    return toHistories(runs, (await this.run(loadInstances, values)).rows, share);
   }
 
   async loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]> {

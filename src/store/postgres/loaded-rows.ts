@@ -7,29 +7,47 @@ import type {
   StoredEvent,
 } from "../instance-records.ts";
 import { toJournalEntry, toStoredEvent } from "../instance-rows.ts";
+import { PAGE_BYTES } from "../load-page.ts";
 import { toNumber } from "../rows.ts";
 import { LOADED } from "./sql/load-instances.ts";
 
 type Row = Record<string, unknown>;
 
-/** Rows of several tables, as they come in one answer, as what they tell of each run. */
-export function toHistories(runs: readonly InstanceRun[], rows: readonly Row[]): InstanceHistory[] {
-  const histories = new Map<number, { wakes: number; entries: JournalEntry[]; events: StoredEvent[] }>();
-  const historyAt = (place: number) => {
-    const known = histories.get(place) ?? { wakes: 0, entries: [], events: [] };
-    histories.set(place, known);
-    return known;
-  };
+interface PartOfRun {
+  wakes: number;
+  readonly entries: JournalEntry[];
+  readonly events: StoredEvent[];
+  /** As they are stored. */
+  bytes: number;
+}
+
+/**
+ * Rows of several tables, as they come in one answer, as what they tell of each run. A run of which the statement has sent its share
+ * may have more; and so may those from the last one on that has rows, if the page is full.
+ */
+export function toHistories(runs: readonly InstanceRun[], rows: readonly Row[], share: number): InstanceHistory[] {
+  const parts = new Map<number, PartOfRun>();
+  let sentBytes = 0;
+  let lastPlace = 0;
   for (const row of rows) {
-    const history = historyAt(toNumber(row.place));
-    if (row.part === LOADED.run) history.wakes = toNumber(row.position);
-    else if (row.part === LOADED.entry) history.entries.push(toJournalEntry(row));
-    else history.events.push(toEvent(row));
+    const place = toNumber(row.place);
+    const part = parts.get(place) ?? { wakes: 0, entries: [], events: [], bytes: 0 };
+    parts.set(place, part);
+    if (row.part === LOADED.run) {
+      part.wakes = toNumber(row.position);
+      continue;
+    }
+    if (row.part === LOADED.entry) part.entries.push(toJournalEntry(row));
+    else part.events.push(toEvent(row));
+    part.bytes = Math.max(part.bytes, toNumber(row.stored_bytes));
+    sentBytes = Math.max(sentBytes, toNumber(row.sent_bytes));
+    lastPlace = Math.max(lastPlace, place);
   }
-  return [...histories].map(([place, history]) => {
+  return [...parts].map(([place, { wakes, entries, events, bytes }]) => {
     const { ref, run } = runs[place - 1] as InstanceRun;
-    history.entries.sort((left, right) => left.position - right.position);
-    return { ref, run, ...history, events: inOrder(history.events) };
+    entries.sort((left, right) => left.position - right.position);
+    const more = bytes >= share || (sentBytes >= PAGE_BYTES && place >= lastPlace);
+    return { ref, run, wakes, entries, events: inOrder(events), ...(more && { more }) };
   });
 }
 

@@ -13,15 +13,18 @@ import type {
   InstanceInsert,
   InstanceInsertResult,
   InstanceLease,
-  InstanceRun,
   InstanceTraits,
+  JournalEntry,
   LoadedEvents,
+  LoadRequest,
   Reacquisition,
   RenewedInstance,
+  StoredEvent,
 } from "../instance-records.ts";
 import { toClaimedInstance, toJournalEntry, toRenewedInstance, toStoredEvent } from "../instance-rows.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
 import type { AdmitRequest, LineScope } from "../line-records.ts";
+import { PAGE_BYTES, PageRoom } from "../load-page.ts";
 import { WorkClass } from "../work-class.ts";
 import type { SqliteAccess } from "./access.ts";
 import { SqliteAdmission } from "./admission.ts";
@@ -60,6 +63,8 @@ type Row = Record<string, unknown>;
 const NEXT_WAKE = nextWake("perdure_instance");
 const LEASE_TOKENS = leaseTokens("perdure_instance");
 const EXPIRE_LEASES = expireLeases("perdure_instance");
+/** For SQLite a negative limit is none. */
+const ALL_ROWS = -1;
 
 /** A batch is a loop of prepared statements in one transaction: without a network between, that is the fastest there is. */
 export class SqliteInstanceStatements extends SqliteInstanceOperations implements InstanceStatements {
@@ -115,9 +120,12 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     return true;
   }
 
-  async load(runs: readonly InstanceRun[]): Promise<InstanceHistory[]> {
+  async load(runs: readonly LoadRequest[]): Promise<InstanceHistory[]> {
     if (runs.length === 0) return [];
-    return this.access.readSnapshot(() => runs.flatMap((run) => this.#loadOne(run) ?? []));
+    return this.access.readSnapshot(() => {
+      const page = new PageRoom(PAGE_BYTES);
+      return runs.flatMap((run) => this.#loadOne(run, page) ?? []);
+    });
   }
 
   async loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]> {
@@ -237,10 +245,18 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     return rows.map((row) => toClaimedInstance({ ...row, lock, claimed_at: now }));
   }
 
-  #loadOne({ ref, run }: InstanceRun): InstanceHistory | null {
-    const loaded = this.#loadEventsOf({ ref, run, after: 0 });
-    if (loaded === null) return null;
-    return { ...loaded, entries: this.driver.all(READ_JOURNAL, [ref, run]).map(toJournalEntry) };
+  #loadOne({ ref, run, after = { position: 0, sequence: 0 } }: LoadRequest, page: PageRoom): InstanceHistory | null {
+    const [found] = this.driver.all(FIND_RUN, [ref, run]);
+    if (found === undefined) return null;
+    const wakes = Number(found.wakes);
+    const readEntries = (last: JournalEntry | undefined, limit: number) =>
+      this.driver.all(READ_JOURNAL, [ref, run, last?.position ?? after.position, limit]).map(toJournalEntry);
+    const entries = page.fill(readEntries, ({ value }) => value);
+    // Nothing has come in if nothing was counted.
+    const readEvents = (last: StoredEvent | undefined, limit: number) =>
+      this.driver.all(READ_EVENTS, [ref, run, last?.sequence ?? after.sequence, limit]).map(toStoredEvent);
+    const events = wakes > after.sequence ? page.fill(readEvents, ({ payload }) => payload) : [];
+    return { ref, run, wakes, entries, events, ...(page.full && { more: true as const }) };
   }
 
   #loadEventsOf({ ref, run, after }: Omit<EventsRequest, "instance">): LoadedEvents | null {
@@ -248,7 +264,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     if (found === undefined) return null;
     const wakes = Number(found.wakes);
     // Nothing has come in if nothing was counted.
-    const rows = wakes > after ? this.driver.all(READ_EVENTS, [ref, run, after]) : [];
+    const rows = wakes > after ? this.driver.all(READ_EVENTS, [ref, run, after, ALL_ROWS]) : [];
     return { ref, run, wakes, events: rows.map(toStoredEvent) };
   }
 

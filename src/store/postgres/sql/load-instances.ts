@@ -1,40 +1,68 @@
+import { PAGE_BYTES, ROW_BYTES } from "../../load-page.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { isInstanceOf, placedBatch } from "./statement.ts";
+
+/** More rows than a page has. */
+const MOST_ROWS = Math.ceil(PAGE_BYTES / ROW_BYTES) + 1;
 
 /** Which rows of one answer are what. */
 export const LOADED = { run: 0, entry: 1, event: 2 } as const;
 
 /**
- * What runs have been through, in one snapshot: a row for each run that is still the present one, which tells its wakes, and rows
- * for its journal entries and its events. Indexes: instance_pkey, journal_pkey, event_pkey.
+ * A page of what runs have been through, in one snapshot: a row for each run that is still the present one, which tells its wakes, and
+ * rows for its journal entries and its events. How much that is, is bounded twice: first, for each run, by what is stored, which is
+ * known without reading it; then, for all, by what is sent, because compressed values are much longer when they are read. What would
+ * be the first row is never left out. Indexes: instance_pkey, journal_pkey, event_pkey.
  */
 export function loadInstances(schema: SchemaPrefix): Statement {
   return {
     name: "load_instances",
     planOnce: true,
     text: `
-with ${presentRuns(schema, placedBatch(1, { ref: "text", run: "int" }))}
+with ${presentRuns(schema, placedBatch(1, { ref: "text", run: "int", after_position: "int", after_sequence: "int" }))},
+part as (
+  select present.place, ${LOADED.entry} as part, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value,
+    entry.due_at, entry.event, entry.parent, entry.at, entry.began
+  from present cross join lateral (
+    select journal.position, journal.kind, journal.type, journal.name, journal.count, journal.attempt,
+      case when journal.kind <> 'progress' then journal.value end as value,
+      journal.due_at, journal.event, journal.parent, journal.at, journal.began
+    from ${schema}journal as journal
+    where ${isInstanceOf("journal", "present")} and journal.run = present.run and journal.position > present.after_position
+      and (journal.kind <> 'progress' or journal.value is not null)
+    order by journal.position limit ${MOST_ROWS}
+  ) as entry
+  union all
+  select present.place, ${LOADED.event}, event.sequence, null, event.type, event.id, null, null, event.payload, null, null, null, event.at, null
+  from present cross join lateral (
+    select event.sequence, event.type, event.id, event.payload, event.at
+    from ${schema}event as event
+    where ${isInstanceOf("event", "present")} and event.run = present.run and event.sequence > present.after_sequence
+    order by event.sequence limit ${MOST_ROWS}
+  ) as event
+), stored as (
+  select part.*, sum(coalesce(pg_column_size(part.value), 0) + ${ROW_BYTES})
+    over (partition by part.place order by part.part, part.position rows unbounded preceding) as stored_bytes
+  from part
+), fitting as (
+  select stored.place, stored.part, stored.position, stored.kind, stored.type, stored.name, stored.count, stored.attempt,
+    stored.value::text as value, stored.due_at, stored.event, stored.parent, stored.at, stored.began, stored.stored_bytes
+  from stored
+  where stored.stored_bytes - coalesce(pg_column_size(stored.value), 0) - ${ROW_BYTES} < $5::bigint
+), sent as (
+  select fitting.*, sum(coalesce(octet_length(fitting.value), 0) + ${ROW_BYTES})
+    over (order by fitting.place, fitting.part, fitting.position rows unbounded preceding) as sent_bytes
+  from fitting
+)
 select present.place, ${LOADED.run} as part, present.wakes as position, null as kind, null as type, null as name, null::int as count,
-  null::int as attempt, null as value, null::bigint as due_at, null::int as event, null as parent, null::bigint as at, null::int as began
+  null::int as attempt, null as value, null::bigint as due_at, null::int as event, null as parent, null::bigint as at, null::int as began,
+  null::bigint as stored_bytes, null::bigint as sent_bytes
 from present
 union all
-select present.place, ${LOADED.entry}, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value,
-  entry.due_at, entry.event, entry.parent, entry.at, entry.began
-from present cross join lateral (
-  select journal.position, journal.kind, journal.type, journal.name, journal.count, journal.attempt,
-    case when journal.kind <> 'progress' then journal.value::text end as value,
-    journal.due_at, journal.event, journal.parent, journal.at, journal.began
-  from ${schema}journal as journal where ${isInstanceOf("journal", "present")} and journal.run = present.run
-    and (journal.kind <> 'progress' or journal.value is not null)
-  order by journal.position
-) as entry
-union all
-select present.place, ${LOADED.event}, event.sequence, null, event.type, event.id, null, null, event.payload, null, null, null, event.at, null
-from present cross join lateral (
-  select event.sequence, event.type, event.id, event.payload::text as payload, event.at
-  from ${schema}event as event where ${isInstanceOf("event", "present")} and event.run = present.run
-  order by event.sequence
-) as event`,
+select sent.place, sent.part, sent.position, sent.kind, sent.type, sent.name, sent.count, sent.attempt, sent.value, sent.due_at, sent.event,
+  sent.parent, sent.at, sent.began, sent.stored_bytes, sent.sent_bytes
+from sent
+where sent.sent_bytes - coalesce(octet_length(sent.value), 0) - ${ROW_BYTES} < ${PAGE_BYTES}`,
   };
 }
 
