@@ -30,6 +30,9 @@ const MOST_OF_EVERYTHING = 10;
 /** What only a claim asks. */
 const CLAIM = /available_at <= /;
 
+/** What stands around a write on SQLite, in the same process. */
+const FRAME = /^(begin|commit|pragma)/;
+
 interface CountedDatabase {
   readonly adapter: DatabaseAdapter;
   readonly log: StatementLog;
@@ -143,6 +146,20 @@ describe.each(DATABASES)("an idle dispatcher on $name", ({ name, open }) => {
 
     expect(database.log.matching(/delete/)).toHaveLength(1);
     if (name === "PostgreSQL") expect(database.log.texts).toContain("select");
+  });
+
+  test("asks for four things at most in each minute of an hour, also in the one in which it purges", async () => {
+    const { known } = await createFragments();
+    await startIdle(known);
+    let purges = 0;
+    for (let minute = 0; minute <= 60; minute++) {
+      database.log.clear();
+      await passFakeTime(MINUTE_MS, settled);
+      const asked = database.log.texts.filter((text) => !FRAME.test(text));
+      expect(asked.length, asked.join("\n")).toBeLessThanOrEqual(MOST_A_MINUTE);
+      purges += database.log.matching(/delete/).length;
+    }
+    expect(purges).toBe(1);
   });
 
   test("asks for ten things a minute at most if it has workflows, limits and schedules, too", async () => {
