@@ -1,19 +1,24 @@
 import { PerdureError } from "../errors.ts";
 import type { WorkflowInstanceEvent, WorkflowInstanceSubscription } from "../workflows/views/instance-event.ts";
 import { readServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
-import { pause } from "./transport.ts";
+import { type EventStream, pause } from "./transport.ts";
 import { fromWireEvent } from "./wire.ts";
 
 /** How a stream is opened after an event, and whether the instance is finished. */
 export interface EventServer {
-  /** Null where everything was told already. */
-  open(after: number | undefined, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null>;
+  /** Null where everything was told already. `again`: it was open before, so that it can't be is no mistake of the caller's. */
+  open(after: number | undefined, signal: AbortSignal, again: boolean): Promise<EventStream | null>;
   isFinished(signal: AbortSignal): Promise<boolean>;
 }
 
 const ENDS: readonly string[] = ["workflow_completed", "workflow_errored", "workflow_terminated"];
 const DONE = { done: true, value: undefined } as const;
 const AGAIN_MS = 200;
+
+/** For so long a stream may be silent before it is given up. */
+function silenceOf({ heartbeatMs }: EventStream): number {
+  return heartbeatMs * 2.5 + 2000;
+}
 
 type Result = IteratorResult<WorkflowInstanceEvent, void>;
 
@@ -36,10 +41,10 @@ export class RemoteSubscription implements WorkflowInstanceSubscription {
   }
 
   /** Opens the stream, so that who asks for an instance that isn't there is told at once. */
-  async connect(): Promise<void> {
-    const stream = await this.#server.open(this.#cursor, this.#signal);
+  async connect(again: boolean = false): Promise<void> {
+    const stream = await this.#server.open(this.#cursor, this.#signal, again);
     if (stream === null) this.#over = true;
-    else this.#events = readServerSentEvents(stream);
+    else this.#events = readServerSentEvents(stream.body, silenceOf(stream));
   }
 
   /** Calls that are made at once are answered one after the other. */
@@ -65,7 +70,7 @@ export class RemoteSubscription implements WorkflowInstanceSubscription {
   async #next(): Promise<Result> {
     try {
       while (!this.#over) {
-        if (this.#events === undefined) await this.connect();
+        if (this.#events === undefined) await this.connect(true);
         const event = this.#events === undefined ? null : await this.#read(this.#events);
         if (event !== null) return { done: false, value: event };
       }

@@ -1,3 +1,4 @@
+import { systemClock } from "../clock.ts";
 import type { PerdureError } from "../errors.ts";
 import { outcomeUnknown, toError, unreachable } from "./answer-errors.ts";
 import type { ClientSettings } from "./client-options.ts";
@@ -14,6 +15,8 @@ export interface ClientRequest {
    * be done twice.
    */
   readonly repeat: "always" | "unless-sent";
+  /** Whether it is sent again for minutes, whatever `retries` says: its caller waits for something that takes long anyway. */
+  readonly patient?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -24,7 +27,12 @@ export interface Answered {
   readonly repeated: boolean;
 }
 
-type Stream = ReadableStream<Uint8Array>;
+/** An open stream of events. */
+export interface EventStream {
+  readonly body: ReadableStream<Uint8Array>;
+  /** After so much silence the server sends a comment. */
+  readonly heartbeatMs: number;
+}
 
 /** How a good answer is read. */
 interface Kind<Read> {
@@ -39,7 +47,12 @@ type Outcome<Read> =
   | { readonly lost: unknown };
 
 const JSON_BODY: Kind<unknown> = { type: "application/json", read: (response) => response.json() };
-const EVENTS: Kind<Stream | null> = { type: "text/event-stream", read: async ({ body }) => body };
+const EVENTS: Kind<EventStream | null> = {
+  type: "text/event-stream",
+  read: async ({ body, headers }) =>
+    body === null ? null : { body, heartbeatMs: Number(headers.get("perdure-heartbeat-ms")) || USUAL_HEARTBEAT_MS },
+};
+const USUAL_HEARTBEAT_MS = 15_000;
 
 /** Refused before anything was done. */
 const BUSY = 429;
@@ -47,6 +60,11 @@ const BUSY = 429;
 const UNSURE: readonly number[] = [502, 503, 504];
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5000;
+/** Who is told to come back later than this gives up instead: never before it was told to. */
+const LONGEST_RETRY_AFTER_MS = 600_000;
+/** For an answer to begin. A connection that is cut without a word looks open for much longer. */
+const ANSWER_TIMEOUT_MS = 60_000;
+const PATIENCE_MS = 600_000;
 
 /** Errors of requests that may have arrived before: what they refuse may be what they have done themselves. */
 const afterRepetition = new WeakSet<PerdureError>();
@@ -70,7 +88,7 @@ export class Transport {
   }
 
   /** A stream of events; null where everything was told already. */
-  async open(request: ClientRequest): Promise<Stream | null> {
+  async open(request: ClientRequest): Promise<EventStream | null> {
     return (await this.#exchange(request, EVENTS)).answer ?? null;
   }
 
@@ -79,11 +97,16 @@ export class Transport {
     kind: Kind<Read>,
   ): Promise<{ readonly answer: Read | undefined; readonly repeated: boolean }> {
     const once = request.repeat !== "always";
+    const start = systemClock.monotonic();
     let repeated = false;
     for (let attempt = 0; ; attempt++) {
-      const last = attempt >= this.#settings.retries;
       const outcome = await this.#ask(request, kind);
       if ("answer" in outcome) return { ...outcome, repeated };
+      const delayMs = delayBefore(attempt, "refused" in outcome ? outcome.refused : null);
+      const waited = systemClock.monotonic() - start;
+      const last =
+        delayMs > LONGEST_RETRY_AFTER_MS ||
+        (request.patient ? waited > PATIENCE_MS : attempt >= this.#settings.retries);
       if ("lost" in outcome) {
         request.signal?.throwIfAborted();
         if (once) throw outcomeUnknown(outcome.lost);
@@ -97,26 +120,41 @@ export class Transport {
         await refused.body?.cancel();
         repeated ||= unsure;
       }
-      await pause(delayBefore(attempt, "refused" in outcome ? outcome.refused : null), request.signal);
+      await pause(delayMs, request.signal);
     }
   }
 
   async #ask<Read>(request: ClientRequest, { type, read }: Kind<Read>): Promise<Outcome<Read>> {
     const { method, body, signal, headers } = request;
+    const late = new AbortController();
     const sent = new Request(this.#urlOf(request), {
       method,
       headers: { accept: type, ...(await this.#headers(method)), ...headers },
       redirect: "manual", // followed, a POST would become a GET that creates nothing and looks well
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
+      signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
     });
     try {
-      const response = await this.#settings.fetch(sent);
+      const response = await this.#inTime(sent, late);
       if (response.status === 204) return { answer: undefined };
       if (!response.ok || !isOfType(response, type)) return { refused: response };
       return { answer: await read(response) };
     } catch (lost) {
       return { lost };
+    }
+  }
+
+  async #inTime(request: Request, late: AbortController): Promise<Response> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const timer = systemClock.setTimer(() => {
+      const error = new TypeError(`No answer came for ${ANSWER_TIMEOUT_MS} ms.`);
+      reject(error); // also where `fetch` is one that doesn't look at signals
+      late.abort(error);
+    }, ANSWER_TIMEOUT_MS);
+    try {
+      return await Promise.race([this.#settings.fetch(request), promise]);
+    } finally {
+      timer.cancel();
     }
   }
 
@@ -151,9 +189,18 @@ function isOfType({ headers }: Response, type: string): boolean {
 
 /** As the server says, or longer each time, with some chance in it. */
 function delayBefore(attempt: number, response: Response | null): number {
-  const seconds = Number(response?.headers.get("retry-after") ?? Number.NaN);
-  if (seconds >= 0) return Math.min(seconds * 1000, LONGEST_DELAY_MS);
+  const told = retryAfter(response?.headers.get("retry-after") ?? null);
+  if (told !== null) return told;
   return Math.min(FIRST_DELAY_MS * 2 ** attempt, LONGEST_DELAY_MS) * (0.5 + Math.random() / 2);
+}
+
+/** A number of seconds, or a date. Null where it is neither. */
+function retryAfter(text: string | null): number | null {
+  if (text === null || text.trim() === "") return null;
+  const seconds = Number(text);
+  if (seconds >= 0) return seconds * 1000;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? null : Math.max(time - Date.now(), 0);
 }
 
 export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
