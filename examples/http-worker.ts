@@ -5,7 +5,7 @@ import {
   type DurableHooksHandler,
 } from "../src/dispatchers/cloudflare-do.ts";
 import { durableObject, type ObjectState } from "../src/durable-object/index.ts";
-import { bearerToken, createHttpHandler, type HttpHandler } from "../src/http/index.ts";
+import { createHttpHandler, type HttpHandler } from "../src/http/index.ts";
 import {
   createDurableHooksProcessor,
   defineWorkflow,
@@ -16,7 +16,8 @@ import {
 } from "../src/index.ts";
 
 export interface Env {
-  readonly TOKEN: string;
+  /** Tokens are signed with it: see `tenantOf`. */
+  readonly SECRET: string;
   readonly TENANTS: { getByName(name: string): { fetch(request: Request): Promise<Response> } };
 }
 
@@ -39,7 +40,8 @@ export class Tenant extends DurableObject<Env> {
     void state.blockConcurrencyWhile(() => migrate(fragment));
     const processor = createDurableHooksProcessor(fragment);
     this.#dispatcher = createDurableHooksDispatcherDurableObject({ createProcessor: () => processor })(state, env);
-    this.#handler = createHttpHandler(fragment, { basePath: "/perdure", authorize: bearerToken(env.TOKEN) });
+    // The Worker alone reaches this object, and only with a token of this tenant.
+    this.#handler = createHttpHandler(fragment, { basePath: "/perdure", authorize: () => true });
   }
 
   fetch(request: Request): Promise<Response> {
@@ -52,8 +54,26 @@ export class Tenant extends DurableObject<Env> {
 }
 
 export default {
-  fetch(request: Request, env: Env): Promise<Response> {
-    const tenant = request.headers.get("x-tenant") ?? "default";
+  async fetch(request: Request, env: Env): Promise<Response> {
+    const tenant = await tenantOf(request, env.SECRET);
+    if (tenant === null)
+      return Response.json({ code: "http.unauthenticated", message: "Who are you?" }, { status: 401 });
     return env.TENANTS.getByName(tenant).fetch(request);
   },
 };
+
+/**
+ * The tenant that the caller's token was made for; null where it wasn't made by us. A token is `<tenant>.<HMAC-SHA-256 of the tenant, in
+ * hexadecimal digits>`. Never take the tenant from a header or a path: whoever has one token would choose another tenant.
+ */
+async function tenantOf(request: Request, secret: string): Promise<string | null> {
+  const [, tenant, digits] = TOKEN.exec(request.headers.get("authorization") ?? "") ?? [];
+  if (tenant === undefined || digits === undefined) return null;
+  const encoder = new TextEncoder();
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["verify"]);
+  const signature = Uint8Array.from(digits.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+  return (await crypto.subtle.verify("HMAC", key, signature, encoder.encode(tenant))) ? tenant : null;
+}
+
+const TOKEN = /^Bearer ([\w-]{1,64})\.([0-9a-f]{64})$/;

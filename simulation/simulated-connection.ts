@@ -6,6 +6,7 @@ import type { HookInsert } from "../src/store/hook-records.ts";
 import type { InstanceStatements } from "../src/store/instance-statements.ts";
 import type { AppliedMigration } from "../src/store/migration.ts";
 import { toRelay } from "../src/store/relay.ts";
+import type { RequestStatements } from "../src/store/request-statements.ts";
 import type { ScheduleStatements } from "../src/store/schedule-statements.ts";
 import { schemaMigrations } from "../src/store/sqlite/schema/index.ts";
 import type { StreamStatements } from "../src/store/stream-statements.ts";
@@ -40,6 +41,7 @@ export class SimulatedConnection implements Engine {
   readonly schedules: ScheduleStatements;
   readonly streams: StreamStatements;
   readonly subjects: SubjectStatements;
+  readonly requests: RequestStatements;
   readonly wakeups: SimulatedWakeups;
   readonly schemaMigrations = schemaMigrations;
   readonly wire: Wire;
@@ -61,6 +63,7 @@ export class SimulatedConnection implements Engine {
     const streams = wrapStreams?.(engine.streams) ?? engine.streams;
     this.schedules = createScheduleStatements(this.wire, engine.schedules, options.instances.schedules);
     this.streams = createStreamStatements(this.wire, streams, options.instances.streams);
+    this.requests = engine.requests;
     this.subjects = createSubjectStatements(this.wire, engine.subjects);
     this.hooks = createStatements(this.wire, options.world, options.database, options.book);
   }

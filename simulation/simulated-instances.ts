@@ -117,7 +117,7 @@ export function createInstanceStatements(
     counts: (namespace, names) => wire.call("count instances", () => instances.counts(namespace, names)),
     purge: (namespace, limit) => wire.call("purge instances", () => instances.purge(namespace, limit)),
     history: (filter) => wire.call("history", () => instances.history(filter)),
-    pastRuns: (ref) => wire.call("past runs", () => instances.pastRuns(ref)),
+    pastRuns: (instance, range) => wire.call("past runs", () => instances.pastRuns(instance, range)),
   };
 }
 

@@ -57,7 +57,7 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
 
   async deleteBatch(ids: readonly string[]): Promise<DeletedBatch> {
     if (Array.isArray(ids) && ids.length === 0) return { deleted: [], errors: [] };
-    const { body, repeated } = await this.#post(["batch", "delete"], { ids }, {});
+    const { body, repeated } = await this.#post(["batch", "delete"], { ids }, { keyed: true });
     const { deleted, errors } = body as DeletedBatch;
     if (!repeated) return { deleted, errors };
     // What isn't there any more may have been deleted by this very request, whose first answer was lost.

@@ -63,20 +63,20 @@ export class RemoteInstance implements WorkflowInstance {
       ...(payload === undefined ? {} : { payload: toWire(payload) }),
       ...(id === undefined ? {} : { id }),
     };
-    await this.#post("events", { body, key: id === undefined });
+    await this.#post("events", { body, key: true });
   }
 
   async pause(): Promise<void> {
-    await this.#post("pause", {});
+    await this.#post("pause", { key: true });
   }
 
   async resume(): Promise<void> {
-    await this.#post("resume", {});
+    await this.#post("resume", { key: true });
   }
 
   async terminate(options: { readonly rollback?: boolean } = {}): Promise<void> {
     try {
-      await this.#post("terminate", options.rollback === undefined ? {} : { body: options });
+      await this.#post("terminate", { ...(options.rollback === undefined ? {} : { body: options }), key: true });
     } catch (error) {
       // It may have been terminated by this very request, whose first answer was lost.
       const ours = error instanceof ConflictError && error.code === "instance.finished" && wasRepeated(error);
@@ -94,7 +94,8 @@ export class RemoteInstance implements WorkflowInstance {
 
   async delete(): Promise<void> {
     try {
-      await this.#transport.send({ method: "DELETE", path: this.#path(), repeat: "always" });
+      const headers = { "idempotency-key": createIdempotencyKey() };
+      await this.#transport.send({ method: "DELETE", path: this.#path(), headers, repeat: "always" });
     } catch (error) {
       if (!(error instanceof NotFoundError && wasRepeated(error))) throw error;
     }
@@ -121,30 +122,35 @@ export class RemoteInstance implements WorkflowInstance {
 
   async #result(signal: AbortSignal): Promise<unknown> {
     for (;;) {
-      const state = await this.#status(signal);
+      const state = await this.#status(signal, true);
       if (state.status === "complete") return state.output;
       if (state.status === "errored") throw new WorkflowFailedError(this.workflowName, this.id, toError(state));
       if (state.status === "terminated") throw new WorkflowTerminatedError(this.workflowName, this.id);
-      const subscription = await this.#subscribe({ filter: ENDS }, signal);
+      const subscription = await this.#subscribe({ filter: ENDS }, signal, true);
       await subscription.next().finally(() => subscription.return());
       signal.throwIfAborted();
     }
   }
 
-  async #subscribe({ cursor, filter }: SubscribeOptions, signal?: AbortSignal): Promise<WorkflowInstanceSubscription> {
-    const open = (after: number | undefined, closed: AbortSignal) => {
+  async #subscribe(
+    { cursor, filter }: SubscribeOptions,
+    signal?: AbortSignal,
+    patient: boolean = false,
+  ): Promise<WorkflowInstanceSubscription> {
+    const open = (after: number | undefined, closed: AbortSignal, again: boolean) => {
       const query = { cursor: textOf(after), filter };
-      const path = this.#path("subscribe");
-      return this.#transport.open({ method: "GET", path, query, repeat: "always", signal: closed });
+      const request = { method: "GET", path: this.#path("subscribe"), query, repeat: "always" } as const;
+      return this.#transport.open({ ...request, signal: closed, patient: again || patient });
     };
-    const isFinished = async (closed: AbortSignal) => (await this.#status(closed)).finishedAt !== null;
+    const isFinished = async (closed: AbortSignal) => (await this.#status(closed, true)).finishedAt !== null;
     const subscription = new RemoteSubscription({ open, isFinished }, cursor, signal);
     await subscription.connect();
     return subscription;
   }
 
-  async #status(signal?: AbortSignal): Promise<InstanceState> {
-    const { body } = await this.#transport.send({ method: "GET", path: this.#path(), repeat: "always", signal });
+  async #status(signal?: AbortSignal, patient: boolean = false): Promise<InstanceState> {
+    const request = { method: "GET", path: this.#path(), repeat: "always", signal, patient } as const;
+    const { body } = await this.#transport.send(request);
     const { id: _id, workflowName: _name, ...state } = fromWireState(body as WireSummary);
     return state;
   }

@@ -1,28 +1,39 @@
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
+import { HEARTBEAT_HEADER } from "./event-stream.ts";
 
 /** Which pages of other origins may ask. Without it, none may. */
 export interface CorsOptions {
   /** `["https://admin.example.org"]`, or `"*"` for all. */
   readonly origins: "*" | readonly string[];
+  /** Headers that pages may send besides those that the routes take, such as one that your policy looks at. Default: none. */
+  readonly headers?: readonly string[];
   /** For how long browsers need not ask again. Default: 600. */
   readonly maxAgeSeconds?: number;
 }
 
+const ORIGIN = /^https?:\/\/[a-z0-9.:[\]_-]+$/;
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'+.^_`|~-]+$/;
 const HEADERS = "authorization, content-type, idempotency-key, last-event-id";
 /** What pages of other origins may read of an answer's headers: what tells them how to go on. */
-const READABLE = "allow, retry-after, www-authenticate";
+const READABLE = `allow, retry-after, www-authenticate, ${HEARTBEAT_HEADER}`;
 
 export function checkCors(cors: CorsOptions | undefined): CorsOptions | null {
   if (cors === undefined) return null;
-  checkOptions(cors, { label: "cors", fields: ["origins", "maxAgeSeconds"] });
-  const { origins, maxAgeSeconds = 0 } = cors;
-  const named = Array.isArray(origins) && origins.every(isOrigin);
-  if (origins !== "*" && !named) {
+  checkOptions(cors, { label: "cors", fields: ["origins", "headers", "maxAgeSeconds"] });
+  const { origins, headers = [], maxAgeSeconds = 0 } = cors;
+  const wrong: unknown = Array.isArray(origins) ? origins.find((one) => !isOrigin(one)) : origins;
+  if (origins !== "*" && (!Array.isArray(origins) || wrong !== undefined)) {
+    const matched =
+      typeof wrong === "string" ? ` No origin of a page is ever ${JSON.stringify(wrong.slice(0, 100))}.` : "";
     throw new InvalidInputError(
       "options.invalid",
-      'cors.origins must be "*", or origins such as "https://example.org".',
+      'cors.origins must be "*", or a list of origins such as "https://example.org", in lower case, without a path, patterns or the ' +
+        `scheme's own port.${matched}`,
     );
+  }
+  if (!(Array.isArray(headers) && headers.every(isHeaderName))) {
+    throw new InvalidInputError("options.invalid", 'cors.headers must be names of headers such as "x-tenant".');
   }
   if (Number.isInteger(maxAgeSeconds) && maxAgeSeconds >= 0) return cors;
   throw new InvalidInputError("options.invalid", "cors.maxAgeSeconds must be a whole number.");
@@ -33,10 +44,10 @@ export function isPreflight({ method, headers }: Request): boolean {
   return method === "OPTIONS" && headers.has("origin") && headers.has("access-control-request-method");
 }
 
-export function answerPreflight({ maxAgeSeconds = 600 }: CorsOptions, methods: string): Response {
+export function answerPreflight({ maxAgeSeconds = 600, headers: more = [] }: CorsOptions, methods: string): Response {
   const headers = {
     "access-control-allow-methods": methods,
-    "access-control-allow-headers": HEADERS,
+    "access-control-allow-headers": [HEADERS, ...more].join(", "),
     "access-control-max-age": String(maxAgeSeconds),
   };
   return new Response(null, { status: 204, headers });
@@ -53,5 +64,10 @@ export function addCorsHeaders(cors: CorsOptions, request: Request, headers: Hea
 }
 
 function isOrigin(text: unknown): boolean {
-  return typeof text === "string" && URL.canParse(text) && new URL(text).origin === text;
+  if (typeof text !== "string" || !ORIGIN.test(text) || !URL.canParse(text)) return false;
+  return new URL(text).origin === text;
+}
+
+function isHeaderName(text: unknown): boolean {
+  return typeof text === "string" && HEADER_NAME.test(text);
 }

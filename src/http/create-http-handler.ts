@@ -1,7 +1,8 @@
 import { InvalidInputError, isStoreClosed, PerdureError } from "../errors.ts";
 import { Fragment } from "../fragment/fragment.ts";
 import { toHttpError } from "./answer-error.ts";
-import { authorizeRequest, type HttpOperation } from "./authorization.ts";
+import { type AuthorizationQuestion, authorizeRequest } from "./authorization.ts";
+import { boundClones } from "./bounded-clone.ts";
 import { addCorsHeaders, answerPreflight, isPreflight } from "./cors.ts";
 import { EventStreams } from "./event-stream.ts";
 import {
@@ -10,11 +11,12 @@ import {
   type HttpHandlerOptions,
   parseHandlerOptions,
 } from "./handler-options.ts";
-import { type HttpError, invalidRequest } from "./http-error.ts";
+import { HttpError, invalidRequest } from "./http-error.ts";
 import { HttpHost, type Servable } from "./http-host.ts";
 import { readIdempotencyKey } from "./idempotency.ts";
-import { checkContentType, parseJson, readBody } from "./read-body.ts";
+import { type BodyLimits, checkContentType, parseJson, readBody } from "./read-body.ts";
 import { readQuery } from "./read-query.ts";
+import { RepeatableRequest } from "./repeatable-request.ts";
 import type { Answer, Call, Route } from "./route.ts";
 import { type Match, Router } from "./router.ts";
 import { createRoutes } from "./routes/index.ts";
@@ -48,7 +50,7 @@ class HttpServer {
 
   constructor(app: Servable, settings: HandlerSettings) {
     const { clock } = app.parts.store;
-    const { tickDeadlineMs, redact, maxStreams, heartbeatMs, basePath } = settings;
+    const { tickDeadlineMs, redact, basePath } = settings;
     this.#settings = settings;
     const onError = (error: unknown) => {
       if (toHttpError(error).unexpected && !isStoreClosed(error)) this.#log(error, "subscribe");
@@ -56,7 +58,7 @@ class HttpServer {
     this.#host = new HttpHost({
       app,
       redact,
-      streams: new EventStreams({ clock, maxStreams, heartbeatMs, onError }),
+      streams: new EventStreams({ ...settings, clock, onError }),
       ticker:
         tickDeadlineMs === null ? null : new Ticker(new Fragment(app.parts), app.subjects ?? null, tickDeadlineMs),
     });
@@ -93,8 +95,11 @@ class HttpServer {
   async #call({ route, params }: Match, request: Request, search: URLSearchParams): Promise<Answer> {
     const resource = route.resource(params);
     const onError = (error: unknown) => this.#report(error, { request, ...describe(route) });
-    for (const operation of operationsOf(route)) {
-      await authorizeRequest(this.#settings.authorize, { request, operation, resource }, onError);
+    const clones = boundClones(request, this.#bodyLimits);
+    for (const question of questionsOf(route, params)) {
+      await authorizeRequest(this.#settings.authorize, { request, ...question }, onError).catch((error: unknown) => {
+        throw clones.exceeded() ?? error;
+      });
     }
     const issues = Object.entries(route.params ?? {}).flatMap(([name, schema]) => validate(schema, params[name], name));
     if (issues.length > 0) throw invalidRequest("The path has a name that can't be.", issues);
@@ -107,18 +112,27 @@ class HttpServer {
       params,
       query,
       body,
-      idempotencyKey,
+      repeatable: await this.#repeatable(idempotencyKey, [route.name, params, body]),
       show: this.#host.show(resource),
     };
     return route.handle(call);
   }
 
+  async #repeatable(idempotencyKey: string | null, content: unknown): Promise<RepeatableRequest | null> {
+    if (idempotencyKey === null) return null;
+    const { store, namespace } = this.#host.parts;
+    return RepeatableRequest.of({ requests: store.engine.requests, namespace, idempotencyKey, content });
+  }
+
   async #readBody(route: Route, request: Request): Promise<unknown> {
     if (route.method === "GET") return {};
-    if (route.method === "POST") checkContentType(request);
-    if (request.bodyUsed) throw new Error("authorize has read the body of a request; it must read a clone instead.");
-    const { maxBodyBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#settings;
-    const text = await readBody(request, { maxBytes, timeoutMs, clock: this.#host.parts.store.clock });
+    const { headers, bodyUsed } = request;
+    const announced = Number(headers.get("content-length") ?? 0) > 0 || headers.has("transfer-encoding");
+    if (route.method === "POST") checkContentType(request, !announced && !bodyUsed);
+    if (bodyUsed || (announced && request.body === null)) throw consumed();
+    const text = await readBody(request, this.#bodyLimits);
+    if (text === null && Number(headers.get("content-length") ?? 0) > 0) throw consumed();
+    if (text !== null && route.method === "POST") checkContentType(request, false);
     const { body: schema = { type: "object", additionalProperties: false }, bodyOptional = route.body === undefined } =
       route;
     if (text === null && bodyOptional) return {};
@@ -127,6 +141,11 @@ class HttpServer {
     const issues = validate(schema, body, "body");
     if (issues.length > 0) throw invalidRequest("The body isn't what this route takes.", issues);
     return body;
+  }
+
+  get #bodyLimits(): BodyLimits {
+    const { maxBodyBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#settings;
+    return { maxBytes, timeoutMs, clock: this.#host.parts.store.clock };
   }
 
   #report(error: unknown, context: HttpErrorContext): void {
@@ -156,8 +175,20 @@ function describe(route: Route | undefined): Omit<HttpErrorContext, "request"> {
   return { route: route?.name ?? null, operation: route?.operation ?? null };
 }
 
-function operationsOf({ operation, alsoNeeds }: Route): readonly HttpOperation[] {
-  return alsoNeeds === undefined ? [operation] : [operation, alsoNeeds];
+/** What a policy is asked about a request: twice, where it does two kinds of things. */
+function questionsOf(route: Route, params: Match["params"]): readonly Omit<AuthorizationQuestion, "request">[] {
+  const { operation, alsoNeeds, resource, alsoAbout = resource } = route;
+  const first = { operation, resource: resource(params) };
+  return alsoNeeds === undefined ? [first] : [first, { operation: alsoNeeds, resource: alsoAbout(params) }];
+}
+
+/** It is the server's own code that has to be repaired: nothing can be done with a body that is gone. */
+function consumed(): HttpError {
+  return new HttpError(
+    500,
+    "http.body_consumed",
+    "The request has a body, but other code on the server has read it first. Nothing was done. A policy, or a middleware, must read a clone.",
+  );
 }
 
 function toResponse(answer: Answer): Response {

@@ -21,6 +21,8 @@ export interface StreamSettings {
   /** A comment is sent after so long without an event, so that nobody between takes the connection for dead. */
   readonly heartbeatMs: number;
   readonly maxStreams: number;
+  /** Bytes of events that were sent and not taken by their readers, of all streams together. */
+  readonly maxUnreadBytes: number;
   /** Hears why a stream ended early: its reader is only cut off, and comes back with its cursor. */
   readonly onError: (error: unknown) => void;
 }
@@ -32,16 +34,22 @@ const HEADERS = {
   "x-accel-buffering": "no",
 };
 
+/** Tells clients after how much silence a stream is broken. */
+export const HEARTBEAT_HEADER = "perdure-heartbeat-ms";
+
 /**
  * The streams of events that are open. One holds at most one event that wasn't read yet, and the next is asked for when that has
- * gone; so a slow reader costs no more than a fast one.
+ * gone; so a slow reader costs no more than a fast one. Where those events are too large together, the readers that have left theirs for
+ * the longest are cut off: they come back with their cursors when they can.
  */
 export class EventStreams {
   readonly #settings: StreamSettings;
+  readonly #unread: UnreadEvents;
   #open = 0;
 
   constructor(settings: StreamSettings) {
     this.#settings = settings;
+    this.#unread = new UnreadEvents(settings.maxUnreadBytes);
   }
 
   get open(): number {
@@ -68,9 +76,46 @@ export class EventStreams {
       release();
       return new Response(null, { status: 204 });
     }
-    const body = new OpenStream(subscription, request.signal, this.#settings, release).stream;
-    return new Response(body, { headers: HEADERS });
+    const parts = { subscription, signal: request.signal, settings: this.#settings, unread: this.#unread, release };
+    const { heartbeatMs } = this.#settings;
+    return new Response(new OpenStream(parts).stream, {
+      headers: { ...HEADERS, [HEARTBEAT_HEADER]: String(heartbeatMs) },
+    });
   }
+}
+
+/** What streams have sent and their readers haven't taken, oldest first. */
+class UnreadEvents {
+  readonly #most: number;
+  readonly #bytes = new Map<OpenStream, number>();
+  #total = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** One that is larger than all may be together is sent all the same: no other would be smaller. */
+  add(stream: OpenStream, bytes: number): void {
+    this.#bytes.set(stream, bytes);
+    this.#total += bytes;
+    for (const slow of this.#bytes.keys()) {
+      if (this.#total <= this.#most || slow === stream) return;
+      slow.cutOff();
+    }
+  }
+
+  remove(stream: OpenStream): void {
+    this.#total -= this.#bytes.get(stream) ?? 0;
+    this.#bytes.delete(stream);
+  }
+}
+
+interface StreamParts {
+  readonly subscription: EventSubscription;
+  readonly signal: AbortSignal;
+  readonly settings: StreamSettings;
+  readonly unread: UnreadEvents;
+  readonly release: () => void;
 }
 
 /** One stream. */
@@ -78,14 +123,16 @@ class OpenStream {
   readonly stream: ReadableStream<Uint8Array>;
   readonly #subscription: EventSubscription;
   readonly #settings: StreamSettings;
+  readonly #unread: UnreadEvents;
   readonly #encoder = new TextEncoder();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #timer: Timer | undefined;
   #end: (() => void) | undefined;
 
-  constructor(subscription: EventSubscription, signal: AbortSignal, settings: StreamSettings, release: () => void) {
+  constructor({ subscription, signal, settings, unread, release }: StreamParts) {
     this.#subscription = subscription;
     this.#settings = settings;
+    this.#unread = unread;
     const abort = () => this.#close();
     this.#end = () => {
       signal.removeEventListener("abort", abort);
@@ -100,18 +147,26 @@ class OpenStream {
         pull: () => this.#pull(),
         cancel: () => this.#close(),
       },
-      { highWaterMark: 1 },
+      { highWaterMark: 0 }, // the next event is asked for when the reader wants it, and no sooner
     );
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort);
   }
 
+  /** Ends the connection, and with it what is on its way to a reader that doesn't take it. */
+  cutOff(): void {
+    const controller = this.#controller;
+    this.#finish();
+    controller?.error(new TypeError("The reader is too slow. It may come back with the id of its last event."));
+  }
+
   async #pull(): Promise<void> {
+    this.#unread.remove(this); // whoever asks for more has taken what there was
     this.#beat();
     try {
       const { done, value } = await this.#subscription.next();
       if (done) this.#close();
-      else this.#write(format(value));
+      else this.#writeEvent(value);
     } catch (error) {
       if (this.#end !== undefined) this.#settings.onError(error);
       this.#close();
@@ -124,7 +179,7 @@ class OpenStream {
   #beat(): void {
     const { clock, heartbeatMs } = this.#settings;
     this.#timer = clock.setTimer(() => {
-      if ((this.#controller?.desiredSize ?? 0) > 0) this.#write(": waiting\n\n");
+      if ((this.#controller?.desiredSize ?? -1) >= 0) this.#write(": waiting\n\n");
       this.#beat();
     }, heartbeatMs);
   }
@@ -133,14 +188,27 @@ class OpenStream {
     if (this.#end !== undefined) this.#controller?.enqueue(this.#encoder.encode(text));
   }
 
-  /** Once, whoever ends it: the subscription, its reader, or the connection. */
-  #close(): void {
+  #writeEvent(event: StreamEvent): void {
+    const bytes = this.#encoder.encode(format(event));
+    if (this.#end === undefined) return;
+    this.#controller?.enqueue(bytes);
+    this.#unread.add(this, bytes.length);
+  }
+
+  /** Once, whoever ends it: the subscription, its reader, or the connection. Gives whether this was it. */
+  #finish(): boolean {
     const end = this.#end;
-    if (end === undefined) return;
+    if (end === undefined) return false;
     this.#end = undefined;
     this.#timer?.cancel();
+    this.#unread.remove(this);
     end();
     void Promise.resolve(this.#subscription.return()).catch(this.#settings.onError);
+    return true;
+  }
+
+  #close(): void {
+    if (!this.#finish()) return;
     try {
       this.#controller?.close();
     } catch {

@@ -22,6 +22,8 @@ export interface HttpHandlerOptions {
   readonly bodyTimeoutMs?: number;
   /** Open streams of events at a time. Default: 10,000. */
   readonly maxStreams?: number;
+  /** Bytes of events that readers of streams haven't taken, all together; beyond it the slowest are cut off. Default: 64 MiB. */
+  readonly maxUnreadBytes?: number;
   /** How long a stream may be silent. Default: 15 seconds. */
   readonly heartbeatMs?: number;
   /** Told of what is answered with 500 or 503, with the error itself. Default: the logger is told its name and code, no more. */
@@ -45,12 +47,13 @@ export interface HandlerSettings {
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;
   readonly maxStreams: number;
+  readonly maxUnreadBytes: number;
   readonly heartbeatMs: number;
   readonly onError: ((error: unknown, context: HttpErrorContext) => unknown) | null;
   readonly logger: Logger | null;
 }
 
-const LIMITS = ["maxBodyBytes", "bodyTimeoutMs", "maxStreams", "heartbeatMs"];
+const LIMITS = ["maxBodyBytes", "bodyTimeoutMs", "maxStreams", "maxUnreadBytes", "heartbeatMs"];
 const FIELDS = ["basePath", "authorize", "redact", "cors", "tick", "onError", "logger", ...LIMITS];
 const BASE_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)*$/;
 const MOST_BYTES = 256 * 1024 * 1024;
@@ -60,6 +63,7 @@ export function parseHandlerOptions(options: HttpHandlerOptions): HandlerSetting
   checkOptions(options, { label: "createHttpHandler", fields: FIELDS });
   const { basePath = "", onError = null, logger, tick = false } = options;
   const { maxBodyBytes = 2 * 1024 * 1024, bodyTimeoutMs = 30_000, maxStreams = 10_000, heartbeatMs = 15_000 } = options;
+  const { maxUnreadBytes = 64 * 1024 * 1024 } = options;
   if (onError !== null && typeof onError !== "function") throw invalid("onError must be a function");
   return {
     basePath: checkBasePath(basePath),
@@ -70,6 +74,7 @@ export function parseHandlerOptions(options: HttpHandlerOptions): HandlerSetting
     maxBodyBytes: checkNumber("maxBodyBytes", maxBodyBytes, 1, MOST_BYTES),
     bodyTimeoutMs: checkNumber("bodyTimeoutMs", bodyTimeoutMs, 1, LONGEST_MS),
     maxStreams: checkNumber("maxStreams", maxStreams, 0, 1_000_000),
+    maxUnreadBytes: checkNumber("maxUnreadBytes", maxUnreadBytes, 1, Number.MAX_SAFE_INTEGER),
     heartbeatMs: checkNumber("heartbeatMs", heartbeatMs, 1000, LONGEST_MS),
     onError,
     logger: logger === undefined ? null : checkLogger(logger),

@@ -1,6 +1,7 @@
 import { NotFoundError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
 import type { Drainable } from "../queue/drain-together.ts";
+import type { InstanceRun } from "../store/instance-records.ts";
 import { checkDispatcherId, parseSettings } from "../subjects/dispatcher-settings.ts";
 import { SubjectLedger } from "../subjects/subject-ledger.ts";
 import { type AllInstances, createAllInstances } from "../workflows/all-instances.ts";
@@ -22,6 +23,11 @@ export interface Servable {
   /** @internal */
   readonly parts: AnyFragment["parts"];
   readonly subjects?: Drainable & { readonly dispatcherIds: readonly string[] };
+}
+
+export interface InstanceParams {
+  readonly workflowName: string;
+  readonly instanceId: string;
 }
 
 export interface HostParts {
@@ -78,9 +84,17 @@ export class HttpHost {
   }
 
   /** Whether there is such an instance is found out by what is done with it. */
-  instance({ workflowName, instanceId }: { workflowName: string; instanceId: string }): InstanceHandle {
+  instance({ workflowName, instanceId }: InstanceParams, only?: InstanceRun): InstanceHandle {
     const { runtime, registered } = this.workflow(workflowName);
-    return new InstanceHandle(runtime, registered, checkInstanceId(instanceId, runtime.workflows.settings));
+    return new InstanceHandle(runtime, registered, checkInstanceId(instanceId, runtime.workflows.settings), { only });
+  }
+
+  /** The run that an instance is in; null where there is no such instance. */
+  async findRun({ workflowName, instanceId: id }: InstanceParams): Promise<InstanceRun | null> {
+    const { runtime, registered } = this.workflow(workflowName);
+    const name = { namespace: runtime.namespace, name: registered.name, id };
+    const [record] = await runtime.store.instances.statements.find([name]);
+    return record === null || record === undefined ? null : { ref: record.ref, run: record.run };
   }
 
   async schedules(): Promise<ScheduleSummary[]> {

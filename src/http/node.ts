@@ -93,6 +93,7 @@ async function send(
   }
   outgoing.flushHeaders();
   const cancel = () => void reader.cancel().catch(() => {});
+  reader.closed.catch(() => outgoing.destroy()); // also while a slow reader keeps us waiting
   signal.addEventListener("abort", cancel);
   try {
     for (;;) {

@@ -79,11 +79,10 @@ class DocumentWriter {
     return { name, in: place, required: place === "path", schema: this.#schema(schema) };
   }
 
-  #requestBody({ method, body, bodyOptional = body === undefined }: Route): Json {
-    if (method !== "POST") return {};
-    const schema = body ?? { type: "object", additionalProperties: false };
+  #requestBody({ method, body, bodyOptional = false }: Route): Json {
+    if (method !== "POST" || body === undefined) return {};
     return {
-      requestBody: { required: !bodyOptional, content: { "application/json": { schema: this.#schema(schema) } } },
+      requestBody: { required: !bodyOptional, content: { "application/json": { schema: this.#schema(body) } } },
     };
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { HttpError } from "./http-error.ts";
+import { checkJsonDepth } from "./json-depth.ts";
 
 export interface BodyLimits {
   readonly maxBytes: number;
@@ -8,10 +9,10 @@ export interface BodyLimits {
 }
 
 /**
- * Only JSON, also where there is nothing to say: a page of another origin can't send that without asking first, so no cookie that
+ * Only JSON; from a page of another origin also where there is nothing to say: it can't send that without asking first, so no cookie that
  * an application's own policy looks at can be misused.
  */
-export function checkContentType({ headers }: Request): void {
+export function checkContentType({ headers, url }: Request, empty: boolean): void {
   const [type = ""] = (headers.get("content-type") ?? "").split(";");
   const encoding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
   if (encoding !== "identity") {
@@ -22,11 +23,19 @@ export function checkContentType({ headers }: Request): void {
     );
   }
   if (type.trim().toLowerCase() === "application/json") return;
+  if (empty && type === "" && !isFromElsewhere(headers, url)) return;
   throw new HttpError(
     415,
     "http.unsupported_media_type",
-    "Requests that change something need the header Content-Type: application/json, even without a body.",
+    "Bodies need the header Content-Type: application/json; so do requests from pages of another origin without a body.",
   );
+}
+
+/** Browsers say so of all requests that change something; others don't, and need no protection. */
+function isFromElsewhere(headers: Headers, url: string): boolean {
+  const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
+  if (site !== null) return site !== "same-origin" && site !== "none";
+  return origin !== null && origin !== new URL(url).origin;
 }
 
 /** Gives a body as a text, or null where it is empty. Never holds more of it than is allowed. */
@@ -56,6 +65,7 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<st
 }
 
 export function parseJson(text: string): unknown {
+  checkJsonDepth(text);
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -63,7 +73,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-function createDeadline({ clock, timeoutMs }: BodyLimits): { passed: Promise<never>; cancel: () => void } {
+export function createDeadline({ clock, timeoutMs }: BodyLimits): { passed: Promise<never>; cancel: () => void } {
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => {}); // nobody may be waiting for it
   const timer = clock.setTimer(
@@ -87,7 +97,7 @@ function decode(chunks: readonly Uint8Array[], length: number): string {
   }
 }
 
-function tooLarge(maxBytes: number): HttpError {
+export function tooLarge(maxBytes: number): HttpError {
   return new HttpError(413, "http.body_too_large", `The body must not be larger than ${maxBytes} bytes.`);
 }
 

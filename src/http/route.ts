@@ -1,6 +1,7 @@
 import type { HttpOperation, HttpResource } from "./authorization.ts";
 import type { HttpHost } from "./http-host.ts";
 import type { ShowValue } from "./redaction.ts";
+import type { RepeatableRequest } from "./repeatable-request.ts";
 import type { FromSchema, Schema } from "./schema.ts";
 
 export type Method = "GET" | "POST" | "DELETE";
@@ -23,8 +24,8 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly body: Body;
   /** Shows what users store, to whoever asks. */
   readonly show: ShowValue;
-  /** Of a route that takes one, where it was given. */
-  readonly idempotencyKey: string | null;
+  /** Where its sender may send it again. */
+  readonly repeatable: RepeatableRequest | null;
 }
 
 /** An answer in JSON, or one that is ready to be sent. */
@@ -46,6 +47,8 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
   /** Another permission, of a route that does two kinds of things. */
   readonly alsoNeeds?: HttpOperation;
   readonly resource: (params: Readonly<Record<keyof Params, string>>) => HttpResource;
+  /** What that other permission is asked about. Default: the same. */
+  readonly alsoAbout?: (params: Readonly<Record<keyof Params, string>>) => HttpResource;
   readonly params?: Params;
   /** All of them may be left out. */
   readonly query?: Query;
@@ -67,8 +70,9 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
 }
 
 /** A route, whatever it takes. */
-export type Route = Omit<RouteDefinition<Fields, Fields, Schema>, "handle" | "resource"> & {
+export type Route = Omit<RouteDefinition<Fields, Fields, Schema>, "handle" | "resource" | "alsoAbout"> & {
   readonly resource: (params: Readonly<Record<string, string>>) => HttpResource;
+  readonly alsoAbout?: (params: Readonly<Record<string, string>>) => HttpResource;
   readonly handle: (call: Call) => Promise<Answer>;
 };
 

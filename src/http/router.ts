@@ -13,6 +13,7 @@ interface Template {
 }
 
 const LONGEST_PATH = 4096;
+const LONGEST_SHOWN = 200;
 const PARAMETER = /^\{(\w+)\}$/;
 
 /** Finds the route of a path below a base. Segments are taken apart before they are decoded: an encoded slash separates nothing. */
@@ -55,7 +56,22 @@ export class Router {
     const segments = this.#segmentsOf(pathname);
     const templates = this.#templates.filter((template) => fits(template, segments));
     if (templates.length > 0) return templates;
-    throw new HttpError(404, "http.not_found", "There is nothing at this path; /openapi.json says what there is.");
+    throw new HttpError(404, "http.not_found", this.#explain(pathname));
+  }
+
+  /** Where the handler is mounted is often the mistake. */
+  #explain(pathname: string): string {
+    const base = this.#base === "" ? "it is mounted at the root" : `its basePath is ${JSON.stringify(this.#base)}`;
+    const given = pathname.slice(1).split("/");
+    const start = given.findIndex((_, index) => this.#templates.some((one) => fits(one, given.slice(index))));
+    const actual = `/${given.slice(0, Math.max(start, 0)).join("/")}`;
+    if (start >= 0 && actual.length <= LONGEST_SHOWN) {
+      return `The handler has such a route, but not below ${JSON.stringify(actual)}: ${base}. basePath must be the path as clients see it.`;
+    }
+    if (this.#base !== "" && !pathname.startsWith(`${this.#base}/`)) {
+      return `The path isn't below the handler's basePath, which is ${JSON.stringify(this.#base)}.`;
+    }
+    return "There is nothing at this path; /openapi.json says what there is.";
   }
 
   #segmentsOf(pathname: string): string[] {

@@ -17,6 +17,7 @@ import type {
 } from "./hook-records.ts";
 import type { InstanceStatements } from "./instance-statements.ts";
 import type { AppliedMigration, Migration } from "./migration.ts";
+import type { RequestStatements } from "./request-statements.ts";
 import type { ScheduleStatements } from "./schedule-statements.ts";
 import type { SqlRow, SqlValue } from "./sql-value.ts";
 import type { StreamStatements } from "./stream-statements.ts";
@@ -36,6 +37,7 @@ export interface Engine {
   readonly schedules: ScheduleStatements;
   readonly subjects: SubjectStatements;
   readonly streams: StreamStatements;
+  readonly requests: RequestStatements;
   readonly wakeups: Wakeups;
   /** The migrations of Perdure's own tables, in order. */
   readonly schemaMigrations: readonly Migration[];

@@ -1,4 +1,4 @@
-import type { InstanceName, InstanceRun, NamedRun } from "./instance-identity.ts";
+import type { InstanceRun, InstanceTarget, NamedRun } from "./instance-identity.ts";
 
 export interface StoredEvent {
   readonly id: string;
@@ -20,7 +20,7 @@ export interface LoadedEvents extends InstanceRun {
   readonly events: readonly StoredEvent[];
 }
 
-export interface EventInsert extends InstanceName {
+export interface EventInsert extends InstanceTarget {
   /** Of the event: one that a run already has is not stored again. */
   readonly eventId: string;
   readonly type: string;

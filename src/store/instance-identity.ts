@@ -6,6 +6,12 @@ export interface InstanceName {
   readonly id: string;
 }
 
+/** An instance to which something is done. */
+export interface InstanceTarget extends InstanceName {
+  /** Where something must be done to this run or not at all: to any other the answer is that there is no such instance. */
+  readonly only?: InstanceRun;
+}
+
 /** One run of an instance. `ref` is ours: made when the instance is created, and never used again. */
 export interface InstanceRun {
   readonly ref: string;

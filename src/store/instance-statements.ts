@@ -19,6 +19,7 @@ import type {
   InstanceName,
   InstancePosition,
   InstanceRecord,
+  InstanceTarget,
   LoadedEvents,
   LoadRequest,
   PastRun,
@@ -26,6 +27,7 @@ import type {
   Reacquisition,
   RenewedInstance,
   RestartRequest,
+  RunRange,
 } from "./instance-records.ts";
 import type { AdmitRequest, LineScope } from "./line-records.ts";
 
@@ -91,19 +93,19 @@ export interface InstanceStatements {
   sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]>;
 
   /** Unclaimed, it isn't due any more; claimed, its owner is told with its next commit. Only if it isn't finished. */
-  pause(instance: InstanceName): Promise<InstanceChange>;
+  pause(instance: InstanceTarget): Promise<InstanceChange>;
 
   /** Only if it is paused, or about to be. It is due at once; an owner that has it goes on. */
-  resume(instance: InstanceName): Promise<InstanceChange>;
+  resume(instance: InstanceTarget): Promise<InstanceChange>;
 
   /** Only if it isn't finished. Its owner has lost it. What `hook` gives for the run is triggered with it. */
-  terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange>;
+  terminate(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange>;
 
   /**
    * Only if it isn't finished, and isn't rolled back already. It is due at once, to be rolled back; one that has done nothing is
    * terminated, and then what `hook` gives for the run is triggered with it. Its owner has lost it.
    */
-  rollBack(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange>;
+  rollBack(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange>;
 
   /**
    * Begins the next run, due at once, whatever became of this one, unless that is asked for. Its owner has lost it. With `kept`, only
@@ -112,7 +114,7 @@ export interface InstanceStatements {
   restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange>;
 
   /** With everything that belongs to it. Its owner has lost it. */
-  delete(instance: InstanceName): Promise<InstanceChange>;
+  delete(instance: InstanceTarget): Promise<InstanceChange>;
 
   /** In the order of the names; null where there is no such instance. */
   find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]>;
@@ -137,6 +139,6 @@ export interface InstanceStatements {
   /** Drops what a step told while it ran; it has ended. */
   dropProgress(range: ProgressRange): Promise<void>;
 
-  /** Oldest first; the present run isn't one of them. */
-  pastRuns(instance: InstanceName & { readonly ref: string }): Promise<PastRun[]>;
+  /** Oldest first; the present run isn't one of them. With a range, at most `limit` of those after the run `after`. */
+  pastRuns(instance: InstanceName & { readonly ref: string }, range?: RunRange): Promise<PastRun[]>;
 }

@@ -78,6 +78,13 @@ export interface InstancePosition {
   readonly position: number;
 }
 
+/** Some of the runs of an instance. */
+export interface RunRange {
+  /** Those after this one. */
+  readonly after: number;
+  readonly limit: number;
+}
+
 /** How a run ended that was restarted. */
 export interface PastRun {
   readonly run: number;

@@ -55,7 +55,7 @@ function createBinding(
     createBatch: async (batch: readonly CreateOptions<unknown>[] | BatchOptions<unknown>) =>
       Array.isArray(batch) ? createAll(batch) : createEach(batch as BatchOptions<unknown>, create, maxBatchSize),
     restartOrCreate: (options: RestartOptions<unknown>) => restartOrCreate(runtime, workflow, options),
-    deleteBatch: (ids) => deleteBatch(runtime, workflow, ids, callerRef),
+    deleteBatch: (ids) => deleteBatch(runtime, workflow, ids, { callerRef }),
     get: (id) => getInstance(runtime, workflow, id, callerRef),
     list: (options) => listInstances(runtime, workflow.name, options),
     counts: () => countInstances(runtime, workflow.name),

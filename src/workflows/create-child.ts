@@ -10,7 +10,7 @@ export async function createChild(
   options: CreateOptions<unknown> | undefined,
   { parent, id }: { parent: string; id: string },
 ): Promise<string> {
-  const { insert, onConflict } = await prepareInstance(runtime, workflow, { id, ...options }, parent);
+  const { insert, onConflict } = await prepareInstance(runtime, workflow, { id, ...options }, { parent });
   const [result] = await runtime.create([insert]);
   if (result?.result === "existing" && onConflict === "error") throw alreadyExists(workflow.name, insert.id);
   return insert.id;

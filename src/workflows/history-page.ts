@@ -12,6 +12,8 @@ export interface HistoryOptions {
   readonly limit?: number;
   /** Where the page before ended. */
   readonly cursor?: string;
+  /** Earlier runs after this one: the `runsCursor` of a page whose earlier runs weren't all. Default: from the first. */
+  readonly runsAfter?: number;
 }
 
 /** What happened at one step. */
@@ -58,7 +60,10 @@ export interface EarlierRun {
 export interface HistoryPage {
   /** The run that it is in. */
   readonly run: number;
+  /** Oldest first: at most 100 of them, and fewer where their outputs are large. */
   readonly earlierRuns: readonly EarlierRun[];
+  /** Where there are more earlier runs, the last of these, for `runsAfter`; else null. */
+  readonly runsCursor: number | null;
   readonly entries: readonly HistoryItem[];
   /** For the next page; null on the last. */
   readonly cursor: string | null;

@@ -3,13 +3,20 @@ import {
   ConflictError,
   InvalidInputError,
   type NotFoundError,
+  type PerdureError,
   WorkflowFailedError,
   WorkflowTerminatedError,
 } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { applySchema } from "../schema.ts";
 import type { HookInsert } from "../store/hook-records.ts";
-import type { InstanceChange, InstanceName, InstanceRecord, KeptEntries } from "../store/instance-records.ts";
+import type {
+  InstanceChange,
+  InstanceRecord,
+  InstanceRun,
+  InstanceTarget,
+  KeptEntries,
+} from "../store/instance-records.ts";
 import { decodeValue, describeError, encodeValue, shownOrUnreadable } from "../values/index.ts";
 import { keptWithoutFailed } from "./failed-steps.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
@@ -47,6 +54,12 @@ const KNOWN_MS = 1000;
 /** After these the run that asked for them is over: its code must not go on. */
 const ENDS_RUN: ReadonlySet<InstanceOperation> = new Set(["terminate", "rollBack", "restart", "delete"]);
 
+interface HandleOptions {
+  readonly createdRef?: string | null;
+  readonly callerRef?: string | null;
+  readonly only?: InstanceRun | undefined;
+}
+
 /** An instance, by its name. */
 export class InstanceHandle<Output = unknown, Events extends EventPayloads = EventPayloads>
   implements WorkflowInstance<Output, Events>
@@ -55,24 +68,25 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   readonly workflowName: string;
   readonly #runtime: WorkflowRuntime;
   readonly #workflow: RegisteredWorkflow;
-  readonly #name: InstanceName;
+  readonly #name: InstanceTarget;
   /** Where this handle has just created it: its ref, and until when we know by ourselves that nobody has finished it. */
   readonly #created: { readonly ref: string; readonly knownUntil: number } | null;
 
   /** The instance whose code has this handle, where it is code of a workflow. */
   readonly #callerRef: string | null;
 
+  /** `only`: whatever is done is done to this run, or not at all. */
   constructor(
     runtime: WorkflowRuntime,
     workflow: RegisteredWorkflow,
     id: string,
-    { createdRef = null, callerRef = null }: { createdRef?: string | null; callerRef?: string | null } = {},
+    { createdRef = null, callerRef = null, only }: HandleOptions = {},
   ) {
     this.id = id;
     this.workflowName = workflow.name;
     this.#runtime = runtime;
     this.#workflow = workflow;
-    this.#name = { namespace: runtime.namespace, name: workflow.name, id };
+    this.#name = { namespace: runtime.namespace, name: workflow.name, id, ...(only === undefined ? {} : { only }) };
     const knownUntil = runtime.store.clock.monotonic() + KNOWN_MS;
     this.#created = createdRef === null ? null : { ref: createdRef, knownUntil };
     this.#callerRef = callerRef;
@@ -107,7 +121,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     const encoded = encodeValue(payload, { label: "payload", maxBytes: maxEventBytes });
     const insert = { ...this.#name, eventId, type, payload: encoded, maxPending };
     const sent = await this.#runtime.store.instances.sendEvent(insert);
-    if (sent.result === "missing") throw this.#notFound();
+    if (sent.result === "missing") throw await this.#missing();
     if (sent.result === "finished") throw this.#finishedAlready("no event can be sent to it");
     if (sent.result === "full") throw this.#tooManyEvents(maxPending);
     this.#runtime.touched(sent.ref);
@@ -211,7 +225,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   async #change(operation: InstanceOperation, kept?: KeptEntries): Promise<InstanceChange> {
     const change = await this.#ask(operation, kept);
-    if (change.instance === null) throw this.#notFound();
+    if (change.instance === null) throw await this.#missing();
     if (change.changed) this.#runtime.changed(change.instance, operation);
     if (change.changed && change.instance.ref === this.#callerRef && ENDS_RUN.has(operation)) await never();
     return change;
@@ -241,6 +255,17 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     if (this.#created === null) return false;
     const { ref, knownUntil } = this.#created;
     return this.#runtime.store.clock.monotonic() < knownUntil && this.#runtime.isUnfinished(ref);
+  }
+
+  /** There is no such instance, or it isn't in the run that was meant. */
+  async #missing(): Promise<PerdureError> {
+    if (this.#name.only === undefined) return this.#notFound();
+    const [record] = await this.#runtime.store.instances.statements.find([this.#name]);
+    if (record === null || record === undefined) return this.#notFound();
+    return new ConflictError(
+      "instance.run_changed",
+      `The instance "${this.id}" of "${this.workflowName}" was restarted or created anew since: nothing was done to it.`,
+    );
   }
 
   #notFound(): NotFoundError {

@@ -23,7 +23,7 @@ export async function prepareInstance(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
   options: CreateOptions<unknown> = {},
-  parent: string | null = null,
+  { parent = null, ref = runtime.store.createId() }: { readonly parent?: string | null; readonly ref?: string } = {},
 ): Promise<PreparedInstance> {
   const { name, definition, flow } = workflow;
   checkOptions(options, { label: "create", fields: CREATE_FIELDS, code: "create.invalid" });
@@ -33,7 +33,6 @@ export async function prepareInstance(
   }
   checkPriority(priority);
   const given = parseTraits(workflow, options);
-  const ref = runtime.store.createId();
   const id = options.id === undefined ? ref : checkInstanceId(options.id, runtime.workflows.settings);
   const { maxParamsBytes } = runtime.workflows.settings;
   const params = await applySchema(

@@ -2,12 +2,17 @@ import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { HistoryEntry, InstanceRecord, PastRun } from "../store/instance-records.ts";
+import type { InstanceStatements } from "../store/instance-statements.ts";
 import { decodeValue, describeError, shownOrUnreadable } from "../values/index.ts";
 import type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./history-page.ts";
 import { toRollback } from "./rollback-report.ts";
 import { shownValue } from "./views/shown-value.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
+/** Characters of JSON, after which no more earlier runs are added to a page. */
+const FULL_RUNS = 2 * 1024 * 1024;
+const MOST_RUNS = 100;
+const RUNS_AT_ONCE = 4;
 const CURSOR = /^(\d{1,9})\.(\d{1,9})$/;
 
 export async function readHistory(
@@ -15,24 +20,50 @@ export async function readHistory(
   instance: InstanceRecord,
   options: HistoryOptions,
 ): Promise<HistoryPage> {
-  checkOptions(options, { label: "history", fields: ["run", "order", "limit", "cursor"] });
-  const { run = null, order = "oldest", limit = 100, cursor } = options;
+  checkOptions(options, { label: "history", fields: ["run", "order", "limit", "cursor", "runsAfter"] });
+  const { run = null, order = "oldest", limit = 100, cursor, runsAfter = 0 } = options;
   if (run !== null && !(Number.isInteger(run) && run >= 1)) throw invalid("run must be a whole number above zero");
   if (order !== "oldest" && order !== "newest") throw invalid('order must be "oldest" or "newest"');
+  if (!(Number.isInteger(runsAfter) && runsAfter >= 0)) throw invalid("runsAfter must be the number of a run");
   checkLimit(limit);
   const { statements } = runtime.store.instances;
   const after = cursor === undefined ? null : parseCursor(cursor);
   const entries = await statements.history({ ref: instance.ref, instance, run, after, order, limit: limit + 1 });
-  const earlierRuns = await statements.pastRuns(instance);
+  const earlierRuns = await readEarlierRuns(statements, instance, runsAfter);
   const page = entries.slice(0, limit);
   const last = page.at(-1);
   const more = entries.length > limit && last !== undefined;
   return {
     run: instance.run,
-    earlierRuns: earlierRuns.map(toEarlierRun),
+    ...earlierRuns,
     entries: page.map(toItem),
     cursor: more ? encodeCursor(`${last.run}.${last.position}`) : null,
   };
+}
+
+/** Their outputs may be large, so few are read at a time, and no more than fit. */
+async function readEarlierRuns(
+  statements: Pick<InstanceStatements, "pastRuns">,
+  instance: InstanceRecord,
+  first: number,
+): Promise<Pick<HistoryPage, "earlierRuns" | "runsCursor">> {
+  const earlierRuns: EarlierRun[] = [];
+  let after = first;
+  for (let length = 0; length < FULL_RUNS && earlierRuns.length < MOST_RUNS; ) {
+    const runs = await statements.pastRuns(instance, { after, limit: RUNS_AT_ONCE });
+    for (const run of runs) {
+      length += lengthOf(run);
+      if (length > FULL_RUNS && earlierRuns.length > 0) return { earlierRuns, runsCursor: after };
+      earlierRuns.push(toEarlierRun(run));
+      after = run.run;
+    }
+    if (runs.length < RUNS_AT_ONCE) return { earlierRuns, runsCursor: null };
+  }
+  return { earlierRuns, runsCursor: after };
+}
+
+function lengthOf({ output, error, rollback }: PastRun): number {
+  return (output?.length ?? 0) + (error?.length ?? 0) + (rollback?.length ?? 0);
 }
 
 export function checkLimit(limit: unknown): void {

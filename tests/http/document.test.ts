@@ -215,6 +215,11 @@ async function contradict(client: Client, app: App): Promise<void> {
   for (const verb of ["pause", "resume", "terminate", "retry"])
     await client.post(`/workflows/echo/instances/one/${verb}`);
   await client.post("/workflows/echo/instances/one/events", { type: "a" });
+  const used = { headers: { "idempotency-key": "used" } };
+  await client.post("/workflows/echo/instances", { id: "two" }, used);
+  await client.post("/workflows/echo/instances/batch", { instances: [{}] }, used);
+  await client.post("/workflows/echo/instances/batch/delete", { ids: ["two"] }, used);
+  await client.delete("/workflows/echo/instances/two", used);
   const other = app.subjects.dispatcher("other");
   await client.post("/subjects/other/a/release", { revision: 1 });
   await other.claimDueSubjects({ limit: 1, leaseMs: 60_000 });

@@ -3,11 +3,22 @@ import type { Application } from "../../src/app/perdure.ts";
 import { defineHook } from "../../src/hooks/define-hook.ts";
 import { defineWorkflow } from "../../src/workflows/define-workflow.ts";
 import { ENGINES, type TestEngine } from "../support/engines.ts";
-import { type Client, useHttp } from "./support/use-http.ts";
+import { readEvents } from "./support/read-events.ts";
+import { type Client, type Reply, useHttp } from "./support/use-http.ts";
 
 /** More than are read from the database at once. */
 const COUNT = 60;
 const INDEXES = Array.from({ length: COUNT }, (_, index) => index);
+
+const FULL = 8 * 1024 * 1024;
+const LARGE = "x".repeat(900_000);
+
+interface HistoryReply {
+  readonly entries: { readonly run: number; readonly position: number }[];
+  readonly cursor: string | null;
+  readonly earlierRuns: { readonly run: number }[];
+  readonly runsCursor: number | null;
+}
 
 const later = defineHook({}, async (_payload: string) => {});
 
@@ -69,7 +80,84 @@ describe("pages", () => {
 
     const pages = await readAll("/hooks", "hooks", 1000);
 
-    expect(pages.map(({ length }) => length)).toEqual([50, 70]);
+    expect(pages.length).toBe(2);
+    for (const page of pages) expect(JSON.stringify(page).length).toBeLessThan(FULL);
     expect(new Set(pages.flat().map((hook) => (hook as { id: string }).id)).size).toBe(2 * COUNT);
+  });
+
+  describe("of an instance with large outputs and many runs", () => {
+    const path = "/workflows/large/instances/one";
+    const RUNS = 4;
+    const STEPS = 11;
+
+    let large: Awaited<ReturnType<typeof startLarge>>;
+    let client: Client;
+
+    function startLarge() {
+      const workflow = defineWorkflow({ name: "large" }, async (_event, step) => {
+        for (const index of INDEXES.slice(0, STEPS)) await step.do(`step ${index}`, async () => LARGE);
+        return LARGE;
+      });
+      return subject.start({ workflows: { large: workflow } });
+    }
+
+    beforeAll(async () => {
+      large = await startLarge();
+      client = subject.serve(large);
+      await client.post("/workflows/large/instances", { id: "one" });
+      for (let run = 1; run < RUNS; run++) {
+        await client.becomes(path, "complete");
+        await client.post(`${path}/restart`);
+      }
+      await client.becomes(path, "complete");
+    });
+
+    test("have no more than 8 MiB of its history, whatever was asked for, and lose nothing", async () => {
+      const positions: string[] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const { body }: Reply<HistoryReply> = await client.get(
+          `${path}/history?limit=1000${cursor === "" ? "" : `&cursor=${cursor}`}`,
+        );
+        expect(JSON.stringify(body).length).toBeLessThan(FULL);
+        positions.push(...body.entries.map(({ run, position }) => `${run}.${position}`));
+        cursor = body.cursor;
+      }
+      expect(new Set(positions).size).toBe(positions.length);
+      expect(positions.length).toBe(RUNS * STEPS);
+    });
+
+    test("have some of its earlier runs at a time, and say where there are more", async () => {
+      const runs: number[] = [];
+      for (let after: number | null = 0; after !== null; ) {
+        const { body }: Reply<HistoryReply> = await client.get(`${path}/history?limit=1&runsAfter=${after}`);
+        expect(JSON.stringify(body).length).toBeLessThan(FULL / 2);
+        runs.push(...body.earlierRuns.map(({ run }) => run));
+        after = body.runsCursor;
+      }
+      expect(runs).toEqual([1, 2, 3]);
+    });
+
+    test("are read for a slow subscriber in small parts, and only when it asks", async () => {
+      const { statements } = large.parts.store.instances;
+      const reads: number[] = [];
+      const { history } = statements;
+      statements.history = async (filter) => {
+        const entries = await history.call(statements, filter);
+        reads.push(entries.length);
+        return entries;
+      };
+      try {
+        const response = await client.handler(new Request(`http://localhost${path}/subscribe?filter=step_completed`));
+        let steps = 0;
+        for await (const { type } of readEvents(response)) {
+          steps += type === "step_completed" ? 1 : 0;
+          expect(reads.slice(1).every((entries) => entries === 1)).toBe(true);
+          expect(reads.length).toBeLessThanOrEqual(steps + 2);
+        }
+        expect(steps).toBe(STEPS);
+      } finally {
+        statements.history = history;
+      }
+    });
   });
 });

@@ -28,7 +28,7 @@ describe.each(ENGINES)("requests with an Idempotency-Key on $name", (engine) => 
     const client = subject.serve(app);
     const count = async (workflow: string) =>
       (await client.get<{ instances: unknown[] }>(`/workflows/${workflow}/instances`)).body.instances.length;
-    return { client, count };
+    return { app, client, count };
   }
 
   test("create one instance, however often and however many at once they are sent", async () => {
@@ -63,6 +63,53 @@ describe.each(ENGINES)("requests with an Idempotency-Key on $name", (engine) => 
     expect([returned.status, returned.body["id"]]).toEqual([201, "own"]);
     expect([repeated.status, repeated.body["id"]]).toEqual([201, "own"]);
     expect(await count("echo")).toBe(2);
+  });
+
+  test("are refused with another id, another instance or for something else under the same key", async () => {
+    const { client, count } = await setUp();
+    const waiting = "/workflows/pair/instances";
+    for (const id of ["one", "two"]) await client.post(waiting, { id });
+    await client.post(INSTANCES, { id: "first" }, withKey("a"));
+    await client.post(`${waiting}/one/events`, { type: "word", payload: 1 }, withKey("b"));
+
+    const replies = [
+      await client.post(INSTANCES, { id: "second" }, withKey("a")),
+      await client.post(INSTANCES, {}, withKey("a")),
+      await client.post(`${waiting}/two/events`, { type: "word", payload: 1 }, withKey("b")),
+      await client.post(`${waiting}/one/events`, { type: "word", payload: 2 }, withKey("b")),
+      await client.post(`${waiting}/one/pause`, undefined, withKey("b")),
+      await client.delete(`${waiting}/one`, withKey("b")),
+    ];
+
+    for (const { status, body } of replies) {
+      expect([status, body["code"]]).toEqual([409, "http.idempotency_conflict"]);
+    }
+    expect([await count("echo"), await count("pair")]).toEqual([1, 2]);
+  });
+
+  test("leave nothing of the key in the database", async () => {
+    const { client, app } = await setUp();
+    await client.post(INSTANCES, { params: 1 }, withKey("card-4111-1111"));
+    await client.post(`${INSTANCES}/batch`, { instances: [{ params: 1 }] }, withKey("card-4222-2222"));
+    const { dialect } = app.parts.store.engine;
+    const schema = dialect === "sqlite" ? "perdure_" : "perdure.";
+
+    const rows = await app.parts.store.engine.transaction(async ({ query }) =>
+      Promise.all(["instance", "request"].map((table) => query(`select * from ${schema}${table}`, []))),
+    );
+
+    expect(rows.map(({ length }) => length > 0)).toEqual([true, true]);
+    expect(JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain(
+      "card-",
+    );
+  });
+
+  test("may be sent anew where they were refused", async () => {
+    const { client } = await setUp();
+    const pause = () => client.post("/workflows/sleeper/instances/one/pause", undefined, withKey("a"));
+    expect((await pause()).status).toBe(404);
+    await client.post("/workflows/sleeper/instances", { id: "one" });
+    expect((await pause()).status).toBe(204);
   });
 
   test("with another key create another instance", async () => {
@@ -109,10 +156,12 @@ describe.each(ENGINES)("requests with an Idempotency-Key on $name", (engine) => 
 
     expect(first.errors).toEqual([[1, "params.invalid"]]);
     expect(await create("x")).toEqual(first);
-    expect((await create("y")).errors).toEqual([
-      [1, "params.invalid"],
-      [2, "http.idempotency_conflict"],
-    ]);
+    const other = await client.post("/workflows/stamped/instances/batch", batch("y"), withKey("a"));
+    const fewer = { instances: batch("x").instances.slice(0, 1) };
+    const part = await client.post("/workflows/stamped/instances/batch", fewer, withKey("a"));
+    for (const { status, body } of [other, part]) {
+      expect([status, body["code"]]).toEqual([409, "http.idempotency_conflict"]);
+    }
     expect(await count("stamped")).toBe(2);
   });
 

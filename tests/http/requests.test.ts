@@ -84,7 +84,7 @@ describe("requests", () => {
   test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "application/jsonp"])(
     "of the content type %o change nothing, so no page of another origin can send them unasked",
     async (type) => {
-      const headers = type === "" ? {} : { "content-type": type };
+      const headers = { origin: "https://other.example", ...(type === "" ? {} : { "content-type": type }) };
       const created = await client.send("POST", INSTANCES, { headers, body: new TextEncoder().encode('{"id":"x"}') });
       const paused = await client.send("POST", `${INSTANCES}/x/pause`, { headers });
 
@@ -272,6 +272,12 @@ describe("requests", () => {
     { basePath: "/a//b" },
     { basePath: "/a/../b" },
     { cors: { origins: ["example.org"] } },
+    { cors: { origins: ["https://*.example.org"] } },
+    { cors: { origins: ["https://example.org/"] } },
+    { cors: { origins: ["https://Example.org"] } },
+    { cors: { origins: ["https://example.org:443"] } },
+    { cors: { origins: "*", headers: ["x tenant"] } },
+    { cors: { origins: "*", headers: "x-tenant" } },
     { cors: { origins: true } },
     { tick: "yes" },
     { tick: { deadline: 1 } },

@@ -195,7 +195,13 @@ test("a stream whose reader is slow holds one event, and asks for no other", asy
     return: async () => freed++,
   };
   const clock = new ControlledClock();
-  const streams = new EventStreams({ clock, maxStreams: 10_000, heartbeatMs: 1000, onError: () => {} });
+  const streams = new EventStreams({
+    clock,
+    maxStreams: 10_000,
+    maxUnreadBytes: 1e9,
+    heartbeatMs: 1000,
+    onError: () => {},
+  });
   const request = () => new Request("http://localhost/");
 
   const responses = await Promise.all(
@@ -205,9 +211,39 @@ test("a stream whose reader is slow holds one event, and asks for no other", asy
 
   expect([streams.open, asked]).toEqual([5000, 0]); // not even one: nobody has read that it is connected
   const readers = responses.map(({ body }) => body?.getReader());
-  await Promise.all(readers.map((reader) => reader?.read()));
+  for (let reads = 0; reads < 2; reads++) await Promise.all(readers.map((reader) => reader?.read()));
   await clock.advanceAndSettle(60_000);
   expect(asked).toBe(5000);
   await Promise.all(readers.map((reader) => reader?.cancel()));
   expect([streams.open, freed]).toEqual([0, 5000]);
+});
+
+test("streams whose readers leave too much unread are cut off, the slowest first, and no others", async () => {
+  const clock = new ControlledClock();
+  const settings = { clock, maxStreams: 100, maxUnreadBytes: 10_000, heartbeatMs: 1000, onError: () => {} };
+  const streams = new EventStreams(settings);
+  const open = async () => {
+    let id = 0;
+    const next = async () => ({ done: false, value: { id: String(++id), type: "t", data: "x".repeat(3000) } }) as const;
+    const { body } = await streams.answer(new Request("http://localhost/"), async () => ({
+      next,
+      return: async () => {},
+    }));
+    const reader = (body as ReadableStream<Uint8Array>).getReader();
+    const read = async () => new TextDecoder().decode((await reader.read()).value);
+    await read(); // that it is connected
+    return { read, closed: reader.closed };
+  };
+  const slow = [await open(), await open()];
+  for (const { read } of slow) expect(await read()).toContain("id: 1");
+  const quick = await open();
+
+  for (let id = 1; id < 50; id++) expect(await quick.read()).toContain(`id: ${id}\n`);
+  expect(streams.open).toBe(3);
+  const another = await open();
+  await another.read();
+
+  await expect(slow[0]?.closed).rejects.toThrow("too slow");
+  expect(streams.open).toBe(3);
+  expect(await slow[1]?.read()).toContain("id: 2");
 });

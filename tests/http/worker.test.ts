@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
@@ -5,7 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "../support/wait-until.ts";
 import { type ReadEvent, readEvents } from "./support/read-events.ts";
 
-const TOKEN = "a-token-that-nobody-guesses";
+const SECRET = "a-secret-that-no-caller-guesses";
+
+/** A token of a tenant's, as the example describes it. */
+function tokenOf(tenant: string, secret: string = SECRET): string {
+  return `${tenant}.${createHmac("sha256", secret).update(tenant).digest("hex")}`;
+}
 const INSTANCES = "/workflows/approval/instances";
 
 describe("mounted in a Worker", () => {
@@ -27,7 +33,7 @@ describe("mounted in a Worker", () => {
       script: outputFiles[0]?.text as string,
       compatibilityDate: "2026-01-01",
       compatibilityFlags: ["nodejs_compat"],
-      bindings: { TOKEN },
+      bindings: { SECRET },
       durableObjects: { TENANTS: { className: "Tenant", useSQLite: true } },
     };
     worker = new Miniflare(convertV4MiniflareOptions(options));
@@ -49,7 +55,7 @@ describe("mounted in a Worker", () => {
   ): Promise<Response> {
     const response = await worker.dispatchFetch(`http://localhost/perdure${path}`, {
       method,
-      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json", ...headers },
+      headers: { authorization: `Bearer ${tokenOf("acme")}`, "content-type": "application/json", ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return response as unknown as Response;
@@ -65,7 +71,12 @@ describe("mounted in a Worker", () => {
     });
 
     expect(state["output"]).toBe("yes");
-    expect((await send("GET", `${INSTANCES}/one`, undefined, { "x-tenant": "other" })).status).toBe(404);
+    const as = (token: string) => ({ authorization: `Bearer ${token}` });
+    expect((await send("GET", `${INSTANCES}/one`, undefined, as(tokenOf("other")))).status).toBe(404);
+    expect(
+      (await send("GET", `${INSTANCES}/one`, undefined, { ...as(tokenOf("other")), "x-tenant": "acme" })).status,
+    ).toBe(404);
+    expect((await send("GET", `${INSTANCES}/one`, undefined, as(tokenOf("acme", "another secret")))).status).toBe(401);
     expect((await send("GET", "/workflows", undefined, { authorization: "Bearer wrong" })).status).toBe(401);
     expect((await send("POST", INSTANCES, { params: "x".repeat(5_000_000) })).status).toBe(413);
     expect((await send("GET", "/openapi.json")).body["openapi"]).toBe("3.1.0");

@@ -159,7 +159,7 @@ const INSTANCE_SEARCHES: [string, string, string[]][] = [
     readHistory("newest", { paged: true, oneRun: true }),
     ["PRIMARY KEY (ref=? AND run=? AND position<?)", EVENT_OF_ENTRY],
   ],
-  ["read past runs", READ_PAST_RUNS, BY_REF],
+  ["read past runs", READ_PAST_RUNS, ["PRIMARY KEY (ref=? AND run>?)"]],
   ["drop progress", DROP_PROGRESS, ["PRIMARY KEY (ref=? AND run=? AND position>?)"]],
   ["read a chunk", READ_CHUNK, ["INDEX sqlite_autoindex_perdure_stream_chunk_1 (ref=? AND stream=? AND number=?)"]],
   ["wipe streams", WIPE_STREAMS, ["INDEX sqlite_autoindex_perdure_stream_chunk_1 (ref=? AND stream>? AND stream<?)"]],

@@ -2,7 +2,9 @@ import type { Duration } from "../../duration.ts";
 import { PerdureError } from "../../errors.ts";
 import { createEach } from "../../workflows/create-batch.ts";
 import type { CreateOptions } from "../../workflows/create-options.ts";
+import type { WorkflowInstance } from "../../workflows/instance.ts";
 import { MOST_IN_BATCH } from "../../workflows/workflow-settings.ts";
+import type { HttpHost } from "../http-host.ts";
 import { idOfKey } from "../idempotency.ts";
 import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
@@ -69,14 +71,19 @@ export const createInstance = defineRoute({
   repeatable: true,
   answers: { 201: { description: "It is stored.", schema: INSTANCE_REFERENCE } },
   errors: [404, 409],
-  handle: async ({ host, params, body, idempotencyKey, show }) => {
+  handle: async ({ host, params, body, repeatable, show }) => {
     const workflow = host.workflow(params.workflowName);
     const options = toCreateOptions(body);
-    const instance =
-      idempotencyKey === null
-        ? await workflow.binding.create(options)
-        : await createRepeatably(workflow, { id: await idOfKey(idempotencyKey), ...options }, idempotencyKey);
-    return { status: 201, body: present(INSTANCE_REFERENCE, instance, show) };
+    const reference = (instance: unknown) => present(INSTANCE_REFERENCE, instance, show);
+    if (repeatable === null) return { status: 201, body: reference(await workflow.binding.create(options)) };
+    const created = await repeatable.once({
+      ...newRefs(workflow, 1),
+      perform: async ([ref]) => {
+        const named = { id: idOfKey(repeatable.hash), ...options };
+        return reference(await createRepeatably(workflow, named, { hash: repeatable.hash, ref: ref as string }));
+      },
+    });
+    return { status: 201, body: created };
   },
 });
 
@@ -94,25 +101,48 @@ export const createBatch = defineRoute({
   ]),
   repeatable: true,
   answers: { 201: { description: "What was done, in the order of the batch.", schema: CREATED } },
-  errors: [404],
-  handle: async ({ host, params, body, idempotencyKey, show }) => {
+  errors: [404, 409],
+  handle: async ({ host, params, body, repeatable, show }) => {
     const workflow = host.workflow(params.workflowName);
     const instances = body.instances.map((one, index) => toCreateOptions(one, `instances[${index}].params`));
     const { maxBatchSize } = workflow.runtime.workflows.settings;
     const places = new Map<unknown, number>(instances.map((options, index) => [options, index]));
-    const faults: unknown[] = [];
-    const create = async (options: CreateOptions<unknown>) => {
-      if (idempotencyKey === null) return workflow.binding.create(options);
-      const suffix = `-${places.get(options)}`;
-      const id = options.id ?? (await idOfKey(idempotencyKey, suffix));
-      return createRepeatably(workflow, { ...options, id }, `${idempotencyKey}${suffix}`);
+    const createAll = async (create: Create) => {
+      const faults: unknown[] = [];
+      const noted = (options: CreateOptions<unknown>) => create(options).catch(note(faults));
+      const created = await createEach({ instances }, noted, maxBatchSize);
+      if (faults.length > 0) throw faults[0];
+      return present(CREATED, created, show) as FromSchema<typeof CREATED>;
     };
-    const noted = (options: CreateOptions<unknown>) => create(options).catch(note(faults));
-    const created = await createEach({ instances }, noted, maxBatchSize);
-    if (faults.length > 0) throw faults[0];
-    return { status: 201, body: present(CREATED, created, show) };
+    if (repeatable === null) return { status: 201, body: await createAll((one) => workflow.binding.create(one)) };
+    const { hash } = repeatable;
+    let told: FromSchema<typeof CREATED> | undefined;
+    const kept = await repeatable.once({
+      ...newRefs(workflow, instances.length),
+      perform: async (refs) => {
+        told = await createAll((options) => {
+          const place = places.get(options) as number;
+          const named = { ...options, id: options.id ?? idOfKey(hash, `-${place}`) };
+          return createRepeatably(workflow, named, { hash: `${hash}-${place}`, ref: refs[place] as string });
+        });
+        // Messages may say what was given, and would be stored as they are.
+        return { ...told, errors: told.errors.map((error) => ({ ...error, message: NO_MESSAGE })) };
+      },
+    });
+    return { status: 201, body: told ?? kept };
   },
 });
+
+type Create = (options: CreateOptions<unknown>) => Promise<WorkflowInstance>;
+
+const NO_MESSAGE = "It was refused when the request was first sent; only the code is remembered.";
+
+/** New instances are created under refs that are written down before: who repeats the request creates the very same. */
+function newRefs({ runtime }: Pick<ReturnType<HttpHost["workflow"]>, "runtime">, count: number) {
+  const find = async () => Array.from({ length: count }, () => runtime.store.createId());
+  const refuse = () => Promise.reject(new Error("New instances can always be tried to be created."));
+  return { find, refuse };
+}
 
 /** Errors that aren't ours to tell, whatever their codes: what a schema of the application's threw may say what nobody should know. */
 function note(faults: unknown[]): (error: unknown) => never {

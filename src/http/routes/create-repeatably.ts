@@ -16,10 +16,10 @@ type Workflow = Pick<ReturnType<HttpHost["workflow"]>, "runtime" | "registered">
 export async function createRepeatably(
   workflow: Workflow,
   options: CreateOptions<unknown>,
-  request: string,
+  { hash, ref }: { readonly hash: string; readonly ref: string },
 ): Promise<WorkflowInstance> {
   const { runtime, registered } = workflow;
-  const { insert, onConflict } = await prepareInstance(runtime, registered, options, `http/${request}`);
+  const { insert, onConflict } = await prepareInstance(runtime, registered, options, { parent: `http/${hash}`, ref });
   const [created] = await runtime.create([insert]);
   if (created?.result === "existing" && onConflict === "error") throw alreadyExists(registered.name, insert.id);
   const repeated = created?.result === "created" && created.ref !== insert.ref;

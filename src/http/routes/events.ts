@@ -3,6 +3,7 @@ import { defineRoute } from "../route.ts";
 import { objectOf } from "../schema.ts";
 import { DONE, NAME, VALUE } from "../schemas.ts";
 import { fromWire } from "../wire-values.ts";
+import { actOnce } from "./act-once.ts";
 import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
 
 export const sendEvent = defineRoute({
@@ -24,14 +25,15 @@ export const sendEvent = defineRoute({
   repeatable: true,
   answers: DONE,
   errors: [404, 409],
-  handle: async ({ host, params, body, idempotencyKey }) => {
-    const { type, payload } = body;
-    const id = body.id ?? (idempotencyKey === null ? undefined : await idOfKey(idempotencyKey));
-    await host.instance(params).sendEvent({
+  handle: async (call) => {
+    const { type, payload, id: own } = call.body;
+    const id = own ?? (call.repeatable === null ? undefined : idOfKey(call.repeatable.hash));
+    const event = {
       type,
       ...(id === undefined ? {} : { id }),
       ...(payload === undefined ? {} : { payload: fromWire(payload, "payload") }),
-    });
+    };
+    await actOnce(call, (instance) => instance.sendEvent(event));
     return { status: 204 };
   },
 });

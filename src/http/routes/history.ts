@@ -1,8 +1,7 @@
-import type { HistoryPage } from "../../workflows/history-page.ts";
 import { present } from "../present.ts";
 import { type PageRequest, readPage } from "../read-page.ts";
 import { defineRoute } from "../route.ts";
-import { arrayOf, component, objectOf } from "../schema.ts";
+import { arrayOf, component, nullable, objectOf } from "../schema.ts";
 import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NEXT_CURSOR, ORDER, TIME, UNREADABLE, VALUE } from "../schemas.ts";
 import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource, ROLLBACK, STATUS } from "./instance-schemas.ts";
 
@@ -49,8 +48,15 @@ const EARLIER_RUN = component(
 );
 
 const ABOUT = objectOf(
-  { run: { type: "integer", description: "The run that it is in." }, earlierRuns: arrayOf(EARLIER_RUN) },
-  ["run", "earlierRuns"],
+  {
+    run: { type: "integer", description: "The run that it is in." },
+    earlierRuns: { ...arrayOf(EARLIER_RUN), description: "Oldest first; at most 100, and fewer where they are large." },
+    runsCursor: {
+      ...nullable({ type: "integer" }),
+      description: "For runsAfter, where there are more earlier runs; else null.",
+    },
+  },
+  ["run", "earlierRuns", "runsCursor"],
 );
 
 const PAGE = objectOf({ ...ABOUT.properties, entries: arrayOf(ENTRY), cursor: NEXT_CURSOR }, [
@@ -74,6 +80,12 @@ export const readHistory = defineRoute({
     order: { ...ORDER, description: "Default: oldest." },
     limit: { ...LIMIT, description: `Default: ${USUAL_LIMIT}.` },
     cursor: CURSOR,
+    runsAfter: {
+      type: "integer",
+      minimum: 0,
+      maximum: 1_000_000_000,
+      description: "Earlier runs after this one. Default: from the first.",
+    },
   },
   answers: {
     200: {
@@ -85,13 +97,14 @@ export const readHistory = defineRoute({
   handle: async ({ host, params, query, show }) => {
     const { limit = USUAL_LIMIT, ...filter } = query;
     const instance = host.instance(params);
-    let about: Pick<HistoryPage, "run" | "earlierRuns"> | undefined;
+    let about: unknown;
     const read = async (request: PageRequest) => {
-      const { entries: items, cursor, run, earlierRuns } = await instance.history({ ...filter, ...request });
-      about ??= { run, earlierRuns };
-      return { items, cursor };
+      const { entries: items, cursor, ...rest } = await instance.history({ ...filter, ...request });
+      const first = about === undefined;
+      about ??= present(ABOUT, rest, show);
+      return { items, cursor, ...(first ? { length: JSON.stringify(about).length } : {}) };
     };
     const { items: entries, cursor } = await readPage({ ...filter, limit }, read, (one) => present(ENTRY, one, show));
-    return { status: 200, body: { ...(present(ABOUT, about, show) as object), entries, cursor } };
+    return { status: 200, body: { ...(about as object), entries, cursor } };
   },
 });

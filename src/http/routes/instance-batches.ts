@@ -1,3 +1,5 @@
+import type { InstanceRun } from "../../store/instance-records.ts";
+import { deleteBatch as deleteBatchOf } from "../../workflows/delete-batch.ts";
 import type { RestartOptions } from "../../workflows/restart-options.ts";
 import { MOST_IN_BATCH } from "../../workflows/workflow-settings.ts";
 import { present } from "../present.ts";
@@ -19,6 +21,11 @@ const DELETED = objectOf(
   ["deleted", "errors"],
 );
 
+type Runs = Readonly<Record<string, InstanceRun>>;
+
+/** Of what wasn't there when the request was first sent. */
+const NO_RUN: InstanceRun = { ref: "", run: 0 };
+
 export const deleteBatch = defineRoute({
   method: "POST",
   path: "/workflows/{workflowName}/instances/batch/delete",
@@ -29,11 +36,27 @@ export const deleteBatch = defineRoute({
   resource: workflowResource,
   params: { workflowName: NAME },
   body: objectOf({ ids: { type: "array", items: NAME, minItems: 1, maxItems: MOST_IN_BATCH } }, ["ids"]),
+  repeatable: true,
   answers: { 200: { description: "What was done.", schema: DELETED } },
-  errors: [404],
-  handle: async ({ host, params, body, show }) => {
-    const deleted = await host.workflow(params.workflowName).binding.deleteBatch(body.ids);
-    return { status: 200, body: present(DELETED, deleted, show) };
+  errors: [404, 409],
+  handle: async ({ host, params: { workflowName }, body: { ids }, repeatable, show }) => {
+    const { runtime, registered } = host.workflow(workflowName);
+    const deleteAll = async (runs?: Runs) => {
+      const only = runs === undefined ? undefined : (id: string) => runs[id] ?? NO_RUN;
+      return present(DELETED, await deleteBatchOf(runtime, registered, ids, { only }), show);
+    };
+    const find = async (): Promise<Runs> => {
+      const names = ids.map((id) => ({ namespace: runtime.namespace, name: registered.name, id }));
+      const found = await runtime.store.instances.statements.find(names);
+      return Object.fromEntries(
+        found.flatMap((one) => (one === null ? [] : [[one.id, { ref: one.ref, run: one.run }]])),
+      );
+    };
+    const deleted =
+      repeatable === null
+        ? await deleteAll()
+        : await repeatable.once({ find, perform: deleteAll, refuse: () => deleteAll() });
+    return { status: 200, body: deleted };
   },
 });
 

@@ -3,6 +3,7 @@ import { present } from "../present.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { type FromSchema, objectOf, type Schema } from "../schema.ts";
 import { DONE, NAME } from "../schemas.ts";
+import { actOnce } from "./act-once.ts";
 import { INSTANCE, INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
 
 export const getInstance = defineRoute({
@@ -30,10 +31,11 @@ export const deleteInstance = defineRoute({
   operation: "manage",
   resource: instanceResource,
   params: INSTANCE_PARAMS,
+  repeatable: true,
   answers: DONE,
-  errors: [404],
-  handle: async ({ host, params }) => {
-    await host.instance(params).delete();
+  errors: [404, 409],
+  handle: async (call) => {
+    await actOnce(call, (instance) => instance.delete());
     return { status: 204 };
   },
 });
@@ -45,6 +47,8 @@ function defineAction<const Body extends Schema = Record<never, never>>(action: 
   readonly summary: string;
   readonly body?: Body;
   readonly errors: readonly number[];
+  /** Whether an `Idempotency-Key` makes it repeatable. */
+  readonly repeatable?: boolean;
   act(instance: InstanceHandle, body: FromSchema<Body>): Promise<void>;
 }): Route {
   const { path, act, ...rest } = action;
@@ -57,8 +61,8 @@ function defineAction<const Body extends Schema = Record<never, never>>(action: 
     params: INSTANCE_PARAMS,
     bodyOptional: true,
     answers: DONE,
-    handle: async ({ host, params, body }) => {
-      await act(host.instance(params), body);
+    handle: async (call) => {
+      await actOnce(call, (instance) => act(instance, call.body));
       return { status: 204 };
     },
   });
@@ -68,6 +72,7 @@ export const pauseInstance = defineAction({
   path: "pause",
   name: "pauseInstance",
   summary: "Lets running steps end and begins no others.",
+  repeatable: true,
   errors: [404, 409],
   act: (instance) => instance.pause(),
 });
@@ -76,6 +81,7 @@ export const resumeInstance = defineAction({
   path: "resume",
   name: "resumeInstance",
   summary: "Goes on with a paused instance. Does nothing where it isn't paused.",
+  repeatable: true,
   errors: [404, 409],
   act: (instance) => instance.resume(),
 });
@@ -88,6 +94,7 @@ export const terminateInstance = defineAction({
     { rollback: { type: "boolean", description: "Steps that have a rollback are taken back. Default: no." } },
     [],
   ),
+  repeatable: true,
   errors: [404, 409],
   act: (instance, body) => instance.terminate(body),
 });

@@ -3,7 +3,7 @@ import { present } from "../present.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { arrayOf, component, objectOf } from "../schema.ts";
 import { DONE, MAYBE_TIME, NAME } from "../schemas.ts";
-import { INSTANCE_REFERENCE } from "./instance-schemas.ts";
+import { INSTANCE_REFERENCE, workflowResource } from "./instance-schemas.ts";
 
 const PARAMS = { workflowName: NAME, scheduleName: NAME } as const;
 const PATH = "/schedules/{workflowName}/{scheduleName}";
@@ -77,6 +77,8 @@ export const runSchedule = defineRoute({
   summary: "Creates an instance as the schedule would, now; its own times stay as they are.",
   operation: "operate",
   resource: scheduleResource,
+  alsoNeeds: "create",
+  alsoAbout: workflowResource,
   params: PARAMS,
   answers: { 201: { description: "It is stored.", schema: INSTANCE_REFERENCE } },
   errors: [404],

@@ -6,6 +6,7 @@ import type { Engine, EngineTransaction, Migrator, Wakeups } from "../engine.ts"
 import type { ForeignInsert } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hook-records.ts";
 import type { AppliedMigration, Migration } from "../migration.ts";
+import type { RequestStatements } from "../request-statements.ts";
 import type { Codec } from "./codec.ts";
 import { CodecHookStatements } from "./codec-hooks.ts";
 import { CodecInstanceStatements } from "./codec-instances.ts";
@@ -34,6 +35,8 @@ class CodecEngine implements Engine {
   readonly schedules: CodecScheduleStatements;
   readonly streams: CodecStreamStatements;
   readonly subjects: CodecSubjectStatements;
+  /** Hashes, ids and codes: there is nothing to hide. */
+  readonly requests: RequestStatements;
   readonly wakeups: Wakeups;
   readonly schemaMigrations: readonly Migration[];
   readonly flushesInFlight: number;
@@ -51,6 +54,7 @@ class CodecEngine implements Engine {
     this.schedules = new CodecScheduleStatements(inner.schedules, codec);
     this.streams = new CodecStreamStatements(inner.streams, codec);
     this.subjects = new CodecSubjectStatements(inner.subjects, codec);
+    this.requests = inner.requests;
     this.#inner = inner;
     this.#codec = codec;
   }

@@ -20,6 +20,7 @@ import type {
   InstanceName,
   InstancePosition,
   InstanceRecord,
+  InstanceTarget,
   LoadedEvents,
   LoadRequest,
   NamedRun,
@@ -28,6 +29,7 @@ import type {
   Reacquisition,
   RenewedInstance,
   RestartRequest,
+  RunRange,
 } from "../instance-records.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
 import type { AdmitRequest, LineScope } from "../line-records.ts";
@@ -127,20 +129,20 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.sendEvents(await Promise.all(events.map((event) => this.#values.encodeEvent(event))));
   }
 
-  pause(instance: InstanceName): Promise<InstanceChange> {
+  pause(instance: InstanceTarget): Promise<InstanceChange> {
     return this.#change(this.#inner.pause(instance));
   }
 
-  resume(instance: InstanceName): Promise<InstanceChange> {
+  resume(instance: InstanceTarget): Promise<InstanceChange> {
     return this.#change(this.#inner.resume(instance));
   }
 
   /** What is triggered with it must be encoded before: for the run that there is, and again if it is another by then. */
-  terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+  terminate(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
     return this.#end("terminate", instance, hook);
   }
 
-  rollBack(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+  rollBack(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
     return this.#end("rollBack", instance, hook);
   }
 
@@ -176,7 +178,7 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#change(this.#inner.restart(instance, { ...request, params }));
   }
 
-  delete(instance: InstanceName): Promise<InstanceChange> {
+  delete(instance: InstanceTarget): Promise<InstanceChange> {
     return this.#change(this.#inner.delete(instance));
   }
 
@@ -210,8 +212,8 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#values.decodeHistory({ ...filter.instance, ref: filter.ref }, await this.#inner.history(filter));
   }
 
-  async pastRuns(instance: NamedInstance): Promise<PastRun[]> {
-    const runs = await this.#inner.pastRuns(instance);
+  async pastRuns(instance: NamedInstance, range?: RunRange): Promise<PastRun[]> {
+    const runs = await this.#inner.pastRuns(instance, range);
     return Promise.all(runs.map((run) => this.#values.decodeEnd(instance, run)));
   }
 

@@ -12,6 +12,7 @@ import type { PostgresClient, PostgresPool } from "./driver.ts";
 import { PostgresHookStatements } from "./hook-statements.ts";
 import { PostgresInstanceStatements } from "./instance-statements.ts";
 import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
+import { PostgresRequestStatements } from "./request-statements.ts";
 import { PostgresScheduleStatements } from "./schedule-statements.ts";
 import { schemaMigrations } from "./schema/index.ts";
 import { foreignInsertHook } from "./sql/foreign-insert-hook.ts";
@@ -38,6 +39,7 @@ export class PostgresEngine implements Engine {
   readonly schedules: PostgresScheduleStatements;
   readonly subjects: PostgresSubjectStatements;
   readonly streams: PostgresStreamStatements;
+  readonly requests: PostgresRequestStatements;
   readonly wakeups: PostgresWakeups;
   readonly schemaMigrations: ReturnType<typeof schemaMigrations>;
   readonly #connection: Connection;
@@ -69,6 +71,7 @@ export class PostgresEngine implements Engine {
     this.schedules = new PostgresScheduleStatements(this.#connection, clock, prefix);
     this.subjects = new PostgresSubjectStatements(this.#connection, clock, prefix, this.wakeups);
     this.streams = new PostgresStreamStatements(this.#connection, clock, prefix);
+    this.requests = new PostgresRequestStatements(this.#connection, clock, prefix);
     this.schemaMigrations = schemaMigrations(prefix);
   }
 

@@ -156,5 +156,7 @@ export function eventColumns(events: readonly EventInsert[]): unknown[] {
     textArray(events.map(({ type }) => type)),
     textArray(events.map(({ payload }) => payload)),
     integerArray(events.map(({ maxPending }) => maxPending ?? null)),
+    textArray(events.map(({ only }) => only?.ref ?? null)),
+    integerArray(events.map(({ only }) => only?.run ?? null)),
   ];
 }

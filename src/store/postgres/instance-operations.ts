@@ -8,9 +8,11 @@ import type {
   InstanceName,
   InstancePosition,
   InstanceRecord,
+  InstanceTarget,
   PastRun,
   ProgressRange,
   RestartRequest,
+  RunRange,
 } from "../instance-records.ts";
 import { UNFINISHED_STATUSES } from "../instance-records.ts";
 import { toHistoryEntry, toInstanceCount, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
@@ -46,25 +48,25 @@ const MOST_ROWS = 5000;
 
 /** How people look at instances, and what they do to them. */
 export class PostgresInstanceOperations extends PostgresStatements {
-  pause(instance: InstanceName): Promise<InstanceChange> {
+  pause(instance: InstanceTarget): Promise<InstanceChange> {
     return this.#change("pause", instance);
   }
 
-  resume(instance: InstanceName): Promise<InstanceChange> {
+  resume(instance: InstanceTarget): Promise<InstanceChange> {
     return this.#change("resume", instance);
   }
 
-  terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+  terminate(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
     return this.#end("terminate", instance, hook);
   }
 
-  rollBack(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+  rollBack(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
     return this.#end("rollBack", instance, hook);
   }
 
   async #end(
     kind: "terminate" | "rollBack",
-    instance: InstanceName,
+    instance: InstanceTarget,
     hook?: (run: number) => HookInsert,
   ): Promise<InstanceChange> {
     if (hook === undefined) return this.#change(kind, instance);
@@ -95,9 +97,13 @@ export class PostgresInstanceOperations extends PostgresStatements {
   }
 
   /** Two statements: the second sees what was written while the first waited for the row. */
-  async delete({ namespace, name, id }: InstanceName): Promise<InstanceChange> {
+  async delete({ namespace, name, id, only }: InstanceTarget): Promise<InstanceChange> {
     return inTransactionOf(this.connection, async (client) => {
-      const { rows } = await this.run(deleteInstance, [this.now(), namespace, name, id], client);
+      const { rows } = await this.run(
+        deleteInstance,
+        [this.now(), namespace, name, id, only?.ref ?? null, only?.run ?? null],
+        client,
+      );
       if (rows[0] === undefined) return { changed: false, instance: null };
       const instance = toInstanceRecord(rows[0]);
       await this.run(deleteBelongings, [instance.ref], client);
@@ -144,8 +150,8 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return rows.map(toHistoryEntry);
   }
 
-  async pastRuns({ ref }: { readonly ref: string }): Promise<PastRun[]> {
-    const { rows } = await this.run(readPastRuns, [ref]);
+  async pastRuns({ ref }: { readonly ref: string }, range?: RunRange): Promise<PastRun[]> {
+    const { rows } = await this.run(readPastRuns, [ref, range?.after ?? 0, range?.limit ?? null]);
     return rows.map(toPastRun);
   }
 
@@ -175,8 +181,11 @@ export class PostgresInstanceOperations extends PostgresStatements {
 
   async #change(
     kind: InstanceChangeKind,
-    { namespace, name, id }: InstanceName,
-    { more = [], on }: { readonly more?: readonly unknown[]; readonly on?: PostgresQueryable | undefined } = {},
+    { namespace, name, id, only }: InstanceTarget,
+    {
+      more = [only?.ref ?? null, only?.run ?? null],
+      on,
+    }: { readonly more?: readonly unknown[]; readonly on?: PostgresQueryable | undefined } = {},
   ): Promise<InstanceChange> {
     const values = [this.now(), namespace, name, id, ...more];
     return toChange((await this.connection.run(changeInstance(this.schema, kind), values, on)).rows[0]);

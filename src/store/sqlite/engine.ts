@@ -13,6 +13,7 @@ import { isBusy, toStoreError } from "./errors.ts";
 import { EventLoopTurns } from "./event-loop-turns.ts";
 import { SqliteHookStatements } from "./hook-statements.ts";
 import { SqliteInstanceStatements } from "./instance-statements.ts";
+import { SqliteRequestStatements } from "./request-statements.ts";
 import { SqliteScheduleStatements } from "./schedule-statements.ts";
 import { schemaMigrations } from "./schema/index.ts";
 import { MIGRATIONS_TABLE } from "./schema/migrations.ts";
@@ -53,6 +54,7 @@ export class SqliteEngine implements Engine {
   readonly schedules: SqliteScheduleStatements;
   readonly subjects: SqliteSubjectStatements;
   readonly streams: SqliteStreamStatements;
+  readonly requests: SqliteRequestStatements;
   readonly wakeups: SqliteEngineOptions["wakeups"];
   readonly schemaMigrations = schemaMigrations;
   readonly #driver: SqliteDriver;
@@ -83,6 +85,7 @@ export class SqliteEngine implements Engine {
     this.schedules = new SqliteScheduleStatements(access, this.instances);
     this.subjects = new SqliteSubjectStatements(access);
     this.streams = new SqliteStreamStatements(access);
+    this.requests = new SqliteRequestStatements(access);
   }
 
   async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {

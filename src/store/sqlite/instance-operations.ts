@@ -8,10 +8,13 @@ import type {
   InstanceName,
   InstancePosition,
   InstanceRecord,
+  InstanceRun,
+  InstanceTarget,
   KeptEntries,
   PastRun,
   ProgressRange,
   RestartRequest,
+  RunRange,
 } from "../instance-records.ts";
 import { toHistoryEntry, toInstanceCount, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
 import { WorkClass } from "../work-class.ts";
@@ -50,15 +53,15 @@ export class SqliteInstanceOperations {
     this.driver = access.driver;
   }
 
-  async pause(instance: InstanceName): Promise<InstanceChange> {
+  async pause(instance: InstanceTarget): Promise<InstanceChange> {
     return this.#change(instance, () => this.driver.all(PAUSE_INSTANCE, keyOf(instance)));
   }
 
-  async resume(instance: InstanceName): Promise<InstanceChange> {
+  async resume(instance: InstanceTarget): Promise<InstanceChange> {
     return this.#change(instance, (now) => this.driver.all(RESUME_INSTANCE, [now, ...keyOf(instance)]));
   }
 
-  async terminate(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+  async terminate(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
     return this.#change(instance, (now) => {
       const terminated = this.driver.all(TERMINATE_INSTANCE, [now, ...keyOf(instance)]);
       if (hook === undefined) return terminated;
@@ -67,7 +70,7 @@ export class SqliteInstanceOperations {
     });
   }
 
-  async rollBack(instance: InstanceName, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+  async rollBack(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
     return this.#change(instance, (now) => {
       const changed = this.driver.all(ROLL_BACK_INSTANCE, [now, ...keyOf(instance)]);
       if (hook === undefined) return changed;
@@ -89,7 +92,7 @@ export class SqliteInstanceOperations {
     });
   }
 
-  async delete(instance: InstanceName): Promise<InstanceChange> {
+  async delete(instance: InstanceTarget): Promise<InstanceChange> {
     return this.#change(instance, () => {
       const deleted = this.driver.all(DELETE_INSTANCE, keyOf(instance));
       for (const row of deleted) {
@@ -140,8 +143,9 @@ export class SqliteInstanceOperations {
     return rows.map(toHistoryEntry);
   }
 
-  async pastRuns({ ref }: { readonly ref: string }): Promise<PastRun[]> {
-    const rows = await this.access.read(() => this.driver.all(READ_PAST_RUNS, [ref]));
+  async pastRuns({ ref }: { readonly ref: string }, range?: RunRange): Promise<PastRun[]> {
+    const { after = 0, limit = -1 } = range ?? {};
+    const rows = await this.access.read(() => this.driver.all(READ_PAST_RUNS, [ref, after, limit]));
     return rows.map(toPastRun);
   }
 
@@ -160,8 +164,11 @@ export class SqliteInstanceOperations {
   }
 
   /** `write` gives the instance if its state allowed the change. */
-  #change(instance: InstanceName, write: (now: number) => Row[]): Promise<InstanceChange> {
+  #change(instance: InstanceTarget, write: (now: number) => Row[]): Promise<InstanceChange> {
     return this.access.write(() => {
+      if (instance.only !== undefined && !isIn(this.#get(instance), instance.only)) {
+        return { changed: false, instance: null };
+      }
       const now = this.access.now();
       const [before] = this.driver.all(INSTANCE_PLACE, keyOf(instance));
       const [row] = write(now);
@@ -186,6 +193,11 @@ export class SqliteInstanceOperations {
     const [row] = this.driver.all(GET_INSTANCE, keyOf(instance));
     return row ? toInstanceRecord(row) : null;
   }
+}
+
+/** Whether this is the instance, in the run, that something is to be done to. */
+export function isIn(instance: Pick<InstanceRun, "ref" | "run"> | null, only: InstanceRun): boolean {
+  return instance?.ref === only.ref && Number(instance.run) === only.run;
 }
 
 export function keyOf({ namespace, name, id }: InstanceName): SqliteValue[] {

@@ -30,7 +30,7 @@ import type { SqliteAccess } from "./access.ts";
 import { SqliteAdmission } from "./admission.ts";
 import { commitInstance } from "./commit-instance.ts";
 import type { SqliteValue } from "./driver.ts";
-import { keyOf, SqliteInstanceOperations } from "./instance-operations.ts";
+import { isIn, keyOf, SqliteInstanceOperations } from "./instance-operations.ts";
 import { joinLine, toPlace } from "./lines.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import { CLAIM_INSTANCES } from "./sql/claim-instances.ts";
@@ -272,6 +272,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     const [recipient] = this.driver.all(FIND_RECIPIENT, keyOf(event));
     if (recipient === undefined) return { result: "missing" };
     const { ref, run, sequence } = recipient as { ref: string; run: number; sequence: number };
+    if (event.only !== undefined && !isIn({ ref, run }, event.only)) return { result: "missing" };
     if (recipient.outcome !== null) {
       const known = this.driver.all(FIND_EVENT, [ref, run, event.eventId]).length > 0; // sent again: it came in time
       return known ? { result: "known", ref } : { result: "finished" };

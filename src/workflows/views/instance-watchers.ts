@@ -9,6 +9,8 @@ const FIRST_POLL_MS = 100;
 const LONGEST_POLL_MS = 2000;
 /** What is heard within this time is looked for together. */
 const GATHER_MS = 5;
+/** Pages of journals that are read at once, by all who follow instances: each may be large. */
+const MOST_READS = 4;
 
 /** Somebody who wants to know when something happens to an instance. */
 export class InstanceWatcher {
@@ -52,6 +54,8 @@ export class InstanceWatchers {
   readonly #timer: EarliestTimer;
   readonly #names: readonly string[];
   readonly #watchers = new Map<string, Set<InstanceWatcher>>();
+  readonly #waitingReads: (() => void)[] = [];
+  #reads = 0;
   #interval = FIRST_POLL_MS;
   #polling = false;
   #unlisten: (() => void) | undefined;
@@ -84,6 +88,19 @@ export class InstanceWatchers {
     const told = watcher.wait();
     if (watcher.waiting && !this.#store.work.alone) this.#timer.after(FIRST_POLL_MS);
     await told;
+  }
+
+  /** Reads a page when there is room for it. */
+  async reading<Page>(read: () => Promise<Page>): Promise<Page> {
+    if (this.#reads >= MOST_READS) await new Promise<void>((resolve) => this.#waitingReads.push(resolve));
+    else this.#reads += 1;
+    try {
+      return await read();
+    } finally {
+      const next = this.#waitingReads.shift(); // which takes our place
+      if (next === undefined) this.#reads -= 1;
+      else next();
+    }
   }
 
   /** This process has done something to it. */

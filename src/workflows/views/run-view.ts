@@ -24,7 +24,7 @@ export async function findRun(
   run: number,
 ): Promise<RunView> {
   if (run === 1 && record.run === 1) return { ...record, queuedAt: record.createdAt };
-  const past = await statements.pastRuns(record);
+  const past = await statements.pastRuns(record, { after: run - 2, limit: 2 });
   const before = past.find((one) => one.run === run - 1);
   const queuedAt = before?.finishedAt ?? before?.startedAt ?? record.createdAt;
   return { params: record.params, ...(past.find((one) => one.run === run) ?? record), queuedAt };

@@ -1,4 +1,4 @@
-import type { InstanceName, InstanceRecord, InstanceStatus } from "../../store/instance-records.ts";
+import type { HistoryEntry, InstanceName, InstanceRecord, InstanceStatus } from "../../store/instance-records.ts";
 import { decodeValue } from "../../values/index.ts";
 import { notFound } from "../not-found.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
@@ -11,8 +11,11 @@ import { endOfRun, findRun, type RunView } from "./run-view.ts";
 
 type Result = IteratorResult<WorkflowInstanceEvent, void>;
 
-/** Entries that are read at once: so much is held in memory for a reader that is slow. */
-const PAGE = 50;
+/** Entries that are read at once: fewer where they are large. */
+const FIRST_PAGE = 16;
+const LARGEST_PAGE = 50;
+/** Characters of stored values that are held in memory for a reader that is slow. What is beyond them is read again later. */
+const MOST_HELD = 32 * 1024;
 
 /** Seen at the end of a journal, and not stored: in these slots of its last entry, each told at most once. */
 const STATUS_EVENTS: Partial<Record<InstanceStatus, { slot: number; type: EventDetails["type"] }>> = {
@@ -36,6 +39,7 @@ export class Subscription implements WorkflowInstanceSubscription {
   #cursor: number;
   #run: number;
   #position = 0;
+  #limit = FIRST_PAGE;
   #events = new JournalEvents();
   #buffer: WorkflowInstanceEvent[] = [];
   #over = false;
@@ -100,25 +104,29 @@ export class Subscription implements WorkflowInstanceSubscription {
     const view = await findRun(statements, record, this.#run);
     this.#tellBeginning(view);
     const after = { run: this.#run, position: this.#position };
-    const entries = await statements.history({
-      ref: record.ref,
-      instance: record,
-      run: this.#run,
-      after,
-      order: "oldest",
-      limit: PAGE,
-      dropped: true,
-    });
-    for (const entry of entries) {
-      this.#position = entry.position;
-      for (const event of this.#events.tell(entry)) this.#tell(entry.position, entry.at, event);
-    }
-    if (entries.length === PAGE) return true;
+    const order = "oldest" as const;
+    const page = { ref: record.ref, instance: record, run: this.#run, after, order, limit: this.#limit, dropped: true };
+    const entries = await this.#runtime.watchers.reading(() => statements.history(page));
+    if (this.#take(entries) < entries.length || entries.length === page.limit) return true;
     const end = endOfRun(view);
     if (end !== null) this.#tellEnd(end, record.run);
     else if (record.run > this.#run) this.#beginRun(this.#run + 1);
     else return this.#settle(record, entries.length > 0);
     return true;
+  }
+
+  /** Tells as many entries as may be held, and gives how many those are. */
+  #take(entries: readonly HistoryEntry[]): number {
+    let [taken, held] = [0, 0];
+    for (const entry of entries) {
+      held += (entry.value?.length ?? 0) + (entry.eventPayload?.length ?? 0);
+      if (held > MOST_HELD && taken > 0) break;
+      this.#position = entry.position;
+      for (const event of this.#events.tell(entry)) this.#tell(entry.position, entry.at, event);
+      taken += 1;
+    }
+    if (taken > 0) this.#limit = Math.min(Math.max(Math.ceil((MOST_HELD * taken) / (held + 1)), 1), LARGEST_PAGE);
+    return taken;
   }
 
   #tellBeginning({ queuedAt, startedAt, params }: RunView): void {

@@ -5,6 +5,7 @@ import { debounce } from "./debounce.ts";
 import { hooks } from "./hooks.ts";
 import { instanceTraits } from "./instance-traits.ts";
 import { lines } from "./lines.ts";
+import { requests } from "./requests.ts";
 import { rollbacks } from "./rollbacks.ts";
 import { schedules } from "./schedules.ts";
 import { stepStarts } from "./step-starts.ts";
@@ -28,5 +29,6 @@ export function schemaMigrations(schema: SchemaPrefix): Migration[] {
     { owner: "perdure", number: 10, name: "debounce", breaking: false, sql: debounce(schema) },
     { owner: "perdure", number: 11, name: "step starts", breaking: false, sql: stepStarts(schema) },
     { owner: "perdure", number: 12, name: "subject starts", breaking: false, sql: subjectStarts(schema) },
+    { owner: "perdure", number: 13, name: "requests", breaking: false, sql: requests(schema) },
   ];
 }

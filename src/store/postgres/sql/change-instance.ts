@@ -63,7 +63,7 @@ export function changeInstance(schema: SchemaPrefix, kind: InstanceChangeKind): 
     text: `
 with clock as materialized (select ${NOW} as now),
 target as materialized (
-  select * from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4 for update
+  select * from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4${kind === "restart" ? "" : ` and ${isWantedRun(5)}`} for update
 ),
 ${kind === "restart" ? keepPastRun(schema, allowed) : kind === "rollBack" ? lookForTraces(schema) : ""}changed as (
   update ${schema}instance as instance set
@@ -74,6 +74,12 @@ ${kind === "restart" ? keepPastRun(schema, allowed) : kind === "rollBack" ? look
 )${kind === "pause" ? "" : tellLines(schema)}
 ${TELL_CHANGE}`,
   };
+}
+
+/** Whether the instance is in the run that the change is for; it is, where that doesn't matter. */
+export function isWantedRun(firstParameter: number): string {
+  const [ref, run] = [`$${firstParameter}::text`, `$${firstParameter + 1}::int`];
+  return `(${ref} is null or (instance.ref = ${ref} and instance.run = ${run}))`;
 }
 
 /** The instance after the change, or as it was. */

@@ -1,3 +1,4 @@
+import { isWantedRun } from "./change-instance.ts";
 import { deleteLabels } from "./delete-labels.ts";
 import { RECORD } from "./instance-record.ts";
 import { markDeleted, UNDER_WAY_MS } from "./mark-deleted.ts";
@@ -15,6 +16,7 @@ export function deleteInstance(schema: SchemaPrefix): Statement {
 with clock as materialized (select ${NOW} as now),
 gone as (
   delete from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4
+    and ${isWantedRun(5)}
   returning instance.*
 ),
 marked as (${markDeleted(schema, UNDER_WAY_MS)}),

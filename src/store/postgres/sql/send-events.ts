@@ -20,7 +20,7 @@ export function sendEvents(schema: SchemaPrefix): Statement {
 with clock as materialized (select ${NOW} as now),
 item as materialized (
   select item.*, named.ref
-  from ${placedBatch(2, { ...names, event_id: text, type: text, payload: "json", max_pending: "integer" })} as item
+  from ${placedBatch(2, { ...names, event_id: text, type: text, payload: "json", max_pending: "integer", only_ref: text, only_run: "integer" })} as item
   cross join lateral (
     select instance.ref from ${schema}instance as instance where ${isNamedBy("instance", "item")} limit 1
   ) as named
@@ -29,6 +29,7 @@ locked as materialized (
   select item.*, instance.run, instance.wakes, instance.outcome is not null as finished
   from (select * from item order by item.ref, item.place) as item
   join ${schema}instance as instance on ${isInstanceOf("instance", "item")}
+    and (item.only_ref is null or (instance.ref = item.only_ref and instance.run = item.only_run))
   for update of instance
 ),
 addressed as materialized (

@@ -4,6 +4,7 @@ import { DEBOUNCE } from "./debounce.ts";
 import { HOOKS } from "./hooks.ts";
 import { INSTANCE_TRAITS } from "./instance-traits.ts";
 import { LINES } from "./lines.ts";
+import { REQUESTS } from "./requests.ts";
 import { ROLLBACKS } from "./rollbacks.ts";
 import { SCHEDULES } from "./schedules.ts";
 import { STEP_STARTS } from "./step-starts.ts";
@@ -26,4 +27,5 @@ export const schemaMigrations: readonly Migration[] = [
   { owner: "perdure", number: 10, name: "debounce", breaking: false, sql: DEBOUNCE },
   { owner: "perdure", number: 11, name: "step starts", breaking: false, sql: STEP_STARTS },
   { owner: "perdure", number: 12, name: "subject starts", breaking: false, sql: SUBJECT_STARTS },
+  { owner: "perdure", number: 13, name: "requests", breaking: false, sql: REQUESTS },
 ];

@@ -1,0 +1,51 @@
+import { MOST_FORGOTTEN } from "../../request-statements.ts";
+import { NOW, type SchemaPrefix, type Statement } from "./statement.ts";
+
+/** One that expired gives way to a new one. Gives nothing where one is remembered. Index: request_pkey. */
+export function beginRequest(schema: SchemaPrefix): Statement {
+  return {
+    name: "begin_request",
+    text: `
+insert into ${schema}request as request (namespace, key, fingerprint, target, answer, expires_at)
+select $2, $3, $4, $5, null, ${NOW} + $6::bigint
+on conflict (namespace, key) do update
+set fingerprint = excluded.fingerprint, target = excluded.target, answer = null, expires_at = excluded.expires_at
+where request.expires_at <= ${NOW}
+returning request.fingerprint, request.target, request.answer`,
+  };
+}
+
+/** Index: request_pkey. */
+export function findRequest(schema: SchemaPrefix): Statement {
+  return {
+    name: "find_request",
+    text: `
+select request.fingerprint, request.target, request.answer from ${schema}request as request
+where request.namespace = $2 and request.key = $3 and request.expires_at > ${NOW}`,
+  };
+}
+
+/** Indexes: request_pkey, request_expiry. */
+export function finishRequest(schema: SchemaPrefix): Statement {
+  return {
+    name: "finish_request",
+    text: `
+with expired as materialized (
+  select request.namespace, request.key from ${schema}request as request
+  where request.expires_at <= ${NOW} order by request.expires_at limit ${MOST_FORGOTTEN} for update skip locked
+),
+forgotten as (
+  delete from ${schema}request as request using expired where request.namespace = expired.namespace and request.key = expired.key
+)
+update ${schema}request as request set answer = $4 where request.namespace = $2 and request.key = $3 and request.expires_at > ${NOW}`,
+  };
+}
+
+/** Index: request_pkey. */
+export function forgetRequest(schema: SchemaPrefix): Statement {
+  return {
+    name: "forget_request",
+    text: `
+delete from ${schema}request as request where request.namespace = $1 and request.key = $2 and request.answer is null`,
+  };
+}
