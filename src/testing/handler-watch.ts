@@ -1,19 +1,28 @@
 import { setTimeout } from "node:timers";
+import { PerdureError } from "../errors.ts";
 import { settle } from "./controlled-clock.ts";
+import { RealActivity } from "./real-activity.ts";
 
 /** Taken at once: test runners replace the timers by fake ones. */
 const realTimeout = setTimeout;
 
 type Handler = (...parameters: never[]) => unknown;
 
-/** How long a handler may take to do something that isn't seen from here, such as to read a file. */
+/** How long code may take to do something that isn't seen from here, such as to compute a hash in another thread. */
 const PATIENCE_MS = 50;
+/** How long `advance` waits for code that has timers, files or connections open and does nothing else. */
+const LONGEST_WAIT_MS = 2000;
+/** After so long without anything to wait for, `runUntilIdle` says what it waits for, and throws. */
+const STUCK_MS = 3000;
+/** The same while timers, files or connections are open: they may still bring something. */
+const LONG_STUCK_MS = 60_000;
 
 /** What else runs in a process. */
 export interface OtherWork {
   /** How many wait for time to pass, or for something to arrive, and do nothing else. */
   readonly waiting: number;
-  readonly busy: number;
+  /** Names those that do something. */
+  readonly busy: readonly string[];
 }
 
 interface HandlerWatchOptions {
@@ -22,28 +31,33 @@ interface HandlerWatchOptions {
   /** Counts the answers that its process got from the database. */
   readonly replies: () => number;
   readonly others: () => OtherWork;
+  /** Whether its process is dead, and with it what still seems to run. */
+  readonly isDead: () => boolean;
 }
 
 /** Knows which handlers run, and tells those that wait for time to pass from those that are busy. */
 export class HandlerWatch {
   readonly #options: HandlerWatchOptions;
-  #running = 0;
+  readonly #real = new RealActivity();
+  readonly #running = new Map<symbol, string>();
   #startsAndEnds = 0;
-  /** The activity at which everything that ran was found to be waiting. */
-  #stalledAt = -1;
+  /** What ran when everything was found to be waiting; it isn't waited for again until something starts or ends. */
+  #stalled: string | null = null;
 
   constructor(options: HandlerWatchOptions) {
     this.#options = options;
   }
 
-  watch<Watched extends Handler>(handler: Watched): Watched {
+  /** `label` names the handler to a test that waits for it. */
+  watch<Watched extends Handler>(handler: Watched, label: string): Watched {
     const watched = async (...parameters: never[]) => {
+      const call = Symbol(label);
       this.#startsAndEnds++;
-      this.#running++;
+      this.#running.set(call, label);
       try {
         return await this.#options.enter(() => handler(...parameters));
       } finally {
-        this.#running--;
+        this.#running.delete(call);
         this.#startsAndEnds++;
       }
     };
@@ -51,32 +65,56 @@ export class HandlerWatch {
   }
 
   /**
-   * Resolves with `work`, or as soon as all that is left of it is known to wait for time to pass. With `untilStalled` also when
-   * what is left does nothing that we can see: then it waits for time too, or for the test.
+   * Resolves when `work` is over and nothing runs any more, or as soon as all that is left is known to wait for time to pass. With
+   * `untilStalled` also when what is left does nothing that we can see: then it waits for time too, or for the test. Without,
+   * that is waited for, and after a while rejected, with the names of what runs.
    */
   async untilWaiting(work: Promise<void>, { untilStalled }: { untilStalled: boolean }): Promise<void> {
     const progress = { over: false };
     const finished = work.finally(() => {
       progress.over = true;
     });
-    await Promise.race([finished, this.#untilWaiting(progress, untilStalled)]);
+    finished.catch(() => {}); // told below
+    let quietMs = 0;
+    for (;;) {
+      const before = this.#activity;
+      await settle();
+      if (this.#options.isDead()) break;
+      if (before !== this.#activity) {
+        quietMs = 0;
+        continue;
+      }
+      const { waiting, busy } = this.#options.others();
+      const running = [...this.#running.values(), ...busy];
+      if (running.length === 0 && (progress.over || waiting > 0)) break;
+      const state = `${this.#startsAndEnds} ${running.join()}`;
+      if (untilStalled && running.length > 0 && this.#stalled === state && !this.#real.active) break;
+      if (quietMs >= PATIENCE_MS && running.length > 0) {
+        const stalled = !this.#real.active || quietMs >= LONGEST_WAIT_MS;
+        if (stalled) this.#stalled = state;
+        if (stalled && untilStalled) break;
+        if (!untilStalled) this.#refuseStuck(quietMs, running);
+      }
+      await Promise.race([pause(PATIENCE_MS), progress.over ? pause(PATIENCE_MS) : finished.catch(() => {})]);
+      quietMs += PATIENCE_MS;
+    }
+    if (progress.over) await finished;
   }
 
   get #activity(): number {
     return this.#startsAndEnds + this.#options.replies();
   }
 
-  async #untilWaiting(progress: { readonly over: boolean }, untilStalled: boolean): Promise<void> {
-    while (!progress.over) {
-      const before = this.#activity;
-      await settle();
-      if (before !== this.#activity) continue;
-      const { waiting, busy } = this.#options.others();
-      const running = this.#running + busy;
-      if (running === 0 && waiting > 0) return;
-      if (untilStalled && running > 0 && this.#stalledAt === before) return;
-      await new Promise<void>((resolve) => realTimeout(resolve, PATIENCE_MS));
-      if (before === this.#activity && running > 0) this.#stalledAt = before;
-    }
+  #refuseStuck(quietMs: number, running: readonly string[]): void {
+    if (quietMs < (this.#real.active ? LONG_STUCK_MS : STUCK_MS)) return;
+    throw new PerdureError(
+      "testing.stuck",
+      `runUntilIdle() waits for ${running.join(", ")}, which has done nothing for ${quietMs / 1000} s. If it waits for the application's ` +
+        "time, such as a timeout, use advance(); if it waits for the test, let it go on first.",
+    );
   }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => realTimeout(resolve, milliseconds));
 }

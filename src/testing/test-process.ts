@@ -18,6 +18,8 @@ import { sqlite } from "../store/sqlite/index.ts";
 import { createAdapter, Store } from "../store/store.ts";
 import type { SubjectsDefinition, SubjectsOptions } from "../subjects/define-subjects.ts";
 import { earliest } from "../subjects/subject-schedule.ts";
+import { decodeValue, StreamReference } from "../values/index.ts";
+import type { HistoryItem } from "../workflows/history-page.ts";
 import type { WorkflowInstance } from "../workflows/instance.ts";
 import { InstanceHandle } from "../workflows/instance-handle.ts";
 import type { EnvOption } from "../workflows/registered-workflows.ts";
@@ -87,6 +89,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
       enter,
       replies: () => this.life.replies,
       others: () => this.#runningWorkflows(),
+      isDead: () => this.life.dead,
     });
     const connection = createProcessConnection(database, this.life, (perform) => options.commit(perform, this.life));
     const { engine } = sqlite(connection, { clock: this.#clock, randomness, logger }).store;
@@ -101,7 +104,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
       (code) => this.#workflowCode.run(true, () => enter(code)),
       options.rehearse,
     );
-    const endingHooks = new Map(Array.from(registered.endingHooks, ([name, hook]) => [name, this.#watch(hook)]));
+    const endingHooks = new Map(Array.from(registered.endingHooks, ([name, hook]) => [name, this.#watch(name, hook)]));
     const parts = buildParts(
       definition,
       undefined,
@@ -126,6 +129,19 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
   /** An instance, whether or not there is one. */
   instance(key: string, id: string): WorkflowInstance {
     return new InstanceHandle(this.#workflows, this.#workflows.workflows.get(key), id);
+  }
+
+  /** The result of a step as its workflow's code gets it: a stream where the step gave one. Null if it isn't stored like that. */
+  async storedStream(key: string, id: string, { run, position }: HistoryItem): Promise<ReadableStream | null> {
+    const { namespace } = this.#options;
+    const [record] = await this.statements.find([{ namespace, name: this.nameOf(key), id }]);
+    if (record === null || record === undefined) return null;
+    const { ref } = record;
+    const after = { run, position: position - 1 };
+    const [entry] = await this.statements.history({ ref, instance: record, run, after, order: "oldest", limit: 1 });
+    const value = entry?.value ? decodeValue(entry.value) : null;
+    if (!(value instanceof StreamReference)) return null;
+    return this.#workflows.streams.open(ref, value, () => {});
   }
 
   /** Under which the instances of a workflow are stored. */
@@ -213,12 +229,13 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
 
   #runningWorkflows(): OtherWork {
     const executions = [...this.#workflows.live.values()];
-    const waiting = executions.filter((execution) => execution.waiting).length;
-    return { waiting, busy: executions.length - waiting };
+    const busy = executions.filter((execution) => !execution.waiting);
+    const names = busy.map(({ instance }) => `the instance "${instance.id}" of the workflow "${instance.name}"`);
+    return { waiting: executions.length - busy.length, busy: names };
   }
 
-  #watch(definition: AnyHookDefinition): AnyHookDefinition {
-    return { ...definition, handler: this.#handlers.watch(definition.handler) };
+  #watch(name: string, definition: AnyHookDefinition): AnyHookDefinition {
+    return { ...definition, handler: this.#handlers.watch(definition.handler, `the hook "${name}"`) };
   }
 
   /** Their handlers and discoveries belong to this process, and what they throw is among its errors. */
@@ -230,7 +247,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
       void onError(error, { attempt: { error, description, attempt, final: false } });
     const watched: SubjectsOptions = {
       ...definition.options,
-      handle: this.#handlers.watch(handle as never) as typeof handle,
+      handle: this.#handlers.watch(handle as never, "a subject") as typeof handle,
       onProgress: (progress) => {
         const { event, error, subject } = progress;
         if (event === "failed") report(error, `subject "${subject.subjectKey}"`, subject.attempts);
@@ -244,7 +261,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
             report(error, "discovery of subjects", 1);
             throw error;
           }
-        }) as typeof discover,
+        }, "the discovery of subjects") as typeof discover,
       }),
     };
     return { ...definition, options: watched };
@@ -253,7 +270,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
   #watched(hooks: Hooks): Hooks {
     const watched = Object.entries(hooks ?? {}).map(([name, definition]) => {
       if (!isHookDefinition(definition)) return [name, definition];
-      return [name, this.#watch(definition)];
+      return [name, this.#watch(name, definition)];
     });
     return Object.fromEntries(watched) as Hooks;
   }

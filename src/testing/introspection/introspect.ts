@@ -73,7 +73,9 @@ export class WorkflowInstanceIntrospector implements AsyncDisposable {
   /** Runs the application, and lets time pass, until the step has ended. Gives its result, or throws what it failed with. */
   waitForStepResult(step: StepTarget): Promise<unknown> {
     return this.#world.runUntil(`the step "${step.name}" has ended`, async () => {
-      const ending = await findStepEnding(this.#instance(), step);
+      const ending = await findStepEnding(this.#instance(), step, (entry) =>
+        this.#world.here().storedStream(this.#key, this.id, entry),
+      );
       if (ending !== null && "error" in ending) throw ending.error;
       if (ending === null) await this.#refuseOther(`the step "${step.name}" has ended`);
       return ending;

@@ -9,7 +9,12 @@ export interface MockedEvent {
   readonly payload: unknown;
 }
 
-type Mock = (attempt: number) => MockedAttempt;
+/** What is mocked of one step: attempts that fail, in the order in which the test named them, and what comes after those. */
+interface StepMock {
+  readonly failures: { readonly times: number; readonly createError: () => unknown }[];
+  /** Null where the step's own function is called. */
+  after: (() => { readonly value: unknown } | { readonly error: unknown }) | null;
+}
 
 const ALL = Symbol("all");
 const ALWAYS = Number.POSITIVE_INFINITY;
@@ -18,7 +23,7 @@ const ALWAYS = Number.POSITIVE_INFINITY;
 export class Modifications implements WorkflowInstanceModifier {
   readonly #sleeps = new Set<string | typeof ALL>();
   readonly #delays = new Set<string | typeof ALL>();
-  readonly #mocks = new Map<string, Mock>();
+  readonly #mocks = new Map<string, StepMock>();
   readonly #timeouts = new Set<string>();
   readonly #events: MockedEvent[] = [];
 
@@ -31,7 +36,8 @@ export class Modifications implements WorkflowInstanceModifier {
   }
 
   async mockStepResult(step: StepTarget, value: unknown): Promise<void> {
-    this.#mocks.set(keyOf(step), () => ({ value }));
+    const createValue = await repeatable(value);
+    this.#mock(step).after = () => ({ value: createValue() });
   }
 
   async mockStepError(step: StepTarget, error: Error, times: number = ALWAYS): Promise<void> {
@@ -67,7 +73,14 @@ export class Modifications implements WorkflowInstanceModifier {
   }
 
   attempt(step: StepTarget, attempt: number): MockedAttempt {
-    return this.#mocks.get(keyOf(step))?.(attempt) ?? null;
+    const mock = this.#mocks.get(keyOf(step));
+    if (mock === undefined) return null;
+    let last = 0;
+    for (const { times, createError } of mock.failures) {
+      last += times;
+      if (attempt <= last) return { error: createError() };
+    }
+    return mock.after?.() ?? null;
   }
 
   /** What is sent to the n-th wait for this type, counted from 0. */
@@ -79,8 +92,25 @@ export class Modifications implements WorkflowInstanceModifier {
     if (times !== ALWAYS && !(Number.isInteger(times) && times >= 1)) {
       throw new InvalidInputError("options.invalid", "times must be a whole number above zero.");
     }
-    this.#mocks.set(keyOf(step), (attempt) => (attempt <= times ? { error: createError() } : null));
+    const mock = this.#mock(step);
+    if (times === ALWAYS) mock.after = () => ({ error: createError() });
+    else mock.failures.push({ times, createError });
   }
+
+  #mock(step: StepTarget): StepMock {
+    const key = keyOf(step);
+    const mock = this.#mocks.get(key) ?? { failures: [], after: null };
+    this.#mocks.set(key, mock);
+    return mock;
+  }
+}
+
+/** A stream can be read once, and a step that is mocked by one may run again after a restart: each run gets a stream of its own. */
+async function repeatable(value: unknown): Promise<() => unknown> {
+  if (!(value instanceof ReadableStream)) return () => value;
+  const chunks: unknown[] = [];
+  for await (const chunk of value) chunks.push(chunk);
+  return () => ReadableStream.from(chunks);
 }
 
 function add(targets: Set<string | typeof ALL>, steps: readonly StepTarget[] | undefined): void {

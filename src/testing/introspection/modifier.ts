@@ -10,11 +10,14 @@ export interface WorkflowInstanceModifier {
   disableSleeps(steps?: readonly StepTarget[]): Promise<void>;
   /** Failed steps are tried again at once: all of them, or these. */
   disableRetryDelays(steps?: readonly StepTarget[]): Promise<void>;
-  /** The step's function isn't called: this is its result. */
+  /** The step's function isn't called: this is its result, after the attempts that are to fail or to time out. */
   mockStepResult(step: StepTarget, result: unknown): Promise<void>;
-  /** The first so many attempts at the step (default: all) fail with this error. Its function isn't called by them. */
+  /**
+   * So many attempts at the step (default: all) fail with this error. Its function isn't called by them. Failures and timeouts that
+   * are asked for one after the other follow each other, and what is mocked or written comes after them.
+   */
   mockStepError(step: StepTarget, error: Error, times?: number): Promise<void>;
-  /** The first so many attempts at the step (default: all) time out at once. */
+  /** So many attempts at the step (default: all) time out at once; see `mockStepError`. */
   forceStepTimeout(step: StepTarget, times?: number): Promise<void>;
   /** Sends the event as soon as the instance waits for one of this type. */
   mockEvent(event: { readonly type: string; readonly payload?: unknown }): Promise<void>;

@@ -10,9 +10,12 @@ const PAGE = 1000;
 export async function findStepEnding(
   instance: WorkflowInstance,
   { name, index = 1 }: StepTarget,
+  openStream: (entry: HistoryItem) => Promise<ReadableStream | null>,
 ): Promise<FoundEnding | null> {
   for await (const entry of entriesOf(instance)) {
     if (entry.name !== name || entry.count !== index) continue;
+    const stream = isStream(entry.output) ? await openStream(entry) : null;
+    if (stream !== null) return { value: stream };
     const ending = toEnding(entry);
     if (ending !== null) return ending;
   }
@@ -35,6 +38,11 @@ function toEnding({ kind, output, error, dueAt, event }: HistoryItem): FoundEndi
   if (kind === "timedOut") return { error: namedError("EventTimeoutError", "No event came in time.") };
   if (kind !== "failed" || dueAt !== undefined) return null;
   return { error: namedError(error?.name ?? "Error", error?.message ?? "") };
+}
+
+/** What a history shows of a stream. */
+function isStream(output: unknown): boolean {
+  return typeof output === "object" && output !== null && "stream" in output;
 }
 
 function namedError(name: string, message: string): Error {
