@@ -72,7 +72,7 @@ function checkUrl(url: string): string {
   if (!/^postgres(ql)?:\/\//.test(url)) throw invalidUrl("it starts with postgres:// or postgresql://");
   // What libpq and pg allow in the place of a host (none, several, a path) is left to them; a port is a number for all.
   const [, hosts = ""] = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(url) ?? [];
-  const ports = hosts.split(",").map((host) => /^(?:\[[^\]]*\]|[^:]*):(.*)$/.exec(host)?.[1] ?? "");
+  const ports = hosts.split(",").map((host) => /^(?:\[[^\]]*\]|[^:[]*):(.*)$/.exec(host)?.[1] ?? "");
   const query = /[?&]port=([^&#]*)/.exec(url)?.[1] ?? "";
   if ([...ports, ...query.split(",")].every((port) => port === "" || isPort(port))) return url;
   throw invalidUrl("its port is a number from 1 to 65535");
