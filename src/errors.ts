@@ -99,6 +99,11 @@ export class NonRetryableError extends PerdureError {
   }
 }
 
+/** A step was called inside of another that can't be there: a sleep, or a wait for an event. */
+export class WaitInsideStepError extends NonRetryableError {
+  override readonly code: string = "step.wait_inside_step";
+}
+
 /** Why a handler's signal was aborted. */
 export class AttemptAbortedError extends PerdureError {}
 

@@ -18,6 +18,7 @@ export {
   SchemaError,
   StoreError,
   UnreadableValueError,
+  WaitInsideStepError,
   WorkflowFailedError,
   WorkflowTerminatedError,
 } from "./errors.ts";

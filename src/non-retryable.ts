@@ -1,7 +1,7 @@
 import { NonRetryableError } from "./errors.ts";
 
 const NAME = "NonRetryableError";
-const CODE = "error.non_retryable";
+const CODES: readonly unknown[] = ["error.non_retryable", "step.wait_inside_step"];
 
 /**
  * Whether an error says that there is no point in trying again. In a Worker code may throw Cloudflare's own class, and with two
@@ -13,7 +13,9 @@ export function isNonRetryable(error: unknown): boolean {
   try {
     if (error instanceof NonRetryableError) return true;
     const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
-    return name === NAME || code === CODE || Reflect.get(Object(Reflect.get(error, "constructor")), "name") === NAME;
+    return (
+      name === NAME || CODES.includes(code) || Reflect.get(Object(Reflect.get(error, "constructor")), "name") === NAME
+    );
   } catch {
     return false; // what is thrown may be anything, and so may its getters
   }

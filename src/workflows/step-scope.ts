@@ -24,6 +24,11 @@ export class StepScope {
     return this.#within === null ? null : pathOf(this.#within);
   }
 
+  /** The name of the step that it is inside of. */
+  get parentName(): string | null {
+    return this.#within?.name ?? null;
+  }
+
   /** Whether it is inside of a rollback. */
   get undoing(): boolean {
     return this.#within instanceof RollbackCall;

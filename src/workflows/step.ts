@@ -37,14 +37,14 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
     rollbackOptions?: WorkflowStepRollbackOptions<Result>,
   ): Promise<Result>;
 
-  /** Waits, at most 1 year (365.25 days). A sleeping instance needs no memory and no process. */
+  /** Waits, at most 1 year (365.25 days). A sleeping instance needs no memory and no process. Not inside of another step. */
   sleep(name: string, duration: Duration): Promise<void>;
 
   sleepUntil(name: string, time: Date | number): Promise<void>;
 
   /**
    * Waits for an event of this type, first in first out; one that was sent before counts. Throws an `EventTimeoutError` after
-   * `timeout` (default: 24 hours).
+   * `timeout` (default: 24 hours). Not inside of another step.
    */
   waitForEvent<Type extends string extends keyof Events ? never : keyof Events & string>(
     name: string,

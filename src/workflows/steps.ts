@@ -1,5 +1,5 @@
 import type { Duration } from "../duration.ts";
-import { InvalidInputError, NonRetryableError } from "../errors.ts";
+import { InvalidInputError, NonRetryableError, WaitInsideStepError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { StepType } from "../store/instance-records.ts";
 import { StreamReference, timeOfDate } from "../values/index.ts";
@@ -133,7 +133,7 @@ export class Steps implements WorkflowStep {
     const type = checkId(options.type, "The type of an event", this.#settings.maxEventType);
     const timeoutMs = parseEventTimeout(options.timeout, this.#settings.minEventTimeoutMs);
     this.#countStep();
-    return this.#enter(this.#identify("waitForEvent", name), (step, record) => {
+    return this.#enter(this.#identifyWait("waitForEvent", name), (step, record) => {
       const call = new EventCall(step, record, type);
       call.dueAt = record?.dueAt ?? this.#execution.after(timeoutMs);
       call.recorded = record !== null && record.dueAt !== null;
@@ -177,7 +177,7 @@ export class Steps implements WorkflowStep {
   }
 
   async #wait(name: string, dueAt: number, durationMs: number): Promise<void> {
-    await this.#enter(this.#identify("sleep", name), (step, record) => {
+    await this.#enter(this.#identifyWait("sleep", name), (step, record) => {
       const call = new SleepCall(step, record);
       call.durationMs = durationMs;
       call.dueAt = record?.dueAt ?? dueAt;
@@ -207,6 +207,19 @@ export class Steps implements WorkflowStep {
     const scope = presentScope(this.#execution.instance) ?? this.#scope;
     if (scope.undoing) throw new NonRetryableError("A rollback can't have steps of its own.", "StepInRollbackError");
     return { type, name, count: scope.count(type, name), parent: scope.parent };
+  }
+
+  /**
+   * A wait in a step's function can't be parked: the function would have to run again from its beginning, with all of its effects. It
+   * would use up the step's timeout and keep a place in the worker, so it is refused.
+   */
+  #identifyWait(type: "sleep" | "waitForEvent", name: string): StepIdentity {
+    const outer = presentScope(this.#execution.instance);
+    if (outer === null || outer.parentName === null || outer.undoing) return this.#identify(type, name);
+    throw new WaitInsideStepError(
+      `The ${type === "sleep" ? "sleep" : "wait"} "${name}" is called inside of the step "${outer.parentName}", which can't wait: its timeout would go ` +
+        "on, and its worker would be kept busy. Call it in the workflow's own function, between two steps.",
+    );
   }
 
   /** What tells a child that this step creates from all others: a text, and an id for it. */
