@@ -150,17 +150,7 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
       ended: { status: "complete" },
     },
   },
-  "what is told of sleeps": {
-    why: "A sleep that is held in memory costs one entry in the journal: its beginning isn't told.",
-    theirs: { events: expectTypes("sleep_started", "sleep_completed") },
-    ours: { events: expectTypes("sleep_completed") },
-  },
 };
-
-function expectTypes(...types: string[]): object[] {
-  const all = ["workflow_queued", "workflow_started", "workflow_running", ...types, "workflow_completed"];
-  return all.map((type) => ({ type }));
-}
 
 /** The local engine shows what isn't JSON in a form of its own. */
 export const SHOWN_DIFFERENTLY: readonly string[] = ["values come back as they were"];
