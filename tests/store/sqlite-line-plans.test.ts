@@ -18,6 +18,7 @@ import { RESUME_SCHEDULE } from "../../src/store/sqlite/sql/resume-schedule.ts";
 import { RETIRE_SCHEDULE } from "../../src/store/sqlite/sql/retire-schedule.ts";
 import { DROP_LINE, SETTLE_LINE } from "../../src/store/sqlite/sql/settle-line.ts";
 import { COUNT_STARTS, FIND_START, FORGET_STARTS } from "../../src/store/sqlite/sql/starts.ts";
+import { searchOf } from "../support/sqlite-searches.ts";
 
 const LINE = "PRIMARY KEY (kind=? AND key=?)";
 const SLOTS = (range: string) => `INDEX perdure_instance_slots (slot_key=? AND class${range})`;
@@ -77,7 +78,7 @@ describe("SQLite reads only what it needs of lines and schedules", () => {
 
     it.each(SEARCHES)("%s", (_, sql, searches) => {
       const steps = stepsOf(sql);
-      expect(steps.flatMap((step) => / USING (.*)$/.exec(step)?.[1] ?? [])).toEqual(searches);
+      expect(steps.flatMap((step) => searchOf(step) ?? [])).toEqual(searches);
       expect(steps.filter((step) => /^SCAN|TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(step))).toEqual([]);
     });
 

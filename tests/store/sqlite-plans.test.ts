@@ -55,6 +55,7 @@ import { TERMINATE_INSTANCE } from "../../src/store/sqlite/sql/terminate-instanc
 import { UNKNOWN_NAMES } from "../../src/store/sqlite/sql/unknown-names.ts";
 import { WAKE_INSTANCE } from "../../src/store/sqlite/sql/wake-instance.ts";
 import { WIPE_RUNS, WIPE_STREAMS } from "../../src/store/sqlite/sql/wipe-streams.ts";
+import { searchOf } from "../support/sqlite-searches.ts";
 
 const BY_ID = ["PRIMARY KEY (namespace=? AND id=?)"];
 const QUEUE = (range: string, table = "hook") =>
@@ -124,12 +125,8 @@ const INSTANCE_SEARCHES: [string, string, string[]][] = [
   ["terminate an instance", TERMINATE_INSTANCE, BY_NAME],
   ["keep a past run", KEEP_PAST_RUN, BY_NAME],
   ["restart an instance", RESTART_INSTANCE, BY_NAME],
-  ["delete an instance", DELETE_INSTANCE, [`COVERING ${BY_NAME[0]}`]],
-  ...DELETE_BELONGINGS.map((sql): [string, string, string[]] => [
-    sql,
-    sql,
-    sql.includes("stream_chunk") ? ["INDEX sqlite_autoindex_perdure_stream_chunk_1 (ref=?)"] : BY_REF,
-  ]),
+  ["delete an instance", DELETE_INSTANCE, BY_NAME],
+  ...DELETE_BELONGINGS.map((sql): [string, string, string[]] => [sql, sql, BY_REF]),
   ["list what is finished", listFinishedRefs({ order: "oldest", paged: false }), [`COVERING ${OUTCOME("")}`]],
   [
     "list a later page of what is finished",
@@ -161,9 +158,9 @@ const INSTANCE_SEARCHES: [string, string, string[]][] = [
   ],
   ["read past runs", READ_PAST_RUNS, ["PRIMARY KEY (ref=? AND run>?)"]],
   ["drop progress", DROP_PROGRESS, ["PRIMARY KEY (ref=? AND run=? AND position>?)"]],
-  ["read a chunk", READ_CHUNK, ["INDEX sqlite_autoindex_perdure_stream_chunk_1 (ref=? AND stream=? AND number=?)"]],
-  ["wipe streams", WIPE_STREAMS, ["INDEX sqlite_autoindex_perdure_stream_chunk_1 (ref=? AND stream>? AND stream<?)"]],
-  ["wipe streams of runs", WIPE_RUNS, ["INDEX sqlite_autoindex_perdure_stream_chunk_1 (ref=?)"]],
+  ["read a chunk", READ_CHUNK, ["PRIMARY KEY (ref=? AND stream=? AND number=?)"]],
+  ["wipe streams", WIPE_STREAMS, ["PRIMARY KEY (ref=? AND stream>? AND stream<?)"]],
+  ["wipe streams of runs", WIPE_RUNS, ["PRIMARY KEY (ref=?)"]],
   ["read a position", READ_POSITION, [...BY_REF, "PRIMARY KEY (ref=? AND run=?)"]],
   [
     "find unknown names",
@@ -196,7 +193,7 @@ describe("SQLite reads only what it needs", () => {
         .map(({ detail }) => String(detail))
         .filter((detail) => !/VIRTUAL TABLE|SUBQUERY|SCAN workflow/.test(detail));
 
-      const found = details.map((detail) => / USING (.*)$/.exec(detail)?.[1]).filter((search) => search !== undefined);
+      const found = details.map(searchOf).filter((search) => search !== undefined);
       expect(found).toEqual(searches);
       expect(details.filter((detail) => /^SCAN|TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(detail))).toEqual([]);
     });

@@ -92,7 +92,7 @@ describe("reads of SQLite while another process writes", () => {
     await instances.sendEvents([{ ...name, eventId: "first", type: "t", payload: "1" }]);
     meanwhile(
       "perdure_event",
-      `insert into perdure_event values ('ref-1', 1, 'second', 2, 't', '2', 0);
+      `insert into perdure_event (ref, run, id, sequence, type, payload, at) values ('ref-1', 1, 'second', 2, 't', '2', 0);
        update perdure_instance set wakes = 2`,
     );
     const load = () =>

@@ -12,6 +12,7 @@ import { NEXT_SUBJECT_WAKE } from "../../src/store/sqlite/sql/next-subject-wake.
 import { REFRESH_SUBJECT } from "../../src/store/sqlite/sql/refresh-subject.ts";
 import { RENEW_SUBJECT } from "../../src/store/sqlite/sql/renew-subject.ts";
 import { RETIRE_SUBJECTS } from "../../src/store/sqlite/sql/retire-subjects.ts";
+import { searchOf } from "../support/sqlite-searches.ts";
 
 const SCOPE = "profile=? AND dispatcher_id=?";
 const BY_KEY = `PRIMARY KEY (${SCOPE} AND subject_key=?)`;
@@ -29,7 +30,7 @@ const SEARCHES: [string, string, string][] = [
   ["refresh", REFRESH_SUBJECT, BY_KEY],
   ["get", GET_SUBJECT, BY_KEY],
   ["list", LIST_SUBJECTS, `PRIMARY KEY (${SCOPE} AND subject_key>?)`],
-  ["retire", RETIRE_SUBJECTS, `PRIMARY KEY (${SCOPE})`],
+  ["retire", RETIRE_SUBJECTS, `PRIMARY KEY (${SCOPE} AND subject_key>?)`],
 ];
 
 describe("SQLite reads only what it needs of subjects", () => {
@@ -51,7 +52,7 @@ describe("SQLite reads only what it needs of subjects", () => {
       const details = steps
         .map(({ detail }) => String(detail))
         .filter((detail) => !/VIRTUAL TABLE|SUBQUERY/.test(detail));
-      const found = details.map((detail) => / USING (.*)$/.exec(detail)?.[1]).filter((one) => one !== undefined);
+      const found = details.map(searchOf).filter((one) => one !== undefined);
 
       expect(found).toEqual([search]);
       expect(details.filter((detail) => /^SCAN|TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(detail))).toEqual([]);

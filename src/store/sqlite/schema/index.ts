@@ -6,6 +6,7 @@ import { INSTANCE_TRAITS } from "./instance-traits.ts";
 import { LINES } from "./lines.ts";
 import { REQUESTS } from "./requests.ts";
 import { ROLLBACKS } from "./rollbacks.ts";
+import { ROW_NUMBERS } from "./row-numbers.ts";
 import { SCHEDULES } from "./schedules.ts";
 import { STEP_STARTS } from "./step-starts.ts";
 import { STREAMS } from "./streams.ts";
@@ -28,4 +29,5 @@ export const schemaMigrations: readonly Migration[] = [
   { owner: "perdure", number: 11, name: "step starts", breaking: false, sql: STEP_STARTS },
   { owner: "perdure", number: 12, name: "subject starts", breaking: false, sql: SUBJECT_STARTS },
   { owner: "perdure", number: 13, name: "requests", breaking: false, sql: REQUESTS },
+  { owner: "perdure", number: 14, name: "row numbers", breaking: false, sql: ROW_NUMBERS },
 ];

@@ -7,7 +7,7 @@ select name from workflow
 where name is not null
   and name not in (select value from json_each(?2))
   and exists (
-    select 1 from perdure_instance as instance
+    select 1 from perdure_instance as instance indexed by perdure_instance_outcome
     where instance.namespace = ?1 and instance.name = workflow.name and instance.outcome is null and not instance.paused
   )
 limit 20`;
