@@ -10,7 +10,7 @@ export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
 
 /**
  * Gives what a schema makes of a value; a promise only if the schema is asynchronous. `label` begins a sentence: `The payload of
- * "sendMail"`.
+ * "sendMail"`. Refuses a promise as the value, with a schema or without: a forgotten await must not become a wait.
  */
 export function applySchema(
   schema: StandardSchemaV1 | null,
@@ -18,6 +18,12 @@ export function applySchema(
   label: string,
   code: string = "payload.invalid",
 ): unknown {
+  if (isThenable(value)) {
+    throw new InvalidInputError(
+      "value.unsupported",
+      `${label} is a promise, which can't be stored. Was an await forgotten?`,
+    );
+  }
   if (schema === null) return value;
   const validated = schema["~standard"].validate(value);
   const accept = (result: StandardSchemaV1.Result<unknown>) => outputOf(result, label, code);
@@ -26,7 +32,12 @@ export function applySchema(
 
 /** A promise, of whichever realm. */
 export function isThenable(value: unknown): value is Promise<unknown> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+  if (typeof value !== "object" || value === null) return false;
+  try {
+    return "then" in value && typeof value.then === "function";
+  } catch {
+    return false; // a getter threw; encoding the value says where
+  }
 }
 
 function outputOf(result: StandardSchemaV1.Result<unknown>, label: string, code: string): unknown {

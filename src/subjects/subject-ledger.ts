@@ -206,11 +206,9 @@ export class SubjectLedger {
     if (value === undefined) return null;
     const schema = this.settings[field];
     const options = { label: field, maxBytes: MOST_BYTES };
-    // A promise is refused like everything else that can't be stored: a forgotten await must not become a wait.
-    if (value === null || schema === null || isPromise(value)) return encodeValue(value, options);
     const label = `The ${field} of the subject "${subjectKey}"`;
-    const checked = applySchema(schema, value, label, "subject.invalid");
-    return encodeValue(isPromise(checked) ? await checked : checked, options);
+    const checked = applySchema(value === null ? null : schema, value, label, "subject.invalid");
+    return encodeValue(isThenable(checked) ? await checked : checked, options);
   }
 
   /** A subject that can't be read isn't handed to anybody: it fails, and comes again by the retry schedule. */
@@ -250,14 +248,6 @@ function unreadable(record: SubjectRecord): PerdureError | null {
     return null;
   } catch (problem) {
     return problem as PerdureError;
-  }
-}
-
-function isPromise(value: unknown): boolean {
-  try {
-    return isThenable(value);
-  } catch {
-    return false; // a getter threw: whoever encodes it will say where
   }
 }
 

@@ -238,10 +238,9 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   async #checkPayload(type: string, payload: unknown): Promise<unknown> {
     const events = this.#workflow.definition?.events ?? null;
-    if (events === null) return payload;
-    const schema = events.get(type);
+    const schema = events === null ? null : events.get(type);
     if (schema === undefined) {
-      const known = [...events.keys()].join(", ");
+      const known = [...(events?.keys() ?? [])].join(", ");
       throw new InvalidInputError(
         "event.invalid",
         `The workflow "${this.workflowName}" takes no event "${type}"; it takes ${known}.`,

@@ -55,6 +55,20 @@ describe.each(ENGINES)("bad input on $name", (engine) => {
     expect((await instance.history()).entries).toEqual([]);
   });
 
+  test("of a caller who forgot an await is refused at once, though the promise never resolves", async () => {
+    const free = defineWorkflow({ name: "free" }, async () => "done");
+    const checked = defineWorkflow({ name: "checked", input: z.any(), events: { go: z.any() } }, async () => "done");
+    const { workflows } = subject.process({ free, checked });
+    const promise = wrong(new Promise<never>(() => {}));
+    const refused = { code: "value.unsupported", message: expect.stringContaining("Was an await forgotten?") };
+    for (const binding of [workflows.free, workflows.checked] as (typeof workflows.checked)[]) {
+      await expect(binding.create({ id: "refused", params: promise })).rejects.toMatchObject(refused);
+      await expect(binding.get("refused")).rejects.toMatchObject({ code: "instance.not_found" });
+      const instance = await binding.create(wrong({ params: 1 }));
+      await expect(instance.sendEvent({ type: "go", payload: promise })).rejects.toMatchObject(refused);
+    }
+  });
+
   const order = defineWorkflow(
     {
       name: "order",
