@@ -2,7 +2,9 @@ import { type Clock, pause } from "../clock.ts";
 import { StoreError } from "../errors.ts";
 import { type DispatchErrorContext, DispatchLoop, type DispatchOptions } from "../queue/dispatch-loop.ts";
 import { type Owner, ownerOfToken } from "../queue/owner.ts";
-import type { Reservation, WorkKind, WorkNotice, WorkTaker } from "../store/work-board.ts";
+import type { ProcessorTaker } from "../queue/processor.ts";
+import type { Store } from "../store/store.ts";
+import type { Reservation, WorkKind, WorkNotice } from "../store/work-board.ts";
 import type { ObjectAlarm } from "./object-alarm.ts";
 
 export interface ObjectDispatchOptions extends Omit<DispatchOptions, "owner" | "pollIntervalMs"> {
@@ -22,7 +24,7 @@ const LONGEST_BACKOFF_MS = 60_000;
  * Runs what is due in a Durable Object, as soon as it is written. There is no timer while nothing is under way, so that the object
  * can be put to rest; its alarm wakes it when something is due, and keeps it alive while something runs.
  */
-export class ObjectDispatcher implements WorkTaker {
+export class ObjectDispatcher implements ProcessorTaker {
   readonly #options: ObjectDispatchOptions;
   readonly #alarm: ObjectAlarm;
   readonly #clock: Clock;
@@ -79,19 +81,19 @@ export class ObjectDispatcher implements WorkTaker {
     void this.#drain();
   }
 
-  notice({ namespace, delayMs, remote = false }: WorkNotice): boolean {
+  notice({ namespace, delayMs, remote = false }: WorkNotice, store: Store): boolean {
     const { processor } = this.#options;
     if (namespace !== null && !processor.namespaces.includes(namespace)) return false;
-    if (remote) processor.heard(namespace);
+    if (remote) processor.heard(namespace, store);
     if (delayMs > 0 && this.#draining === undefined) this.#settleSoon();
     else void this.#drain();
     return true;
   }
 
-  reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string): Reservation<Kind> | null {
+  reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string, store: Store): Reservation<Kind> | null {
     if (this.#draining !== undefined) return null; // its loop is asked for itself
     void this.#drain();
-    return (this.#loop as DispatchLoop | undefined)?.reserve(kind, namespace, name) ?? null;
+    return (this.#loop as DispatchLoop | undefined)?.reserve(kind, namespace, name, store) ?? null;
   }
 
   #settleSoon(): void {

@@ -1,9 +1,10 @@
 import { InvalidInputError } from "../errors.ts";
 import { HookSource } from "../hooks/hook-source.ts";
 import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
-import { Processor } from "../queue/processor.ts";
+import { Processor, type ProcessorSource } from "../queue/processor.ts";
 import type { Store } from "../store/store.ts";
 import { InstanceSource } from "../workflows/instance-source.ts";
+import { LineSource } from "../workflows/line-source.ts";
 import { ScheduleSource } from "../workflows/schedule-source.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { type AnyFragment, Fragment } from "./fragment.ts";
@@ -36,10 +37,14 @@ export function createDurableHooksProcessor(
   }
   const sources = [
     ...Array.from(hooksOf, ([store, hooks]) => new HookSource(store, hooks)),
-    ...Array.from(workflowsOf, ([store, workflows]) => new InstanceSource(store, workflows)),
-    ...Array.from(workflowsOf, ([store, workflows]) => new ScheduleSource(store, workflows)),
+    ...Array.from(workflowsOf, ([store, workflows]) => createWorkflowSources(store, workflows)).flat(),
   ];
   return sources.length === 0 ? null : new Processor(sources);
+}
+
+function createWorkflowSources(store: Store, workflows: readonly WorkflowRuntime[]): ProcessorSource[] {
+  const instances = new InstanceSource(store, workflows);
+  return [instances, new LineSource(instances, workflows), new ScheduleSource(store, workflows)];
 }
 
 function add<Part extends { readonly namespace: string }>(parts: Map<Store, Part[]>, store: Store, part: Part): void {

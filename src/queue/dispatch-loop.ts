@@ -1,10 +1,12 @@
-import type { Clock, Timer } from "../clock.ts";
+import { type Clock, pause } from "../clock.ts";
 import type { Logger } from "../logger.ts";
-import type { Randomness } from "../randomness.ts";
-import type { ClaimedWork, Reservation, WorkKind, WorkNotice, WorkTaker } from "../store/work-board.ts";
+import type { Store } from "../store/store.ts";
+import type { ClaimedWork, Reservation, WorkKind, WorkNotice } from "../store/work-board.ts";
 import { describeError } from "../values/index.ts";
+import { Chore } from "./chore.ts";
+import { Lane } from "./lane.ts";
 import { createTokens, type Owner, ownerOfToken } from "./owner.ts";
-import type { Processor } from "./processor.ts";
+import type { Processor, ProcessorTaker } from "./processor.ts";
 import type { AttemptFailure } from "./work.ts";
 import { Worker } from "./worker.ts";
 
@@ -24,131 +26,111 @@ export interface DispatchErrorContext {
   readonly attempt: AttemptFailure | null;
 }
 
-/** How often to look all the same where it is. */
-const SAFETY_POLL_MS = 30_000;
-const FIRST_BACKOFF_MS = 50;
-const LONGEST_BACKOFF_MS = 5000;
-const PURGE_INTERVAL_MS = 3_600_000;
-const PURGE_RETRY_MS = 60_000;
+/** What a process finds when it begins is asked for again after this time, where the database couldn't be asked. */
+const BEGIN_RETRY_MS = 60_000;
 
 /**
- * Decides when to claim. It sleeps until the earliest time at which something is due, or until somebody says that there is
- * work; an idle loop asks the database nothing but a slow safety poll.
- *
- *     sleeping --(due, notice, wake)--> claiming --(got less than asked: ask for the next wake)--> sleeping
- *                                         |  ^
- *                          (got all it asked for: more may be due)
- *                                         v  |
- *                                  waiting for room
+ * Runs what is due, as much at a time as there are places for. Each source has a lane that decides when to claim (`Lane`), so that
+ * sources and chores that fail or hang hold up nothing but themselves.
  */
-export class DispatchLoop implements WorkTaker {
+export class DispatchLoop implements ProcessorTaker {
   readonly #options: DispatchOptions;
   readonly #clock: Clock;
-  readonly #randomness: Randomness;
   readonly #worker: Worker;
-  #loop: Promise<void> | undefined;
+  readonly #lanes: readonly Lane[];
+  /** What is done once for each source, when the process begins. */
+  readonly #beginnings: Chore[] = [];
+  #leave: (() => void) | undefined;
   /** Whether it takes work: it was started, or drains. */
   #taking = false;
   #stopping = false;
-  /** When to claim next, by the monotonic clock. */
-  #claimAt = 0;
-  /** When to ask for the next wake, by the monotonic clock. */
-  #askAt = 0;
-  /** When to see to what takes no place, by the monotonic clock. */
-  #tendAt = 0;
-  #purgeAt = 0;
-  #purging: Promise<void> | undefined;
-  /** Whether the last claim got all that it asked for. */
-  #backlog = false;
-  /** Whether somebody has said, since the last claim began, that there is work. */
-  #noticed = false;
-  #backoffMs = 0;
-  #signal: (() => void) | undefined;
-  #signalled = false;
+  /** The lane that is told first of room: each in turn. */
+  #first = 0;
 
   constructor(options: DispatchOptions) {
+    const { processor, pollIntervalMs } = options;
+    const { clock, randomness } = processor;
     this.#options = options;
-    this.#clock = options.processor.clock;
-    this.#randomness = options.processor.randomness;
-    this.#worker = new Worker({
-      clock: this.#clock,
-      sources: options.processor.sources,
+    this.#clock = clock;
+    const onError = (error: unknown) => this.#reportError(error);
+    const worker = new Worker({
+      clock,
       concurrency: options.concurrency,
       leaseMs: options.leaseMs,
       nextToken: createTokens(options.owner),
       onRoom: () => this.#nudge(),
       onTakeOver: () => this.wake(),
       onFailure: (failure) => this.#reportFailure(failure),
-      onError: (error) => this.#reportError(error),
+      onError,
     });
+    this.#worker = worker;
+    this.#lanes = processor.sources.map(
+      (source) => new Lane({ source, worker, clock, randomness, pollIntervalMs, onError }),
+    );
   }
 
   start(): void {
-    if (this.#loop !== undefined || this.#stopping) return;
-    this.#purgeAt = this.#clock.monotonic() + this.#jitter(60_000);
-    this.wake();
+    if (this.#leave !== undefined || this.#stopping) return;
     this.#taking = true;
-    this.#loop = this.#run();
+    this.#leave = this.#options.processor.join(this, { listens: true });
+    for (const lane of this.#lanes) {
+      this.#begin(() => this.#expireLeasesOfTheDead(lane));
+      this.#begin(() => lane.survey());
+      lane.start();
+    }
   }
 
   /** Look now. */
   wake(): void {
-    this.#claimAt = this.#clock.monotonic();
-    this.#askAt = this.#claimAt;
-    this.#tendAt = this.#claimAt;
-    this.#noticed = true;
-    this.#nudge();
+    for (const lane of this.#lanes) lane.wake();
   }
 
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
-    this.#nudge();
+    const lanes = this.#lanes.map((lane) => lane.stop());
+    const beginnings = this.#beginnings.map((beginning) => beginning.stop());
     await this.#worker.stop(deadlineMs);
-    await this.#loop;
-    await this.#purging;
+    await Promise.all([...lanes, ...beginnings]);
+    this.#leave?.();
   }
 
-  /** Runs what is due until nothing is, or until the deadline; then gives back what is still running. */
+  /**
+   * Runs what is due until nothing is, or until the deadline; then gives back what is still running. A source that fails is left
+   * alone, and the others are drained; if no database is without one, the caller is told.
+   */
   async drain(deadlineMs: number): Promise<void> {
     const endAt = this.#clock.monotonic() + deadlineMs;
     // What runs may wait for what it makes due. What other processes make due is theirs.
     const leave = this.#options.processor.join(this, { listens: false });
     this.#taking = true;
+    let failures: ReadonlyMap<Lane, unknown>;
     try {
-      while (this.#clock.monotonic() < endAt) {
-        // Asked before: what ends while we look may make something due that we don't see.
-        const idle = this.#worker.held === 0 && this.#worker.takesOver;
-        this.#noticed = false;
-        await this.#options.processor.tend();
-        const { claimed } = await this.#worker.fill();
-        if (claimed > 0 || this.#noticed) continue;
-        if (idle && this.#worker.held === 0) break; // a place may have been reserved meanwhile
-        await this.#sleep(endAt);
-      }
+      failures = await this.#drainLanes(endAt);
     } finally {
       this.#taking = false;
       leave();
       await this.#worker.stop(Math.max(endAt - this.#clock.monotonic(), 0));
     }
+    this.#answer(failures);
   }
 
-  notice({ namespace, delayMs, remote = false }: WorkNotice): boolean {
+  notice({ namespace, delayMs, remote = false }: WorkNotice, store: Store): boolean {
     if (this.#stopping || !this.#taking) return false;
-    if (remote && this.#loop === undefined) return false;
-    if (namespace !== null && !this.#options.processor.namespaces.includes(namespace)) return false;
-    if (remote) this.#options.processor.heard(namespace);
-    this.#claimAt = Math.min(this.#claimAt, this.#clock.monotonic() + delayMs);
-    if (delayMs === 0) this.#tendAt = this.#clock.monotonic();
-    this.#noticed = true;
-    this.#nudge();
-    const stays = this.#loop !== undefined || delayMs === 0; // a drain is gone when later work is due
-    return this.#worker.room > 0 && !this.#backlog && stays;
+    if (remote && this.#leave === undefined) return false;
+    const lanes = this.#lanes.filter(
+      ({ source }) => source.store === store && (namespace === null || source.namespaces.includes(namespace)),
+    );
+    if (lanes.length === 0) return false;
+    if (remote) this.#options.processor.heard(namespace, store);
+    for (const lane of lanes) lane.notice(delayMs, remote);
+    const stays = this.#leave !== undefined || delayMs === 0; // a drain is gone when later work is due
+    return this.#worker.room > 0 && !lanes.some(({ backlog }) => backlog) && stays;
   }
 
-  reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string): Reservation<Kind> | null {
-    if (!this.#taking || this.#backlog) return null; // older work comes first
-    const source = this.#options.processor.sourceOf(kind, namespace, name);
-    if (source === null) return null;
+  reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string, store: Store): Reservation<Kind> | null {
+    if (!this.#taking) return null;
+    const source = this.#options.processor.sourceOf(kind, namespace, name, store);
+    if (source === null || this.#lanes.some((lane) => lane.source === source && lane.backlog)) return null; // older work comes first
     const place = this.#worker.reserve();
     if (place === null) return null;
     const { lock, leaseMs, requestedAt, cancel } = place;
@@ -160,143 +142,80 @@ export class DispatchLoop implements WorkTaker {
     };
   }
 
-  async #run(): Promise<void> {
-    const leave = this.#options.processor.join(this, { listens: true });
-    try {
-      await this.#attempt(() => this.#expireLeasesOfTheDead());
-      await this.#attempt(() => this.#survey());
-      while (!this.#stopping) {
-        await this.#attempt(() => this.#turn());
-        if (!this.#stopping) await this.#sleep(this.#nextTime());
+  /** Resolves when all lanes have come to rest, or at the time that is given. Gives what failed. */
+  async #drainLanes(endAt: number): Promise<ReadonlyMap<Lane, unknown>> {
+    const failures = new Map<Lane, unknown>();
+    /** After which of the worker's endings a lane has found nothing. */
+    const rested = new Map<Lane, number>();
+    const over = new AbortController();
+    const atRest = () =>
+      this.#worker.idle &&
+      this.#lanes.every((lane) => failures.has(lane) || (!lane.noticed && rested.get(lane) === this.#worker.endings));
+    const drainLane = async (lane: Lane) => {
+      while (!over.signal.aborted && this.#clock.monotonic() < endAt) {
+        // Asked before: what ends while we look may make something due that we don't see.
+        const { idle, endings } = this.#worker;
+        rested.delete(lane);
+        const found = await lane.drainOnce();
+        if (found === "something") continue;
+        if (idle && found === "nothing") rested.set(lane, endings);
+        if (atRest()) return over.abort();
+        await lane.sleep(endAt);
       }
-    } finally {
-      leave();
-    }
-  }
-
-  async #turn(): Promise<void> {
-    const now = this.#clock.monotonic();
-    if (now >= this.#purgeAt) this.#startPurge();
-    if (now >= this.#tendAt) await this.#tend();
-    if (this.#worker.wanted > 0 && (this.#backlog || now >= this.#claimAt)) await this.#claim();
-    else if (now >= this.#askAt) await this.#askForNextWake();
-  }
-
-  async #claim(): Promise<void> {
-    this.#claimAt = Number.POSITIVE_INFINITY; // notices that come in meanwhile set it anew
-    this.#noticed = false;
-    const startedAt = this.#clock.monotonic();
-    const { asked, claimed } = await this.#worker.fill();
-    this.#backlog = claimed === asked;
-    if (this.#backlog) return;
-    await this.#askForNextWake();
-    // Due before we looked, yet nothing to be had: somebody else is just taking it, unless it came in meanwhile.
-    const contended = claimed === 0 && !this.#noticed && this.#claimAt <= startedAt;
-    if (!contended) this.#backoffMs = 0;
-    else this.#claimAt = this.#clock.monotonic() + this.#nextBackoff();
-  }
-
-  async #askForNextWake(): Promise<void> {
-    const { processor, pollIntervalMs } = this.#options;
-    const askedAt = this.#clock.monotonic();
-    const remaining = await processor.nextWake({ takeOver: this.#worker.takesOver });
-    if (remaining !== null) this.#claimAt = Math.min(this.#claimAt, askedAt + remaining);
-    const interval = processor.connected ? Math.max(SAFETY_POLL_MS, pollIntervalMs) : pollIntervalMs;
-    this.#askAt = askedAt + interval + this.#jitter(interval / 5);
-  }
-
-  /** Nobody waits for a place here: however much runs, what is due happens. */
-  async #tend(): Promise<void> {
-    this.#tendAt = Number.POSITIVE_INFINITY; // notices that come in meanwhile set it anew
-    const remaining = await this.#options.processor.tend();
-    if (remaining === null) return;
-    const delay = remaining > 0 ? remaining : FIRST_BACKOFF_MS; // due, yet not to be had: somebody else is just doing it
-    this.#tendAt = Math.min(this.#tendAt, this.#clock.monotonic() + delay);
-  }
-
-  /** There may be much to delete. That is done in small pieces beside everything else, and goes on another time if we stop. */
-  #startPurge(): void {
-    this.#purgeAt = this.#clock.monotonic() + PURGE_INTERVAL_MS;
-    this.#purging ??= this.#purge()
-      .catch((error: unknown) => {
-        this.#reportError(error);
-        this.#purgeAt = this.#clock.monotonic() + PURGE_RETRY_MS;
-      })
-      .finally(() => {
-        this.#purging = undefined;
-      });
-  }
-
-  async #purge(): Promise<void> {
-    for (const source of this.#options.processor.sources) {
-      while (!this.#stopping && (await source.purge())) {
-        await new Promise<void>((resolve) => this.#clock.defer(resolve));
-      }
-    }
-    if (!this.#stopping) await this.#survey();
-  }
-
-  async #survey(): Promise<void> {
-    for (const source of this.#options.processor.sources) await source.survey?.();
-  }
-
-  async #expireLeasesOfTheDead(): Promise<void> {
-    const { processor, owner, logger } = this.#options;
-    for (const source of processor.sources) {
-      const freed = await source.expireLeases((token) => owner.isGone(ownerOfToken(token)));
-      if (freed > 0) logger.info("Took back work from a process of this machine that has ended.", { count: freed });
-    }
-  }
-
-  /** The database may be away: whatever fails is reported, and tried again later. */
-  async #attempt(body: () => Promise<void>): Promise<void> {
-    try {
-      await body();
-    } catch (error) {
-      this.#reportError(error);
-      this.#backlog = false;
-      this.#claimAt = this.#clock.monotonic() + this.#nextBackoff();
-      this.#askAt = this.#claimAt;
-      this.#tendAt = this.#claimAt;
-    }
-  }
-
-  #nextTime(): number {
-    const claims = this.#worker.wanted > 0;
-    if (claims && this.#backlog) return 0;
-    return Math.min(claims ? this.#claimAt : Number.POSITIVE_INFINITY, this.#askAt, this.#tendAt, this.#purgeAt);
-  }
-
-  /** Until that monotonic time, or until something happens. What happens together is answered together. */
-  async #sleep(until: number): Promise<void> {
-    if (this.#signalled || until <= this.#clock.monotonic()) {
-      this.#signalled = false;
-      await new Promise<void>((resolve) => this.#clock.defer(resolve));
-      return;
-    }
-    let timer: Timer | undefined;
-    await new Promise<void>((resolve) => {
-      this.#signal = () => this.#clock.defer(resolve);
-      if (until !== Number.POSITIVE_INFINITY) timer = this.#clock.setTimer(resolve, until - this.#clock.monotonic());
+    };
+    const lanes = this.#lanes.map(async (lane) => {
+      await drainLane(lane).catch((error: unknown) => failures.set(lane, error));
+      if (atRest()) over.abort();
+      this.#nudge();
     });
-    timer?.cancel();
-    this.#signal = undefined;
-    this.#signalled = false;
+    over.signal.addEventListener("abort", () => this.#nudge());
+    await Promise.race([
+      Promise.all(lanes),
+      pause(this.#clock, Math.max(endAt - this.#clock.monotonic(), 0), over.signal),
+    ]);
+    if (over.signal.aborted) await Promise.all(lanes);
+    return failures;
   }
 
+  #answer(failures: ReadonlyMap<Lane, unknown>): void {
+    const databases = new Set(this.#lanes.map(({ source }) => source.store));
+    const failed = new Set(Array.from(failures.keys(), ({ source }) => source.store));
+    const [first, ...others] = failures.values();
+    const fails = failures.size > 0 && failed.size === databases.size;
+    for (const error of fails ? others : failures.values()) this.#reportError(error);
+    if (fails) throw first;
+  }
+
+  #begin(body: () => Promise<void>): void {
+    const beginning = new Chore({
+      clock: this.#clock,
+      body: async () => {
+        await body();
+        return null;
+      },
+      onFailure: (error) => {
+        this.#reportError(error);
+        return BEGIN_RETRY_MS;
+      },
+    });
+    this.#beginnings.push(beginning);
+    beginning.within(0);
+  }
+
+  async #expireLeasesOfTheDead(lane: Lane): Promise<void> {
+    const { owner, logger } = this.#options;
+    const freed = await lane.source.expireLeases((token) => owner.isGone(ownerOfToken(token)));
+    if (freed === 0) return;
+    logger.info("Took back work from a process of this machine that has ended.", { count: freed });
+    lane.wake();
+  }
+
+  /** Each lane is the first in turn, so that none takes all places for ever. */
   #nudge(): void {
-    this.#signalled = true;
-    this.#signal?.();
-    this.#signal = undefined;
-  }
-
-  #nextBackoff(): number {
-    this.#backoffMs = Math.min(Math.max(this.#backoffMs * 2, FIRST_BACKOFF_MS), LONGEST_BACKOFF_MS);
-    return this.#backoffMs / 2 + this.#jitter(this.#backoffMs / 2);
-  }
-
-  #jitter(milliseconds: number): number {
-    return milliseconds * this.#randomness.fraction();
+    this.#first = (this.#first + 1) % this.#lanes.length;
+    for (let index = 0; index < this.#lanes.length; index++) {
+      this.#lanes[(this.#first + index) % this.#lanes.length]?.nudge();
+    }
   }
 
   #reportFailure(attempt: AttemptFailure): void {

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Randomness } from "../randomness.ts";
 import type { Store } from "../store/store.ts";
-import type { ClaimedWork, WorkKind, WorkTaker } from "../store/work-board.ts";
+import type { ClaimedWork, Reservation, WorkKind, WorkNotice } from "../store/work-board.ts";
 import type { Work, WorkSource } from "./work.ts";
 
 /** Claimable rows of one kind, of some namespaces in one database. */
@@ -9,6 +9,8 @@ export interface ProcessorSource extends WorkSource {
   readonly store: Store;
   readonly kind: WorkKind;
   readonly namespaces: readonly string[];
+  /** Whether there is never anything to claim here, only something to tend. */
+  readonly tendsOnly?: true;
   /** Whether this process knows how to run what has this name. */
   handles(namespace: string, name: string): boolean;
   /** A row that this process has claimed; `askedAt` is the monotonic time at which it asked for it. */
@@ -17,8 +19,14 @@ export interface ProcessorSource extends WorkSource {
   heard?(): void;
   /** Does what is due and takes no place. Gives milliseconds until it wants to be called again; null if there is no need to. */
   tend?(): Promise<number | null>;
-  /** The dispatcher begins, and from time to time again. */
-  survey?(): Promise<void>;
+  /** The dispatcher begins, and from time to time again. Gives whether something may be due now that wasn't. */
+  survey?(): Promise<boolean>;
+}
+
+/** Takes the work of several databases. Namespaces of two may have one name, so it is told which it is about. */
+export interface ProcessorTaker {
+  notice(notice: WorkNotice, store: Store): boolean;
+  reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string, store: Store): Reservation<Kind> | null;
 }
 
 /**
@@ -55,33 +63,43 @@ export class Processor {
     return remaining === null ? null : new Date(this.clock.now() + Math.max(remaining, 0));
   }
 
-  /** The same in milliseconds from now, whatever this process thinks the time is. */
+  /** The same in milliseconds from now, whatever this process thinks the time is. Rejects if no database is without a failure. */
   async nextWake(options: { takeOver: boolean }): Promise<number | null> {
-    const wakes = await Promise.all(this.sources.map((source) => source.nextWake(options)));
+    const failures = new Map<Store, unknown>();
+    const wakes = await Promise.all(
+      this.sources.map((source) =>
+        source.nextWake(options).catch((error: unknown) => {
+          failures.set(source.store, error);
+          return null;
+        }),
+      ),
+    );
+    if (failures.size === this.#stores.length) throw failures.values().next().value;
     const known = wakes.filter((wake) => wake !== null);
     return known.length === 0 ? null : Math.min(...known);
   }
 
-  /** Does what is due and takes no place. Gives milliseconds until the next time. */
-  async tend(): Promise<number | null> {
-    const asked = await Promise.all(this.sources.map((source) => source.tend?.() ?? null));
-    const known = asked.filter((remaining) => remaining !== null);
-    return known.length === 0 ? null : Math.min(...known);
-  }
-
-  sourceOf(kind: WorkKind, namespace: string, name: string): ProcessorSource | null {
-    return this.sources.find((source) => source.kind === kind && source.handles(namespace, name)) ?? null;
+  sourceOf(kind: WorkKind, namespace: string, name: string, store: Store): ProcessorSource | null {
+    const sources = this.sources.filter((source) => source.store === store && source.kind === kind);
+    return sources.find((source) => source.handles(namespace, name)) ?? null;
   }
 
   /** Another process says that something has happened in this namespace, or in any. */
-  heard(namespace: string | null): void {
-    for (const source of this.sources) {
+  heard(namespace: string | null, store: Store): void {
+    for (const source of this.sources.filter((source) => source.store === store)) {
       if (namespace === null || source.namespaces.includes(namespace)) source.heard?.();
     }
   }
 
-  join(taker: WorkTaker, options: { listens: boolean }): () => void {
-    const leave = this.#stores.map((store) => store.work.join(taker, options));
+  join(taker: ProcessorTaker, options: { listens: boolean }): () => void {
+    const leave = this.#stores.map((store) => {
+      const taking = {
+        notice: (notice: WorkNotice) => taker.notice(notice, store),
+        reserve: <Kind extends WorkKind>(kind: Kind, namespace: string, name: string) =>
+          taker.reserve(kind, namespace, name, store),
+      };
+      return store.work.join(taking, options);
+    });
     return () => {
       for (const one of leave) one();
     };

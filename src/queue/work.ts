@@ -48,6 +48,8 @@ export interface WorkClaim {
 
 /** Claimable rows of one kind in one database. */
 export interface WorkSource {
+  /** Whether what is claimed here begins at once, so that there must be places for it. Default: false. */
+  readonly needsRoom?: boolean;
   claim(request: WorkClaim): Promise<Work[]>;
   /** Milliseconds until something is due, zero or less if it is; null if nothing waits. */
   nextWake(options: { takeOver: boolean }): Promise<number | null>;

@@ -6,7 +6,6 @@ import type { AttemptFailure, Work, WorkSource } from "./work.ts";
 
 export interface WorkerOptions {
   readonly clock: Clock;
-  readonly sources: readonly WorkSource[];
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly nextToken: () => string;
@@ -26,6 +25,8 @@ const ISOLATION_MS = 5000;
 /** For how long no other recovered work starts beside it: what it waits for may be among them. */
 const LONGEST_SOLITUDE_MS = 30_000;
 
+/** For how long a claim that isn't answered keeps places from others. */
+const LONGEST_RESERVATION_MS = 250;
 /** No more than this is claimed ahead. */
 const MOST_AHEAD = 1000;
 /** For how long claimed work may wait for a place, before it is given back. */
@@ -55,7 +56,14 @@ export class Worker {
   #isolated: Work | undefined;
   #quiet = false;
   #stopping = false;
-  #firstSource = 0;
+  /** Claims that aren't answered yet, and the places that they have reserved. */
+  #claims = 0;
+  #reservedByClaims = 0;
+  /** Whether one of those may take over work whose owner was lost. */
+  #takesOver = false;
+  /** Those who wanted to claim while others had reserved all places. */
+  #awaiting: (() => void)[] = [];
+  #endings = 0;
   /** Of everything that is born claimed: a row is born once, so it never has this token a second time. */
   readonly #birthToken: string;
 
@@ -81,6 +89,11 @@ export class Worker {
     return missing >= most / 2 ? missing : 0;
   }
 
+  /** The same from a source. What is never claimed ahead needs room. */
+  wantedFrom({ needsRoom = false }: WorkSource): number {
+    return needsRoom ? Math.min(this.wanted, this.room) : this.wanted;
+  }
+
   get #heldBack(): boolean {
     return this.#stopping || this.#quiet || this.#settling.size > this.#options.concurrency + MOST_UNSETTLED;
   }
@@ -90,29 +103,39 @@ export class Worker {
     return this.#running.size + this.#ahead.length + this.#settling.size + this.#reserved;
   }
 
+  /** Whether there is nothing that could make something due when it ends. */
+  get idle(): boolean {
+    return this.held === this.#reservedByClaims && this.takesOver;
+  }
+
+  /** How often work has ended, or was given back. */
+  get endings(): number {
+    return this.#endings;
+  }
+
   /** Whether work whose owner was lost could be taken over now. */
   get takesOver(): boolean {
     return this.#isolated === undefined;
   }
 
+  /** For who wants to claim and finds no room: calls back when a claim of another source leaves some of its places. */
+  awaitRoom(onRoom: () => void): void {
+    this.#awaiting.push(onRoom);
+  }
+
   /** Claims as much as there is room for, and starts it. Gives how much it asked for and how much it got. */
-  async fill(): Promise<{ asked: number; claimed: number }> {
-    const asked = this.wanted;
-    const places = Math.min(this.room, asked);
-    let claimed = 0;
-    this.#reserved += places;
+  async fill(source: WorkSource): Promise<{ asked: number; claimed: number }> {
+    const asked = this.wantedFrom(source);
+    if (asked === 0) return { asked, claimed: 0 };
+    const reservation = this.#reserve(Math.min(this.room, asked));
+    this.#claims++;
     try {
-      const { sources } = this.#options;
-      for (let index = 0; index < sources.length && claimed < asked; index++) {
-        const source = sources[(this.#firstSource + index) % sources.length] as WorkSource;
-        claimed += await this.#claim(source, asked - claimed, Math.max(places - claimed, 0));
-      }
-      this.#firstSource = (this.#firstSource + 1) % sources.length;
+      return { asked, claimed: await this.#claim(source, asked, reservation) };
     } finally {
-      this.#reserved -= Math.max(places - claimed, 0);
+      this.#claims--;
+      reservation.end();
       this.#tellWaiting();
     }
-    return { asked, claimed };
   }
 
   /** Takes a place for work that is about to be written as already claimed. */
@@ -131,6 +154,7 @@ export class Worker {
       },
       cancel: () => {
         this.#reserved--;
+        this.#endings++;
         this.#ended();
       },
     };
@@ -154,26 +178,54 @@ export class Worker {
         this.#leases.drop(work);
       }),
     );
-    await this.#waitUntil(() => this.held === 0); // outcomes, claims and triggers that are on their way to the database
+    // Outcomes, claims and triggers that are on their way to the database.
+    await this.#waitUntil(() => this.held === 0 && this.#claims === 0);
   }
 
-  /** `places` of these begin at once, the rest as soon as they can. */
-  async #claim(source: WorkSource, limit: number, places: number): Promise<number> {
+  /** Takes places for a claim. One that isn't answered soon leaves them to others: what it gets then waits for room. */
+  #reserve(places: number): Reservation {
+    const takeOver = this.takesOver && !this.#takesOver && places > 0; // it needs a place of its own
+    let left = places;
+    const end = () => {
+      timer.cancel();
+      this.#reserved -= left;
+      this.#reservedByClaims -= left;
+      left = 0;
+      if (takeOver) this.#takesOver = false;
+      for (const onRoom of this.#awaiting.splice(0)) onRoom();
+    };
+    const timer = this.#options.clock.setTimer(end, LONGEST_RESERVATION_MS);
+    this.#reserved += places;
+    this.#reservedByClaims += places;
+    if (takeOver) this.#takesOver = true;
+    const take = () => {
+      if (left === 0) return false;
+      left--;
+      this.#reservedByClaims--;
+      return true;
+    };
+    return { places, takeOver, take, end };
+  }
+
+  /** Those that have a place begin at once, the rest as soon as they can. */
+  async #claim(source: WorkSource, limit: number, reservation: Reservation): Promise<number> {
     const { clock, leaseMs, nextToken, onError } = this.#options;
     const requestedAt = clock.monotonic();
-    const takeOver = this.takesOver && places > 0; // it needs a place of its own
+    const { places, takeOver } = reservation;
     const claimed = await source.claim({ limit, takeOver, places, lock: nextToken(), leaseMs });
     this.#pace.noteClaim(clock.monotonic() - requestedAt);
     if (this.#stopping) {
       await Promise.all(claimed.map((work) => work.release().catch(onError)));
-      this.#reserved -= Math.min(claimed.length, places);
       return claimed.length;
     }
-    for (const [index, work] of claimed.entries()) {
+    for (const work of claimed) {
       this.#leases.hold(work, source, requestedAt);
-      if (index >= places) this.#ahead.push(work);
-      else if (work.recovered) void this.#startAlone(work);
-      else this.#start(work);
+      const placed = reservation.take();
+      if (work.recovered) {
+        if (!placed) this.#reserved++;
+        void this.#startAlone(work);
+      } else if (placed) this.#start(work);
+      else this.#ahead.push(work);
     }
     this.#startAhead(); // what ran when we asked may have ended meanwhile
     if (this.#ahead.length > 0) this.#watchAhead();
@@ -195,6 +247,7 @@ export class Worker {
     const released = this.#ahead.splice(0);
     await Promise.all(released.map((work) => work.release().catch(this.#options.onError)));
     for (const work of released) this.#leases.drop(work);
+    this.#endings += released.length;
     this.#ended();
   }
 
@@ -249,6 +302,7 @@ export class Worker {
       this.#running.delete(work);
       this.#settling.delete(work);
       this.#leases.drop(work);
+      this.#endings++;
       this.#ended();
     }
   }
@@ -288,6 +342,17 @@ export class Worker {
     while (!condition() && !late) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     timeout.abort();
   }
+}
+
+/** Places in a worker, for what a claim gets. */
+interface Reservation {
+  readonly places: number;
+  /** Whether one may be for work whose owner was lost. */
+  readonly takeOver: boolean;
+  /** Takes one of them, if they weren't given to others meanwhile. */
+  take(): boolean;
+  /** The rest is free. */
+  end(): void;
 }
 
 /** A place in a worker, for work that is written as already claimed. */

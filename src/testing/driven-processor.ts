@@ -1,5 +1,4 @@
-import { Processor } from "../queue/processor.ts";
-import type { WorkTaker } from "../store/work-board.ts";
+import { Processor, type ProcessorTaker } from "../queue/processor.ts";
 
 /** Takes new work only while somebody drives the process: what a test makes due stays, until it says that things may run. */
 export class DrivenProcessor extends Processor {
@@ -10,10 +9,10 @@ export class DrivenProcessor extends Processor {
     this.#isDriven = isDriven;
   }
 
-  override join(taker: WorkTaker, options: { listens: boolean }): () => void {
-    const driven: WorkTaker = {
-      notice: (notice) => this.#isDriven() && taker.notice(notice),
-      reserve: (kind, namespace, name) => (this.#isDriven() ? taker.reserve(kind, namespace, name) : null),
+  override join(taker: ProcessorTaker, options: { listens: boolean }): () => void {
+    const driven: ProcessorTaker = {
+      notice: (notice, store) => this.#isDriven() && taker.notice(notice, store),
+      reserve: (...asked) => (this.#isDriven() ? taker.reserve(...asked) : null),
     };
     return super.join(driven, options);
   }

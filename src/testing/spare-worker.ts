@@ -2,10 +2,12 @@ import type { Owner } from "../queue/owner.ts";
 import { createTokens } from "../queue/owner.ts";
 import type { Processor } from "../queue/processor.ts";
 import { Worker, type WorkerOptions } from "../queue/worker.ts";
+import type { Store } from "../store/store.ts";
 import type { ClaimedWork, Reservation, WorkKind, WorkTaker } from "../store/work-board.ts";
 
 type SpareWorkerOptions = Pick<WorkerOptions, "concurrency" | "leaseMs" | "onFailure" | "onError"> & {
   readonly processor: Processor;
+  readonly store: Store;
   readonly owner: Owner;
   /** Whether it is a workflow that asks. */
   readonly isWorkflow: () => boolean;
@@ -26,7 +28,6 @@ export class SpareWorker implements WorkTaker {
     this.#worker = new Worker({
       ...rest,
       clock: processor.clock,
-      sources: processor.sources,
       nextToken: createTokens(owner),
       onTakeOver: () => {},
       onRoom: () => {
@@ -41,7 +42,7 @@ export class SpareWorker implements WorkTaker {
 
   reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string): Reservation<Kind> | null {
     if (!this.#options.isWorkflow()) return null;
-    const source = this.#options.processor.sourceOf(kind, namespace, name);
+    const source = this.#options.processor.sourceOf(kind, namespace, name, this.#options.store);
     const place = source === null ? null : this.#worker.reserve();
     if (source === null || place === null) return null;
     const { lock, leaseMs, cancel } = place;

@@ -216,6 +216,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
     const { concurrency, leaseMs, name, onError } = this.#options;
     const spare = new SpareWorker({
       processor,
+      store,
       owner: { name: `${name}.spare`, isGone: () => false },
       concurrency,
       leaseMs,

@@ -18,17 +18,12 @@ export class InstanceSource implements ProcessorSource {
   readonly #runtimes: ReadonlyMap<string, WorkflowRuntime>;
   #scopes: HookScope[];
   #looking = false;
-  /** Whether there are lines that this process may let in from. */
-  #limited: boolean;
-  #openedLines = false;
-  #linesFirst = false;
 
   constructor(store: Store, runtimes: readonly WorkflowRuntime[]) {
     this.store = store;
     this.#runtimes = new Map(runtimes.map((runtime) => [runtime.namespace, runtime]));
     this.namespaces = [...this.#runtimes.keys()];
     this.#scopes = runtimes.map(({ namespace, workflows }) => ({ namespace, names: workflows.names }));
-    this.#limited = runtimes.some(({ workflows }) => workflows.all.some(({ flow }) => flow !== null));
   }
 
   handles(namespace: string, name: string): boolean {
@@ -42,48 +37,14 @@ export class InstanceSource implements ProcessorSource {
   async claim(request: WorkClaim): Promise<Work[]> {
     const scopes = this.#scopes;
     if (scopes.length > 1) this.#scopes = [...scopes.slice(1), scopes[0] as HookScope]; // each namespace is the first in turn
-    const { statements } = this.store.instances;
     const askedAt = this.store.clock.monotonic();
-    if (!this.#limited) return this.#toWork(await statements.claim({ ...request, scopes }), askedAt);
-    return this.#toWork(await this.#claimAndAdmit(request, scopes), askedAt);
-  }
-
-  async nextWake(options: { takeOver: boolean }): Promise<number | null> {
-    for (const { progressDrops } of this.#runtimes.values()) progressDrops.sweep();
-    const { statements } = this.store.instances;
-    const wake = await statements.nextWake(this.#scopes, options);
-    if (!this.#limited || (wake !== null && wake <= 0)) return wake;
-    const admission = await statements.nextAdmission(this.#scopes);
-    return wake === null || admission === null ? (wake ?? admission) : Math.min(wake, admission);
-  }
-
-  #toWork(claimed: readonly ClaimedInstance[], askedAt: number): Work[] {
+    const claimed = await this.store.instances.statements.claim({ ...request, scopes });
     return claimed.map((instance) => this.toWork(instance, askedAt));
   }
 
-  /**
-   * In turn what is free of limits and what stands in lines comes first, so that neither can starve the other. What is let in from
-   * a line begins at once, so there must be a place for it; what is taken over comes first, because it needs one, too.
-   */
-  async #claimAndAdmit(request: WorkClaim, scopes: readonly HookScope[]): Promise<ClaimedInstance[]> {
-    this.#linesFirst = !this.#linesFirst;
-    const { statements } = this.store.instances;
-    const { limit, takeOver, places = limit } = request;
-    if (this.#linesFirst) {
-      const admitted = await this.#admit(request, places);
-      const rest = { limit: limit - admitted.length, takeOver: takeOver && admitted.length < places };
-      const claimed = await after(admitted, () => statements.claim({ ...request, ...rest, scopes }));
-      const recovered = claimed.filter(({ recoveries }) => recoveries > 0);
-      return [...recovered, ...admitted, ...claimed.filter(({ recoveries }) => recoveries === 0)];
-    }
-    const claimed = await statements.claim({ ...request, scopes });
-    return [...claimed, ...(await after(claimed, () => this.#admit(request, places - claimed.length)))];
-  }
-
-  #admit({ lock, leaseMs }: WorkClaim, room: number): Promise<ClaimedInstance[]> {
-    const limitsOf = (namespace: string, name: string) =>
-      (this.#runtimes.get(namespace) as WorkflowRuntime).workflows.limitsOf(name);
-    return this.store.instances.statements.admit({ scopes: this.#scopes, limitsOf, room, lock, leaseMs });
+  nextWake(options: { takeOver: boolean }): Promise<number | null> {
+    for (const { progressDrops } of this.#runtimes.values()) progressDrops.sweep();
+    return this.store.instances.statements.nextWake(this.#scopes, options);
   }
 
   async renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {
@@ -127,8 +88,7 @@ export class InstanceSource implements ProcessorSource {
   }
 
   /** Instances of workflows that this process doesn't know are left alone; somebody should know of them. */
-  async survey(): Promise<void> {
-    await this.#openLines();
+  async survey(): Promise<boolean> {
     for (const { namespace, workflows } of this.#runtimes.values()) {
       const unknown = await this.store.instances.statements.unknownNames({ namespace, names: workflows.names });
       if (unknown.length === 0) continue;
@@ -140,29 +100,6 @@ export class InstanceSource implements ProcessorSource {
         },
       );
     }
-  }
-
-  /**
-   * When a process begins, it may have other limits than those by which lines were blocked; or none, where there were some: then
-   * what stands in line is let in without.
-   */
-  async #openLines(): Promise<void> {
-    if (this.#openedLines) return;
-    const lines = await this.store.instances.statements.openLines(this.namespaces);
-    this.#limited ||= lines;
-    this.#openedLines = true;
-  }
-}
-
-/** What was claimed before must run, whatever becomes of the rest: the next claim will meet the same error. */
-async function after(
-  claimed: readonly ClaimedInstance[],
-  claimRest: () => Promise<ClaimedInstance[]>,
-): Promise<ClaimedInstance[]> {
-  try {
-    return await claimRest();
-  } catch (error) {
-    if (claimed.length === 0) throw error;
-    return [];
+    return false;
   }
 }

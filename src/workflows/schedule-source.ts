@@ -7,6 +7,7 @@ import type { WorkflowRuntime } from "./workflow-runtime.ts";
 /** The schedules of some namespaces in one database: nothing that takes a place, only times at which instances are created. */
 export class ScheduleSource implements ProcessorSource {
   readonly kind = "instance";
+  readonly tendsOnly = true;
   readonly store: Store;
   readonly namespaces: readonly string[];
   readonly #keepers: readonly ScheduleKeeper[];

@@ -75,7 +75,6 @@ function createWorker(concurrency: number) {
   const ignore = () => {};
   const worker = new Worker({
     clock,
-    sources: [source],
     concurrency,
     leaseMs: 30_000,
     nextToken: () => "token",
@@ -95,7 +94,7 @@ async function createFastWorker() {
   const { source, worker } = created;
   source.claimMs = 20;
   for (let round = 0; round < 3; round++) {
-    await worker.fill();
+    await worker.fill(source);
     while (source.count("running") + source.count("claimed") > 0) {
       source.endRunning();
       await new Promise((resolve) => setImmediate(resolve));
@@ -108,18 +107,18 @@ describe("a worker", () => {
   test("claims as much as it has places free, and no more, while its handlers take their time", async () => {
     const { clock, source, worker } = createWorker(4);
     source.claimMs = 20;
-    await worker.fill();
+    await worker.fill(source);
     clock.advance(1000);
     source.given[0]?.end();
     source.given[1]?.end();
     await eventually(() => expect(worker.room).toBe(2));
-    await worker.fill();
+    await worker.fill(source);
     expect(source.claims.map(({ limit }) => limit)).toEqual([4, 2]);
   });
 
   test("claims ahead while its handlers are much faster than the database, and never runs more than it has places", async () => {
     const { source, worker } = await createFastWorker();
-    await worker.fill();
+    await worker.fill(source);
     expect(source.claims.at(-1)?.limit).toBeGreaterThan(4);
     expect(source.count("running")).toBe(4);
     expect(source.count("claimed")).toBe((source.claims.at(-1)?.limit ?? 0) - 4);
@@ -129,7 +128,7 @@ describe("a worker", () => {
 
   test("gives back what it claimed ahead when its handlers have become slow, and is careful from then on", async () => {
     const { clock, source, worker } = await createFastWorker();
-    await worker.fill();
+    await worker.fill(source);
     clock.advance(1000);
     await eventually(() => expect(source.count("claimed")).toBe(0));
     expect(source.count("running")).toBe(4);
@@ -143,7 +142,7 @@ describe("a worker", () => {
     const { source, worker } = await createFastWorker();
     source.settles = false;
     for (let claims = 0; claims < 100 && worker.wanted > 0; claims++) {
-      await worker.fill();
+      await worker.fill(source);
       while (source.count("running") + source.count("claimed") > 0) {
         source.endRunning();
         await new Promise((resolve) => setImmediate(resolve));
@@ -156,7 +155,7 @@ describe("a worker", () => {
 
   test("gives back what it claimed ahead at once when it stops", async () => {
     const { source, worker } = await createFastWorker();
-    await worker.fill();
+    await worker.fill(source);
     const stopped = worker.stop(1000);
     await eventually(() => expect(source.count("claimed")).toBe(0));
     expect(source.count("released")).toBeGreaterThan(0);

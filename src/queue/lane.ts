@@ -1,0 +1,247 @@
+import type { Clock, Timer } from "../clock.ts";
+import type { Randomness } from "../randomness.ts";
+import { Backoff, FIRST_BACKOFF_MS } from "./backoff.ts";
+import { Chore } from "./chore.ts";
+import type { ProcessorSource } from "./processor.ts";
+import type { Worker } from "./worker.ts";
+
+export interface LaneOptions {
+  readonly source: ProcessorSource;
+  readonly worker: Worker;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  /** How often to look where other processes' work isn't announced to us. */
+  readonly pollIntervalMs: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** How often to look all the same where it is. */
+const SAFETY_POLL_MS = 30_000;
+/**
+ * After another process' word we look once more: what it wrote a little later may not be announced, because announcements that
+ * follow each other too fast are put off, and the process may have ended meanwhile.
+ */
+const LOOK_AGAIN_MS = 100;
+const PURGE_INTERVAL_MS = 3_600_000;
+const PURGE_RETRY_MS = 60_000;
+
+/**
+ * Decides when to claim from one source. It sleeps until the earliest time at which something is due, or until it is told that
+ * there is work; an idle lane asks the database nothing but a slow safety poll.
+ *
+ *     sleeping --(due, notice, wake)--> claiming --(got less than asked: ask for the next wake)--> sleeping
+ *                                         |  ^
+ *                          (got all it asked for: more may be due)
+ *                                         v  |
+ *                                  waiting for room
+ *
+ * Each source has a lane of its own, and its chores run beside its claims: a database, a table or a chore that fails or doesn't
+ * answer holds up nothing else. Lanes share the worker's places.
+ */
+export class Lane {
+  readonly source: ProcessorSource;
+  readonly #options: LaneOptions;
+  readonly #clock: Clock;
+  readonly #worker: Worker;
+  readonly #backoff: Backoff;
+  readonly #tending: Chore;
+  readonly #purging: Chore;
+  #loop: Promise<void> | undefined;
+  #started = false;
+  #stopping = false;
+  /** When to claim next, by the monotonic clock. */
+  #claimAt = 0;
+  /** When to ask for the next wake, by the monotonic clock. */
+  #askAt = 0;
+  #lookAgainAt = 0;
+  /** Until when what is due is left to another process that is just taking it. */
+  #backoffUntil = 0;
+  #backlog = false;
+  /** Whether it was told, since the last claim began, that there is work. */
+  #noticed = false;
+  #signal: (() => void) | undefined;
+  #signalled = false;
+
+  constructor(options: LaneOptions) {
+    const { clock, randomness, onError } = options;
+    this.source = options.source;
+    this.#options = options;
+    this.#clock = clock;
+    this.#worker = options.worker;
+    this.#backoff = new Backoff(randomness);
+    const pauses = new Backoff(randomness);
+    this.#tending = new Chore({
+      clock,
+      body: async () => {
+        const remaining = (await this.source.tend?.()) ?? null;
+        pauses.reset();
+        // Due, yet not to be had: another process is just doing it.
+        return remaining === null || remaining > 0 ? remaining : FIRST_BACKOFF_MS;
+      },
+      onFailure: (error) => {
+        onError(error);
+        return pauses.next();
+      },
+    });
+    this.#purging = new Chore({
+      clock,
+      body: () => this.#purge(),
+      onFailure: (error) => {
+        onError(error);
+        return PURGE_RETRY_MS;
+      },
+    });
+  }
+
+  /** Whether it was told of work that it hasn't looked for yet. */
+  get noticed(): boolean {
+    return this.#noticed;
+  }
+
+  /** Whether the last claim got all that it asked for: then older work comes first. */
+  get backlog(): boolean {
+    return this.#backlog;
+  }
+
+  start(): void {
+    this.#started = true;
+    this.wake();
+    this.#purging.within(60_000 * this.#options.randomness.fraction());
+    if (this.source.tendsOnly !== true) this.#loop = this.#run();
+  }
+
+  /** Look now. */
+  wake(): void {
+    this.#claimAt = this.#clock.monotonic();
+    this.#askAt = this.#claimAt;
+    this.#noticed = true;
+    this.#tend();
+    this.nudge();
+  }
+
+  /** Something is due after this time. `remote`: another process says so. */
+  notice(delayMs: number, remote = false): void {
+    if (remote) this.#lookAgainAt = this.#clock.monotonic() + LOOK_AGAIN_MS;
+    this.#claimAt = Math.min(this.#claimAt, this.#clock.monotonic() + delayMs);
+    this.#noticed = true;
+    if (delayMs === 0) this.#tend();
+    this.nudge();
+  }
+
+  async survey(): Promise<void> {
+    if (await this.source.survey?.()) this.wake();
+  }
+
+  /** There may be room in the worker. */
+  nudge(): void {
+    this.#signalled = true;
+    this.#signal?.();
+    this.#signal = undefined;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.nudge();
+    await Promise.all([this.#loop, this.#tending.stop(), this.#purging.stop()]);
+  }
+
+  /** Does what is due now, once. Rejects if its database can't be used. */
+  async drainOnce(): Promise<"something" | "nothing" | "no room"> {
+    this.#noticed = false;
+    await this.source.tend?.();
+    const claims = this.source.tendsOnly !== true;
+    const { asked, claimed } = claims ? await this.#worker.fill(this.source) : { asked: 0, claimed: 0 };
+    if (claimed > 0 || this.#noticed) return "something"; // it was told meanwhile that there is
+    if (asked > 0 || !claims) return "nothing";
+    this.#worker.awaitRoom(() => this.nudge());
+    return "no room";
+  }
+
+  /** Until that monotonic time, or until something happens. What happens together is answered together. */
+  async sleep(until: number): Promise<void> {
+    if (this.#signalled || until <= this.#clock.monotonic()) {
+      this.#signalled = false;
+      await new Promise<void>((resolve) => this.#clock.defer(resolve));
+      return;
+    }
+    let timer: Timer | undefined;
+    await new Promise<void>((resolve) => {
+      this.#signal = () => this.#clock.defer(resolve);
+      if (until !== Number.POSITIVE_INFINITY) timer = this.#clock.setTimer(resolve, until - this.#clock.monotonic());
+    });
+    timer?.cancel();
+    this.#signal = undefined;
+    this.#signalled = false;
+  }
+
+  /** A lane that drains sees to it by itself. */
+  #tend(): void {
+    if (this.#started && this.source.tend !== undefined) this.#tending.within(0);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      await this.#turn().catch((error: unknown) => this.#fail(error));
+      if (!this.#stopping) await this.sleep(this.#nextTime());
+    }
+  }
+
+  async #turn(): Promise<void> {
+    const now = this.#clock.monotonic();
+    const claims = this.#backlog || now >= this.#claimAt;
+    if (claims && this.#worker.wantedFrom(this.source) > 0) return this.#claim();
+    if (claims) this.#worker.awaitRoom(() => this.nudge());
+    if (now >= this.#askAt) await this.#askForNextWake();
+  }
+
+  async #claim(): Promise<void> {
+    this.#claimAt = Number.POSITIVE_INFINITY; // notices that come in meanwhile set it anew
+    this.#backoffUntil = 0;
+    this.#noticed = false;
+    const startedAt = this.#clock.monotonic();
+    const { asked, claimed } = await this.#worker.fill(this.source);
+    this.#backlog = claimed === asked;
+    if (this.#backlog) return;
+    await this.#askForNextWake();
+    // Due before we looked, yet nothing to be had: another process is just taking it, unless it came in meanwhile.
+    const contended = claimed === 0 && !this.#noticed && this.#claimAt <= startedAt;
+    if (!contended) return this.#backoff.reset();
+    this.#backoffUntil = this.#clock.monotonic() + this.#backoff.next();
+    this.#claimAt = this.#backoffUntil;
+  }
+
+  async #askForNextWake(): Promise<void> {
+    const { pollIntervalMs, randomness } = this.#options;
+    const askedAt = this.#clock.monotonic();
+    const remaining = await this.source.nextWake({ takeOver: this.#worker.takesOver });
+    if (remaining !== null) {
+      this.#claimAt = Math.min(this.#claimAt, Math.max(askedAt + remaining, this.#backoffUntil));
+    }
+    const interval = this.source.store.work.connected ? Math.max(SAFETY_POLL_MS, pollIntervalMs) : pollIntervalMs;
+    this.#askAt = askedAt + interval * (1 + randomness.fraction() / 5);
+    if (this.#lookAgainAt > askedAt) this.#askAt = Math.min(this.#askAt, this.#lookAgainAt);
+  }
+
+  /** The database may be away: what fails is reported, and tried again later. */
+  #fail(error: unknown): void {
+    this.#options.onError(error);
+    this.#backlog = false;
+    this.#claimAt = this.#clock.monotonic() + this.#backoff.next();
+    this.#askAt = this.#claimAt;
+  }
+
+  #nextTime(): number {
+    const claims = this.#worker.wantedFrom(this.source) > 0;
+    if (claims && this.#backlog) return 0;
+    return Math.min(claims ? this.#claimAt : Number.POSITIVE_INFINITY, this.#askAt);
+  }
+
+  /** There may be much to delete: that is done in small pieces, and goes on another time if we stop. */
+  async #purge(): Promise<number> {
+    while (!this.#stopping && (await this.source.purge())) {
+      await new Promise<void>((resolve) => this.#clock.defer(resolve));
+    }
+    if (!this.#stopping) await this.survey();
+    return PURGE_INTERVAL_MS;
+  }
+}

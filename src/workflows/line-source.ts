@@ -1,0 +1,83 @@
+import type { ProcessorSource } from "../queue/processor.ts";
+import type { Work, WorkClaim } from "../queue/work.ts";
+import type { ClaimedInstance } from "../store/instance-records.ts";
+import type { LineScope } from "../store/line-records.ts";
+import type { Store } from "../store/store.ts";
+import type { InstanceSource } from "./instance-source.ts";
+import type { InstanceWork } from "./instance-work.ts";
+import type { WorkflowRuntime } from "./workflow-runtime.ts";
+
+/**
+ * The instances of some namespaces in one database that stand in lines, as work: they are let in as their limits allow. Instances
+ * without limits are claimed beside them, so that neither can starve or hold up the other.
+ */
+export class LineSource implements ProcessorSource {
+  readonly kind = "instance";
+  /** What waits for a place here would keep its slot in the line from others. */
+  readonly needsRoom = true;
+  readonly store: Store;
+  readonly namespaces: readonly string[];
+  readonly #instances: InstanceSource;
+  readonly #runtimes: ReadonlyMap<string, WorkflowRuntime>;
+  readonly #scopes: readonly LineScope[];
+  /** Whether there are lines that this process may let in from. */
+  #limited: boolean;
+  #opened = false;
+
+  constructor(instances: InstanceSource, runtimes: readonly WorkflowRuntime[]) {
+    this.store = instances.store;
+    this.namespaces = instances.namespaces;
+    this.#instances = instances;
+    this.#runtimes = new Map(runtimes.map((runtime) => [runtime.namespace, runtime]));
+    this.#scopes = runtimes.map(({ namespace, workflows }) => ({ namespace, names: workflows.names }));
+    this.#limited = runtimes.some(({ workflows }) => workflows.all.some(({ flow }) => flow !== null));
+  }
+
+  /** None is created as claimed: all others in the line come first. */
+  handles(): boolean {
+    return false;
+  }
+
+  toWork(instance: ClaimedInstance, askedAt: number): InstanceWork {
+    return this.#instances.toWork(instance, askedAt);
+  }
+
+  async claim({ limit: room, lock, leaseMs }: WorkClaim): Promise<Work[]> {
+    if (!this.#limited) return [];
+    const limitsOf = (namespace: string, name: string) =>
+      (this.#runtimes.get(namespace) as WorkflowRuntime).workflows.limitsOf(name);
+    const request = { scopes: this.#scopes, limitsOf, room, lock, leaseMs };
+    const askedAt = this.store.clock.monotonic();
+    const admitted = await this.store.instances.statements.admit(request);
+    return admitted.map((instance) => this.toWork(instance, askedAt));
+  }
+
+  async nextWake(): Promise<number | null> {
+    return this.#limited ? this.store.instances.statements.nextAdmission(this.#scopes) : null;
+  }
+
+  renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {
+    return this.#instances.renew(work, leaseMs);
+  }
+
+  /** They are instances like all others, whose source sees to them. */
+  async expireLeases(): Promise<number> {
+    return 0;
+  }
+
+  async purge(): Promise<boolean> {
+    return false;
+  }
+
+  /**
+   * When a process begins, it may have other limits than those by which lines were blocked; or none, where there were some: then
+   * what stands in line is let in without.
+   */
+  async survey(): Promise<boolean> {
+    if (this.#opened) return false;
+    const lines = await this.store.instances.statements.openLines(this.namespaces);
+    this.#limited ||= lines;
+    this.#opened = true;
+    return lines;
+  }
+}
