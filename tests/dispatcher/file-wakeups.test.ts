@@ -69,3 +69,29 @@ test("our own writes tell nobody, and looking comes to an end", async () => {
   expect(seen.looks).toBeGreaterThan(2);
   expect(told).toBe(0);
 });
+
+test("a commit is told soon, though earlier looks found nothing and the next was far off", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  const later = vi.spyOn(globalThis, "setTimeout");
+  let version = 1;
+  wakeups = new FileWakeups(join(directory, "test.db"), () => version);
+  wakeups.subscribe(() => {
+    told++;
+  });
+  writeLog();
+  await waitUntil("the write was noticed", () => vi.getTimerCount() > 0);
+  while ((later.mock.lastCall?.[1] ?? 0) < 1000) vi.advanceTimersToNextTimer();
+  version = 2;
+  writeLog();
+  await waitUntil("a look is near", () => later.mock.lastCall?.[1] === 5);
+  vi.advanceTimersByTime(5);
+
+  expect(told).toBe(1);
+});
+
+test("a commit that follows another while that is told isn't missed", async () => {
+  watchVersions(1, 2, 2, 3);
+  writeLog();
+
+  await waitUntil("both commits were told", () => told === 2);
+});

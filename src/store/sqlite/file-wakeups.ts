@@ -20,6 +20,8 @@ export class FileWakeups implements Wakeups {
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
   #nextLookMs = FIRST_LOOK_MS;
+  /** When the timer ends, by the monotonic clock. */
+  #lookAt = 0;
   #seen: number | undefined;
 
   constructor(path: string, dataVersion: () => number) {
@@ -54,8 +56,7 @@ export class FileWakeups implements Wakeups {
       this.#seen = this.#readVersion();
       this.#watcher = watch(this.#directory, { persistent: false }, (_event, name) => {
         if (name !== this.#logName && name !== null) return;
-        this.#nextLookMs = FIRST_LOOK_MS;
-        this.#scheduleLook();
+        this.#lookSoon();
       });
       this.#watcher.on("error", () => this.#stop()); // polling goes on without it
     } catch {
@@ -63,18 +64,30 @@ export class FileWakeups implements Wakeups {
     }
   }
 
+  /** A look that is still far off, because the last ones found nothing, must not keep this one waiting. */
+  #lookSoon(): void {
+    this.#nextLookMs = FIRST_LOOK_MS;
+    if (this.#timer !== undefined && this.#lookAt > performance.now() + FIRST_LOOK_MS) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
+    this.#scheduleLook();
+  }
+
   #scheduleLook(): void {
-    this.#timer ??= setTimeout(() => this.#look(), this.#nextLookMs);
+    if (this.#timer === undefined) {
+      this.#lookAt = performance.now() + this.#nextLookMs;
+      this.#timer = setTimeout(() => this.#look(), this.#nextLookMs);
+    }
     this.#nextLookMs *= 2;
   }
 
+  /** Goes on for a while whatever it finds: the log may have been written for a commit that isn't there yet, after one that is. */
   #look(): void {
     this.#timer = undefined;
+    if (this.#nextLookMs <= LONGEST_LOOK_MS) this.#scheduleLook();
     const version = this.#readVersion();
-    if (version === this.#seen) {
-      if (this.#nextLookMs <= LONGEST_LOOK_MS) this.#scheduleLook();
-      return;
-    }
+    if (version === this.#seen) return;
     this.#seen = version;
     for (const listener of this.#listeners) listener(null);
   }
