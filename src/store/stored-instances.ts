@@ -1,4 +1,5 @@
 import type { Engine } from "./engine.ts";
+import { isLimited } from "./fresh-place.ts";
 import { GroupCommit } from "./group-commit.ts";
 import type {
   EventInsert,
@@ -27,7 +28,11 @@ export class StoredInstances {
   readonly statements: InstanceStatements;
   readonly #engine: Engine;
   readonly #inserts: GroupCommit<readonly InstanceInsert[], InstanceInsertResult[]>;
+  /** Of those that join lines, and may have to wait for others who look at them: nobody else should. */
+  readonly #limitedInserts: GroupCommit<readonly InstanceInsert[], InstanceInsertResult[]>;
   readonly #commits: GroupCommit<InstanceCommit, InstanceCommitResult>;
+  /** Of those that free slots of lines: the same. */
+  readonly #limitedCommits: GroupCommit<InstanceCommit, InstanceCommitResult>;
   readonly #loads: GroupCommit<LoadRequest, InstanceHistory | null>;
   readonly #budget = new LoadBudget();
   readonly #eventLoads: GroupCommit<EventsRequest, LoadedEvents | null>;
@@ -38,18 +43,24 @@ export class StoredInstances {
     const { clock, flushesInFlight, instances } = engine;
     this.statements = instances;
     this.#engine = engine;
-    this.#inserts = new GroupCommit({
-      clock,
-      flush: (batches) => insertBatches(batches, (all) => instances.insert(all)),
-      flushesInFlight,
-      measure: (batch) => ({ rows: batch.length, bytes: sum(batch, ({ params }) => params.length) }),
-    });
-    this.#commits = new GroupCommit({
-      clock,
-      flush: (commits, sending) => instances.commit(commits, sending),
-      flushesInFlight,
-      measure: measureCommit,
-    });
+    const createInserts = () =>
+      new GroupCommit<readonly InstanceInsert[], InstanceInsertResult[]>({
+        clock,
+        flush: (batches) => insertBatches(batches, (all) => instances.insert(all)),
+        flushesInFlight,
+        measure: (batch) => ({ rows: batch.length, bytes: sum(batch, ({ params }) => params.length) }),
+      });
+    this.#inserts = createInserts();
+    this.#limitedInserts = createInserts();
+    const createCommits = () =>
+      new GroupCommit<InstanceCommit, InstanceCommitResult>({
+        clock,
+        flush: (commits, sending) => instances.commit(commits, sending),
+        flushesInFlight,
+        measure: measureCommit,
+      });
+    this.#commits = createCommits();
+    this.#limitedCommits = createCommits();
     this.#loads = new GroupCommit({
       clock,
       flush: async (runs) => inOrder(runs, await instances.load(runs)),
@@ -73,11 +84,13 @@ export class StoredInstances {
 
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
     this.#engine.refuseNesting();
-    return this.#inserts.add(instances);
+    const limited = instances.some(({ traits }) => isLimited(traits));
+    return (limited ? this.#limitedInserts : this.#inserts).add(instances);
   }
 
   commit(commit: InstanceCommit): Promise<InstanceCommitResult> {
-    return this.#commits.add(commit);
+    const limited = commit.limited === true && commit.outcome.kind !== "running";
+    return (limited ? this.#limitedCommits : this.#commits).add(commit);
   }
 
   /**
@@ -118,7 +131,8 @@ export class StoredInstances {
 
   /** Resolves when nothing is on its way to the database any more. */
   async idle(): Promise<void> {
-    const groups = [this.#inserts, this.#commits, this.#loads, this.#eventLoads, this.#events];
+    const writes = [this.#inserts, this.#limitedInserts, this.#commits, this.#limitedCommits, this.#events];
+    const groups = [...writes, this.#loads, this.#eventLoads];
     await Promise.all(groups.map((group) => group.idle()));
   }
 }

@@ -21,20 +21,12 @@ describe("forced interleavings of lines on PostgreSQL", () => {
 
   /** What admits on a session of the test's own, in its transaction, which the test ends. `before` is called before each statement. */
   function admittingOn(client: Client, before: (name: string) => Promise<void> = async () => {}): InstanceStatements {
-    const ends = ["begin", "commit", "rollback"];
-    const inner = {
-      query: async (query: { text: string }) =>
-        ends.includes(query.text) ? { command: "COMMIT", rows: [] } : client.query(query),
-      on: () => {},
-      removeListener: () => {},
-      release: () => {},
-    };
     const connection = {
       run: async ({ name, text }: Statement, values: unknown[]) => {
         await before(name);
         return client.query({ text, values });
       },
-      checkOut: async () => inner,
+      transaction: (body: (client: Client) => Promise<unknown>) => body(client),
     };
     const dedicated = { client: undefined, distrust: () => {} };
     return new PostgresInstanceStatements(connection as unknown as Connection, test.clock, '"perdure".', dedicated);

@@ -24,6 +24,9 @@ function watch(prototype: Client | Pool, method: "query" | "connect"): void {
   const ask = prototype[method] as (...parameters: unknown[]) => unknown;
   Object.assign(prototype, {
     [method](this: unknown, ...parameters: unknown[]): unknown {
+      const callback = parameters.at(-1);
+      if (typeof callback === "function")
+        return ask.apply(this, [...parameters.slice(0, -1), remember(callback as Callback)]);
       const answer = ask.apply(this, parameters);
       if (!(answer instanceof Promise)) return answer;
       underWay.add(answer);
@@ -32,4 +35,16 @@ function watch(prototype: Client | Pool, method: "query" | "connect"): void {
       return answer;
     },
   });
+}
+
+type Callback = (...answer: unknown[]) => unknown;
+
+function remember(callback: Callback): Callback {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  underWay.add(promise);
+  return (...answer) => {
+    underWay.delete(promise);
+    resolve();
+    return callback(...answer);
+  };
 }

@@ -67,21 +67,13 @@ export function recordSubjectStatements(
 const SCHEMA = '"perdure".';
 const NO_CONNECTION = { client: undefined, distrust: () => {} };
 
-/** Of a transaction: it begins and ends, and its statements are recorded like others. */
-const TRANSACTION = {
-  query: async () => ({ command: "COMMIT" }),
-  on: () => {},
-  removeListener: () => {},
-  release: () => {},
-};
-
 async function record(
   use: (connection: Connection) => Promise<unknown>,
   answers: Answers = {},
 ): Promise<RecordedStatement[]> {
   const recorded: RecordedStatement[] = [];
   const recorder = {
-    checkOut: async () => TRANSACTION,
+    transaction: (body: (client: undefined) => Promise<unknown>) => body(undefined),
     run: async (statement: Statement, values: unknown[]) => {
       recorded.push({ statement, values });
       const rows = answers[statement.name]?.(values) ?? [];

@@ -36,7 +36,6 @@ import { openLines } from "./sql/open-lines.ts";
 import { dropLine, settleLine as settleLineStatement } from "./sql/settle-line.ts";
 import { startInstances } from "./sql/start-instances.ts";
 import { PostgresStatements } from "./statements.ts";
-import { inTransaction } from "./transaction.ts";
 
 type Row = Record<string, unknown>;
 
@@ -73,8 +72,7 @@ export class PostgresAdmission extends PostgresStatements {
     if (request.room <= 0 || request.scopes.length === 0) return [];
     const { rows: due } = await this.run(findLines, [this.now(), ...scopeColumns(request.scopes), MOST_LINES]);
     if (due.length === 0) return [];
-    const client = await this.connection.checkOut();
-    return inTransaction(client, () => this.#admitDue(client, due, request));
+    return this.connection.transaction((client) => this.#admitDue(client, due, request));
   }
 
   async nextAdmission(scopes: readonly LineScope[]): Promise<number | null> {

@@ -1,20 +1,21 @@
 import { PerdureError } from "../../errors.ts";
+import { type Accompany, accompanyQueries, type Companion } from "./accompanied-query.ts";
 import type { PostgresClient, PostgresPool, PostgresQuery, PostgresQueryable, PostgresResult } from "./driver.ts";
 import { isDeadlock, MOST_DEADLOCKS, toStoreError } from "./errors.ts";
+import { ANSWER_TIMEOUT_MS, type Limits, SLOW_ANSWER_TIMEOUT_MS, setLimits } from "./limits.ts";
 import type { Statement } from "./sql/statement.ts";
+import { inTransaction } from "./transaction.ts";
 
 const DRIVER_MISSING = "ERR_MODULE_NOT_FOUND";
-/**
- * A connection that was cut without a word looks open for hours. Our statements take milliseconds; who waits longer than this
- * has time left to ask again on another connection, before a caller loses patience or a lease ends.
- */
-export const ANSWER_TIMEOUT_MS = 10_000;
-/** For statements that read whole tables. */
-const SLOW_ANSWER_TIMEOUT_MS = 300_000;
+/** A little less than we wait for an answer: what we have given up must not happen later. */
+const LIMITS: Limits = { lock: ANSWER_TIMEOUT_MS - 2000, statement: ANSWER_TIMEOUT_MS - 1000, idle: 5000 };
+const SLOW_LIMITS: Limits = { ...LIMITS, statement: SLOW_ANSWER_TIMEOUT_MS - 1000 };
+const LIMITING: Companion = { name: "limits", text: setLimits(LIMITS), values: [] };
+const SLOW_LIMITING: Companion = { name: "slow_limits", text: setLimits(SLOW_LIMITS), values: [] };
 
-/** The pool's own time limit is over when it is connected. Who asked for a connection would wait for this one for ever. */
 /** Longer than an idle worker waits between two looks, so that it needn't connect anew for each. */
 const IDLE_MS = 60_000;
+/** The pool's own time limit is over when it is connected. Who asked for a connection would wait for this one for ever. */
 const GENERIC_PLANS = { text: "set plan_cache_mode = force_generic_plan", query_timeout: ANSWER_TIMEOUT_MS };
 
 export interface ConnectionOptions {
@@ -26,10 +27,15 @@ export interface ConnectionOptions {
   readonly onPoolError: (error: Error) => void;
 }
 
+type Callback = (error: unknown, result: PostgresResult) => void;
+
 /** The pool, made at the first use, and errors as ours. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #guarded = new WeakSet<PostgresClient>();
+  /** The clients of transactions that are under way. */
+  readonly #inTransaction = new WeakSet<PostgresQueryable>();
+  #accompany: Accompany | undefined;
   #pool: Promise<PostgresPool> | undefined;
   #closed = false;
 
@@ -37,24 +43,48 @@ export class Connection {
     this.#options = options;
   }
 
-  async run(statement: Statement, values: unknown[], on?: PostgresQueryable): Promise<PostgresResult> {
-    const { preparedStatements, statementPrefix } = this.#options;
-    const name = preparedStatements && statement.planOnce ? { name: statementPrefix + statement.name } : {};
+  /**
+   * What isn't part of a transaction has limits of its own. `carried` happens with it, if it is committed, and costs no request of
+   * its own; drivers that can't do that leave it out.
+   */
+  async run(
+    statement: Statement,
+    values: unknown[],
+    on?: PostgresQueryable,
+    carried?: Companion | null,
+  ): Promise<PostgresResult> {
     const query_timeout = statement.slow ? SLOW_ANSWER_TIMEOUT_MS : ANSWER_TIMEOUT_MS;
-    return this.query({ ...name, text: statement.text, values, query_timeout }, on);
+    const query = { ...this.#nameOf({ planOnce: false, ...statement }), text: statement.text, values, query_timeout };
+    const companions =
+      on !== undefined && this.#inTransaction.has(on) ? [] : [statement.slow ? SLOW_LIMITING : LIMITING];
+    if (carried) companions.push(carried);
+    await this.pool(); // which says whether statements can be accompanied
+    if (companions.length === 0 || this.#accompany === undefined) return this.query(query, on);
+    const named = companions.map(({ name, ...companion }) => ({ ...companion, ...this.#nameOf({ name }) }));
+    const accompany = this.#accompany;
+    const result = await this.#repeat(on, (queryable) => submit(queryable, accompany(query, named)));
+    carried?.onDone?.();
+    return result;
   }
 
-  /** A statement of its own is sent again if it was chosen to end a deadlock; of a transaction's, `on` its client, more is undone. */
-  async query(query: PostgresQuery, on?: PostgresQueryable): Promise<PostgresResult> {
-    for (let deadlocks = 0; ; deadlocks++) {
+  query(query: PostgresQuery, on?: PostgresQueryable): Promise<PostgresResult> {
+    return this.#repeat(on, (queryable) => queryable.query(query));
+  }
+
+  /** A transaction on a connection of its own, which PostgreSQL ends if we fall silent. See `inTransaction`. */
+  async transaction<Result>(
+    body: (client: PostgresClient) => Promise<Result>,
+    limits: Limits = LIMITS,
+  ): Promise<Result> {
+    const client = await this.checkOut();
+    return inTransaction(client, limits, async () => {
+      this.#inTransaction.add(client);
       try {
-        const queryable = on ?? (await this.pool());
-        return await queryable.query(query);
-      } catch (error) {
-        if (on === undefined && isDeadlock(error) && deadlocks < MOST_DEADLOCKS) continue;
-        throw toStoreError(error);
+        return await body(client);
+      } finally {
+        this.#inTransaction.delete(client);
       }
-    }
+    });
   }
 
   async checkOut(): Promise<PostgresClient> {
@@ -90,7 +120,30 @@ export class Connection {
       "connect" in pool ? pool : await createPool(pool.url, pool.connections, this.#options.preparedStatements);
     opened.on("error", this.#options.onPoolError); // without a listener a database restart would end the process
     opened.on("acquire", this.#guard);
+    this.#accompany = accompanyQueries(opened);
     return opened;
+  }
+
+  #nameOf({ name, planOnce = true }: { readonly name?: string | undefined; readonly planOnce?: boolean }): {
+    name?: string;
+  } {
+    const { preparedStatements, statementPrefix } = this.#options;
+    return preparedStatements && planOnce && name !== undefined ? { name: statementPrefix + name } : {};
+  }
+
+  /** A statement of its own is sent again if it was chosen to end a deadlock; of a transaction's, `on` its client, more is undone. */
+  async #repeat(
+    on: PostgresQueryable | undefined,
+    send: (queryable: PostgresQueryable) => Promise<PostgresResult>,
+  ): Promise<PostgresResult> {
+    for (let deadlocks = 0; ; deadlocks++) {
+      try {
+        return await send(on ?? (await this.pool()));
+      } catch (error) {
+        if (on === undefined && isDeadlock(error) && deadlocks < MOST_DEADLOCKS) continue;
+        throw toStoreError(error);
+      }
+    }
   }
 
   /**
@@ -102,6 +155,14 @@ export class Connection {
     this.#guarded.add(client);
     client.on("error", () => {});
   };
+}
+
+/** A client gives no promise for a query of its own class, unlike a pool. */
+function submit(queryable: PostgresQueryable, query: PostgresQuery): Promise<PostgresResult> {
+  const ask = queryable.query.bind(queryable) as (query: PostgresQuery, values: undefined, callback: Callback) => void;
+  return new Promise((resolve, reject) => {
+    ask(query, undefined, (error, result) => (error ? reject(error) : resolve(result)));
+  });
 }
 
 async function createPool(connectionString: string, max: number, preparedStatements: boolean): Promise<PostgresPool> {

@@ -8,9 +8,10 @@ import type { HookInsert } from "../hook-records.ts";
 import type { AppliedMigration } from "../migration.ts";
 import { toRelay } from "../relay.ts";
 import { Connection } from "./connection.ts";
-import type { PostgresClient, PostgresPool } from "./driver.ts";
+import type { PostgresPool } from "./driver.ts";
 import { PostgresHookStatements } from "./hook-statements.ts";
 import { PostgresInstanceStatements } from "./instance-statements.ts";
+import { type Limits, SLOW_ANSWER_TIMEOUT_MS } from "./limits.ts";
 import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
 import { PostgresRequestStatements } from "./request-statements.ts";
 import { PostgresScheduleStatements } from "./schedule-statements.ts";
@@ -18,8 +19,13 @@ import { schemaMigrations } from "./schema/index.ts";
 import { foreignInsertHook } from "./sql/foreign-insert-hook.ts";
 import { PostgresStreamStatements } from "./stream-statements.ts";
 import { PostgresSubjectStatements } from "./subject-statements.ts";
-import { inTransaction } from "./transaction.ts";
+import { TransactionSlots } from "./transaction-slots.ts";
 import { PostgresWakeups } from "./wakeups.ts";
+
+/** What units of work leave to others: one that listens, and some for claims, commits and what users' code waits for. */
+const KEPT_CONNECTIONS = 4;
+/** In units of work users' own code runs, and their own statements. */
+const USERS_LIMITS: Limits = { lock: 60_000, statement: SLOW_ANSWER_TIMEOUT_MS - 1000, idle: 60_000 };
 
 export interface PostgresEngineOptions {
   readonly pool: PostgresPool | { readonly url: string; readonly connections: number };
@@ -44,12 +50,15 @@ export class PostgresEngine implements Engine {
   readonly schemaMigrations: ReturnType<typeof schemaMigrations>;
   readonly #connection: Connection;
   readonly #schema: string;
+  readonly #slots: TransactionSlots;
 
   constructor(options: PostgresEngineOptions) {
     const { clock, schema } = options;
     const prefix = `"${schema}".`;
     this.clock = clock;
     this.#schema = schema;
+    const connections = "url" in options.pool ? options.pool.connections : (options.pool.options?.max ?? 10);
+    this.#slots = new TransactionSlots(systemClock, Math.max(connections - KEPT_CONNECTIONS, 1));
     this.#connection = new Connection({
       pool: options.pool,
       preparedStatements: options.preparedStatements,
@@ -79,14 +88,18 @@ export class PostgresEngine implements Engine {
   refuseNesting(): void {}
 
   async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
-    const client = await this.#connection.checkOut();
-    return inTransaction(client, async () => {
+    return this.#slots.run(() => this.#transaction(body));
+  }
+
+  #transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
+    return this.#connection.transaction(async (client) => {
+      const query_timeout = SLOW_ANSWER_TIMEOUT_MS;
       return body({
-        query: async (text, parameters) => (await client.query({ text, values: [...parameters] })).rows,
+        query: async (text, parameters) => (await client.query({ text, values: [...parameters], query_timeout })).rows,
         insertHooks: (hooks) => this.hooks.insertWithin(client, hooks),
         settleHooks: (settlements) => this.hooks.settle(settlements, {}, client),
       });
-    });
+    }, USERS_LIMITS);
   }
 
   foreignInsert(hook: HookInsert): ForeignInsert {
@@ -100,7 +113,7 @@ export class PostgresEngine implements Engine {
   }
 
   async migrate(body: (migrator: Migrator) => Promise<void>): Promise<void> {
-    await migratePostgres(this.#connection, this.#schema, (run) => this.#withClient(run), body);
+    await migratePostgres(this.#connection, this.#schema, body);
   }
 
   appliedMigrations(): Promise<AppliedMigration[]> {
@@ -110,10 +123,5 @@ export class PostgresEngine implements Engine {
   async close(): Promise<void> {
     await this.wakeups.close();
     await this.#connection.close();
-  }
-
-  async #withClient<Result>(body: (client: PostgresClient) => Promise<Result>): Promise<Result> {
-    const client = await this.#connection.checkOut();
-    return inTransaction(client, () => body(client));
   }
 }

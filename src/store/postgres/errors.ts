@@ -12,13 +12,22 @@ interface DriverError {
 const TRANSIENT_SQLSTATE = /^(08|40|53|57|58|55P03|25006)/;
 /** How often the same is sent again because of one. Locks are taken in one order, so that even the first is rare. */
 export const MOST_DEADLOCKS = 10;
-
+/** What the pool of `pg` says when nobody gave back a connection in time. */
+const POOL_TIMEOUT = "timeout exceeded when trying to connect";
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** What a driver threw, as ours. An error without an SQLSTATE never reached the server, or lost it: trying again may help. */
 export function toStoreError(error: unknown): PerdureError {
   if (error instanceof PerdureError) return error;
   const { code, message } = error as DriverError;
+  if (message === POOL_TIMEOUT) {
+    return new StoreError(
+      "store.unavailable",
+      "No connection to PostgreSQL could be had in time: all connections of the pool were in use, or the server couldn't be reached. " +
+        "Give the pool more connections, or keep them for shorter.",
+      { cause: error, transient: true },
+    );
+  }
   const state = typeof code === "string" && SQLSTATE.test(code) && !code.startsWith("E") ? code : null;
   const text = typeof message === "string" && message !== "" ? message : String(code ?? error);
   if (state === null || TRANSIENT_SQLSTATE.test(state)) {

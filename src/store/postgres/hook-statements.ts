@@ -15,10 +15,11 @@ import type {
   SettleResult,
 } from "../hook-records.ts";
 import { toClaimedHook, toLease, toNumber, toNumberOrNull, toSettleResult } from "../rows.ts";
+import type { Companion } from "./accompanied-query.ts";
 import { claimLanes } from "./claim-lanes.ts";
 import { ClaimProgress } from "./claim-progress.ts";
 import type { Connection } from "./connection.ts";
-import { askDedicated, type DedicatedConnection } from "./dedicated-connection.ts";
+import { askDedicated, type Carrier, type DedicatedConnection } from "./dedicated-connection.ts";
 import type { PostgresQueryable, PostgresResult } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { hookColumns, laneColumns, leaseColumns, referenceColumns } from "./hook-columns.ts";
@@ -42,12 +43,15 @@ import { withinSavepoint } from "./transaction.ts";
 
 type Row = Record<string, unknown>;
 
+/** What is due later is found by everybody's polling. */
+const ANNOUNCED_AHEAD_MS = 60_000;
+
 /** How hooks are triggered, claimed, kept and settled. */
 export class PostgresHookStatements extends PostgresHookOperations implements HookStatements {
   readonly #progress: ClaimProgress;
-  readonly #dedicated: DedicatedConnection;
+  readonly #dedicated: DedicatedConnection & Carrier;
 
-  constructor(connection: Connection, clock: Clock, schema: SchemaPrefix, dedicated: DedicatedConnection) {
+  constructor(connection: Connection, clock: Clock, schema: SchemaPrefix, dedicated: DedicatedConnection & Carrier) {
     super(connection, clock, schema);
     this.#progress = new ClaimProgress(clock);
     this.#dedicated = dedicated;
@@ -55,7 +59,11 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
 
   async insert(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
     if (hooks.length === 0) return [];
-    return hooks.some((hook) => hook.key !== null) ? this.#insertKeyed(hooks, on) : this.#insertPlain(hooks, on);
+    const carried = this.#dedicated.carry?.(
+      hooks.filter((hook) => this.#isDueSoon(hook)).map(({ namespace }) => namespace),
+    );
+    const keyed = hooks.some((hook) => hook.key !== null);
+    return keyed ? this.#insertKeyed(hooks, on, carried) : this.#insertPlain(hooks, on, carried);
   }
 
   /**
@@ -118,30 +126,48 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     return rowCount ?? 0;
   }
 
-  async #insertPlain(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
+  /** Whether other processes are to be told of it: it is due soon, and this process doesn't run it itself. */
+  #isDueSoon({ lease, processAt }: HookInsert): boolean {
+    return lease === null && (processAt === null || processAt < this.clock.now() + ANNOUNCED_AHEAD_MS);
+  }
+
+  async #insertPlain(
+    hooks: readonly HookInsert[],
+    on?: PostgresQueryable,
+    carried?: Companion | null,
+  ): Promise<InsertResult[]> {
     const { rows } =
-      (await this.#insertNew(hooks, on)) ??
-      (await this.run(insertHooks, [this.now(), ...hookColumns(inOrder(hooks, byReference))], on));
+      (await this.#insertNew(hooks, on, carried)) ??
+      (await this.run(insertHooks, [this.now(), ...hookColumns(inOrder(hooks, byReference))], on, carried));
     if (rows.length < hooks.length) return this.#insertResults(hooks, rows, on);
     const at = toNumber(rows[0]?.now);
     return hooks.map(({ id }) => ({ result: "inserted", id, at }));
   }
 
   /** Null if these aren't the common case, or were sent before with the reply lost. */
-  async #insertNew(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<PostgresResult | null> {
+  async #insertNew(
+    hooks: readonly HookInsert[],
+    on?: PostgresQueryable,
+    carried?: Companion | null,
+  ): Promise<PostgresResult | null> {
     const lease = hooks[0]?.lease ?? null;
     if (!hooks.every((hook) => isPlain(hook) && hook.lease?.lock === lease?.lock)) return null;
     const sorted = inOrder(hooks, byReference);
     const columns = [...referenceColumns(sorted), sorted.map(({ name }) => name), sorted.map(({ payload }) => payload)];
     try {
-      return await this.run(insertNewHooks, [this.now(), ...columns, lease?.lock ?? null, lease?.leaseMs ?? null], on);
+      const values = [this.now(), ...columns, lease?.lock ?? null, lease?.leaseMs ?? null];
+      return await this.run(insertNewHooks, values, on, carried);
     } catch (error) {
       if (isUniqueViolation(error) && on === undefined) return null;
       throw error;
     }
   }
 
-  async #insertKeyed(hooks: readonly HookInsert[], on?: PostgresQueryable): Promise<InsertResult[]> {
+  async #insertKeyed(
+    hooks: readonly HookInsert[],
+    on?: PostgresQueryable,
+    carried?: Companion | null,
+  ): Promise<InsertResult[]> {
     const sorted = inOrder(hooks, byReference);
     const values = [
       this.now(),
@@ -153,7 +179,7 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
       sorted.map((hook) => hook.debounce?.maxWaitMs ?? null),
     ];
     try {
-      const { rows } = await this.run(insertKeyedHooks, values, on);
+      const { rows } = await this.run(insertKeyedHooks, values, on, carried);
       return await this.#insertResults(hooks, rows, on);
     } catch (error) {
       // Somebody inserted the same id between our look and our write: the next try finds it.

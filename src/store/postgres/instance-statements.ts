@@ -25,12 +25,13 @@ import type { InstanceStatements } from "../instance-statements.ts";
 import type { AdmitRequest, LineScope } from "../line-records.ts";
 import { PAGE_BYTES } from "../load-page.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
+import type { Companion } from "./accompanied-query.ts";
 import { PostgresAdmission } from "./admission.ts";
 import { integerArray } from "./array-literals.ts";
 import { claimLanes } from "./claim-lanes.ts";
 import { ClaimProgress } from "./claim-progress.ts";
 import type { Connection } from "./connection.ts";
-import { askDedicated, type DedicatedConnection } from "./dedicated-connection.ts";
+import { askDedicated, type Carrier, type DedicatedConnection } from "./dedicated-connection.ts";
 import type { PostgresClient } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { laneColumns } from "./hook-columns.ts";
@@ -72,10 +73,10 @@ const SUPERSEDED: InstanceCommitResult = { result: "superseded" };
 /** How instances are created, claimed, loaded and kept, how they go on, and how events reach them. */
 export class PostgresInstanceStatements extends PostgresInstanceOperations implements InstanceStatements {
   readonly #progress: ClaimProgress;
-  readonly #dedicated: DedicatedConnection;
+  readonly #dedicated: DedicatedConnection & Carrier;
   readonly #admission: PostgresAdmission;
 
-  constructor(connection: Connection, clock: Clock, schema: SchemaPrefix, dedicated: DedicatedConnection) {
+  constructor(connection: Connection, clock: Clock, schema: SchemaPrefix, dedicated: DedicatedConnection & Carrier) {
     super(connection, clock, schema);
     this.#progress = new ClaimProgress(clock);
     this.#dedicated = dedicated;
@@ -84,7 +85,9 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
 
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
     if (instances.length === 0) return [];
-    return (await this.#insertNew(instances)) ?? this.#insertAny(instances);
+    const unclaimed = instances.filter(({ lease }) => lease === null);
+    const carried = this.#dedicated.carry?.(unclaimed.map(({ namespace }) => namespace));
+    return (await this.#insertNew(instances, carried)) ?? this.#insertAny(instances, carried);
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedInstance[]> {
@@ -170,7 +173,8 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     if (events.length === 0) return [];
     const first = new Map(events.map((event) => [eventKey(event), event] as const).reverse());
     const unique = events.filter((event) => first.get(eventKey(event)) === event);
-    const { rows } = await this.run(sendEvents, [this.now(), ...eventColumns(unique)]);
+    const carried = this.#dedicated.carry?.(unique.map(({ namespace }) => namespace));
+    const { rows } = await this.run(sendEvents, [this.now(), ...eventColumns(unique)], undefined, carried);
     const results = new Map(rows.map((row) => [unique[toNumber(row.place) - 1], toEventResult(row)]));
     return events.map((event) => {
       const result = results.get(first.get(eventKey(event))) ?? { result: "missing" };
@@ -188,7 +192,10 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   }
 
   /** Null if these aren't the common case, or some of the ids exist. */
-  async #insertNew(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[] | null> {
+  async #insertNew(
+    instances: readonly InstanceInsert[],
+    carried?: Companion | null,
+  ): Promise<InstanceInsertResult[] | null> {
     const lease = instances[0]?.lease ?? null;
     if (!instances.every((one) => one.parent === null && one.traits === null && one.lease?.lock === lease?.lock))
       return null;
@@ -199,7 +206,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
       lease?.leaseMs ?? null,
     ];
     try {
-      const { rows } = await this.run(insertNewInstances, values);
+      const { rows } = await this.run(insertNewInstances, values, undefined, carried);
       const at = toNumber(rows[0]?.now);
       return instances.map(({ ref }) => ({ result: "created", ref, at }));
     } catch (error) {
@@ -208,12 +215,13 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     }
   }
 
-  async #insertAny(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
+  async #insertAny(instances: readonly InstanceInsert[], carried?: Companion | null): Promise<InstanceInsertResult[]> {
     const statement = insertInstances(
       this.schema,
       instances.some(({ traits }) => isLimited(traits)),
     );
-    const { rows } = await this.connection.run(statement, [this.now(), ...insertColumns(inOrder(instances, byName))]);
+    const values = [this.now(), ...insertColumns(inOrder(instances, byName))];
+    const { rows } = await this.connection.run(statement, values, undefined, carried);
     const created = new Map(rows.map((row) => [row.ref, row]));
     const found = created.size < instances.length ? await this.#findCreated(instances) : new Map();
     return instances.map(({ ref, parent }, index) => {

@@ -1,9 +1,10 @@
 import type { Migrator } from "../engine.ts";
 import type { AppliedMigration } from "../migration.ts";
 import type { Connection } from "./connection.ts";
-import type { PostgresClient } from "./driver.ts";
+import type { Limits } from "./limits.ts";
 
-type WithClient = (body: (client: PostgresClient) => Promise<void>) => Promise<void>;
+/** A migration may read and write whole tables, and waits while another process migrates. */
+const LIMITS: Limits = { lock: 600_000, statement: 3_600_000, idle: 60_000 };
 
 /**
  * Everything happens in one transaction that holds a lock on the migrations table, so processes that start together wait for
@@ -12,11 +13,10 @@ type WithClient = (body: (client: PostgresClient) => Promise<void>) => Promise<v
 export async function migratePostgres(
   connection: Connection,
   schema: string,
-  withClient: WithClient,
   body: (migrator: Migrator) => Promise<void>,
 ): Promise<void> {
   await createMigrationsTable(connection, schema);
-  await withClient(async (client) => {
+  await connection.transaction(async (client) => {
     await connection.query({ text: `lock table "${schema}".migration in share row exclusive mode` }, client);
     await body({
       applied: async () => toApplied(await connection.query({ text: appliedMigrations(schema) }, client)),
@@ -31,7 +31,7 @@ export async function migratePostgres(
         );
       },
     });
-  });
+  }, LIMITS);
 }
 
 export async function readAppliedMigrations(connection: Connection, schema: string): Promise<AppliedMigration[]> {

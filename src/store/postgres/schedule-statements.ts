@@ -14,14 +14,12 @@ import { insertColumns } from "./instance-columns.ts";
 import { bySchedule, inOrder } from "./locking-order.ts";
 import { confirmSchedules } from "./sql/confirm-schedules.ts";
 import { fireSchedule } from "./sql/fire-schedule.ts";
-import { insertInstances } from "./sql/insert-instances.ts";
 import { insertSchedules } from "./sql/insert-schedules.ts";
 import { listSchedules } from "./sql/list-schedules.ts";
 import { pauseSchedules } from "./sql/pause-schedules.ts";
 import { resumeSchedules } from "./sql/resume-schedules.ts";
 import { retireSchedules } from "./sql/retire-schedules.ts";
 import { PostgresStatements } from "./statements.ts";
-import { inTransactionOf } from "./transaction.ts";
 
 export class PostgresScheduleStatements extends PostgresStatements implements ScheduleStatements {
   async list(namespaces: readonly string[]): Promise<KnownSchedules> {
@@ -51,16 +49,14 @@ export class PostgresScheduleStatements extends PostgresStatements implements Sc
 
   async fire(firing: ScheduleFiring): Promise<boolean> {
     const { namespace, workflow, name, cron, timezone, dueAt, nextAt, lastAt, instance } = firing;
-    return inTransactionOf(this.connection, async (client) => {
-      const values = [this.now(), namespace, workflow, name, cron, timezone, dueAt, nextAt, lastAt];
-      const { rowCount } = await this.run(fireSchedule, values, client);
-      if (rowCount !== 1) return false;
-      if (instance !== null) {
-        const statement = insertInstances(this.schema, isLimited(instance.traits));
-        await this.connection.run(statement, [this.now(), ...insertColumns([instance])], client);
-      }
-      return true;
-    });
+    const statement = fireSchedule(
+      this.schema,
+      instance === null ? "none" : isLimited(instance.traits) ? "limited" : "unlimited",
+    );
+    const inserted = instance === null ? [] : insertColumns([instance]);
+    const firingColumns = [namespace, workflow, name, cron, timezone, dueAt, nextAt, lastAt];
+    const { rows } = await this.connection.run(statement, [this.now(), ...inserted, ...firingColumns]);
+    return rows[0]?.fired === true;
   }
 
   async pause({ namespace, workflow, name }: ScheduleScope): Promise<number> {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock.ts";
+import type { Companion } from "./accompanied-query.ts";
 import type { Connection } from "./connection.ts";
 import type { PostgresQueryable, PostgresResult } from "./driver.ts";
 import type { SchemaPrefix, Statement } from "./sql/statement.ts";
@@ -19,8 +20,9 @@ export class PostgresStatements {
     query: (schema: SchemaPrefix) => Statement,
     values: unknown[],
     on?: PostgresQueryable,
+    carried?: Companion | null,
   ): Promise<PostgresResult> {
-    return this.connection.run(query(this.schema), values, on);
+    return this.connection.run(query(this.schema), values, on, carried);
   }
 
   /** Null lets the database use its own time. */

@@ -1,22 +1,30 @@
 import type { Clock, Timer } from "../../clock.ts";
 import type { Randomness } from "../../randomness.ts";
 import type { Wakeups } from "../engine.ts";
-import { ANSWER_TIMEOUT_MS, type Connection } from "./connection.ts";
+import type { Companion } from "./accompanied-query.ts";
+import type { Connection } from "./connection.ts";
 import type { PostgresClient } from "./driver.ts";
+import { ANSWER_TIMEOUT_MS } from "./limits.ts";
 
 const ANNOUNCE_INTERVAL_MS = 10;
+/** What a write carries makes all such commits wait for each other, so it is for the first of a while. */
+const CARRY_INTERVAL_MS = 50;
 const NOTIFY_TRIES = 3;
 const FIRST_RECONNECT_MS = 100;
 const LONGEST_RECONNECT_MS = 10_000;
 /** One a minute at most: with two polls and a purge, an idle process stays at four statements in any minute. */
 const PING_INTERVAL_MS = 60_000;
 
+/** Gives no rows. */
+const CARRY = "select from (select pg_notify($1, $2)::text as sent offset 0) as notice where notice.sent is null";
+
 type Listener = (namespaces: readonly string[] | null) => void;
 
 /**
  * LISTEN and NOTIFY on one channel per schema. Announcements are sent outside of transactions, because a NOTIFY inside one
- * makes all commits wait for each other, and at most every few milliseconds, with a last one for what came in between.
- * After each (re)connection listeners are told to look for themselves: they may have missed something.
+ * makes all commits wait for each other, and at most every few milliseconds, with a last one for what came in between. Only the
+ * first write of a while carries its own (`carry`), because the process may end before it could send one: who hears of that
+ * one looks once more after a moment. After each (re)connection listeners are told to look for themselves: they may have missed something.
  */
 export class PostgresWakeups implements Wakeups {
   readonly #connection: Connection;
@@ -33,6 +41,9 @@ export class PostgresWakeups implements Wakeups {
   #announced = new Set<string>();
   #throttle: Timer | undefined;
   #sending: Promise<void> = Promise.resolve();
+  #carryAt = Number.NEGATIVE_INFINITY;
+  /** What a write has just announced by itself. */
+  readonly #carried = new Set<string>();
 
   constructor(
     connection: Connection,
@@ -70,7 +81,18 @@ export class PostgresWakeups implements Wakeups {
     };
   }
 
+  /** What a write is to carry that makes work due in these namespaces; null if that is too often. */
+  carry(namespaces: readonly string[]): Companion | null {
+    const now = this.#clock.monotonic();
+    if (namespaces.length === 0 || now < this.#carryAt) return null;
+    this.#carryAt = now + CARRY_INTERVAL_MS;
+    const names = [...new Set(namespaces)];
+    const values = [this.channel, JSON.stringify(names).slice(0, 7000)];
+    return { name: "carry", text: CARRY, values, onDone: () => this.#delivered(names) };
+  }
+
   announce(namespace: string): void {
+    if (this.#carried.has(namespace)) return;
     this.#announced.add(namespace);
     if (this.#throttle === undefined) this.#sendAnnouncements();
   }
@@ -83,6 +105,12 @@ export class PostgresWakeups implements Wakeups {
     this.#sendAnnouncements();
     this.#throttle?.cancel();
     await this.#sending;
+  }
+
+  /** Who wrote it announces it in this turn of the event loop, and needn't any more. */
+  #delivered(namespaces: readonly string[]): void {
+    for (const namespace of namespaces) this.#carried.add(namespace);
+    this.#clock.defer(() => this.#carried.clear());
   }
 
   #sendAnnouncements(): void {

@@ -13,7 +13,14 @@ export function insertInstances(schema: SchemaPrefix, limited: boolean): Stateme
     planOnce: true,
     text: `
 with clock as materialized (select ${NOW} as now),
-created as (
+${createdInstances(schema, limited)}
+select ref, created_at from created`,
+  };
+}
+
+/** The parts of a statement that has a `clock`, and parameters from `$2` to `$10`. `condition` says whether they are written. */
+export function createdInstances(schema: SchemaPrefix, limited: boolean, condition = "true"): string {
+  return `created as (
   insert into ${schema}instance (ref, namespace, name, id, params, parent, created_at, class, available_at, lock, started_at,
   labels, priority, success_retention, error_retention, schedule, slot_key, rate_key)
 select item.ref, item.namespace, item.name, item.id, item.params, item.parent, clock.now,
@@ -30,6 +37,7 @@ cross join rows from (
 cross join lateral (
   select coalesce((item.traits->>'priority')::smallint, 0) as priority, item.traits->>'slotKey' as slot_key, item.traits->>'rateKey' as rate_key
 ) as trait
+where ${condition}
 on conflict do nothing
 returning ref, created_at, namespace, name, class, available_at, slot_key, rate_key, labels
 ),
@@ -37,7 +45,5 @@ labelled as (
   insert into ${schema}label (namespace, name, key, value, ref)
   select created.namespace, created.name, label.key, label.value, created.ref
   from created cross join lateral json_each_text(created.labels) as label
-)${limited ? `,\njoined as (\n  ${joinLines(schema, "created")}\n)` : ""}
-select ref, created_at from created`,
-  };
+)${limited ? `,\njoined as (\n  ${joinLines(schema, "created")}\n)` : ""}`;
 }

@@ -1,0 +1,97 @@
+import type { PostgresPool, PostgresQuery } from "./driver.ts";
+
+/** A query of the driver's own class, which speaks PostgreSQL's protocol by itself. */
+interface DriverQuery {
+  name?: string | undefined;
+  query_timeout?: number | undefined;
+  submit(connection: DriverConnection): Error | null;
+  handleCommandComplete(message: unknown, connection: DriverConnection): void;
+  handleError(error: unknown, connection: DriverConnection): void;
+}
+
+interface DriverConnection {
+  readonly stream: { cork?(): void; uncork?(): void; destroy(): void };
+  readonly submittedNamedStatements?: Record<string, unknown>;
+  parse(statement: { name?: string | undefined; text: string }): void;
+  bind(portal: { statement?: string | undefined; values: readonly string[] }): void;
+  execute(portal: { rows: number }): void;
+}
+
+type QueryClass = new (query: PostgresQuery) => DriverQuery;
+
+/** A statement that goes before another, in the same transaction. It gives no rows. Without a name it is parsed each time. */
+export interface Companion {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: readonly string[];
+  /** Called when both were answered. */
+  readonly onDone?: () => void;
+}
+
+export type Accompany = (query: PostgresQuery, companions: readonly Companion[]) => PostgresQuery;
+
+/**
+ * A statement that is its own transaction can't be limited by an earlier one, because a pooler may give each to another server's
+ * connection. So they go together: what is sent without a `Sync` in between is one transaction to PostgreSQL, and one request and
+ * one answer on the wire. Undefined for drivers that aren't `pg` in JavaScript: there statements go alone.
+ */
+export function accompanyQueries(pool: PostgresPool): Accompany | undefined {
+  const Query = (pool as { Client?: { Query?: QueryClass } }).Client?.Query;
+  const { hasBeenParsed, submit } = (Query?.prototype ?? {}) as Record<string, unknown>;
+  if (Query === undefined || typeof hasBeenParsed !== "function" || typeof submit !== "function") return undefined;
+
+  /** The names of companions that a connection has parsed already. */
+  const parsed = new WeakMap<DriverConnection, Set<string>>();
+
+  class AccompaniedQuery extends Query {
+    readonly #companions: readonly Companion[];
+    /** Kept from the driver until the companions are done: it would take their parsing for that of the statement. */
+    #name: string | undefined;
+    #done = 0;
+
+    constructor(query: PostgresQuery, companions: readonly Companion[]) {
+      super(query);
+      this.query_timeout = query.query_timeout;
+      this.#companions = companions;
+    }
+
+    override submit(connection: DriverConnection): Error | null {
+      const known = parsed.get(connection);
+      connection.stream.cork?.();
+      try {
+        for (const { name, text, values } of this.#companions) {
+          if (name === undefined || !known?.has(name)) connection.parse({ name, text });
+          connection.bind({ statement: name, values });
+          connection.execute({ rows: 0 });
+        }
+        const problem = super.submit(connection);
+        if (problem !== null) connection.stream.destroy(); // companions alone would be half a request
+        this.#name = this.name;
+        this.name = undefined;
+        return problem;
+      } finally {
+        connection.stream.uncork?.();
+      }
+    }
+
+    override handleCommandComplete(message: unknown, connection: DriverConnection): void {
+      const companion = this.#companions[this.#done];
+      if (companion === undefined) return super.handleCommandComplete(message, connection);
+      this.#done++;
+      if (companion.name !== undefined)
+        parsed.set(connection, (parsed.get(connection) ?? new Set()).add(companion.name));
+      if (this.#done === this.#companions.length) this.name = this.#name;
+    }
+
+    override handleError(error: unknown, connection: DriverConnection): void {
+      if (this.#done < this.#companions.length) {
+        this.name = this.#name;
+        if (this.name !== undefined) delete connection.submittedNamedStatements?.[this.name];
+        parsed.delete(connection);
+      }
+      super.handleError(error, connection);
+    }
+  }
+
+  return (query, companions) => new AccompaniedQuery(query, companions) as unknown as PostgresQuery;
+}
