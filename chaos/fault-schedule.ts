@@ -8,7 +8,10 @@ export type FaultPlan =
   | { readonly name: "database restarted"; readonly mode: "fast" | "immediate" }
   | { readonly name: "connections cut" | "connections silent" | "answers delayed" | "connections narrow" }
   /** The connection is cut when a client says this: before the server hears it, or before the client hears the answer. */
-  | { readonly name: "cut at a statement"; readonly text: string; readonly lost: "request" | "answer" };
+  | { readonly name: "cut at a statement"; readonly text: string; readonly lost: "request" | "answer" }
+  /** From then on it is silent, and neither end is told: a transaction stays open on the server. */
+  | { readonly name: "silent at a statement"; readonly text: string }
+  | { readonly name: "table locked"; readonly table: "hook" | "instance" | "journal" | "line" };
 
 export interface Fault {
   /** Since the beginning. */
@@ -62,6 +65,10 @@ const NETWORK_AND_SERVER: readonly FaultPlan[] = [
     "insert_new_instances",
     "send_events",
   ]),
+  ...silentAt(["commit\0", "settle_line", "claim_instances", "insert_new_hooks"]),
+  { name: "table locked", table: "hook" },
+  { name: "table locked", table: "instance" },
+  { name: "table locked", table: "line" },
 ];
 
 /** All faults of a run, by the seed alone. Each kind comes up once before any comes up again. */
@@ -96,6 +103,8 @@ function durationOf({ name }: FaultPlan): number {
       return 2000;
     case "answers delayed":
       return 700;
+    case "table locked":
+      return 1000;
     default:
       return 0;
   }
@@ -107,6 +116,10 @@ export function actionOf(name: "killed at a point" | "stopped at a point"): Poin
 
 function atPoints(name: "killed at a point" | "stopped at a point", points: readonly Point[]): FaultPlan[] {
   return points.map((point) => ({ name, point }));
+}
+
+function silentAt(texts: readonly string[]): FaultPlan[] {
+  return texts.map((text) => ({ name: "silent at a statement", text }));
 }
 
 function atStatements(lost: "request" | "answer", texts: readonly string[]): FaultPlan[] {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { Client } from "pg";
 import type { CuttingProxy } from "../tests/support/cutting-proxy.ts";
 import type { Arena } from "./arena.ts";
 import type { ChaosProcess } from "./chaos-process.ts";
@@ -77,6 +78,10 @@ export class Faults {
         return this.#through(fault, (proxy) => proxy.cutAll());
       case "cut at a statement":
         return this.#through(fault, (proxy) => void proxy.cut(plan.text, plan.lost));
+      case "silent at a statement":
+        return this.#through(fault, (proxy) => void proxy.cut(plan.text, "silence"));
+      case "table locked":
+        return this.#lock(plan.table, forMs);
       case "connections silent":
         return this.#through(fault, async (proxy) => {
           proxy.fallSilent();
@@ -118,11 +123,31 @@ export class Faults {
   ): Promise<CuttingProxy | undefined> {
     const { proxies } = this.#arena;
     const number = Math.floor(victim * proxies.length);
+    const silent = plan.name === "silent at a statement" ? ` ${JSON.stringify(plan.text)}` : "";
     const what = plan.name === "cut at a statement" ? ` ${JSON.stringify(plan.text)}, the ${plan.lost} lost` : "";
-    this.#note(`network ${number}: ${plan.name}${what}${forMs > 0 ? ` for ${forMs} ms` : ""}`);
+    this.#note(`network ${number}: ${plan.name}${what}${silent}${forMs > 0 ? ` for ${forMs} ms` : ""}`);
     const proxy = proxies[number] as CuttingProxy;
     await hit(proxy);
     return proxy;
+  }
+
+  /** As a migration of the application's would, or somebody who looks after the database. */
+  async #lock(table: string, forMs: number): Promise<unknown> {
+    const client = new Client({ connectionString: this.#arena.database });
+    client.on("error", () => {}); // the server may be restarted meanwhile
+    try {
+      await client.connect();
+      this.#note(`the table ${table} is locked for ${forMs} ms`);
+      await client.query("begin");
+      await client.query(`lock table perdure.${table} in access exclusive mode`);
+      await delay(forMs);
+      await client.query("rollback");
+      return table;
+    } catch {
+      return null;
+    } finally {
+      await client.end().catch(() => {});
+    }
   }
 
   async #freeze(one: ChaosProcess, forMs: number, begin: () => void): Promise<void> {

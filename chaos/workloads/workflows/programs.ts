@@ -36,8 +36,9 @@ export function createWorkflows(working: WorkingProcess): ChaosWorkflows {
     chaos: defineWorkflow<Params, undefined, undefined, Output>({ name: "chaos" }, ({ instanceId, payload }, step) =>
       run(instanceId, payload, step),
     ),
+    // They stand in a line, so that faults meet its admission, too.
     chaosChild: defineWorkflow<Params, undefined, undefined, Output>(
-      { name: "chaosChild" },
+      { name: "chaosChild", concurrency: { limit: 4 } },
       ({ instanceId, payload }, step) => run(instanceId, payload, step),
     ),
   };
