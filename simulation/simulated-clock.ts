@@ -37,3 +37,10 @@ export class SimulatedClock implements Clock {
     this.#world.schedule(this.#lane, 0, callback);
   }
 }
+
+/** The clock of the database. It is a server with one call at a time, so its answers don't wait for turns of any process' event loop. */
+export class DatabaseClock extends SimulatedClock {
+  override defer(callback: () => void): void {
+    callback();
+  }
+}

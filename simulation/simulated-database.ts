@@ -12,7 +12,7 @@ import type { HookAccount } from "./hook-account.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import { HOOK_NAMES, NAMESPACE } from "./names.ts";
-import { SimulatedClock } from "./simulated-clock.ts";
+import { DatabaseClock } from "./simulated-clock.ts";
 import type { SimulationOptions } from "./simulation-options.ts";
 import { numberOf } from "./trigger-record.ts";
 import { Lane, type World } from "./world.ts";
@@ -60,7 +60,7 @@ export class SimulatedDatabase {
     this.#book = book;
     this.#instances = new InstanceCheck(world, instances, (text, parameters) => this.read(text, parameters));
     this.#driver = new FaultyDriver(wrapDriver(driverOf(new DatabaseSync(":memory:"), { owned: true })));
-    const clock = new SimulatedClock(world, this.lane);
+    const clock = new DatabaseClock(world, this.lane);
     this.engine = new SqliteEngine({
       driver: this.#driver,
       clock,
