@@ -13,7 +13,9 @@ export interface OpenOptions {
 export function checkDatabase(database: unknown, codec?: Codec): void {
   checkCodec(codec);
   if (typeof database === "string") {
-    if (database.trim() === "") throw invalidDatabase();
+    if (database.trim() === "") {
+      throw new InvalidInputError("sqlite.path_invalid", "The path of a SQLite database must not be empty.");
+    }
     if (/^[a-z][a-z0-9+.-]+:\/\//i.test(database) && !isPostgres(database)) throw invalidDatabase();
     return;
   }
