@@ -262,7 +262,7 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     flo.configure(working);
     await sync();
     const refused: readonly [object, string][] = [
-      [{ ...working, database: "" }, "options.invalid"],
+      [{ ...working, database: "" }, "sqlite.path_invalid"],
       [{ ...working, database: "mysql://db" }, "options.invalid"],
       [{ ...working, profile: "" }, "text.invalid"],
       [{ ...working, retries: { delay: "soon" } }, "duration.invalid"],
