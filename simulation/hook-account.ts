@@ -22,6 +22,12 @@ export interface HookAccount {
   latestAt: number | null;
   /** How often those that wait in it have been tried. */
   attempts: number;
+  /** How many owners in a row were lost with it, as its last owner was told. */
+  recoveries: number;
+  /** Whether its owner has written that it begins. */
+  confirmed: boolean;
+  /** Whether it isn't counted that its last owner was lost, which hadn't written that it begins. */
+  uncertain: boolean;
   purgeAt: number;
 }
 
@@ -68,6 +74,9 @@ export function openAccount(trigger: HookInsert, n: number, at: number): HookAcc
     nextAt: NEVER,
     latestAt: latestAt(trigger, at),
     attempts: 0,
+    recoveries: 0,
+    confirmed: false,
+    uncertain: false,
     purgeAt: NEVER,
   };
 }

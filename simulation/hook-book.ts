@@ -2,6 +2,7 @@ import type { InsertResult } from "../src/store/engine.ts";
 import type {
   ClaimedHook,
   ClaimRequest,
+  HookCount,
   HookInsert,
   HookLease,
   HookSettlement,
@@ -59,7 +60,7 @@ export class HookBook {
 
   claimed({ lock, leaseMs }: ClaimRequest, hooks: readonly ClaimedHook[]): void {
     const { now } = this.#world;
-    let takenOver = 0;
+    const takenOver: number[] = [];
     for (const hook of hooks) {
       const account = this.accounts.get(hook.id);
       if (account?.state !== "live") {
@@ -80,12 +81,19 @@ export class HookBook {
       if (hook.dueAt > now || (hook.key === null && hook.name !== RELAY && (processAt ?? 0) > now)) {
         this.#violate("nothing runs before its time", `${hook.id} was claimed ${hook.dueAt - now} ms too early`);
       }
-      if (account.lock !== null) takenOver++;
+      const lost = account.lock !== null;
+      if (lost) takenOver.push(account.recoveries);
+      const counts = !lost || account.confirmed;
+      account.uncertain = lost && !account.confirmed && account.recoveries === 0;
       account.lock = lock;
       account.availableAt = now + leaseMs;
-      this.#claim(account, lock, hook.triggers, hook.attempts);
+      account.recoveries = hook.recoveries;
+      account.confirmed = false;
+      this.#claim(account, lock, hook, counts);
     }
-    if (takenOver > 1) this.#violate("lost work is taken over one by one", `${lock} took over ${takenOver} at once`);
+    if (takenOver.length > 1 && takenOver.some((recoveries) => recoveries > 0)) {
+      this.#violate("what is lost again is taken over alone", `${lock} took over ${takenOver.length} at once`);
+    }
   }
 
   renewed(leases: readonly HookLease[], held: readonly HookLease[], leaseMs: number): void {
@@ -100,6 +108,26 @@ export class HookBook {
         );
       }
       if (owns) account.availableAt = this.#world.now + leaseMs;
+    }
+  }
+
+  /** A lost owner that hadn't written that it begins counts, unless it had the last attempt, or there was a loss before. */
+  counted(counts: readonly HookCount[], written: readonly boolean[]): void {
+    for (const [index, count] of counts.entries()) {
+      const { id, lock, attempts, recoveries, begins } = count;
+      const account = this.accounts.get(id);
+      const owns = account?.state === "live" && account.lock === lock;
+      if (owns !== written[index]) this.#violate("at most one owner", `${lock} counted ${id} of ${account?.lock}`);
+      if (!owns || !written[index]) continue;
+      const { key, n } = this.#claims.get(`${id} ${lock}`) as Claim;
+      const { maxAttempts } = this.triggers.get(n) as TriggerRecord;
+      const lost = account.uncertain && account.attempts < maxAttempts ? 1 : 0;
+      if (attempts !== account.attempts + lost) {
+        this.#violate("every attempt counts", `${lock} makes ${account.attempts} attempts of ${id} ${attempts}`);
+      }
+      account.uncertain = false;
+      this.runs.counted(key, count);
+      Object.assign(account, { attempts, recoveries, confirmed: begins });
     }
   }
 
@@ -206,7 +234,7 @@ export class HookBook {
     }
     const account = openAccount(hook, n, at);
     this.accounts.set(id, account);
-    if (lease !== null) this.#claim(account, lease.lock, 1, 1);
+    if (lease !== null) this.#claim(account, lease.lock, { triggers: 1, attempts: 1 }, true);
   }
 
   #collapsed(hook: HookInsert, { n }: TriggerRecord, holderId: string, at: number): void {
@@ -234,11 +262,16 @@ export class HookBook {
     account.lastTrigger = hook.id;
   }
 
-  #claim(account: HookAccount, lock: string, triggers: number, attempts: number): void {
+  #claim(
+    account: HookAccount,
+    lock: string,
+    { triggers, attempts }: Pick<ClaimedHook, "triggers" | "attempts">,
+    counts: boolean,
+  ): void {
     const key = `${account.id}:${triggers}`;
     account.attempts = attempts;
     this.#claims.set(`${account.id} ${lock}`, { key, n: account.n });
-    this.runs.claimed(account, key, attempts);
+    this.runs.claimed(account, key, attempts, counts);
   }
 
   #settledOne({ id, lock, outcome }: HookSettlement, result: SettleResult, at: number, mayBeResent: boolean): void {
@@ -259,7 +292,7 @@ export class HookBook {
     const { key, n } = this.#claims.get(`${id} ${lock}`) as Claim;
     if (outcome.kind === "completed") this.runs.completed(account, key);
     if (outcome.kind === "released") {
-      this.runs.released(key);
+      this.runs.released(key, lock);
       account.attempts--;
     }
     if (account.nextN !== null) {

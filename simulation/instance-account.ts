@@ -72,6 +72,8 @@ export interface InstanceAccount {
   wakes: number;
   /** How many owners were lost since the last entry, or since it was parked. */
   recoveries: number;
+  /** Whether its owner has written that it begins. */
+  confirmed: boolean;
   /** How many owners were lost since the last entry, however often it was parked. */
   losses: number;
   started: boolean;
@@ -119,6 +121,7 @@ export function newAccount(instance: InstanceInsert, n: number | null, at: numbe
     toldOfPause: false,
     wakes: 0,
     recoveries: 0,
+    confirmed: false,
     losses: 0,
     started: lease !== null,
     releases: 0,

@@ -103,15 +103,18 @@ export class InstanceBook {
     instances: readonly ClaimedInstance[],
     fromLines = false,
   ): void {
-    let takenOver = 0;
+    const takenOver: number[] = [];
     for (const instance of instances) {
       const account = this.accounts.get(instance.ref);
       if (!fromLines && account !== undefined && standsInLine(account)) {
         this.#violate("nobody jumps the line", `${lock} claimed ${instance.ref}`);
       }
-      if (this.#claimedOne(instance, lock, leaseMs)) takenOver++;
+      const recoveries = account?.recoveries ?? 0;
+      if (this.#claimedOne(instance, lock, leaseMs)) takenOver.push(recoveries);
     }
-    if (takenOver > 1) this.#violate("lost work is taken over one by one", `${lock} took over ${takenOver} at once`);
+    if (takenOver.length > 1 && takenOver.some((recoveries) => recoveries > 0)) {
+      this.#violate("what is lost again is taken over alone", `${lock} took over ${takenOver.length} at once`);
+    }
   }
 
   renewed(leases: readonly InstanceLease[], held: readonly RenewedInstance[], leaseMs: number): void {
@@ -126,6 +129,15 @@ export class InstanceBook {
       if (!owns) continue;
       account.availableAt = this.#world.now + leaseMs;
       if (told !== undefined) this.#checkNews(account, told);
+    }
+  }
+
+  confirmed(leases: readonly InstanceLease[], written: readonly boolean[]): void {
+    for (const [index, lease] of leases.entries()) {
+      const account = this.accounts.get(lease.ref);
+      const owns = account !== undefined && isOwner(account, lease);
+      if (owns !== written[index]) this.#violate("at most one owner", `${lease.lock} confirmed ${lease.ref}`);
+      if (owns) account.confirmed = true;
     }
   }
 
@@ -205,7 +217,8 @@ export class InstanceBook {
     if (account.paused && !account.held) this.#violate("paused instances are never claimed", account.ref);
     this.waits.claimed(account.ref);
     const takenOver = account.held;
-    if (takenOver) {
+    // After a recovery owners begin only when they have written so: one that hasn't is known not to have begun.
+    if (takenOver && (account.confirmed || account.recoveries === 0)) {
       account.recoveries++;
       account.losses++;
     }
@@ -216,6 +229,7 @@ export class InstanceBook {
     this.#checkNews(account, instance);
     account.held = true;
     account.lock = lock;
+    account.confirmed = false;
     account.availableAt = now + leaseMs;
     const starts = !account.started;
     account.started = true;
@@ -314,7 +328,7 @@ export class InstanceBook {
     if (outcome.kind === "parked" || outcome.kind === "released") this.waits.letGo(account);
     if (outcome.kind === "released") {
       account.lock = null;
-      account.availableAt = account.paused ? null : at;
+      account.availableAt = account.paused ? null : (outcome.dueAt ?? at);
       return;
     }
     if (outcome.kind === "errored" || outcome.kind === "terminated") this.rollbacks.ended(account, outcome);

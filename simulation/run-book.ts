@@ -1,4 +1,5 @@
 import type { HookContext } from "../src/hooks/hook-context.ts";
+import type { HookCount } from "../src/store/hook-records.ts";
 import { RELAY } from "../src/store/relay.ts";
 import type { HookAccount } from "./hook-account.ts";
 import type { HookBook } from "./hook-book.ts";
@@ -30,6 +31,10 @@ export class RunBook {
   readonly #attempts = new Map<string, number>();
   /** By idempotency key: the calls of handlers, less what was given back. */
   readonly #starts = new Map<string, number>();
+  /** Idempotency keys and tokens of claims that have begun. */
+  readonly #startedBy = new Set<string>();
+  /** By idempotency key: the tokens of claims that have begun, or of which it is written that they do. */
+  readonly #begunBy = new Map<string, Set<string>>();
 
   constructor(world: World, book: HookBook) {
     this.#world = world;
@@ -42,6 +47,8 @@ export class RunBook {
     const trigger = this.#book.triggers.get(n) as TriggerRecord;
     const starts = (this.#starts.get(key) ?? 0) + 1;
     this.#starts.set(key, starts);
+    this.#startedBy.add(`${key} ${account?.lock}`);
+    this.#begins(key, String(account?.lock));
     if (!trigger.accepted) this.#violate("what is rolled back never happened", `#${n} runs`);
     if (this.completions.has(key)) this.#violate("nothing committed runs again", `${key} (#${n}) runs once more`);
     if (hook.attempts > trigger.maxAttempts || starts > trigger.maxAttempts) {
@@ -78,8 +85,9 @@ export class RunBook {
     return busy ? Number.POSITIVE_INFINITY : (this.#lastActivity.get(process) ?? 0);
   }
 
-  claimed(account: HookAccount, key: string, attempts: number): void {
-    const counted = (this.#attempts.get(key) ?? 0) + 1;
+  /** `counts` isn't so where an owner was lost that hadn't begun: this claim takes its place. */
+  claimed(account: HookAccount, key: string, attempts: number, counts: boolean): void {
+    const counted = (this.#attempts.get(key) ?? 0) + Number(counts);
     this.#attempts.set(key, counted);
     if (this.completions.has(key)) this.#violate("nothing committed runs again", `${key} was claimed once more`);
     if (attempts !== counted) {
@@ -90,9 +98,16 @@ export class RunBook {
     }
   }
 
-  released(key: string): void {
+  /** Its owner has written how many attempts there were, with the one that it has. */
+  counted(key: string, { lock, attempts, begins }: HookCount): void {
+    this.#attempts.set(key, attempts);
+    if (begins) this.#begins(key, lock); // its process may be lost before anybody sees it
+  }
+
+  released(key: string, lock: string): void {
     this.#attempts.set(key, (this.#attempts.get(key) ?? 0) - 1);
-    this.#starts.set(key, (this.#starts.get(key) ?? 0) - 1);
+    this.#begunBy.get(key)?.delete(lock);
+    if (this.#startedBy.delete(`${key} ${lock}`)) this.#starts.set(key, (this.#starts.get(key) ?? 0) - 1);
   }
 
   completed({ name, n }: HookAccount, key: string): void {
@@ -105,17 +120,31 @@ export class RunBook {
   }
 
   failed({ n }: HookAccount, key: string, { maxAttempts }: TriggerRecord): void {
+    if (this.runs.some((run) => run.key === key && run.ending === "refused")) return;
     const attempts = this.#attempts.get(key) ?? 0;
-    if (attempts >= maxAttempts || this.runs.some((run) => run.key === key && run.ending === "refused")) return;
+    const begun = this.#begunBy.get(key)?.size ?? 0;
+    // One owner may have been lost of which it isn't known whether it had begun; on the last attempt it is.
+    if (begun < Math.max(maxAttempts - 1, 1)) {
+      this.#violate(
+        "attempts count when they begin",
+        `${key} (#${n}) failed, and began ${begun} of ${maxAttempts} times`,
+      );
+    }
+    if (attempts >= maxAttempts) return;
     this.#violate(
       "dead letters only for what earned it",
       `${key} (#${n}) failed after ${attempts} of ${maxAttempts} attempts`,
     );
   }
 
+  #begins(key: string, lock: string): void {
+    const begunBy = this.#begunBy.get(key) ?? new Set();
+    this.#begunBy.set(key, begunBy.add(lock));
+  }
+
   /** It has fresh attempts. */
   forget(id: string): void {
-    for (const counts of [this.#attempts, this.#starts]) {
+    for (const counts of [this.#attempts, this.#starts, this.#begunBy]) {
       for (const key of counts.keys()) if (key.startsWith(`${id}:`)) counts.delete(key);
     }
   }

@@ -212,7 +212,7 @@ class Simulation {
         process.clock.skew += random.integer(-3_600_000, 3_600_000);
         return this.#world.note(process.name, `its clock is ${process.clock.skew} ms wrong now`);
       case "outage":
-        return this.#breakDatabase(random.integer(1, 45_000));
+        return this.#breakDatabase(random.integer(1, 45_000), random.chance(0.3));
       case "wake":
         this.#world.note(process.name, "is woken for nothing");
         return process.loop.wake();
@@ -228,7 +228,12 @@ class Simulation {
     else this.#workflows.act(process);
   }
 
-  #breakDatabase(milliseconds: number): void {
+  #breakDatabase(milliseconds: number, journalOnly: boolean): void {
+    if (journalOnly) {
+      this.#world.note("database", `refuses journals for ${2 * milliseconds} ms`);
+      this.#database.journalRefusedUntil = this.#world.now + 2 * milliseconds;
+      return;
+    }
     this.#world.note("database", `is away for ${milliseconds} ms`);
     this.#database.unavailableUntil = this.#world.now + milliseconds;
   }
@@ -239,6 +244,7 @@ class Simulation {
     this.#calm = true;
     this.#faults.rate = 0;
     this.#database.unavailableUntil = 0;
+    this.#database.journalRefusedUntil = 0;
     for (const { lane } of this.#alive) lane.frozenUntil = 0;
     const calmSince = this.#world.now;
     const keepRunning = () => {

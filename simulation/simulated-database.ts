@@ -43,6 +43,8 @@ export class SimulatedDatabase {
   readonly lane: Lane = new Lane("database");
   /** Until then every call fails. */
   unavailableUntil = 0;
+  /** Until then nothing can be written to journals. */
+  journalRefusedUntil = 0;
   readonly #world: World;
   readonly #book: HookBook;
   readonly #driver: FaultyDriver;

@@ -46,13 +46,13 @@ export function createInstanceStatements(
         (results) => book.inserted(inserts, results),
       ),
     claim: (request) =>
-      wire.call(
+      wire.claim(
         `claim instances for ${request.lock}`,
         () => instances.claim(request),
         (claimed) => book.claimed(request, claimed),
       ),
     admit: (request) =>
-      wire.call(
+      wire.claim(
         `admit instances for ${request.lock}`,
         () => instances.admit(request),
         (admitted) => book.admitted(request, admitted),
@@ -61,12 +61,21 @@ export function createInstanceStatements(
     openLines: (namespaces) => wire.call("open lines", () => instances.openLines(namespaces)),
     load: (runs) => wire.call("load", () => instances.load(runs)),
     loadEvents: (requests) => wire.call("load events", () => instances.loadEvents(requests)),
-    commit: (commits, sending) =>
-      wire.call(
-        `commit ${commits.map(describeCommit).join(", ")}`,
-        () => instances.commit(commits, sending),
-        (results) => book.committed(commits, results, sending?.resent ?? true),
-      ),
+    commit: async (commits, sending) => {
+      try {
+        return await wire.call(
+          `commit ${commits.map(describeCommit).join(", ")}`,
+          () => {
+            wire.refuseJournal(commits);
+            return instances.commit(commits, sending);
+          },
+          (results) => book.committed(commits, results, sending?.resent ?? true),
+        );
+      } catch (error) {
+        for (const { ref } of commits) book.waits.unwritten(ref);
+        throw error;
+      }
+    },
     reacquire: (parked, lease) =>
       wire.call(
         `reacquire ${parked.ref} for ${lease.lock}`,
@@ -79,6 +88,14 @@ export function createInstanceStatements(
         () => instances.renew(leases, leaseMs),
         (held) => book.renewed(leases, held, leaseMs),
       ),
+    confirm: (leases) =>
+      wire.call(
+        `confirm ${leases.map(({ ref, lock }) => `${ref} of ${lock}`).join(", ")}`,
+        () => instances.confirm(leases),
+        (written) => book.confirmed(leases, written),
+      ),
+    findLeased: (namespaces, locks) =>
+      wire.call(`find instances leased by ${locks.join(", ")}`, () => instances.findLeased(namespaces, locks)),
     nextWake: (scopes, options) => wire.call("next instance wake", () => instances.nextWake(scopes, options)),
     leaseTokens: (namespaces) => wire.call("instance lease tokens", () => instances.leaseTokens(namespaces)),
     expireLeases: (namespaces, locks) =>

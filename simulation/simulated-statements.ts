@@ -20,7 +20,7 @@ export function createStatements(
         (results) => book.inserted(inserts, results),
       ),
     claim: (request) =>
-      wire.call(
+      wire.claim(
         `claim for ${request.lock}`,
         () => hooks.claim(request),
         (claimed) => book.claimed(request, claimed),
@@ -37,6 +37,14 @@ export function createStatements(
         () => hooks.settle(settlements, sending),
         (results) => book.settled(settlements, results, { at: world.now, mayBeResent: true }),
       ),
+    count: (counts) =>
+      wire.call(
+        `count ${counts.map(({ id, lock, attempts, begins }) => `${begins ? "attempt" : "no attempt"} ${attempts} at ${id} of ${lock}`).join(", ")}`,
+        () => hooks.count(counts),
+        (written) => book.counted(counts, written),
+      ),
+    findLeased: (namespaces, locks) =>
+      wire.call(`find leased by ${locks.join(", ")}`, () => hooks.findLeased(namespaces, locks)),
     nextWake: (scopes, options) => wire.call("next wake", () => hooks.nextWake(scopes, options)),
     leaseTokens: (namespaces) => wire.call("lease tokens", () => hooks.leaseTokens(namespaces)),
     expireLeases: (namespaces, locks) =>

@@ -45,6 +45,11 @@ export class WaitBook {
     this.#world.violate("no wait ends early", `${step} is over ${earliest - this.#world.now} ms too early`);
   }
 
+  /** The database didn't take what its owner wrote: if that must let go of it now, its waits may begin anew. */
+  unwritten(ref: string): void {
+    this.#begun.delete(ref);
+  }
+
   /** It has another owner: what the one before had begun begins anew, unless it is written down. */
   claimed(ref: string): void {
     this.#begun.delete(ref);

@@ -24,6 +24,8 @@ export interface Sent {
 }
 
 const IN_TIME_MS = 1000;
+/** For how long a claim is waited for. The database may do it all the same, later. */
+const CLAIM_TIMEOUT_MS = 10_000;
 
 /** What lies between a process and the database: every call takes its time, and may go wrong in every way that a network allows. */
 export class Wire {
@@ -39,13 +41,25 @@ export class Wire {
     this.#options.crash(reason);
   }
 
+  /** A call that its process gives up when it takes too long. */
+  claim<Result>(name: string, call: () => Promise<Result>, record: (result: Result) => void): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        this.#options.world.note(this.#options.lane.name, `${name} is given up`);
+        reject(unavailable());
+      };
+      this.call(name, call, record, giveUp).then(resolve, reject);
+    });
+  }
+
   async call<Result>(
     name: string,
     call: () => Promise<Result>,
     record: (result: Result) => void = () => {},
+    giveUp?: () => void,
   ): Promise<Result> {
     const { world, database, lane, faults } = this.#options;
-    const sent = await this.arrive(name);
+    const sent = await this.arrive(name, giveUp);
     const { fault } = sent;
     await this.#interpose(name, "arrived");
     if (lane.closed && this.#options.interpose !== undefined) return never();
@@ -64,12 +78,20 @@ export class Wire {
     }
   }
 
+  /** While it lacks the right to write to journals. */
+  refuseJournal(commits: readonly { readonly entries: readonly unknown[] }[]): void {
+    const { world, database } = this.#options;
+    if (world.now >= database.journalRefusedUntil || commits.every(({ entries }) => entries.length === 0)) return;
+    this.unharmed = false;
+    throw new StoreError("store.rejected", "simulated: no permission to write to journals", { transient: false });
+  }
+
   async #interpose(name: string, moment: Moment): Promise<void> {
     await this.#options.interpose?.(name, moment);
   }
 
   /** The way there. Rejects if the database can't be reached; what a dead process has sent may arrive or not. */
-  async arrive(name: string): Promise<Sent> {
+  async arrive(name: string, giveUp?: () => void): Promise<Sent> {
     const { world, database, lane, faults } = this.#options;
     if (lane.closed) return never();
     const sent = { fault: faults.draw(), sentAt: world.now };
@@ -77,7 +99,9 @@ export class Wire {
     if (fault !== "none" || world.now < database.unavailableUntil) this.unharmed = false;
     if (fault === "stall") this.#options.stall();
     const diesWithProcess = world.random.chance(0.5);
-    await world.delay(database.lane, fault === "late" ? faults.slowness() : faults.latency());
+    const way = fault === "late" ? faults.slowness() : faults.latency();
+    if (giveUp !== undefined && way > CLAIM_TIMEOUT_MS) void world.delay(lane, CLAIM_TIMEOUT_MS).then(giveUp);
+    await world.delay(database.lane, way);
     if (lane.closed && diesWithProcess) return never();
     if (fault === "crash-before") {
       this.crash(`before ${name}`);

@@ -74,6 +74,13 @@ export class CodecError extends StoreError {
  */
 export class UnreadableValueError extends CodecError {}
 
+/** The database can never store a value: its encoding hasn't got a character, or the value is too large. Asking again won't help. */
+export class ValueRefusedError extends StoreError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("store.rejected", message, { ...options, transient: false });
+  }
+}
+
 /** The reply to a COMMIT was lost: the transaction's effects are there or not, and only the database knows. */
 export class CommitOutcomeUnknownError extends StoreError {
   constructor(options?: ErrorOptions) {
@@ -84,6 +91,16 @@ export class CommitOutcomeUnknownError extends StoreError {
       { ...options, transient: false },
     );
   }
+}
+
+/** Whether the database may have done what it was asked, or may still do it: its answer is missing. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof CommitOutcomeUnknownError || (error instanceof StoreError && error.transient);
+}
+
+/** Whether the database failed, and not what was asked of it: the same may succeed later, and is nobody's fault. */
+export function isInfrastructure(error: unknown): boolean {
+  return error instanceof StoreError && !(error instanceof ValueRefusedError || error instanceof CodecError);
 }
 
 /** Whether something was asked of a database that this process has closed. */

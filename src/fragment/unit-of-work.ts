@@ -51,7 +51,7 @@ export async function runUnitOfWork<Hooks extends HookDefinitions, Result>(
     plan?.committed(inserted);
     return result;
   } catch (error) {
-    plan?.cancel();
+    plan?.cancel(error);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
-import type { ClaimedHook, HookScope } from "../store/hook-records.ts";
+import type { ClaimedHook, HookLease, HookScope } from "../store/hook-records.ts";
 import { RELAY } from "../store/relay.ts";
 import type { Store } from "../store/store.ts";
 import { describeError } from "../values/index.ts";
@@ -60,6 +60,16 @@ export class HookSource implements ProcessorSource {
     );
     const references = new Set(held.map(({ namespace, id }) => `${namespace} ${id}`));
     return new Set(ours.filter(({ hook }) => references.has(`${hook.namespace} ${hook.id}`)));
+  }
+
+  async giveBack(lock: string): Promise<void> {
+    const leased = await this.store.hooks.statements.findLeased(this.namespaces, [lock]);
+    const release = (lease: HookLease) =>
+      this.store.hooks.settle({ ...lease, keyed: true, outcome: { kind: "released" } });
+    await Promise.all(leased.map(release));
+    for (const namespace of new Set(leased.map((lease) => lease.namespace))) {
+      this.store.work.post({ namespace, delayMs: 0 });
+    }
   }
 
   async expireLeases(isGone: (token: string) => boolean): Promise<number> {

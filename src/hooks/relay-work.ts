@@ -1,4 +1,4 @@
-import type { AttemptFailure, Work } from "../queue/work.ts";
+import { type AttemptFailure, solitudeAfter, type Work } from "../queue/work.ts";
 import { dueAt } from "../store/due-time.ts";
 import type { ClaimedHook } from "../store/hook-records.ts";
 import { fromRelay } from "../store/relay.ts";
@@ -20,6 +20,10 @@ export class RelayWork implements Work {
 
   get recovered(): boolean {
     return this.hook.recoveries > 0;
+  }
+
+  get solitudeMs(): number | null {
+    return solitudeAfter(this.hook.recoveries);
   }
 
   get description(): string {

@@ -1,3 +1,4 @@
+import { isUnanswered } from "../errors.ts";
 import { dueAt } from "../store/due-time.ts";
 import type { InsertResult } from "../store/engine.ts";
 import type { ClaimedHook, HookInsert } from "../store/hook-records.ts";
@@ -15,7 +16,7 @@ export async function writeTriggers(store: Store, triggers: readonly HookInsert[
   try {
     return plan.committed(await store.hooks.insert(plan.writes));
   } catch (error) {
-    plan.cancel();
+    plan.cancel(error);
     throw error;
   }
 }
@@ -43,8 +44,20 @@ export class TriggerPlan {
     return results.map(({ id }) => ({ id }));
   }
 
-  cancel(): void {
-    for (const reservation of this.#reservations) reservation?.cancel();
+  /** It failed with this error, which may leave it open what was written. Rows that nobody runs are given back then. */
+  cancel(error: unknown): void {
+    const unanswered = isUnanswered(error);
+    for (const [index, reservation] of this.#reservations.entries()) {
+      if (reservation === null) continue;
+      reservation.cancel(unanswered ? () => this.#giveBack(this.writes[index] as HookInsert, reservation) : undefined);
+    }
+  }
+
+  async #giveBack({ namespace, id }: HookInsert, { lock }: Reservation<"hook">): Promise<boolean> {
+    const settlement = { namespace, id, lock, keyed: false, outcome: { kind: "released" } } as const;
+    const result = await this.#store.hooks.settle(settlement);
+    if (result === "pending") this.#store.work.post({ namespace, delayMs: 0 });
+    return result !== "lost";
   }
 
   #follow(index: number, { result, at }: InsertResult): void {
@@ -70,6 +83,7 @@ function bornClaimed(write: HookInsert, { lock }: Reservation<"hook">, at: numbe
   const history = {
     attempts: 1,
     recoveries: 0,
+    unconfirmed: false,
     triggers: 1,
     createdAt: at,
     lastAttemptAt: null,

@@ -3,10 +3,30 @@ import type { AttemptAbortedError } from "../errors.ts";
 /** Work whose stored values can't be read, because the codec can't, is tried again after this time: keys may be given later. */
 export const UNREADABLE_PAUSE_MS = 60_000;
 
+const SHORTEST_SOLITUDE_MS = 5000;
+const LONGEST_SOLITUDE_MS = 30_000;
+
+/**
+ * Most of what is lost with its process is innocent, and so it is recovered together. What was lost twice may not be: it is on its own,
+ * the longer the more often it was lost.
+ */
+export function solitudeAfter(recoveries: number): number | null {
+  return recoveries < 2 ? null : solitude(recoveries);
+}
+
+export function solitude(recoveries: number): number {
+  return Math.min(SHORTEST_SOLITUDE_MS * 2 ** Math.max(recoveries - 2, 0), LONGEST_SOLITUDE_MS);
+}
+
+/** Work that the database could not be used for is given back for this time: it would meet the same error at once. */
+export const UNUSABLE_PAUSE_MS = 5000;
+
 /** Something that was claimed: it is ours to run until its lease runs out. */
 export interface Work {
-  /** Whether its last owner was lost while it held it. Such work runs alone: it may be what killed its owner. */
+  /** Whether its last owner was lost while it held it. It may be what killed its owner, so nothing else starts with it. */
   readonly recovered: boolean;
+  /** Given where it is recovered and must run alone: for how long nothing else that is recovered starts beside it. */
+  readonly solitudeMs?: number | null;
   /** For people who read logs. */
   readonly description: string;
   /**
@@ -24,8 +44,15 @@ export interface Work {
   abandon(reason: AttemptAbortedError): void;
   /** The process is about to end: what has several parts begins no more of them, and gives itself back. */
   wrapUp?(): void;
+  /** The process is about to end: what can't be written now isn't tried again. */
+  giveUp?(): void;
   /** Gives it back as if it had never been claimed. */
   release(): Promise<void>;
+  /**
+   * The store failed while it was ours: gives it back, uncounted, and harmlessly if it isn't ours any more. Not given, or false: it
+   * has run, and must not be given back.
+   */
+  giveBack?(): Promise<boolean>;
 }
 
 export interface AttemptFailure {
@@ -38,8 +65,10 @@ export interface AttemptFailure {
 
 export interface WorkClaim {
   readonly limit: number;
-  /** Whether one piece of work whose owner was lost may be among them. */
+  /** Whether work whose owner was lost may be among them. */
   readonly takeOver: boolean;
+  /** How much of that, at most. */
+  readonly mostLost: number;
   /** How many of them begin at once. Default: all. */
   readonly places?: number;
   readonly lock: string;
@@ -55,6 +84,8 @@ export interface WorkSource {
   nextWake(options: { takeOver: boolean }): Promise<number | null>;
   /** Extends the leases of these, which are all of this source. Gives those that are still ours. */
   renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>>;
+  /** Gives back what is leased with this token, which isn't run here, as if it had never been claimed. */
+  giveBack(lock: string): Promise<void>;
   /** Ends leases whose owners are known to be gone. Gives the number. */
   expireLeases(isGone: (owner: string) => boolean): Promise<number>;
   /** Deletes some of what was kept for long enough. Gives whether there may be more. */

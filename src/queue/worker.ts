@@ -1,6 +1,7 @@
 import { type Clock, pause } from "../clock.ts";
-import { AttemptAbortedError } from "../errors.ts";
+import { AttemptAbortedError, isUnanswered } from "../errors.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
+import { type GiveBack, LostClaims } from "./lost-claims.ts";
 import { Pace } from "./pace.ts";
 import type { AttemptFailure, Work, WorkSource } from "./work.ts";
 
@@ -22,8 +23,6 @@ export interface WorkerOptions {
 const MOST_UNSETTLED = 1000;
 /** How long recovered work waits for the rest to end, and how long nothing else starts beside it. */
 const ISOLATION_MS = 5000;
-/** For how long no other recovered work starts beside it: what it waits for may be among them. */
-const LONGEST_SOLITUDE_MS = 30_000;
 
 /** For how long a claim that isn't answered keeps places from others. */
 const LONGEST_RESERVATION_MS = 250;
@@ -36,13 +35,15 @@ const LONGEST_WAIT_MS = 1000;
  * Runs what it claims, as much at a time as it has places for. It claims what its places can take at once; only while handlers
  * are much faster than the database answers does it claim ahead, what they will have begun by the time of the next answer.
  *
- * Work whose last owner was lost may be what killed it. It runs one at a time, and alone: first what runs already may end,
- * then nothing new starts for as long as poison usually takes. All of it is bounded, so that a slow neighbour or a slow piece of
- * innocent work holds up nobody for long; an instance may even wait for another one that was lost with it.
+ * Work whose last owner was lost may be what killed it. Most of it is innocent, so what was lost once is recovered together: first
+ * what runs already may end, then nothing new starts beside it for as long as poison usually takes. What is lost a second time, or
+ * has one attempt left, runs alone. All of it is bounded, so that a slow neighbour or a slow piece of innocent work holds up
+ * nobody for long, and what has survived runs beside others again; an instance may even wait for another one that was lost with it.
  */
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #leases: LeaseKeeper;
+  readonly #lostClaims: LostClaims;
   readonly #pace = new Pace();
   readonly #running = new Set<Work>();
   /** Claimed ahead, and about to begin. */
@@ -53,7 +54,9 @@ export class Worker {
   #waiting: (() => void)[] = [];
   #startsAhead = false;
   #reserved = 0;
-  #isolated: Work | undefined;
+  /** Claimed from lost owners, and not started yet. */
+  #recovered: Work[] = [];
+  #recovering = false;
   #quiet = false;
   #stopping = false;
   /** Claims that aren't answered yet, and the places that they have reserved. */
@@ -71,6 +74,7 @@ export class Worker {
     this.#options = options;
     this.#birthToken = options.nextToken();
     this.#leases = new LeaseKeeper(options.clock, options.leaseMs, options.onError);
+    this.#lostClaims = new LostClaims(options.clock, options.leaseMs);
   }
 
   /** How much more may start now. */
@@ -115,7 +119,7 @@ export class Worker {
 
   /** Whether work whose owner was lost could be taken over now. */
   get takesOver(): boolean {
-    return this.#isolated === undefined;
+    return !this.#recovering;
   }
 
   /** For who wants to claim and finds no room: calls back when a claim of another source leaves some of its places. */
@@ -135,6 +139,7 @@ export class Worker {
       this.#claims--;
       reservation.end();
       this.#tellWaiting();
+      if (this.#recovered.length > 0) void this.#recover(this.#recovered.splice(0));
     }
   }
 
@@ -152,7 +157,8 @@ export class Worker {
         this.#leases.hold(work, source, requestedAt);
         this.#start(work);
       },
-      cancel: () => {
+      cancel: (giveBack) => {
+        if (giveBack !== undefined) this.#lostClaims.add(giveBack);
         this.#reserved--;
         this.#endings++;
         this.#ended();
@@ -174,10 +180,13 @@ export class Worker {
     await Promise.all(
       Array.from(this.#running, async (work) => {
         work.abandon(reason);
+        work.giveUp?.();
         await work.release().catch(this.#options.onError);
         this.#leases.drop(work);
       }),
     );
+    for (const work of this.#settling) work.giveUp?.();
+    await this.#lostClaims.stop();
     // Outcomes, claims and triggers that are on their way to the database.
     await this.#waitUntil(() => this.held === 0 && this.#claims === 0);
   }
@@ -212,9 +221,15 @@ export class Worker {
     const { clock, leaseMs, nextToken, onError } = this.#options;
     const requestedAt = clock.monotonic();
     const { places, takeOver } = reservation;
-    const claimed = await source.claim({ limit, takeOver, places, lock: nextToken(), leaseMs });
+    const lock = nextToken();
+    const request = { limit, takeOver, mostLost: places, places, lock, leaseMs };
+    const claimed = await source.claim(request).catch((error: unknown) => {
+      if (isUnanswered(error)) this.#lostClaims.add(() => source.giveBack(lock).then(() => false));
+      throw error;
+    });
     this.#pace.noteClaim(clock.monotonic() - requestedAt);
-    if (this.#stopping) {
+    // A lease that can have run out starts nothing. It is given back before we claim again, or we might take it over ourselves.
+    if (this.#stopping || clock.monotonic() - requestedAt >= leaseMs) {
       await Promise.all(claimed.map((work) => work.release().catch(onError)));
       return claimed.length;
     }
@@ -223,7 +238,7 @@ export class Worker {
       const placed = reservation.take();
       if (work.recovered) {
         if (!placed) this.#reserved++;
-        void this.#startAlone(work);
+        this.#recovered.push(work);
       } else if (placed) this.#start(work);
       else this.#ahead.push(work);
     }
@@ -279,25 +294,44 @@ export class Worker {
     }
   }
 
-  async #startAlone(work: Work): Promise<void> {
-    this.#isolated = work;
+  /** First what was lost once, all of it together; then the rest, one by one. */
+  async #recover(recovered: readonly Work[]): Promise<void> {
+    this.#recovering = true;
     this.#quiet = true;
-    await this.#waitUntil(() => this.held === 1 || this.#stopping, ISOLATION_MS);
+    const isAlone = ({ solitudeMs = null }: Work) => solitudeMs !== null;
+    const together = recovered.filter((work) => !isAlone(work));
+    await this.#waitUntil(() => this.held === recovered.length || this.#stopping, ISOLATION_MS);
+    for (const work of together) {
+      // Their claim may have left its places to others.
+      await this.#waitUntil(() => this.#running.size < this.#options.concurrency || this.#stopping, ISOLATION_MS);
+      this.#start(work);
+    }
+    await this.#waitUntil(() => !together.some((work) => this.#running.has(work)), ISOLATION_MS);
+    for (const work of recovered.filter(isAlone)) await this.#runAlone(work);
+    this.#quiet = false;
+    this.#ended();
+    this.#recovering = false;
+    this.#options.onTakeOver();
+  }
+
+  /** Others may start beside it sooner than what is as suspect as it is. */
+  async #runAlone(work: Work): Promise<void> {
+    this.#quiet = true;
     this.#start(work);
     await this.#waitUntil(() => !this.#running.has(work), ISOLATION_MS);
     this.#quiet = false;
     this.#ended();
-    await this.#waitUntil(() => !this.#running.has(work), LONGEST_SOLITUDE_MS - ISOLATION_MS);
-    this.#isolated = undefined;
-    this.#options.onTakeOver();
+    await this.#waitUntil(() => !this.#running.has(work), (work.solitudeMs ?? ISOLATION_MS) - ISOLATION_MS);
   }
 
   async #run(work: Work): Promise<void> {
     try {
-      if (this.#stopping) await work.release();
-      else if (this.#leases.isHeld(work)) await this.#execute(work);
+      // A lease that ran out before anything began isn't an attempt: if the row is still ours, it is as good as never claimed.
+      if (this.#stopping || !this.#leases.isHeld(work)) await work.release();
+      else await this.#execute(work);
     } catch (error) {
       this.#options.onError(error);
+      if (work.giveBack !== undefined) this.#lostClaims.add(() => (work.giveBack as GiveBack)());
     } finally {
       this.#running.delete(work);
       this.#settling.delete(work);
@@ -362,5 +396,6 @@ export interface Place {
   /** By the monotonic clock: the work is written later. */
   readonly requestedAt: number;
   start(work: Work, source: WorkSource): void;
-  cancel(): void;
+  /** With `giveBack`, it isn't known whether the row was written. */
+  cancel(giveBack?: GiveBack): void;
 }

@@ -5,6 +5,7 @@ import type { Sending } from "./group-commit.ts";
 import type {
   ClaimedHook,
   ClaimRequest,
+  HookCount,
   HookFilter,
   HookInsert,
   HookLease,
@@ -97,11 +98,15 @@ export interface HookStatements {
    * ourselves if this is sent again (which is assumed, unless the caller knows better); else it is `lost`.
    */
   settle(settlements: readonly HookSettlement[], sending?: Sending): Promise<SettleResult[]>;
+  /** Writes how often hooks were tried, each only for its owner. Gives, in the order of the counts, whether it was. */
+  count(counts: readonly HookCount[]): Promise<boolean[]>;
   /** Milliseconds until the earliest row in scope is due (zero or less: it is), or null if nothing waits. */
   nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null>;
   /** The tokens of leases in these namespaces. Small: there are as many as there are handlers running. */
   leaseTokens(namespaces: readonly string[]): Promise<string[]>;
-  /** Ends leases early: the rows are due at once, and whoever takes them over counts a recovery. */
+  /** What is claimed with one of these tokens. */
+  findLeased(namespaces: readonly string[], locks: readonly string[]): Promise<HookLease[]>;
+  /** Ends leases early: the rows are due at once, to be taken over. */
   expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number>;
 
   get(reference: HookReference): Promise<HookRecord | null>;

@@ -11,6 +11,14 @@ export interface HookLease extends HookReference {
   readonly lock: string;
 }
 
+/** What an owner writes of its hook before the attempt begins, where it must be known that it did: how often it was tried. */
+export interface HookCount extends HookLease {
+  readonly attempts: number;
+  readonly recoveries: number;
+  /** Whether the attempt begins now: from then on the loss of its owner counts. */
+  readonly begins: boolean;
+}
+
 /** How a trigger with a key waits for silence: both times are counted from the trigger, by the database's time. */
 export interface Debounce {
   /** How long it must stay quiet after this trigger. */
@@ -52,8 +60,13 @@ export interface HookScope {
 export interface ClaimRequest {
   readonly scopes: readonly HookScope[];
   readonly limit: number;
-  /** Whether one row whose lease ran out may be among them. */
+  /** Whether rows whose lease ran out may be among them. */
   readonly takeOver: boolean;
+  /**
+   * How many of those, if their first owner was the one that was lost. Of what was lost more often, one at a time, and only if there
+   * is nothing else to take over: it may be what ends its owners. Default: one.
+   */
+  readonly mostLost?: number;
   readonly lock: string;
   readonly leaseMs: number;
 }
@@ -64,8 +77,13 @@ export interface ClaimedHook extends HookLease {
   readonly ownId: boolean;
   /** With this one. */
   readonly attempts: number;
-  /** How many owners in a row were lost while they held it, this takeover included. */
+  /** How many owners in a row were lost while they held it, this takeover included, if that owner had written that it begins. */
   readonly recoveries: number;
+  /**
+   * Whether it was taken over from an owner that hadn't written so. Neither that loss nor its attempt is counted here: whether it may
+   * have begun, who knows the hook's policy decides.
+   */
+  readonly unconfirmed: boolean;
   readonly triggers: number;
   readonly payload: string;
   readonly retries: string | null;
@@ -98,6 +116,8 @@ export interface HookSettlement extends HookLease {
   /** Whether it has a key, and so may have been triggered again while it ran. */
   readonly keyed: boolean;
   readonly outcome: HookOutcome;
+  /** Whether it was sent before, and the database may have taken it. */
+  readonly again?: boolean;
 }
 
 /**

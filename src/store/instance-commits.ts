@@ -27,7 +27,7 @@ export interface InstanceHistory extends InstanceRun {
  *   While it is paused, it isn't due at all.
  * - `rollingBack`: it has failed and is rolled back; it stays with its owner.
  * - `completed`, `errored`, `terminated`: finished; `rollback` is what became of the rollback, as JSON, null if there was none.
- * - `released`: given back as if it had not been claimed, due at once.
+ * - `released`: given back as if it had not been claimed, due at once or at `dueAt`.
  */
 export type InstanceOutcome =
   | { readonly kind: "running" }
@@ -36,7 +36,7 @@ export type InstanceOutcome =
   | { readonly kind: "errored"; readonly error: string; readonly rollback?: string | null }
   | { readonly kind: "terminated"; readonly rollback: string | null }
   | { readonly kind: "rollingBack"; readonly error: string }
-  | { readonly kind: "released" };
+  | { readonly kind: "released"; readonly dueAt?: number };
 
 /** What an owner writes at once, all or nothing. */
 export interface InstanceCommit extends InstanceLease, NamedRun {
@@ -46,6 +46,8 @@ export interface InstanceCommit extends InstanceLease, NamedRun {
   readonly limited?: boolean;
   readonly entries: readonly NewEntry[];
   readonly outcome: InstanceOutcome;
+  /** Whether it was sent before, and the database may have taken it. */
+  readonly again?: boolean;
   /** Triggered with the outcome, if that finishes the run: it is written exactly when the outcome is. */
   readonly hook?: HookInsert;
 }

@@ -28,3 +28,6 @@ export interface NamedRun extends InstanceRun {
 export interface InstanceLease extends InstanceRun {
   readonly lock: string;
 }
+
+/** The same of a named instance. */
+export interface NamedLease extends InstanceLease, NamedRun {}

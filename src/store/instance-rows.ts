@@ -7,6 +7,7 @@ import type {
   InstanceRecord,
   InstanceStatus,
   JournalEntry,
+  NamedLease,
   PastRun,
   RenewedInstance,
   RollbackReason,
@@ -37,6 +38,11 @@ export function toClaimedInstance(row: Row): ClaimedInstance {
     dueAt: toNumber(row.due_at),
     claimedAt: toNumber(row.claimed_at),
   };
+}
+
+export function toNamedLease(row: Row): NamedLease {
+  const instance = { namespace: row.namespace as string, name: row.name as string, id: row.id as string };
+  return { instance, ref: row.ref as string, run: toNumber(row.run), lock: row.lock as string };
 }
 
 export function toJournalEntry(row: Row): JournalEntry {

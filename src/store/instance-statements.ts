@@ -22,6 +22,7 @@ import type {
   InstanceTarget,
   LoadedEvents,
   LoadRequest,
+  NamedLease,
   PastRun,
   ProgressRange,
   Reacquisition,
@@ -74,10 +75,19 @@ export interface InstanceStatements {
   /** Extends leases, each only for its owner. Gives the leases that are still held. */
   renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]>;
 
+  /**
+   * Writes that owners begin with what was taken over, each only for its owner. An owner that is lost before that isn't counted.
+   * Gives, in the order of the leases, whether it was written.
+   */
+  confirm(leases: readonly InstanceLease[]): Promise<boolean[]>;
+
   /** Milliseconds until the earliest row in scope is due (zero or less: it is), or null if nothing waits. */
   nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null>;
 
   leaseTokens(namespaces: readonly string[]): Promise<string[]>;
+
+  /** What is claimed with one of these tokens. */
+  findLeased(namespaces: readonly string[], locks: readonly string[]): Promise<NamedLease[]>;
 
   /** Ends leases early: the rows are due at once, and whoever takes them over counts a recovery. */
   expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number>;

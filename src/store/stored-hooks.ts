@@ -1,6 +1,6 @@
 import type { Engine, HookStatements, InsertResult } from "./engine.ts";
 import { GroupCommit } from "./group-commit.ts";
-import type { HookInsert, HookSettlement, SettleResult } from "./hook-records.ts";
+import type { HookCount, HookInsert, HookSettlement, SettleResult } from "./hook-records.ts";
 import { mergeTriggers } from "./merge-triggers.ts";
 
 type Batch = readonly HookInsert[];
@@ -13,6 +13,7 @@ export class StoredHooks {
   /** Triggers with keys are written in the order of asking, or a newer payload could be overtaken by an older. */
   readonly #keyedInserts: GroupCommit<Batch, InsertResult[]>;
   readonly #settlements: GroupCommit<HookSettlement, SettleResult>;
+  readonly #counts: GroupCommit<HookCount, boolean>;
 
   constructor(engine: Engine) {
     const { clock, flushesInFlight, hooks } = engine;
@@ -23,9 +24,16 @@ export class StoredHooks {
     this.#keyedInserts = new GroupCommit({ clock, flush, flushesInFlight: 1, measure: measureBatch });
     this.#settlements = new GroupCommit({
       clock,
-      flush: (settlements, sending) => hooks.settle(settlements, sending),
+      flush: (settlements, { resent }) =>
+        hooks.settle(settlements, { resent: resent || settlements.some(({ again }) => again === true) }),
       flushesInFlight,
       measure: ({ outcome }) => ({ rows: 1, bytes: "error" in outcome ? outcome.error.length : 0 }),
+    });
+    this.#counts = new GroupCommit({
+      clock,
+      flush: (counts) => hooks.count(counts),
+      flushesInFlight,
+      measure: () => ({ rows: 1, bytes: 0 }),
     });
   }
 
@@ -40,9 +48,14 @@ export class StoredHooks {
     return this.#settlements.add(settlement);
   }
 
+  /** Writes how often a hook was tried, and whether its attempt begins. Gives whether it is still its sender's. */
+  count(count: HookCount): Promise<boolean> {
+    return this.#counts.add(count);
+  }
+
   /** Resolves when nothing is on its way to the database any more. */
   async idle(): Promise<void> {
-    await Promise.all([this.#inserts.idle(), this.#keyedInserts.idle(), this.#settlements.idle()]);
+    await Promise.all([this.#inserts.idle(), this.#keyedInserts.idle(), this.#settlements.idle(), this.#counts.idle()]);
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   InstanceHistory,
   InstanceInsert,
   InstanceInsertResult,
+  InstanceLease,
   InstanceRun,
   JournalEntry,
   LoadedEvents,
@@ -33,6 +34,7 @@ export class StoredInstances {
   readonly #commits: GroupCommit<InstanceCommit, InstanceCommitResult>;
   /** Of those that free slots of lines: the same. */
   readonly #limitedCommits: GroupCommit<InstanceCommit, InstanceCommitResult>;
+  readonly #confirmations: GroupCommit<InstanceLease, boolean>;
   readonly #loads: GroupCommit<LoadRequest, InstanceHistory | null>;
   readonly #budget = new LoadBudget();
   readonly #eventLoads: GroupCommit<EventsRequest, LoadedEvents | null>;
@@ -55,12 +57,19 @@ export class StoredInstances {
     const createCommits = () =>
       new GroupCommit<InstanceCommit, InstanceCommitResult>({
         clock,
-        flush: (commits, sending) => instances.commit(commits, sending),
+        flush: (commits, { resent }) =>
+          instances.commit(commits, { resent: resent || commits.some(({ again }) => again === true) }),
         flushesInFlight,
         measure: measureCommit,
       });
     this.#commits = createCommits();
     this.#limitedCommits = createCommits();
+    this.#confirmations = new GroupCommit({
+      clock,
+      flush: (leases) => instances.confirm(leases),
+      flushesInFlight,
+      measure: () => ({ rows: 1, bytes: 0 }),
+    });
     this.#loads = new GroupCommit({
       clock,
       flush: async (runs) => inOrder(runs, await instances.load(runs)),
@@ -91,6 +100,11 @@ export class StoredInstances {
   commit(commit: InstanceCommit): Promise<InstanceCommitResult> {
     const limited = commit.limited === true && commit.outcome.kind !== "running";
     return (limited ? this.#limitedCommits : this.#commits).add(commit);
+  }
+
+  /** Writes that its owner begins with what was taken over. Gives whether it is still its owner's. */
+  confirm(lease: InstanceLease): Promise<boolean> {
+    return this.#confirmations.add(lease);
   }
 
   /**
@@ -132,7 +146,7 @@ export class StoredInstances {
   /** Resolves when nothing is on its way to the database any more. */
   async idle(): Promise<void> {
     const writes = [this.#inserts, this.#limitedInserts, this.#commits, this.#limitedCommits, this.#events];
-    const groups = [...writes, this.#loads, this.#eventLoads];
+    const groups = [...writes, this.#confirmations, this.#loads, this.#eventLoads];
     await Promise.all(groups.map((group) => group.idle()));
   }
 }

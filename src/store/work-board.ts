@@ -27,8 +27,11 @@ export interface Reservation<Kind extends WorkKind = WorkKind> {
   readonly leaseMs: number;
   /** The row is committed: run it. */
   start(claimed: ClaimedWork[Kind]): void;
-  /** The row was not written. */
-  cancel(): void;
+  /**
+   * The row was not written. With `giveBack`, that isn't known: it is called until there is no doubt, and gives the row back if it is
+   * there. It gives whether it was.
+   */
+  cancel(giveBack?: () => Promise<boolean>): void;
 }
 
 export interface WorkTaker {

@@ -1,4 +1,4 @@
-import { AttemptAbortedError, UnreadableValueError } from "../errors.ts";
+import { AttemptAbortedError, type InvalidInputError, UnreadableValueError } from "../errors.ts";
 import type { ClaimedInstance, InstanceOutcome, JournalEntry, NewEntry } from "../store/instance-records.ts";
 import { tame } from "../values/index.ts";
 import type { Bodies } from "./bodies.ts";
@@ -50,6 +50,7 @@ export class CodeRun {
   /** Of the code; while it is rolled back, of the rollback. */
   #result: RunResult | undefined;
   #rollback: Rollback | null = null;
+  #refused = false;
 
   constructor(parts: CodeSurroundings) {
     this.#parts = parts;
@@ -145,6 +146,14 @@ export class CodeRun {
     if (outcome.kind === "completed" || this.#undoable.size === 0) return { outcome, entries: [] };
     const { error } = outcome;
     return { outcome: { kind: "rollingBack", error }, entries: [Rollback.entry(this.#parts.instance, error)] };
+  }
+
+  /** What it came to can't be stored: it comes to this error instead. Gives false if that was so before. */
+  refuse(error: InvalidInputError): boolean {
+    if (this.#refused || this.#result === undefined) return false;
+    this.#refused = true;
+    this.#result = { error };
+    return true;
   }
 
   /** Its failure is stored: nothing of its code ends or begins any more. */

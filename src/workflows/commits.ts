@@ -1,4 +1,5 @@
-import type { Clock } from "../clock.ts";
+import { type Clock, pause } from "../clock.ts";
+import { isInfrastructure, ValueRefusedError } from "../errors.ts";
 import type {
   InstanceCommit,
   InstanceCommitResult,
@@ -10,6 +11,7 @@ import type {
 } from "../store/instance-records.ts";
 import { type JournalLimits, JournalRoom } from "./journal-room.ts";
 import type { PauseFlag } from "./pause-flag.ts";
+import { type Refused, salvage } from "./salvage.ts";
 
 export type WrittenCommit = Extract<InstanceCommitResult, { result: "written" }>;
 
@@ -20,7 +22,20 @@ export interface CommitListener {
   superseded(): void;
   /** The store failed. */
   failed(error: unknown): void;
+  /** The database doesn't take it at present, for so many milliseconds now; it is sent again. */
+  delayed(error: unknown, milliseconds: number): void;
+  /** Something of it can never be stored, and everything else is. */
+  refused(part: Refused, error: ValueRefusedError): void;
 }
+
+interface Answered {
+  readonly answer: InstanceCommitResult;
+  /** When it was sent last, by the monotonic clock. */
+  readonly askedAt: number;
+}
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5000;
 
 /** What an execution writes: one commit at a time, each at the position where the last one ended. */
 export class Commits {
@@ -37,6 +52,7 @@ export class Commits {
   #writing: Promise<void> | undefined;
   /** Whether a commit wasn't written, as far as we know: what comes after it must not be, either. */
   #broken = false;
+  readonly #givenUp = new AbortController();
 
   constructor(
     instance: InstanceName,
@@ -94,23 +110,72 @@ export class Commits {
     await this.#send({ ...lease, instance, position: this.#position, entries, outcome: outcome(substantial) });
   }
 
+  /** The process is about to end: what the database doesn't take now isn't sent again. */
+  giveUp(): void {
+    this.#givenUp.abort();
+  }
+
   async #write(commit: InstanceCommit): Promise<void> {
     const { changes } = this.#pause;
-    const askedAt = this.#clock.monotonic();
     try {
-      const answer = await this.#send(commit);
+      const { answer, askedAt } = await this.#sendPatiently(commit);
       this.#writing = undefined;
-      if (answer.result === "superseded") {
-        this.#broken = true;
-        this.#listener.superseded();
-        return;
-      }
+      if (answer.result === "superseded") return this.#supersede();
       this.#position += commit.entries.length;
       this.#listener.written(commit, this.#pause.correct(answer, changes), askedAt);
     } catch (error) {
+      if (error instanceof ValueRefusedError) await this.#salvage(commit, error);
+      else this.#fail(error);
+    }
+  }
+
+  #supersede(): void {
+    this.#broken = true;
+    this.#listener.superseded();
+  }
+
+  #fail(error: unknown): void {
+    this.#writing = undefined;
+    this.#broken = true;
+    this.#listener.failed(error);
+  }
+
+  /**
+   * What has been done isn't done again because the database is away, or refuses for a while: the commit is sent until it is taken,
+   * or the instance isn't ours any more. The token and the position make that harmless, also when the lease is over.
+   */
+  async #sendPatiently(commit: InstanceCommit): Promise<Answered> {
+    const { signal } = this.#givenUp;
+    const startedAt = this.#clock.monotonic();
+    for (let sent = commit, delay = FIRST_PAUSE_MS; ; delay = Math.min(delay * 2, LONGEST_PAUSE_MS)) {
+      const askedAt = this.#clock.monotonic();
+      try {
+        return { answer: await this.#send(sent), askedAt };
+      } catch (error) {
+        if (!isInfrastructure(error) || signal.aborted) throw error;
+        this.#listener.delayed(error, this.#clock.monotonic() - startedAt);
+        await pause(this.#clock, delay, signal);
+        sent = { ...commit, again: true };
+      }
+    }
+  }
+
+  async #salvage(commit: InstanceCommit, error: ValueRefusedError): Promise<void> {
+    const { entries, position: _position, ...rest } = commit;
+    const write = async (entry: NewEntry) => {
+      const part = { ...rest, position: this.#position, entries: [entry], outcome: { kind: "running" } as const };
+      const { answer } = await this.#sendPatiently(part);
+      if (answer.result === "written") this.#position++;
+      return answer.result === "written";
+    };
+    try {
+      const refused = await salvage(entries, write);
       this.#writing = undefined;
-      this.#broken = true;
-      this.#listener.failed(error);
+      if (refused === "superseded") return this.#supersede();
+      if (refused === "step") this.#broken = true; // what the code did next, it did for another reason
+      this.#listener.refused(refused, error);
+    } catch (failure) {
+      this.#fail(failure);
     }
   }
 }

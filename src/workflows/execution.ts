@@ -1,4 +1,4 @@
-import { AttemptAbortedError, CodecError } from "../errors.ts";
+import { AttemptAbortedError, CodecError, type ValueRefusedError } from "../errors.ts";
 import type { ClaimedInstance, InstanceCommit, InstanceLease, InstanceOutcome } from "../store/instance-records.ts";
 import { refuseEncoded } from "../values/index.ts";
 import type { AttemptResults } from "./attempt-results.ts";
@@ -8,6 +8,7 @@ import type { ExecutionEnd, ExecutionHost, ParkedExecution } from "./execution-h
 import { ExecutionParts } from "./execution-parts.ts";
 import { load, observe, type TimedNews } from "./instance-news.ts";
 import type { StepRecord } from "./run-journal.ts";
+import { type Refused, refusal } from "./salvage.ts";
 import type { OpenWait, StepCall } from "./step-call.ts";
 import { crashLoop } from "./step-ending.ts";
 import type { StepFailures } from "./step-failures.ts";
@@ -16,6 +17,8 @@ import { Turns } from "./turns.ts";
 
 /** An instance that is lost this many times, with nothing done in between, is what ends its processes. */
 const MOST_RECOVERIES = 20;
+/** For how long an execution keeps its place while the database doesn't take its commit. */
+const LONGEST_IN_PLACE_MS = 10_000;
 
 /**
  * Runs one instance, from what is stored of it on.
@@ -37,6 +40,8 @@ export class Execution implements ParkedExecution {
   #onlyWaited = false;
   /** Whether something was sent before the code had begun. */
   #missedLook = false;
+  /** Whether others were told that the database doesn't take its commit. */
+  #toldOfDelay = false;
 
   /** `askedAt` is the monotonic time at which the claim was sent. */
   constructor(instance: ClaimedInstance, askedAt: number, host: ExecutionHost) {
@@ -48,6 +53,8 @@ export class Execution implements ParkedExecution {
       written: (commit, answer, askedAt) => this.#written(commit, answer, askedAt),
       superseded: () => this.supersede(),
       failed: (error) => this.fail(error),
+      delayed: (error, milliseconds) => this.#delayed(error, milliseconds),
+      refused: (part, error) => this.#refused(part, error),
     });
     this.#turns = new Turns(this.#parts, {
       commit: (outcome) => this.#commit(outcome),
@@ -179,6 +186,30 @@ export class Execution implements ParkedExecution {
     await commits.writeLast(this.lease, (substantial) => this.#giveBack(substantial, this.#onlyWaited));
   }
 
+  /** The process is about to end: nothing is sent again. What still runs, though it has no place any more, is given back. */
+  giveUp(): void {
+    const { commits, end } = this.#parts;
+    commits.giveUp();
+    if (commits.writing || end.end !== undefined) return;
+    this.abandon(
+      new AttemptAbortedError("attempt.shutdown", "The process is shutting down: another one will run this."),
+    );
+    void this.release().catch(() => {}); // then it is taken over
+  }
+
+  /**
+   * Gives it back after the store failed, so that nothing is counted: for a while, because it would meet the same again. Entries that
+   * were never sent go with it, if the database takes them. Gives whether it was still ours.
+   */
+  async giveBack(delayMs: number): Promise<void> {
+    const { commits, possession, feed, time } = this.#parts;
+    const dueAt = time.now() + delayMs;
+    await commits.writeLast(this.lease, (substantial) => {
+      if (possession.interruptions > 0 && !substantial) return { kind: "released", dueAt };
+      return { kind: "parked", dueAt, wakes: feed.knownWakes };
+    });
+  }
+
   /** Lets go of it for so long, after the codec could not read or write something. What can't be written is done again. */
   async postpone(delayMs: number): Promise<void> {
     const { commits, feed, time } = this.#parts;
@@ -275,6 +306,49 @@ export class Execution implements ParkedExecution {
     if (outcome.kind === "rollingBack") code.beginRollback(outcome.error);
     observe(this.#parts, { ...answer, askedAt });
     this.#turns.now();
+  }
+
+  /**
+   * The database doesn't take a commit. What was done is kept, with the lease, until it does; but not the place in the worker, which
+   * others may need. When the commit is written at last, the instance is given back, to go on where there is a place.
+   */
+  #delayed(error: unknown, milliseconds: number): void {
+    const { instance } = this;
+    const { host, end } = this.#parts;
+    if (!this.#toldOfDelay) {
+      this.#toldOfDelay = true;
+      const message = error instanceof Error ? error.message : String(error);
+      const details = { workflow: instance.name, instance: instance.id, message };
+      host.warn("The database doesn't take what an instance did; it is sent again until it does.", details);
+    }
+    if (milliseconds < LONGEST_IN_PLACE_MS || end.end !== undefined) return;
+    this.#onLastCommit?.();
+    this.#onLastCommit = undefined;
+    this.wrapUp();
+  }
+
+  /**
+   * A value can never be stored. Where it is what the run comes to, the run fails with that. Otherwise its step has failed, and the
+   * code, which was told something else, begins anew.
+   */
+  #refused(part: Refused, error: ValueRefusedError): void {
+    const { code, end } = this.#parts;
+    if (end.end !== undefined) return;
+    if (part === "outcome" && code.refuse(refusal("What the workflow came to", error))) {
+      this.#turns.now();
+      return;
+    }
+    if (part === "outcome") {
+      this.fail(error);
+      return;
+    }
+    this.#stop("attempt.lease_lost", "The instance begins anew: a value of one of its steps can't be stored.");
+    this.giveBack(0).then(
+      () => end.finish({ kind: "released" }),
+      (failure: unknown) => {
+        if (end.end === undefined) end.fail(failure);
+      },
+    );
   }
 
   // How it ends

@@ -1,7 +1,7 @@
 import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
 import type { HookScope } from "../store/hook-records.ts";
-import type { ClaimedInstance } from "../store/instance-records.ts";
+import type { ClaimedInstance, NamedLease } from "../store/instance-records.ts";
 import type { Store } from "../store/store.ts";
 import { InstanceWork } from "./instance-work.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
@@ -61,6 +61,16 @@ export class InstanceSource implements ProcessorSource {
       held.add(one);
     }
     return held;
+  }
+
+  async giveBack(lock: string): Promise<void> {
+    const { statements } = this.store.instances;
+    const leased = await statements.findLeased(this.namespaces, [lock]);
+    const release = (lease: NamedLease) =>
+      this.store.instances.commit({ ...lease, position: 1, limited: true, entries: [], outcome: { kind: "released" } });
+    await Promise.all(leased.map(release));
+    if (leased.length === 0) return;
+    for (const namespace of this.namespaces) this.store.work.post({ namespace, delayMs: 0 });
   }
 
   async expireLeases(isGone: (token: string) => boolean): Promise<number> {

@@ -1,5 +1,11 @@
 import { type AttemptAbortedError, CodecError, PerdureError } from "../errors.ts";
-import { type AttemptFailure, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
+import {
+  type AttemptFailure,
+  solitudeAfter,
+  UNREADABLE_PAUSE_MS,
+  UNUSABLE_PAUSE_MS,
+  type Work,
+} from "../queue/work.ts";
 import type { ClaimedInstance } from "../store/instance-records.ts";
 import { describeError } from "../values/index.ts";
 import { Execution } from "./execution.ts";
@@ -29,6 +35,10 @@ export class InstanceWork implements Work {
     return this.instance.recoveries > 0;
   }
 
+  get solitudeMs(): number | null {
+    return solitudeAfter(this.instance.recoveries);
+  }
+
   get description(): string {
     return `workflow ${this.instance.name} ${this.instance.id}`;
   }
@@ -45,6 +55,7 @@ export class InstanceWork implements Work {
     live.set(ref, this.execution);
     watchers.touched(ref);
     try {
+      if (!(await this.#begin())) return null;
       return this.#settle(await this.#run(onEnd, isHeld));
     } catch (error) {
       if (!(error instanceof CodecError)) throw error;
@@ -65,6 +76,23 @@ export class InstanceWork implements Work {
 
   async release(): Promise<void> {
     await this.execution.release();
+  }
+
+  /** After a loss it is written that we begin: an owner that is lost before that isn't counted. Gives whether it is still ours. */
+  async #begin(): Promise<boolean> {
+    return !this.recovered || (await this.#runtime.store.instances.confirm(this.execution.lease));
+  }
+
+  giveUp(): void {
+    this.execution.giveUp();
+  }
+
+  /** Nothing that the database did to it counts. */
+  async giveBack(): Promise<boolean> {
+    const { store, namespace } = this.#runtime;
+    await this.execution.giveBack(UNUSABLE_PAUSE_MS);
+    store.work.post({ namespace, delayMs: UNUSABLE_PAUSE_MS });
+    return true;
   }
 
   #run(onEnd: () => void, isHeld: () => boolean): Promise<ExecutionEnd> {

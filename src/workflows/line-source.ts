@@ -60,6 +60,10 @@ export class LineSource implements ProcessorSource {
     return this.#instances.renew(work, leaseMs);
   }
 
+  giveBack(lock: string): Promise<void> {
+    return this.#instances.giveBack(lock);
+  }
+
   /** They are instances like all others, whose source sees to them. */
   async expireLeases(): Promise<number> {
     return 0;

@@ -46,6 +46,8 @@ export class ScheduleSource implements ProcessorSource {
     return new Set();
   }
 
+  async giveBack(): Promise<void> {}
+
   async expireLeases(): Promise<number> {
     return 0;
   }

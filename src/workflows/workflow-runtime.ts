@@ -1,4 +1,4 @@
-import { PerdureError } from "../errors.ts";
+import { isUnanswered, PerdureError } from "../errors.ts";
 import { isLimited } from "../store/fresh-place.ts";
 import type {
   ClaimedInstance,
@@ -7,6 +7,7 @@ import type {
   InstanceInsertResult,
   InstanceName,
   InstanceRecord,
+  NamedLease,
   RenewedInstance,
 } from "../store/instance-records.ts";
 import type { Store } from "../store/store.ts";
@@ -82,7 +83,12 @@ export class WorkflowRuntime {
     try {
       results = await this.store.instances.insert(writes);
     } catch (error) {
-      for (const reservation of reservations) reservation?.cancel();
+      const unanswered = isUnanswered(error);
+      for (const [index, reservation] of reservations.entries()) {
+        const instance = writes[index] as InstanceInsert;
+        const lease = () => ({ instance, ref: instance.ref, run: 1, lock: reservation?.lock as string });
+        reservation?.cancel(unanswered ? () => this.#giveBack(lease()) : undefined);
+      }
       throw error;
     }
     for (const [index, result] of results.entries()) {
@@ -245,16 +251,35 @@ export class WorkflowRuntime {
     const lock = `${reservation.lock}.${++this.#reacquisitions}`; // a token of its own, known to be this owner's
     const lease = { lock, leaseMs: reservation.leaseMs, slots: this.#slotsOf(execution.instance) };
     const askedAt = this.store.clock.monotonic();
-    let renewed: RenewedInstance | "full" | null = null;
+    let renewed: RenewedInstance | "full" | null;
     try {
       renewed = await this.store.instances.statements.reacquire(execution.lease, lease);
-    } finally {
-      if (renewed === null || renewed === "full") reservation.cancel();
+    } catch (error) {
+      const taken = { ...execution.lease, instance: execution.instance, lock };
+      reservation.cancel(isUnanswered(error) ? () => this.#giveBack(taken) : undefined);
+      throw error;
     }
-    if (renewed === null || renewed === "full") return renewed === null;
+    if (renewed === null || renewed === "full") {
+      reservation.cancel();
+      return renewed === null;
+    }
     this.reacquired.set(lock, { execution, renewed, askedAt });
     reservation.start({ ...execution.instance, ...renewed, recoveries: 0, begun: true, claimedAt: renewed.at });
     return true;
+  }
+
+  /** It may be leased to us, but nobody runs it. */
+  async #giveBack(lease: NamedLease): Promise<boolean> {
+    const outcome = { kind: "released" } as const;
+    const { result } = await this.store.instances.commit({
+      ...lease,
+      position: 1,
+      limited: true,
+      entries: [],
+      outcome,
+    });
+    if (result === "written") this.store.work.post({ namespace: this.namespace, delayMs: 0 });
+    return result === "written";
   }
 
   #slotsOf({ name, slotKey }: ClaimedInstance): { key: string; limit: number } | null {

@@ -30,7 +30,7 @@ describe.each(ENGINES)("work whose owner was lost on $name", (engine) => {
     return { greet, company };
   }
 
-  test("runs alone, one after the other, even if other work was claimed with it", async () => {
+  test("runs with nothing beside it that wasn't lost with it, even if other work was claimed with it", async () => {
     await loseOwnerOf(3);
     const { greet, company } = recordCompany();
     const process = under.process({ greet: greet.definition });
@@ -39,7 +39,8 @@ describe.each(ENGINES)("work whose owner was lost on $name", (engine) => {
     await waitUntil("all ran", () => company.length === 8);
 
     for (const names of company) {
-      if (names.some((name) => name.startsWith("lost"))) expect(names).toHaveLength(1);
+      const lost = names.filter((name) => name.startsWith("lost"));
+      expect([0, names.length]).toContain(lost.length);
     }
   });
 

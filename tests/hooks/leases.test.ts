@@ -159,7 +159,7 @@ describe.each(ENGINES)("leases on $name", (engine) => {
     });
   });
 
-  it("that can have run out before the claim was answered start no handler", async () => {
+  it("that can have run out before the claim was answered start no handler, and count no attempt", async () => {
     const greet = recordCalls<string>();
     const process = test.process({ greet: greet.definition });
     await process.hooks.greet.trigger("ada");
@@ -172,7 +172,7 @@ describe.each(ENGINES)("leases on $name", (engine) => {
     });
     await process.drain();
 
-    expect(greet.calls.map(({ hook }) => hook.attempts)).toEqual([2]);
+    expect(greet.calls.map(({ hook }) => hook.attempts)).toEqual([1]);
   });
 
   it("that can have run out before the trigger was written start no handler", async () => {
@@ -191,10 +191,10 @@ describe.each(ENGINES)("leases on $name", (engine) => {
       return inserted;
     });
     await process.hooks.greet.trigger("ada");
-    process.dispatcher.wake();
 
     await eventually(() => expect(greet.payloads.at(-1)).toBe("ada"));
-    expect(greet.calls.at(-1)?.hook.attempts).toBe(2);
+    // Given back, unless it was taken over before that.
+    expect([1, 2]).toContain(greet.calls.at(-1)?.hook.attempts);
   });
 
   it("cost nothing for handlers that end soon", async () => {

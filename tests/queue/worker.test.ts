@@ -57,6 +57,7 @@ class PlentySource implements WorkSource {
 
   nextWake = async () => null;
   renew = async (work: readonly Work[]) => new Set(work);
+  giveBack = async () => {};
   expireLeases = async () => 0;
   purge = async () => false;
 

@@ -6,6 +6,7 @@ const DELETE = /^delete from perdure_hook\s+where namespace = \? and id .* and l
 const RENEW = /^update perdure_hook set available_at = \? where namespace = \? and id = \? and lock = \?/;
 const FIND_DUE = /^select .* as due_at\s+from perdure_hook/s;
 const CLAIM = /^update perdure_hook set\s+lock = \?, class = 2/;
+const COUNT = /^update perdure_hook set attempts = \?, recoveries = \?, confirmed = \?/;
 const INSERT = /^insert into perdure_hook(?!.*\sdo update set)/s;
 const INSERT_KEYED = /^insert into perdure_hook .*\sdo update set/s;
 const NEXT_WAKE = /^select min\(earliest\) as available_at/;
@@ -32,9 +33,9 @@ export const HOOK_MUTATIONS: readonly Mutation[] = [
   rewriting("claiming ignores leases", [[FIND_DUE, "available_at <= ?", "(available_at <= ? or class = 2)"]]),
   rewriting("claiming ignores the time", [[FIND_DUE, "available_at <= ?", "(available_at <= ? or true)"]]),
   rewriting("lost work is taken over like any other", [[CLAIM, "class = 2", "class = class"]]),
-  rewriting("recoveries don't count", [
-    [CLAIM, /attempts = (\?|attempts \+ 1)/, "attempts = case when lock is null then $1 else attempts end"],
-  ]),
+  rewriting("it isn't written that a last attempt begins", [[COUNT, "confirmed = ?", "confirmed = 0 * ?"]]),
+  rewriting("owners that hadn't begun count", [[CLAIM, "or confirmed)", "or true)"]]),
+  rewriting("recoveries don't count", [[CLAIM, "attempts + (lock is null or confirmed)", "attempts + (lock is null)"]]),
   rewriting("what is given back counts", [[SETTLE, "then attempts - 1", "then attempts"]]),
   rewriting("settling forgets the trigger beside it", [
     [SETTLE, `available_at = ${HAS_NEXT} max(next_at, ?2) when`, "available_at = case when"],

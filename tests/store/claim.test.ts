@@ -23,6 +23,7 @@ describe.each(ENGINES)("claiming hooks on $name", (engine) => {
         ownId: true,
         attempts: 1,
         recoveries: 0,
+        unconfirmed: false,
         triggers: 1,
         payload: '{"n":1}',
         retries: '{"limit":3}',
@@ -135,6 +136,30 @@ describe.each(ENGINES)("claiming hooks on $name", (engine) => {
     expect(idsOf(await test.claim())).toEqual(["a"]);
   });
 
+  it("takes over together what was lost with its first owner, as much as is asked for", async () => {
+    await test.insertMany(5, { lease: { lock: "gone", leaseMs: 1000 } });
+    await test.insertMany(2);
+    test.clock.advance(1000);
+
+    const claimed = await test.claim({ mostLost: 3, limit: 4 });
+    expect(claimed.map(({ unconfirmed }) => unconfirmed)).toEqual([true, true, true, false]);
+    expect(await test.claim({ mostLost: 9, takeOver: false })).toHaveLength(1);
+    expect(await test.claim({ mostLost: 1 })).toHaveLength(1);
+    expect(await test.claim({ mostLost: 9, limit: 9 })).toHaveLength(1);
+  });
+
+  it("takes over what was lost again by itself, when nothing else is left to take over", async () => {
+    const [first, second] = await test.insertMany(3, { lease: { lock: "gone", leaseMs: 1000 } });
+    test.clock.advance(1000);
+    const claimed = await test.claim({ mostLost: 2, leaseMs: 1000 });
+    await test.hooks.count(claimed.map((hook) => ({ ...hook, recoveries: 1, begins: true })));
+    test.clock.advance(1000);
+
+    expect(idsOf(await test.claim({ mostLost: 9 }))).toEqual(["hook-0003"]);
+    expect(idsOf(await test.claim({ mostLost: 9 }))).toEqual([first]);
+    expect(idsOf(await test.claim({ mostLost: 9 }))).toEqual([second]);
+  });
+
   it("counts what it takes over against the limit", async () => {
     await test.insert({ id: "lost", lease: { lock: "gone", leaseMs: 1000 } });
     await test.insertMany(5);
@@ -157,12 +182,43 @@ describe.each(ENGINES)("claiming hooks on $name", (engine) => {
     expect(await test.claim({ scopes })).toEqual([]);
   });
 
-  it("counts an attempt and a recovery for every takeover in a row", async () => {
+  it("counts an attempt and a recovery for every owner in a row that is lost after it began", async () => {
     await test.insert({ id: "a" });
-    for (const recoveries of [0, 1, 2]) {
-      expect(await test.claim({ leaseMs: 1000 })).toMatchObject([{ id: "a", recoveries, attempts: recoveries + 1 }]);
+    for (const recoveries of [0, 1, 2, 3]) {
+      const hook = await test.claimOne({ leaseMs: 1000 });
+      expect(hook).toMatchObject({ id: "a", recoveries, attempts: recoveries + 1 });
+      expect(await test.hooks.count([{ ...hook, begins: true }])).toEqual([true]);
       test.clock.advance(1000);
     }
+  });
+
+  it("counts no owner that is lost before it has written that it begins, and tells so", async () => {
+    await test.insert({ id: "a" });
+    const claim = () => test.claimOne({ leaseMs: 1000 });
+    expect(await claim()).toMatchObject({ attempts: 1, recoveries: 0, unconfirmed: false });
+    test.clock.advance(1000);
+    for (let losses = 0; losses < 3; losses++) {
+      expect(await claim()).toMatchObject({ attempts: 1, recoveries: 0, unconfirmed: true });
+      test.clock.advance(1000);
+    }
+    const hook = await claim();
+    await test.hooks.count([{ ...hook, begins: true }]);
+    test.clock.advance(1000);
+
+    expect(await claim()).toMatchObject({ attempts: 2, recoveries: 1, unconfirmed: false });
+  });
+
+  it("lets only its owner write how often a hook was tried", async () => {
+    await test.insert({ id: "a" });
+    const hook = await test.claimOne();
+    const counts = [
+      { ...hook, lock: "another", attempts: 7, recoveries: 3, begins: true },
+      { ...hook, id: "unknown", attempts: 7, recoveries: 3, begins: true },
+      { ...hook, attempts: 5, recoveries: 2, begins: true },
+    ];
+
+    expect(await test.hooks.count(counts)).toEqual([false, false, true]);
+    expect(await test.get("a")).toMatchObject({ attempts: 5, recoveries: 2 });
   });
 
   it("tells when the attempt before began and when the lost lease ended", async () => {

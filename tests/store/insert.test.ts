@@ -109,7 +109,7 @@ describe.each(ENGINES)("inserting hooks on $name", (engine) => {
       });
       expect(await test.claim()).toEqual([]);
       test.clock.advance(LEASE_MS);
-      expect(await test.claim()).toMatchObject([{ id: "a", attempts: 2, recoveries: 1 }]);
+      expect(await test.claim()).toMatchObject([{ id: "a", attempts: 1, unconfirmed: true }]);
     });
 
     it("is still ours when it is sent again", async () => {

@@ -123,6 +123,17 @@ describe.each(ENGINES)("claiming instances on $name", (engine) => {
     expect(await test.claim({ scopes })).toEqual([]);
   });
 
+  it("takes over together what was lost with its first owner, and what was lost again by itself", async () => {
+    for (const id of ["a", "b", "c"]) await test.create({ id, lease: { lock: "gone", leaseMs: 1000 } });
+    test.clock.advance(1000);
+    expect(await test.claim({ mostLost: 2, leaseMs: 1000 })).toHaveLength(2);
+    test.clock.advance(1000);
+
+    expect(idsOf(await test.claim({ mostLost: 9 }))).toEqual(["c"]);
+    expect(idsOf(await test.claim({ mostLost: 9 }))).toEqual(["a"]);
+    expect(idsOf(await test.claim({ mostLost: 9 }))).toEqual(["b"]);
+  });
+
   it("counts what it takes over against the limit", async () => {
     await test.create({ lease: { lock: "gone", leaseMs: LEASE_MS } });
     await test.createMany(5);
@@ -182,9 +193,10 @@ describe.each(ENGINES)("claiming instances on $name", (engine) => {
   });
 
   describe("counts owners that were lost in a row:", () => {
-    /** Claims it, lets its owner write so many entries, and lets the lease run out. */
+    /** Claims it, lets its owner begin and write so many entries, and lets the lease run out. */
     async function lose(position: number, entries: number): Promise<ClaimedInstance> {
       const instance = await test.claimOne();
+      expect(await test.statements.confirm([instance])).toEqual([true]);
       if (entries > 0) {
         const added = Array.from({ length: entries }, () => test.entry());
         expect(await test.commit(instance, RUNNING, { position, entries: added })).toMatchObject({ result: "written" });
@@ -197,6 +209,19 @@ describe.each(ENGINES)("claiming instances on $name", (engine) => {
       await test.create();
 
       for (const recoveries of [0, 1, 2, 3]) expect(await lose(1, 0)).toMatchObject({ recoveries });
+    });
+
+    it("the first, and further ones only if they have written that they begin", async () => {
+      await test.create();
+      const loseSilently = async () => {
+        const instance = await test.claimOne();
+        test.clock.advance(LEASE_MS);
+        return instance;
+      };
+
+      for (const recoveries of [0, 1, 1, 1]) expect(await loseSilently()).toMatchObject({ recoveries });
+      expect(await lose(1, 0)).toMatchObject({ recoveries: 1 });
+      expect(await loseSilently()).toMatchObject({ recoveries: 2 });
     });
 
     it("from one on again, when the journal has grown", async () => {
@@ -230,8 +255,10 @@ describe.each(ENGINES)("claiming instances on $name", (engine) => {
       test.clock.advance(LEASE_MS * 3);
 
       expect(await test.claim({ takeOver: false })).toEqual([]);
-      expect(await test.claim()).toMatchObject([{ id: "a", recoveries: 1 }]);
       expect(await test.claim()).toMatchObject([{ id: "b", recoveries: 1 }]);
+      const again = await test.claimOne();
+      expect(again).toMatchObject({ id: "a", recoveries: 1 });
+      await test.statements.confirm([again]);
       test.clock.advance(LEASE_MS);
       expect(await test.claim()).toMatchObject([{ id: "a", recoveries: 2 }]);
     });

@@ -177,7 +177,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       test.clock.advance(LEASE_MS);
       const takenOver = await test.claimOne();
 
-      expect(takenOver).toMatchObject({ payload: "1", recoveries: 1 });
+      expect(takenOver).toMatchObject({ payload: "1", unconfirmed: true });
       expect(await test.settle(takenOver, COMPLETED)).toBe("pending");
       expect(await test.claim()).toMatchObject([{ payload: "2", attempts: 1, recoveries: 0 }]);
     });

@@ -53,7 +53,7 @@ describe("claims of several processes on PostgreSQL", () => {
 
     const claimed = await Promise.all(claimers.map((hooks) => hooks.claim(test.request())));
 
-    expect(claimed.flat()).toMatchObject([{ id: "a", recoveries: 1 }]);
+    expect(claimed.flat()).toMatchObject([{ id: "a", unconfirmed: true }]);
   });
 
   describe("of a queue that is longer than they can take", () => {

@@ -98,6 +98,7 @@ const STATEMENTS: [string, Use, string[]][] = [
     [...LOCK, "journal_pkey", "line_pkey"],
   ],
   ["renew", (instances) => instances.renew(leases, 1000), LOCK],
+  ["confirm", (instances) => instances.confirm(leases), LOCK],
   [
     "reacquire",
     (instances) => instances.reacquire({ ref: "a", run: 1, lock: "lock-0" }, { lock: "me", leaseMs: 1 }),
@@ -139,6 +140,7 @@ const STATEMENTS: [string, Use, string[]][] = [
   ["list by labels", list({ labels: labels(2), statuses: ["waiting"], createdFrom: 0 }), LABELLED],
   ["list a later page by labels", list({ labels: labels(3), after: refOf("sleeping", 50_000) }), LABELLED],
   ["lease tokens", (instances) => instances.leaseTokens(["app"]), ["instance_due"]],
+  ["find leased", (instances) => instances.findLeased(["app"], ["lock-1"]), ["instance_due"]],
   ["expire leases", (instances) => instances.expireLeases(["app"], ["lock-1"]), ["instance_due"]],
   [
     "history",

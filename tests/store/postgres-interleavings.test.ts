@@ -97,7 +97,7 @@ describe("forced interleavings on PostgreSQL", () => {
 
       expect(await settling).toBe("lost");
       const takenOver = await test.claimOne();
-      expect(takenOver).toMatchObject({ payload: "1", recoveries: 1 });
+      expect(takenOver).toMatchObject({ payload: "1", unconfirmed: true });
       expect(await test.settle(takenOver, COMPLETED)).toBe("pending");
       await expectOneMoreRun();
     });

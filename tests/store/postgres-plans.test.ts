@@ -53,6 +53,8 @@ const STATEMENTS: [string, (hooks: HookStatements) => Promise<unknown>][] = [
   ["settle otherwise", settle(KEPT, true)],
   ["insert with keys", (hooks) => hooks.insert(Array.from({ length: BATCH }, (_, index) => trigger(index)))],
   ["lease tokens", (hooks) => hooks.leaseTokens(["app"])],
+  ["count", (hooks) => hooks.count(leases.map((lease) => ({ ...lease, attempts: 1, recoveries: 0, begins: true })))],
+  ["find leased", (hooks) => hooks.findLeased(["app"], ["lock-1"])],
   ["expire leases", (hooks) => hooks.expireLeases(["app"], ["lock-1"])],
 ];
 

@@ -6,6 +6,8 @@ import { cancelPendingHooks } from "../../src/store/sqlite/sql/cancel-pending-ho
 import { CANCEL_TARGETS } from "../../src/store/sqlite/sql/cancel-targets.ts";
 import { CLAIM_HOOKS } from "../../src/store/sqlite/sql/claim-hooks.ts";
 import { CLAIM_INSTANCES } from "../../src/store/sqlite/sql/claim-instances.ts";
+import { CONFIRM_INSTANCE } from "../../src/store/sqlite/sql/confirm-instance.ts";
+import { COUNT_HOOK } from "../../src/store/sqlite/sql/count-hook.ts";
 import { COUNT_FINISHED_INSTANCES, COUNT_UNFINISHED_INSTANCES } from "../../src/store/sqlite/sql/count-instances.ts";
 import { COUNT_RECOVERY } from "../../src/store/sqlite/sql/count-recovery.ts";
 import { DELETE_BELONGINGS } from "../../src/store/sqlite/sql/delete-belongings.ts";
@@ -19,6 +21,7 @@ import { expireLeases } from "../../src/store/sqlite/sql/expire-leases.ts";
 import { FIND_CREATED_INSTANCE } from "../../src/store/sqlite/sql/find-created-instance.ts";
 import { FIND_DUE_HOOKS } from "../../src/store/sqlite/sql/find-due-hooks.ts";
 import { FIND_DUE_INSTANCES } from "../../src/store/sqlite/sql/find-due-instances.ts";
+import { findLeased } from "../../src/store/sqlite/sql/find-leased.ts";
 import { FIND_PURGE } from "../../src/store/sqlite/sql/find-purge.ts";
 import { FIND_RECIPIENT } from "../../src/store/sqlite/sql/find-recipient.ts";
 import { FIND_RUN } from "../../src/store/sqlite/sql/find-run.ts";
@@ -69,6 +72,8 @@ const SEARCHES: [string, string, string[]][] = [
   ["next wake", nextWake("perdure_hook"), [QUEUE(">")]],
   ["lease tokens", leaseTokens("perdure_hook"), [QUEUE(">")]],
   ["expire leases", expireLeases("perdure_hook"), [QUEUE(">")]],
+  ["find leased hooks", findLeased("perdure_hook"), [QUEUE(">")]],
+  ["count attempts", COUNT_HOOK, BY_ID],
   ["renew a lease", RENEW_HOOK, BY_ID],
   ["settle a hook", SETTLE_HOOK, BY_ID],
   ["delete completed hooks", DELETE_COMPLETED_HOOKS, BY_ID],
@@ -108,6 +113,8 @@ const INSTANCE_SEARCHES: [string, string, string[]][] = [
   ["next wake", nextWake("perdure_instance"), [QUEUE(">", "instance")]],
   ["lease tokens", leaseTokens("perdure_instance"), [QUEUE(">", "instance")]],
   ["expire leases", expireLeases("perdure_instance"), [QUEUE(">", "instance")]],
+  ["find leased instances", findLeased("perdure_instance"), [QUEUE(">", "instance")]],
+  ["confirm an instance", CONFIRM_INSTANCE, BY_REF],
   ["find which instance has an id", FIND_CREATED_INSTANCE, BY_NAME],
   ["find a run", FIND_RUN, BY_REF],
   ["read a journal", READ_JOURNAL, ["PRIMARY KEY (ref=? AND run=? AND position>?)"]],

@@ -5,6 +5,7 @@ import type { Sending } from "../group-commit.ts";
 import type {
   ClaimedHook,
   ClaimRequest,
+  HookCount,
   HookFilter,
   HookInsert,
   HookLease,
@@ -73,6 +74,14 @@ export class CodecHookStatements implements HookStatements {
 
   nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
     return this.#inner.nextWake(scopes, options);
+  }
+
+  count(counts: readonly HookCount[]): Promise<boolean[]> {
+    return this.#inner.count(counts);
+  }
+
+  findLeased(namespaces: readonly string[], locks: readonly string[]): Promise<HookLease[]> {
+    return this.#inner.findLeased(namespaces, locks);
   }
 
   leaseTokens(namespaces: readonly string[]): Promise<string[]> {

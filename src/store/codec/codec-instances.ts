@@ -23,6 +23,7 @@ import type {
   InstanceTarget,
   LoadedEvents,
   LoadRequest,
+  NamedLease,
   NamedRun,
   PastRun,
   ProgressRange,
@@ -43,7 +44,8 @@ export class CodecInstanceStatements implements InstanceStatements {
   readonly #inner: InstanceStatements;
   readonly #values: InstanceValues;
   /** What is sent again must be the same as before: that is how the database knows it. An encoding is another each time. */
-  readonly #encodedCommits = new WeakMap<InstanceCommit, InstanceCommit>();
+  /** By their entries, which stay the same when a commit is sent again. */
+  readonly #encodedCommits = new WeakMap<InstanceCommit["entries"], InstanceCommit>();
 
   constructor(inner: InstanceStatements, codec: ValueCodec) {
     this.#inner = inner;
@@ -111,6 +113,14 @@ export class CodecInstanceStatements implements InstanceStatements {
 
   nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
     return this.#inner.nextWake(scopes, options);
+  }
+
+  confirm(leases: readonly InstanceLease[]): Promise<boolean[]> {
+    return this.#inner.confirm(leases);
+  }
+
+  findLeased(namespaces: readonly string[], locks: readonly string[]): Promise<NamedLease[]> {
+    return this.#inner.findLeased(namespaces, locks);
   }
 
   leaseTokens(namespaces: readonly string[]): Promise<string[]> {
@@ -218,10 +228,10 @@ export class CodecInstanceStatements implements InstanceStatements {
   }
 
   async #encodeOnce(commit: InstanceCommit): Promise<InstanceCommit> {
-    const known = this.#encodedCommits.get(commit);
+    const known = this.#encodedCommits.get(commit.entries);
     if (known !== undefined) return known;
     const encoded = await this.#values.encodeCommit(commit);
-    this.#encodedCommits.set(commit, encoded);
+    this.#encodedCommits.set(commit.entries, encoded);
     return encoded;
   }
 

@@ -35,12 +35,12 @@ async function claimFrom(
   fromStart: boolean,
   send: SendClaim,
 ): Promise<Row[]> {
-  const { limit, lock, leaseMs } = request;
+  const { limit, lock, leaseMs, mostLost = 1 } = request;
   const lanesOf = table === "hook" ? hookLanes : instanceLanes;
   const lanes = lanesOf(request.scopes, request.takeOver && fromStart);
   if (lanes.length === 0) return [];
   const since = lanes.map((lane) => (fromStart ? BEFORE_ALL_PLACES : progress.stoppedAt(lane)));
-  const { rows } = await send([...laneColumns(lanes), since, limit, lock, leaseMs]);
+  const { rows } = await send([...laneColumns(lanes), since, limit, lock, leaseMs, mostLost]);
   const key = QUEUE_KEY[table];
   rows.sort((left, right) => byPlace(left, right) || compareText(left[key] as string, right[key] as string));
   if (fromStart) progress.begin();

@@ -1,4 +1,4 @@
-import { PerdureError, StoreError } from "../../errors.ts";
+import { PerdureError, StoreError, ValueRefusedError } from "../../errors.ts";
 
 interface DriverError {
   readonly code?: unknown;
@@ -14,6 +14,9 @@ const TRANSIENT_SQLSTATE = /^(08|40|53|57|58|55P03|25006)/;
 export const MOST_DEADLOCKS = 10;
 /** What the pool of `pg` says when nobody gave back a connection in time. */
 const POOL_TIMEOUT = "timeout exceeded when trying to connect";
+
+/** Data exceptions and exceeded limits: a character that the database's encoding hasn't got, a value that is too large. */
+const REFUSED_VALUE = /^(22|54)/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** What a driver threw, as ours. An error without an SQLSTATE never reached the server, or lost it: trying again may help. */
@@ -42,6 +45,9 @@ export function toStoreError(error: unknown): PerdureError {
       `Perdure's tables aren't there or aren't complete (${text}). Call migrate() first.`,
       { cause: error, transient: false },
     );
+  }
+  if (REFUSED_VALUE.test(state)) {
+    return new ValueRefusedError(`PostgreSQL refused a value: ${text}`, { cause: error });
   }
   return new StoreError("store.rejected", `PostgreSQL refused a statement: ${text}`, {
     cause: error,

@@ -7,6 +7,7 @@ import { delayOf, isUnwanted } from "../hook-outcome.ts";
 import type {
   ClaimedHook,
   ClaimRequest,
+  HookCount,
   HookInsert,
   HookLease,
   HookReference,
@@ -26,9 +27,11 @@ import { hookColumns, laneColumns, leaseColumns, referenceColumns } from "./hook
 import { PostgresHookOperations } from "./hook-operations.ts";
 import { byReference, inOrder } from "./locking-order.ts";
 import { claimHooks } from "./sql/claim-hooks.ts";
+import { countHooks } from "./sql/count-hooks.ts";
 import { deleteCompletedHooks } from "./sql/delete-completed-hooks.ts";
 import { deleteFinishedHooks } from "./sql/delete-finished-hooks.ts";
 import { expireLeases } from "./sql/expire-leases.ts";
+import { findLeased } from "./sql/find-leased.ts";
 import { findSettledHooks } from "./sql/find-settled-hooks.ts";
 import { findTriggeredHooks } from "./sql/find-triggered-hooks.ts";
 import { insertHooks } from "./sql/insert-hooks.ts";
@@ -118,6 +121,25 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {
     const { rows } = await this.run(leaseTokens("hook"), [namespaces]);
     return rows.map((row) => row.lock as string);
+  }
+
+  async count(counts: readonly HookCount[]): Promise<boolean[]> {
+    if (counts.length === 0) return [];
+    const values = [
+      ...leaseColumns(counts),
+      counts.map(({ attempts }) => attempts),
+      counts.map(({ recoveries }) => recoveries),
+      counts.map(({ begins }) => begins),
+    ];
+    const { rows } = await this.run(countHooks, values);
+    const written = new Set(rows.map((row) => `${row.namespace} ${row.id} ${row.lock}`));
+    return counts.map(({ namespace, id, lock }) => written.has(`${namespace} ${id} ${lock}`));
+  }
+
+  async findLeased(namespaces: readonly string[], locks: readonly string[]): Promise<HookLease[]> {
+    if (locks.length === 0) return [];
+    const { rows } = await this.run(findLeased("hook"), [namespaces, locks]);
+    return rows.map(toLease);
   }
 
   async expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number> {

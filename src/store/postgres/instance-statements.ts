@@ -17,10 +17,11 @@ import type {
   InstanceLease,
   LoadedEvents,
   LoadRequest,
+  NamedLease,
   Reacquisition,
   RenewedInstance,
 } from "../instance-records.ts";
-import { toClaimedInstance, toRenewedInstance } from "../instance-rows.ts";
+import { toClaimedInstance, toNamedLease, toRenewedInstance } from "../instance-rows.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
 import type { AdmitRequest, LineScope } from "../line-records.ts";
 import { PAGE_BYTES } from "../load-page.ts";
@@ -51,8 +52,10 @@ import { byName, byRef, inOrder } from "./locking-order.ts";
 import { claimInstances } from "./sql/claim-instances.ts";
 import { commitAgain } from "./sql/commit-again.ts";
 import { commitInstances } from "./sql/commit-instances.ts";
+import { confirmInstances } from "./sql/confirm-instances.ts";
 import { expireLeases } from "./sql/expire-leases.ts";
 import { findCreatedInstances } from "./sql/find-created-instances.ts";
+import { findLeased } from "./sql/find-leased.ts";
 import { insertInstances } from "./sql/insert-instances.ts";
 import { insertNewInstances } from "./sql/insert-new-instances.ts";
 import { leaseTokens } from "./sql/lease-tokens.ts";
@@ -161,6 +164,19 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {
     const { rows } = await this.run(leaseTokens("instance"), [namespaces]);
     return rows.map((row) => row.lock as string);
+  }
+
+  async confirm(leases: readonly InstanceLease[]): Promise<boolean[]> {
+    if (leases.length === 0) return [];
+    const { rows } = await this.run(confirmInstances, instanceLeaseColumns([...leases].sort(byRef)));
+    const confirmed = new Set(rows.map((row) => `${row.ref} ${row.lock}`));
+    return leases.map(({ ref, lock }) => confirmed.has(`${ref} ${lock}`));
+  }
+
+  async findLeased(namespaces: readonly string[], locks: readonly string[]): Promise<NamedLease[]> {
+    if (locks.length === 0) return [];
+    const { rows } = await this.run(findLeased("instance"), [namespaces, locks]);
+    return rows.map(toNamedLease);
   }
 
   async expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number> {

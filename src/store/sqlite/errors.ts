@@ -1,15 +1,17 @@
-import { PerdureError, StoreError } from "../../errors.ts";
+import { PerdureError, StoreError, ValueRefusedError } from "../../errors.ts";
 
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_FULL = 13;
 const SQLITE_IOERR = 10;
+const SQLITE_TOOBIG = 18;
 const TRANSIENT = new Set([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_FULL, SQLITE_IOERR]);
 const NAMES: Record<string, number> = {
   SQLITE_BUSY,
   SQLITE_LOCKED,
   SQLITE_FULL,
   SQLITE_IOERR,
+  SQLITE_TOOBIG,
 };
 
 /** A Durable Object's storage says the code only here. */
@@ -41,6 +43,9 @@ export function toStoreError(error: unknown): PerdureError {
       cause: error,
       transient: true,
     });
+  }
+  if (resultCode(error) === SQLITE_TOOBIG) {
+    return new ValueRefusedError(`SQLite refused a value: ${message}`, { cause: error });
   }
   if (/no such (table|column)/.test(message)) {
     return new StoreError(

@@ -6,6 +6,7 @@ import { delayOf, isUnwanted } from "../hook-outcome.ts";
 import type {
   ClaimedHook,
   ClaimRequest,
+  HookCount,
   HookFilter,
   HookInsert,
   HookLease,
@@ -16,7 +17,7 @@ import type {
   HookStatistics,
   SettleResult,
 } from "../hook-records.ts";
-import { toClaimedHook, toHookRecord, toSettleResult, toStatistics } from "../rows.ts";
+import { toClaimedHook, toHookRecord, toLease, toSettleResult, toStatistics } from "../rows.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver } from "./driver.ts";
 import { hookValues, keyedHookValues } from "./hook-values.ts";
@@ -25,10 +26,12 @@ import { cancelNextTriggers } from "./sql/cancel-next-triggers.ts";
 import { cancelPendingHooks } from "./sql/cancel-pending-hooks.ts";
 import { CANCEL_TARGETS } from "./sql/cancel-targets.ts";
 import { CLAIM_HOOKS } from "./sql/claim-hooks.ts";
+import { COUNT_HOOK } from "./sql/count-hook.ts";
 import { DELETE_COMPLETED_HOOKS } from "./sql/delete-completed-hooks.ts";
 import { DISCARD_HOOK } from "./sql/discard-hook.ts";
 import { expireLeases } from "./sql/expire-leases.ts";
-import { FIND_DUE_HOOKS } from "./sql/find-due-hooks.ts";
+import { FIND_DUE_HOOKS, FIND_LOST_HOOKS } from "./sql/find-due-hooks.ts";
+import { findLeased } from "./sql/find-leased.ts";
 import { FIND_SETTLED_HOOK } from "./sql/find-settled-hook.ts";
 import { FIND_TRIGGERED_HOOK } from "./sql/find-triggered-hook.ts";
 import { GET_HOOK } from "./sql/get-hook.ts";
@@ -45,8 +48,10 @@ import { SETTLE_HOOK } from "./sql/settle-hook.ts";
 
 type Row = Record<string, unknown>;
 
+const DUE = { due: FIND_DUE_HOOKS, lostOnce: FIND_LOST_HOOKS };
 const NEXT_WAKE = nextWake("perdure_hook");
 const LEASE_TOKENS = leaseTokens("perdure_hook");
+const FIND_LEASED = findLeased("perdure_hook");
 const EXPIRE_LEASES = expireLeases("perdure_hook");
 
 /** A batch is a loop of prepared statements in one transaction: without a network between, that is the fastest there is. */
@@ -72,7 +77,8 @@ export class SqliteHookStatements implements HookStatements {
   async claim(request: ClaimRequest): Promise<ClaimedHook[]> {
     const lanes = hookLanes(request.scopes, request.takeOver);
     if (lanes.length === 0 || request.limit <= 0) return [];
-    const find = (limit: number, now: number) => findDue(this.#driver, FIND_DUE_HOOKS, { lanes, limit, now });
+    const { mostLost } = request;
+    const find = (limit: number, now: number) => findDue(this.#driver, DUE, { lanes, limit, mostLost, now });
     // Looking first keeps idle claimers from taking the write lock.
     const due = await this.#access.read(() => find(1, this.#access.now()));
     if (due.length === 0) return [];
@@ -122,6 +128,20 @@ export class SqliteHookStatements implements HookStatements {
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {
     const rows = await this.#access.read(() => this.#driver.all(LEASE_TOKENS, [JSON.stringify(namespaces)]));
     return rows.map((row) => row.lock as string);
+  }
+
+  async count(counts: readonly HookCount[]): Promise<boolean[]> {
+    if (counts.length === 0) return [];
+    return this.#access.write(() =>
+      counts.map(({ namespace, id, lock, attempts, recoveries, begins }) => {
+        return this.#driver.run(COUNT_HOOK, [attempts, recoveries, Number(begins), namespace, id, lock]) === 1;
+      }),
+    );
+  }
+
+  async findLeased(namespaces: readonly string[], locks: readonly string[]): Promise<HookLease[]> {
+    const parameters = [JSON.stringify(namespaces), JSON.stringify(locks)];
+    return (await this.#access.read(() => this.#driver.all(FIND_LEASED, parameters))).map(toLease);
   }
 
   async expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number> {
@@ -197,8 +217,11 @@ export class SqliteHookStatements implements HookStatements {
       this.#driver.run(CLAIM_HOOKS, [lock, now + leaseMs, now, namespace, ids]);
     }
     return rows.map((row) => {
-      row.recoveries = Number(row.recoveries) + (row.lock === null ? 0 : 1);
-      row.attempts = Number(row.attempts) + 1;
+      const lost = row.lock !== null;
+      const confirmed = Boolean(row.confirmed);
+      row.unconfirmed = lost && !confirmed;
+      row.recoveries = Number(row.recoveries) + Number(lost && confirmed);
+      row.attempts = Number(row.attempts) + Number(!lost || confirmed);
       row.lock = lock;
       row.claimed_at = now;
       return toClaimedHook(row);

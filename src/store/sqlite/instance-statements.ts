@@ -17,11 +17,12 @@ import type {
   JournalEntry,
   LoadedEvents,
   LoadRequest,
+  NamedLease,
   Reacquisition,
   RenewedInstance,
   StoredEvent,
 } from "../instance-records.ts";
-import { toClaimedInstance, toJournalEntry, toRenewedInstance, toStoredEvent } from "../instance-rows.ts";
+import { toClaimedInstance, toJournalEntry, toNamedLease, toRenewedInstance, toStoredEvent } from "../instance-rows.ts";
 import type { InstanceStatements } from "../instance-statements.ts";
 import type { AdmitRequest, LineScope } from "../line-records.ts";
 import { PAGE_BYTES, PageRoom } from "../load-page.ts";
@@ -34,13 +35,15 @@ import { isIn, keyOf, SqliteInstanceOperations } from "./instance-operations.ts"
 import { joinLine, toPlace } from "./lines.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import { CLAIM_INSTANCES } from "./sql/claim-instances.ts";
+import { CONFIRM_INSTANCE } from "./sql/confirm-instance.ts";
 import { COUNT_HELD } from "./sql/count-held.ts";
 import { COUNT_PENDING_EVENTS } from "./sql/count-pending-events.ts";
 import { COUNT_RECOVERY } from "./sql/count-recovery.ts";
 import { expireLeases } from "./sql/expire-leases.ts";
 import { FIND_CREATED_INSTANCE } from "./sql/find-created-instance.ts";
-import { FIND_DUE_INSTANCES } from "./sql/find-due-instances.ts";
+import { FIND_DUE_INSTANCES, FIND_LOST_INSTANCES } from "./sql/find-due-instances.ts";
 import { FIND_EVENT } from "./sql/find-event.ts";
+import { findLeased } from "./sql/find-leased.ts";
 import { FIND_RECIPIENT } from "./sql/find-recipient.ts";
 import { FIND_RUN } from "./sql/find-run.ts";
 import { INSERT_EVENT } from "./sql/insert-event.ts";
@@ -60,8 +63,10 @@ import { WAKE_INSTANCE } from "./sql/wake-instance.ts";
 
 type Row = Record<string, unknown>;
 
+const DUE = { due: FIND_DUE_INSTANCES, lostOnce: FIND_LOST_INSTANCES };
 const NEXT_WAKE = nextWake("perdure_instance");
 const LEASE_TOKENS = leaseTokens("perdure_instance");
+const FIND_LEASED = findLeased("perdure_instance");
 const EXPIRE_LEASES = expireLeases("perdure_instance");
 /** For SQLite a negative limit is none. */
 const ALL_ROWS = -1;
@@ -89,7 +94,8 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   async claim(request: ClaimRequest): Promise<ClaimedInstance[]> {
     const lanes = instanceLanes(request.scopes, request.takeOver);
     if (lanes.length === 0 || request.limit <= 0) return [];
-    const find = (limit: number, now: number) => findDue(this.driver, FIND_DUE_INSTANCES, { lanes, limit, now });
+    const { mostLost } = request;
+    const find = (limit: number, now: number) => findDue(this.driver, DUE, { lanes, limit, mostLost, now });
     // Looking first keeps idle claimers from taking the write lock.
     const due = await this.access.read(() => find(1, this.access.now()));
     if (due.length === 0) return [];
@@ -177,6 +183,18 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     return rows.map((row) => row.lock as string);
   }
 
+  async confirm(leases: readonly InstanceLease[]): Promise<boolean[]> {
+    if (leases.length === 0) return [];
+    return this.access.write(() =>
+      leases.map(({ ref, run, lock }) => this.driver.run(CONFIRM_INSTANCE, [ref, run, lock]) === 1),
+    );
+  }
+
+  async findLeased(namespaces: readonly string[], locks: readonly string[]): Promise<NamedLease[]> {
+    const parameters = [JSON.stringify(namespaces), JSON.stringify(locks)];
+    return (await this.access.read(() => this.driver.all(FIND_LEASED, parameters))).map(toNamedLease);
+  }
+
   async expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number> {
     if (locks.length === 0) return 0;
     const parameters = [this.access.now(), JSON.stringify(namespaces), JSON.stringify(locks)];
@@ -239,6 +257,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     for (const row of rows) {
       // Only a row that is taken over can still have an owner here: all others were due because nobody has them.
       if (Number(row.class) !== WorkClass.leased || row.lock === null) continue;
+      if (!row.confirmed && Number(row.recoveries) > 0) continue; // its owner is known not to have begun
       row.recoveries = this.driver.all(COUNT_RECOVERY, [row.ref as string])[0]?.recoveries;
     }
     this.driver.run(CLAIM_INSTANCES, [lock, now + leaseMs, now, JSON.stringify(rows.map(({ ref }) => ref))]);

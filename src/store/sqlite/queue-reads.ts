@@ -5,21 +5,45 @@ import type { SqliteDriver } from "./driver.ts";
 
 type Row = Record<string, unknown>;
 
-/** What is due in these lanes, lane by lane: at most one row to take over, and no more than the limit. */
-export function findDue(
+export interface DueStatements {
+  readonly due: string;
+  /** Of the leased lanes: what was lost with its first owner. */
+  readonly lostOnce: string;
+}
+
+interface DueRequest {
+  readonly lanes: readonly HookLane[];
+  readonly limit: number;
+  readonly mostLost?: number | undefined;
+  readonly now: number;
+}
+
+/**
+ * What is due in these lanes, lane by lane, and no more than the limit. Of rows to take over, so many that were lost with their first
+ * owner; if there are none, one that was lost more often.
+ */
+export function findDue(driver: SqliteDriver, { due, lostOnce }: DueStatements, request: DueRequest): Row[] {
+  const { lanes, limit, mostLost = 1 } = request;
+  const leased = lanes.filter((lane) => lane.class === WorkClass.leased);
+  const others = lanes.filter((lane) => lane.class !== WorkClass.leased);
+  const found = findIn(driver, lostOnce, leased, Math.min(mostLost, limit), request.now);
+  if (found.length === 0) found.push(...findIn(driver, due, leased, Math.min(mostLost, 1), request.now));
+  found.push(...findIn(driver, due, others, limit - found.length, request.now));
+  return found;
+}
+
+function findIn(
   driver: SqliteDriver,
   statement: string,
-  { lanes, limit, now }: { lanes: readonly HookLane[]; limit: number; now: number },
+  lanes: readonly HookLane[],
+  limit: number,
+  now: number,
 ): Row[] {
   const found: Row[] = [];
-  let takenOver = 0;
-  for (const lane of lanes) {
-    const leased = lane.class === WorkClass.leased;
-    const room = leased ? 1 - takenOver : limit - found.length;
-    if (room <= 0) continue;
-    const rows = driver.all(statement, [lane.namespace, lane.class, now, JSON.stringify(lane.names), room]);
-    if (leased) takenOver += rows.length;
-    found.push(...rows);
+  for (const { namespace, class: workClass, names } of lanes) {
+    if (found.length >= limit) break;
+    const room = limit - found.length;
+    found.push(...driver.all(statement, [namespace, workClass, now, JSON.stringify(names), room]));
   }
   return found;
 }

@@ -1,6 +1,7 @@
 import type { Migration } from "../../migration.ts";
 import type { SchemaPrefix } from "../sql/statement.ts";
 import { catalog } from "./catalog.ts";
+import { confirmations } from "./confirmations.ts";
 import { debounce } from "./debounce.ts";
 import { hooks } from "./hooks.ts";
 import { instanceTraits } from "./instance-traits.ts";
@@ -30,5 +31,6 @@ export function schemaMigrations(schema: SchemaPrefix): Migration[] {
     { owner: "perdure", number: 11, name: "step starts", breaking: false, sql: stepStarts(schema) },
     { owner: "perdure", number: 12, name: "subject starts", breaking: false, sql: subjectStarts(schema) },
     { owner: "perdure", number: 13, name: "requests", breaking: false, sql: requests(schema) },
+    { owner: "perdure", number: 14, name: "confirmations", breaking: false, sql: confirmations(schema) },
   ];
 }

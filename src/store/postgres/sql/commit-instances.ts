@@ -53,6 +53,7 @@ export const WRITE_OUTCOME = {
       when item.kind = 'rollingBack' then instance.available_at
       when instance.paused or item.kind in (${FINAL}) then null
       when item.kind = 'parked' and instance.wakes = item.wakes then item.due_at
+      when item.kind = 'released' then coalesce(item.due_at, clock.now)
       else clock.now end,
     recoveries = case when item.kind in ('released', 'rollingBack') then instance.recoveries else 0 end,
     outcome = case when item.kind = 'completed' then 'complete' when item.kind in (${FINAL}) then item.kind end,

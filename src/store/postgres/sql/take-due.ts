@@ -3,15 +3,15 @@ import { IN_QUEUE_ORDER, NOW, type SchemaPrefix } from "./statement.ts";
 
 /**
  * How every claim begins: `taken` is what is due, lane by lane (a lane is a class of one namespace), the oldest first within each,
- * up to the limit. Rows are locked one by one as they are taken, so nothing is locked that isn't claimed. At most one row is
- * taken over from an owner that was lost. What another claimer is just taking is skipped. Materialized, or a replanned join could
+ * up to the limit. Rows are locked one by one as they are taken, so nothing is locked that isn't claimed. Of rows whose owner was
+ * lost, $9 are taken over whose first owner that was; if there are none, one that was lost more often. What another claimer is just taking is skipped. Materialized, or a replanned join could
  * run the locking scan twice and exceed the limit. `since` is where an earlier claim stopped: what it took has left entries in
  * the index that stay until the next vacuum, and reading past all of them for every batch would make a long queue slow.
  * Parameters: $2 to $5 are the lanes and `since`, $6 the limit. `columns` are those of `work` that the claim wants as they were.
  * Index: hook_due or instance_due serves each lane in its order; sleeping rows are never read.
  */
 export function takeDue(schema: SchemaPrefix, table: QueueTable, columns: string): string {
-  const dueIn = (lanes: string) => `select next.*, lane.place from lane cross join lateral (
+  const dueIn = (lanes: string, condition = "true") => `select next.*, lane.place from lane cross join lateral (
     select work.ctid, work.available_at as due_at, ${columns}
     from ${schema}${table} as work
     where work.namespace = lane.namespace ${IN_QUEUE_ORDER}
@@ -19,6 +19,7 @@ export function takeDue(schema: SchemaPrefix, table: QueueTable, columns: string
       and work.available_at <= (select now from clock)
       and work.available_at >= lane.since
       and work.name = any (lane.names::text[])
+      and ${condition}
     order by work.available_at, work.${QUEUE_KEY[table]}
     limit $6
     for update skip locked
@@ -29,10 +30,15 @@ lane as materialized (
   select * from unnest($2::text[], $3::smallint[], $4::text[], $5::bigint[])
     with ordinality as lane(namespace, class, names, since, place)
 ),
-lost as materialized (
-  ${dueIn("lane.class = 2")}
-  limit 1
+lost_once as materialized (
+  ${dueIn("lane.class = 2", "work.recoveries = 0")}
+  limit least($9::int, $6::int)
 ),
+lost_again as materialized (
+  ${dueIn("lane.class = 2", "work.recoveries > 0")}
+  limit case when exists (select from lost_once) then 0 else least(1, $9::int) end
+),
+lost as not materialized (select * from lost_once union all select * from lost_again),
 due as materialized (
   ${dueIn("lane.class <> 2")}
   limit $6::int - (select count(*) from lost)

@@ -1,5 +1,6 @@
 import type { Migration } from "../../migration.ts";
 import { CATALOG } from "./catalog.ts";
+import { CONFIRMATIONS } from "./confirmations.ts";
 import { DEBOUNCE } from "./debounce.ts";
 import { HOOKS } from "./hooks.ts";
 import { INSTANCE_TRAITS } from "./instance-traits.ts";
@@ -30,4 +31,5 @@ export const schemaMigrations: readonly Migration[] = [
   { owner: "perdure", number: 12, name: "subject starts", breaking: false, sql: SUBJECT_STARTS },
   { owner: "perdure", number: 13, name: "requests", breaking: false, sql: REQUESTS },
   { owner: "perdure", number: 14, name: "row numbers", breaking: false, sql: ROW_NUMBERS },
+  { owner: "perdure", number: 15, name: "confirmations", breaking: false, sql: CONFIRMATIONS },
 ];
