@@ -13,7 +13,7 @@ const LAST_OF_ONE_BYTE = 0x7f;
 /**
  * How much more the journal of a run may take. A run whose journal is full goes on, but its steps fail: what has begun can still be
  * written to its end, and the code may catch that and end as it likes. It stays full, so a replay comes to the same. What a step
- * tells while it runs isn't counted by its size: it is dropped.
+ * tells while it runs isn't counted by its size: it is dropped. Nor is what we note of a sleep: it isn't the code's.
  */
 export class JournalRoom {
   readonly #limits: JournalLimits;
@@ -29,9 +29,9 @@ export class JournalRoom {
     return this.#entries >= this.#limits.maxJournalEntries || this.#bytes >= this.#limits.maxJournalBytes;
   }
 
-  add({ kind, value }: Pick<NewEntry, "kind" | "value">): void {
+  add({ kind, type, value }: Pick<NewEntry, "kind" | "type" | "value">): void {
     this.#entries++;
-    if (kind !== "progress") this.#bytes += sizeOf(value);
+    if (kind !== "progress" && type !== "sleep") this.#bytes += sizeOf(value);
   }
 
   /** Whether it takes another entry with this value. */

@@ -42,6 +42,7 @@ const BROWSER = [
   "clearTimeout",
   "crypto",
   "fetch",
+  "performance",
   "setTimeout",
 ] as const;
 

@@ -4,8 +4,10 @@ import type { WorkflowRollbackContext } from "../../../src/index.ts";
 export function noteRollbacks() {
   const lines: string[] = [];
   const undo = (name: string) => ({
-    rollback: async ({ ctx, error, output }: WorkflowRollbackContext) => {
-      lines.push(`${name}: ${output}, ${error.message}, ${ctx.step.name}#${ctx.step.count}, attempt ${ctx.attempt}`);
+    rollback: async ({ ctx, error, output, stepName }: WorkflowRollbackContext) => {
+      lines.push(
+        `${name}: ${output}, ${error.message}, ${stepName.replace(/-\d+$/, "")}#${ctx.step.count}, attempt ${ctx.attempt}`,
+      );
     },
   });
   return { lines, undo };
