@@ -62,8 +62,8 @@ export class HookSource implements ProcessorSource {
     return new Set(ours.filter(({ hook }) => references.has(`${hook.namespace} ${hook.id}`)));
   }
 
-  async giveBack(lock: string): Promise<void> {
-    const leased = await this.store.hooks.statements.findLeased(this.namespaces, [lock]);
+  async giveBack(locks: readonly string[]): Promise<void> {
+    const leased = await this.store.hooks.statements.findLeased(this.namespaces, locks);
     const release = (lease: HookLease) =>
       this.store.hooks.settle({ ...lease, keyed: true, outcome: { kind: "released" } });
     await Promise.all(leased.map(release));

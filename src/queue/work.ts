@@ -84,8 +84,8 @@ export interface WorkSource {
   nextWake(options: { takeOver: boolean }): Promise<number | null>;
   /** Extends the leases of these, which are all of this source. Gives those that are still ours. */
   renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>>;
-  /** Gives back what is leased with this token, which isn't run here, as if it had never been claimed. */
-  giveBack(lock: string): Promise<void>;
+  /** Gives back what is leased with these tokens, which isn't run here, as if it had never been claimed. */
+  giveBack(locks: readonly string[]): Promise<void>;
   /** Ends leases whose owners are known to be gone. Gives the number. */
   expireLeases(isGone: (owner: string) => boolean): Promise<number>;
   /** Deletes some of what was kept for long enough. Gives whether there may be more. */

@@ -224,7 +224,7 @@ export class Worker {
     const lock = nextToken();
     const request = { limit, takeOver, mostLost: places, places, lock, leaseMs };
     const claimed = await source.claim(request).catch((error: unknown) => {
-      if (isUnanswered(error)) this.#lostClaims.add(() => source.giveBack(lock).then(() => false));
+      if (isUnanswered(error)) this.#lostClaims.addClaim(source, lock);
       throw error;
     });
     this.#pace.noteClaim(clock.monotonic() - requestedAt);

@@ -63,9 +63,9 @@ export class InstanceSource implements ProcessorSource {
     return held;
   }
 
-  async giveBack(lock: string): Promise<void> {
+  async giveBack(locks: readonly string[]): Promise<void> {
     const { statements } = this.store.instances;
-    const leased = await statements.findLeased(this.namespaces, [lock]);
+    const leased = await statements.findLeased(this.namespaces, locks);
     const release = (lease: NamedLease) =>
       this.store.instances.commit({ ...lease, position: 1, limited: true, entries: [], outcome: { kind: "released" } });
     await Promise.all(leased.map(release));

@@ -60,8 +60,8 @@ export class LineSource implements ProcessorSource {
     return this.#instances.renew(work, leaseMs);
   }
 
-  giveBack(lock: string): Promise<void> {
-    return this.#instances.giveBack(lock);
+  giveBack(locks: readonly string[]): Promise<void> {
+    return this.#instances.giveBack(locks);
   }
 
   /** They are instances like all others, whose source sees to them. */

@@ -72,7 +72,7 @@ stored as (
 woken as (
   update ${schema}instance as instance set
     wakes = latest.sequence,
-    available_at = case when instance.class in (0, 5) and not instance.paused then least(instance.available_at, clock.now)
+    available_at = case when (instance.class in (0, 5) or instance.class = 2 and instance.lock is null) and not instance.paused then least(instance.available_at, clock.now)
       else instance.available_at end
   from (select stored.ref, max(stored.sequence) as sequence from stored group by stored.ref order by stored.ref) as latest cross join clock
   where ${isInstanceOf("instance", "latest")}

@@ -4,5 +4,5 @@
  */
 export const WAKE_INSTANCE = `
 update perdure_instance set
-  wakes = wakes + 1, available_at = case when class in (0, 5) and not paused then min(available_at, ?) else available_at end
+  wakes = wakes + 1, available_at = case when (class in (0, 5) or class = 2 and lock is null) and not paused then min(available_at, ?) else available_at end
 where ref = ?`;
