@@ -148,7 +148,7 @@ describe.each(ENGINES)("results on $name", (engine) => {
 
     await expect(result).rejects.toBe(reason);
     await expect(instance.result({ signal: controller.signal })).rejects.toBe(reason);
-    await expect(instance.status()).resolves.toMatchObject({ status: "running" });
+    await eventually(() => expect(instance.status()).resolves.toMatchObject({ status: "running" }));
   });
 
   test("refuse options that they don't know", async () => {
