@@ -77,6 +77,11 @@ export class OpenWaits {
     return { call, entry: call.entry("received", { event: event.sequence }), ending: { value: toReceived(event) } };
   }
 
+  /** Whether there is an event that one of them would receive. */
+  hasEvent({ events }: EventFeed): boolean {
+    return this.listening && events.match(this.#eventCalls, Number.NEGATIVE_INFINITY) !== null;
+  }
+
   /** Whether a wait for an event has come to its deadline, but we haven't looked since. */
   mustLook(now: number, lookedAt: number): boolean {
     for (const { dueAt } of this.#eventCalls) if (dueAt <= now && dueAt > lookedAt) return true;

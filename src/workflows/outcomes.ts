@@ -41,11 +41,11 @@ export class Outcomes {
 
   /**
    * Owners that were lost are counted on, unless something was done since: what is about to be written is `substantial`. What only
-   * waits is due when that is over.
+   * waits is due when that is over, unless an event that we have for one of its waits was held back: that is due at once.
    */
   giveBack({ interruptions, substantial, onlyWaits }: GivenBack): InstanceOutcome {
     if (interruptions > 0 && !substantial) return { kind: "released" };
-    const dueAt = onlyWaits ? this.#waits.earliest : this.#time.now();
+    const dueAt = onlyWaits && !this.#waits.hasEvent(this.#feed) ? this.#waits.earliest : this.#time.now();
     return { kind: "parked", dueAt, wakes: this.#feed.loadedWakes };
   }
 

@@ -74,6 +74,33 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(entries[0]).toMatchObject({ kind: "waiting", name: "a moment", dueAt: new Date(due) });
   });
 
+  test("gives back what has begun to wait for an event that is there so that the next process receives it at once", async () => {
+    const gate = new Gate();
+    const begun: string[] = [];
+    const workflow = defineWorkflow({ name: "told" }, async (_event, step) => {
+      await step.waitForEvent("approval", { type: "approved", timeout: "1 day" });
+      await step.do("approved", async () => {
+        begun.push("approved");
+        await gate.opened;
+      });
+      return (await step.waitForEvent<string>("change", { type: "changed", timeout: "1 day" })).payload;
+    });
+    const first = subject.start({ workflow });
+    const instance = await first.workflows.workflow.create({ id: "one" });
+    await becomes(instance, "waiting");
+    await instance.sendEvent({ type: "changed", payload: "a change" });
+    await instance.sendEvent({ type: "approved" });
+    await eventually(() => expect(begun).toEqual(["approved"]));
+    const stopped = first.dispatcher.stopPolling({ deadlineMs: 10_000 });
+    gate.open();
+    await stopped;
+    const wake = await first.processor.getNextWakeAt();
+    expect(wake?.getTime()).toBeLessThanOrEqual(subject.clock.now());
+
+    const second = subject.start({ workflow });
+    await expect((await second.workflows.workflow.get("one")).result()).resolves.toBe("a change"); // no time passes
+  });
+
   test("resolves at once where nothing runs but what is parked", async () => {
     const workflow = defineWorkflow({ name: "parked" }, async (_event, step) => step.sleep("long", "1 day"));
     const process = subject.start({ workflow });
