@@ -36,6 +36,8 @@ interface Play {
 /** One instance of a program, with two events, in two processes. */
 export async function play({ program, atCommit }: Play): Promise<SimulationResult & { commits: number }> {
   let commits = 0;
+  /** While one is on its way, others may arrive. */
+  const numbers = new Map<string, number>();
   let client: SimulatedProcess | undefined;
   const result = await simulate(SEED, {
     profile,
@@ -46,8 +48,8 @@ export async function play({ program, atCommit }: Play): Promise<SimulationResul
     },
     interpose: async (call, moment, owner) => {
       if (!call.startsWith("commit") || client === undefined) return;
-      if (moment === "arrived") commits++;
-      await atCommit?.(commits, moment, { client, owner });
+      if (moment === "arrived") numbers.set(call, ++commits);
+      await atCommit?.(numbers.get(call) ?? 0, moment, { client, owner });
     },
   });
   return { ...result, commits };
