@@ -32,28 +32,36 @@ const GATHER_MS = 5;
 export class ResultWaiters {
   readonly #store: Store;
   readonly #timer: EarliestTimer;
+  readonly #lookTimer: EarliestTimer;
   readonly #topic: Topic;
   readonly #waiting = new Map<string, { readonly instance: InstanceName; readonly waiters: Set<ResultWaiter> }>();
+  /** Those that must be looked at, by their keys: at once, and at a time of the monotonic clock. */
+  readonly #asked = new Set<string>();
+  readonly #due = new Map<string, number>();
   #polling = false;
-  /** Whether somebody has come who doesn't know yet whether it is finished already. */
-  #soon = false;
+  #deferred = false;
   #unlisten: (() => void) | undefined;
 
   constructor(store: Store, namespace: string) {
     this.#store = store;
-    this.#timer = new EarliestTimer(store.clock, () => void this.#poll());
+    this.#timer = new EarliestTimer(store.clock, () => this.#askForAll());
+    this.#lookTimer = new EarliestTimer(store.clock, () => this.#askForDue());
     this.#topic = `${namespace}~finished`;
   }
 
-  /** Tells it once, when the instance is finished; at once in effect, if it is and `look` is true. Gives a way to stop. */
-  wait(instance: InstanceName, waiter: ResultWaiter, { look }: { look: boolean }): () => void {
+  /**
+   * Tells it once, when the instance is finished. If it may be finished already, that is found out after `lookAfterMs`; null is for an
+   * instance that can't be. Gives a way to stop.
+   */
+  wait(instance: InstanceName, waiter: ResultWaiter, { lookAfterMs }: { lookAfterMs: number | null }): () => void {
     const key = keyOf(instance);
     const known = this.#waiting.get(key);
     if (known === undefined) this.#waiting.set(key, { instance, waiters: new Set([waiter]) });
     else known.waiters.add(waiter);
     this.#unlisten ??= this.#store.work.listen((names) => this.#heard(names));
     this.#pollInTime();
-    if (look) this.#pollSoon();
+    if (lookAfterMs === 0) this.#ask([key]);
+    else if (lookAfterMs !== null) this.#lookAfter(key, lookAfterMs);
     return () => this.#leave(key, waiter);
   }
 
@@ -95,6 +103,8 @@ export class ResultWaiters {
   #rest(): void {
     if (this.#waiting.size > 0) return;
     this.#timer.cancel();
+    this.#lookTimer.cancel();
+    this.#due.clear();
     this.#unlisten?.();
     this.#unlisten = undefined;
   }
@@ -103,32 +113,58 @@ export class ResultWaiters {
     if (names === null || names.includes(this.#topic)) this.#timer.after(GATHER_MS);
   }
 
-  #pollSoon(): void {
-    if (this.#soon) return;
-    this.#soon = true;
-    this.#store.clock.defer(() => void this.#poll());
+  #lookAfter(key: string, milliseconds: number): void {
+    if (!this.#due.has(key)) this.#due.set(key, this.#store.clock.monotonic() + milliseconds);
+    this.#lookTimer.after(milliseconds);
+  }
+
+  /** Most have been finished here meanwhile, and aren't asked for. */
+  #askForDue(): void {
+    const now = this.#store.clock.monotonic();
+    const due: string[] = [];
+    for (const [key, at] of this.#due) {
+      if (at > now) {
+        this.#lookTimer.after(at - now); // the others came later
+        break;
+      }
+      this.#due.delete(key);
+      due.push(key);
+    }
+    this.#ask(due);
+  }
+
+  #askForAll(): void {
+    this.#ask(this.#waiting.keys());
+  }
+
+  /** What is asked for in one turn of the event loop, or while a poll is under way, goes into one query. */
+  #ask(keys: Iterable<string>): void {
+    for (const key of keys) this.#asked.add(key);
+    if (this.#polling || this.#deferred) return;
+    this.#deferred = true;
+    this.#store.clock.defer(() => {
+      this.#deferred = false;
+      void this.#poll();
+    });
   }
 
   async #poll(): Promise<void> {
-    if (this.#polling) return;
-    this.#soon = false;
-    if (this.#waiting.size === 0) return;
+    const asked = [...this.#asked].filter((key) => this.#waiting.has(key));
+    this.#asked.clear();
+    if (asked.length === 0) return;
     this.#polling = true;
     try {
-      const waiting = [...this.#waiting];
-      for (let start = 0; start < waiting.length; start += MOST_AT_ONCE) {
-        const some = waiting.slice(start, start + MOST_AT_ONCE);
-        const records = await this.#store.instances.statements.find(some.map(([, { instance }]) => instance));
-        for (const [index, [key]] of some.entries()) this.#compare(key, records[index] ?? null);
+      for (let start = 0; start < asked.length; start += MOST_AT_ONCE) {
+        const some = asked.slice(start, start + MOST_AT_ONCE).flatMap((key) => this.#waiting.get(key)?.instance ?? []);
+        const records = await this.#store.instances.statements.find(some);
+        for (const [index, instance] of some.entries()) this.#compare(keyOf(instance), records[index] ?? null);
       }
     } catch (error) {
       if (isStoreClosed(error)) this.#failAll(error); // else the database is away: the next poll asks again
     } finally {
       this.#polling = false;
-      if (this.#soon) {
-        this.#soon = false;
-        this.#pollSoon();
-      } else if (this.#waiting.size > 0) this.#pollInTime();
+      if (this.#asked.size > 0) this.#ask([]);
+      if (this.#waiting.size > 0) this.#pollInTime();
     }
   }
 
