@@ -57,7 +57,7 @@ describe.each(ENGINES)("hooks that were claimed together, on $name", (engine) =>
     await eventually(() => expect(greet.calls).toHaveLength(3));
     await test.clock.advanceAndSettle(LEASE_MS);
     const taken = recordCalls<string>(() => forever());
-    const other = test.process({ greet: taken.definition }); // takes over one at a time
+    const other = test.process({ greet: taken.definition }, { concurrency: 1 });
     other.drainBehind();
     await eventually(() => expect(taken.calls).toHaveLength(1));
     gate.open();

@@ -101,7 +101,7 @@ function outcomeColumns(commits: readonly InstanceCommit[], { outcomes }: Column
   if (outcomes === "finishing") return [output];
   return [
     textArray(commits.map(({ outcome }) => outcome.kind)),
-    integerArray(commits.map(({ outcome }) => ("dueAt" in outcome ? outcome.dueAt : null))),
+    integerArray(commits.map(({ outcome }) => ("dueAt" in outcome ? (outcome.dueAt ?? null) : null))),
     integerArray(commits.map(({ outcome }) => (outcome.kind === "parked" ? outcome.wakes : null))),
     output,
     textArray(commits.map(({ outcome }) => ("error" in outcome ? outcome.error : null))),

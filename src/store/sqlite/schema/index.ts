@@ -30,6 +30,6 @@ export const schemaMigrations: readonly Migration[] = [
   { owner: "perdure", number: 11, name: "step starts", breaking: false, sql: STEP_STARTS },
   { owner: "perdure", number: 12, name: "subject starts", breaking: false, sql: SUBJECT_STARTS },
   { owner: "perdure", number: 13, name: "requests", breaking: false, sql: REQUESTS },
-  { owner: "perdure", number: 14, name: "row numbers", breaking: false, sql: ROW_NUMBERS },
-  { owner: "perdure", number: 15, name: "confirmations", breaking: false, sql: CONFIRMATIONS },
+  { owner: "perdure", number: 14, name: "confirmations", breaking: false, sql: CONFIRMATIONS },
+  { owner: "perdure", number: 15, name: "row numbers", breaking: false, sql: ROW_NUMBERS },
 ];
