@@ -178,7 +178,10 @@ export class InstanceBook {
       const result = results[index] as InstanceCommitResult;
       const account = this.accounts.get(commit.ref);
       if (result.result === "superseded") this.#superseded(account, commit);
-      else this.#written(account, commit, result, resent);
+      else {
+        this.waits.written(commit);
+        this.#written(account, commit, result, resent);
+      }
     }
   }
 

@@ -72,7 +72,7 @@ export function createInstanceStatements(
           (results) => book.committed(commits, results, sending?.resent ?? true),
         );
       } catch (error) {
-        for (const { ref } of commits) book.waits.unwritten(ref);
+        for (const commit of commits) book.waits.unwritten(commit);
         throw error;
       }
     },

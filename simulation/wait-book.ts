@@ -1,4 +1,4 @@
-import type { NewEntry } from "../src/store/instance-records.ts";
+import type { InstanceCommit, NewEntry } from "../src/store/instance-records.ts";
 import { type InstanceAccount, isEnding, runOf, stepOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { World } from "./world.ts";
@@ -12,6 +12,8 @@ export class WaitBook {
   readonly #book: InstanceBook;
   /** By ref: the waits that its present owner has begun, and when they may end at the earliest. */
   readonly #begun = new Map<string, Map<string, number>>();
+  /** By ref: the first commit of its present owner that the database didn't take, as far as that owner knows. */
+  readonly #unwritten = new Map<string, { readonly lock: string; readonly label: string }>();
 
   constructor(world: World, book: InstanceBook) {
     this.#world = world;
@@ -45,9 +47,14 @@ export class WaitBook {
     this.#world.violate("no wait ends early", `${step} is over ${earliest - this.#world.now} ms too early`);
   }
 
-  /** The database didn't take what its owner wrote: if that must let go of it now, its waits may begin anew. */
-  unwritten(ref: string): void {
-    this.#begun.delete(ref);
+  /** A commit failed. Until the same is written, what its owner did afterwards must not be: waits may begin anew. */
+  unwritten(commit: InstanceCommit): void {
+    const { ref, lock } = commit;
+    if (this.#unwritten.get(ref)?.lock !== lock) this.#unwritten.set(ref, { lock, label: labelOf(commit) });
+  }
+
+  written(commit: InstanceCommit): void {
+    if (this.#unwritten.get(commit.ref)?.label === labelOf(commit)) this.#unwritten.delete(commit.ref);
   }
 
   /** It has another owner: what the one before had begun begins anew, unless it is written down. */
@@ -66,11 +73,17 @@ export class WaitBook {
 
   /** Its owner has let go of it, in good order: who has it next must not begin the same waits anew. */
   letGo(account: InstanceAccount): void {
-    const { ref, run, name, rollingBack } = account;
+    const { ref, run, name, lock, rollingBack } = account;
     if (rollingBack !== null || GOES_ON_BY_ITSELF.includes(name)) return;
+    if (lock !== null && this.#unwritten.get(ref)?.lock === lock) return;
     const written = new Set(runOf(account).journal.map(stepOf));
     for (const step of this.#begun.get(ref)?.keys() ?? []) {
       if (!written.has(step)) this.#world.violate("a wait keeps its deadline", `${ref}/${run}/${step} was forgotten`);
     }
   }
+}
+
+/** The same for a commit that is sent again. */
+function labelOf({ run, lock, position, entries, outcome }: InstanceCommit): string {
+  return JSON.stringify([run, lock, position, entries, outcome.kind]);
 }

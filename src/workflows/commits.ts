@@ -100,12 +100,12 @@ export class Commits {
     this.#writing = this.#write({ ref, run, lock, instance, position: this.#position, entries, outcome });
   }
 
-  /** The last one, after which nobody listens; `outcome` is told whether something was done. */
+  /** The last one, after which nobody listens; `outcome` is told whether it says that something was done. */
   async writeLast(lease: InstanceLease, outcome: (substantial: boolean) => InstanceOutcome): Promise<void> {
     await this.#writing?.catch(() => {});
-    const { substantial } = this;
     const pending = this.#pending.splice(0);
     const entries = this.#broken ? [] : pending;
+    const substantial = entries.some(isSubstantial);
     const instance = this.#instance;
     await this.#send({ ...lease, instance, position: this.#position, entries, outcome: outcome(substantial) });
   }

@@ -179,11 +179,9 @@ export class Execution implements ParkedExecution {
     this.#parts.end.finish({ kind: "abandoned" });
   }
 
-  /** Gives it back after it was abandoned. What it waits for keeps its deadlines. */
-  async release(): Promise<void> {
-    const { commits, outcomes } = this.#parts;
-    commits.add(...outcomes.deadlines({ kind: "released" }, { writes: true }));
-    await commits.writeLast(this.lease, (substantial) => this.#giveBack(substantial, this.#onlyWaited));
+  /** Gives it back after it was abandoned. */
+  release(): Promise<void> {
+    return this.#letGo((substantial) => this.#giveBack(substantial, this.#onlyWaited));
   }
 
   /** The process is about to end: nothing is sent again. What still runs, though it has no place any more, is given back. */
@@ -199,12 +197,12 @@ export class Execution implements ParkedExecution {
 
   /**
    * Gives it back after the store failed, so that nothing is counted: for a while, because it would meet the same again. Entries that
-   * were never sent go with it, if the database takes them. Gives whether it was still ours.
+   * were never sent go with it, and deadlines, if the database takes them.
    */
-  async giveBack(delayMs: number): Promise<void> {
-    const { commits, possession, feed, time } = this.#parts;
+  giveBack(delayMs: number): Promise<void> {
+    const { possession, feed, time } = this.#parts;
     const dueAt = time.now() + delayMs;
-    await commits.writeLast(this.lease, (substantial) => {
+    return this.#letGo((substantial) => {
       if (possession.interruptions > 0 && !substantial) return { kind: "released", dueAt };
       return { kind: "parked", dueAt, wakes: feed.knownWakes };
     });
@@ -215,7 +213,7 @@ export class Execution implements ParkedExecution {
     const { commits, feed, time } = this.#parts;
     const dueAt = time.after(delayMs);
     const outcome = (): InstanceOutcome => ({ kind: "parked", dueAt, wakes: feed.knownWakes });
-    await commits.writeLast(this.lease, outcome).catch((error: unknown) => {
+    await this.#letGo(outcome).catch((error: unknown) => {
       if (!(error instanceof CodecError)) throw error;
       return commits.writeLast(this.lease, outcome); // without the entries, which are gone
     });
@@ -279,6 +277,13 @@ export class Execution implements ParkedExecution {
     const { bodies, waits, endings, code } = this.#parts;
     const idle = bodies.running === 0 && bodies.ready === 0 && endings.empty;
     return idle && waits.size > 0 && code.result === undefined;
+  }
+
+  /** The last commit. What it waits for keeps its deadlines, for its next owner. */
+  #letGo(outcome: (substantial: boolean) => InstanceOutcome): Promise<void> {
+    const { commits, outcomes } = this.#parts;
+    commits.add(...outcomes.deadlines({ kind: "released" }, { writes: true }));
+    return commits.writeLast(this.lease, outcome);
   }
 
   #giveBack(substantial: boolean, onlyWaits: boolean): InstanceOutcome {
