@@ -33,6 +33,8 @@ const LONGEST_IN_PLACE_MS = 10_000;
  */
 export class Execution implements ParkedExecution {
   readonly instance: ClaimedInstance;
+  /** Its number among the executions that have begun in this process. */
+  order = 0;
   readonly #parts: ExecutionParts;
   readonly #turns: Turns;
   #onLastCommit: (() => void) | undefined;

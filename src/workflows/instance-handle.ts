@@ -229,9 +229,8 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   }
 
   async #change(operation: InstanceOperation, kept?: KeptEntries): Promise<InstanceChange> {
-    const change = await this.#ask(operation, kept);
+    const change = await this.#runtime.change(operation, () => this.#ask(operation, kept));
     if (change.instance === null) throw await this.#missing();
-    if (change.changed) this.#runtime.changed(change.instance, operation);
     if (change.changed && change.instance.ref === this.#callerRef && ENDS_RUN.has(operation)) await never();
     return change;
   }

@@ -52,7 +52,7 @@ export class InstanceWork implements Work {
       onFailure({ error, description: `step ${key} of the ${this.description}`, attempt, final: false });
     const { live, watchers } = this.#runtime;
     const { ref } = this.instance;
-    live.set(ref, this.execution);
+    this.#runtime.begins(this.execution);
     watchers.touched(ref);
     try {
       if (!(await this.#begin())) return null;

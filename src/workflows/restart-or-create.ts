@@ -26,9 +26,8 @@ export async function restartOrCreate(
   const instance = new InstanceHandle(runtime, workflow, insert.id);
   const { statements } = runtime.store.instances;
   for (;;) {
-    const change = await statements.restart(insert, request);
+    const change = await runtime.change("restart", () => statements.restart(insert, request));
     if (change.instance !== null) {
-      if (change.changed) runtime.changed(change.instance, "restart");
       return { instance, outcome: change.changed ? "restarted" : "unchanged" };
     }
     const [created] = await runtime.create([insert]);

@@ -2,6 +2,7 @@ import { isUnanswered, PerdureError } from "../errors.ts";
 import { isLimited } from "../store/fresh-place.ts";
 import type {
   ClaimedInstance,
+  InstanceChange,
   InstanceCommit,
   InstanceInsert,
   InstanceInsertResult,
@@ -59,6 +60,8 @@ export class WorkflowRuntime {
   readonly #finished = new Set<string>();
   readonly #reacquiring = new WeakSet<Execution>();
   #reacquisitions = 0;
+  /** How many executions have begun. */
+  #begun = 0;
   #scheduleChanges = 0;
 
   constructor(store: Store, workflows: RegisteredWorkflows) {
@@ -129,17 +132,34 @@ export class WorkflowRuntime {
     this.store.work.announce(this.namespace); // another process may have it
   }
 
-  /** What was done to an instance, for whoever runs it. */
-  changed(instance: InstanceRecord, operation: InstanceOperation): void {
+  /** An execution begins in this process. */
+  begins(execution: Execution): void {
+    execution.order = ++this.#begun;
+    this.live.set(execution.instance.ref, execution);
+  }
+
+  /**
+   * Changes an instance, and tells the execution of this process that has it. An execution that begins before the answer arrives is one
+   * of the changed instance: a restart must not end the run that it has begun.
+   */
+  async change(operation: InstanceOperation, ask: () => Promise<InstanceChange>): Promise<InstanceChange> {
+    const begun = this.#begun;
+    const change = await ask();
+    if (change.changed && change.instance !== null) this.#changed(change.instance, operation, begun);
+    return change;
+  }
+
+  #changed(instance: InstanceRecord, operation: InstanceOperation, begun: number): void {
     this.watchers.touched(instance.ref);
-    const execution = this.live.get(instance.ref);
+    const live = this.live.get(instance.ref);
+    const execution = live !== undefined && live.order <= begun ? live : undefined;
     if (operation === "pause") {
       execution?.pause();
     } else if (operation === "resume" && execution !== undefined) {
       execution.resume();
     } else {
       execution?.supersede();
-      this.live.delete(instance.ref);
+      if (execution !== undefined) this.live.delete(instance.ref);
       if (instance.status === "terminated" && operation !== "delete") this.finished(instance, { status: "terminated" });
       if (operation === "delete") this.finished(instance, null);
       this.store.work.post({ namespace: this.namespace, delayMs: 0 });
