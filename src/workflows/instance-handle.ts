@@ -50,11 +50,6 @@ import type { InstanceOperation, WorkflowRuntime } from "./workflow-runtime.ts";
 
 /** For how long a new instance needs no look at the database if this process runs it: only another one could have ended it. */
 const KNOWN_MS = 1000;
-/**
- * Where a worker of this process will most likely run it: after this time we look whether another process was quicker. A look for each
- * would be one more statement for each instance of a busy process.
- */
-const OTHERS_MS = 250;
 
 /** After these the run that asked for them is over: its code must not go on. */
 const ENDS_RUN: ReadonlySet<InstanceOperation> = new Set(["terminate", "rollBack", "restart", "delete"]);
@@ -108,7 +103,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     const timeoutMs = timeout === undefined ? null : parseDuration(timeout, "timeout");
     signal?.throwIfAborted();
     const { results, store } = this.#runtime;
-    const wait = { lookAfterMs: this.#lookAfterMs, timeoutMs, signal };
+    const wait = { look: !this.#isUnfinished, timeoutMs, signal };
     const run = await waitForRun({ results, clock: store.clock }, this.#name, wait);
     if (run === null) throw this.#notFound();
     if (run.status === "complete") return decodeValue(run.output) as Output;
@@ -254,14 +249,10 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   }
 
   /** Whether we need not ask the database: it was created a moment ago, and this process hasn't finished it. */
-  /** When `result()` must look at the database. Of an instance that was created here a moment ago, this process knows most. */
-  get #lookAfterMs(): number | null {
-    if (this.#created === null) return 0;
+  get #isUnfinished(): boolean {
+    if (this.#created === null) return false;
     const { ref, knownUntil } = this.#created;
-    const { store } = this.#runtime;
-    if (store.clock.monotonic() >= knownUntil || this.#runtime.hasFinished(ref)) return 0;
-    if (this.#runtime.isUnfinished(ref)) return null;
-    return store.work.attended ? OTHERS_MS : 0;
+    return this.#runtime.store.clock.monotonic() < knownUntil && this.#runtime.isUnfinished(ref);
   }
 
   /** There is no such instance, or it isn't in the run that was meant. */

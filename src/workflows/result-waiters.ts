@@ -32,12 +32,10 @@ const GATHER_MS = 5;
 export class ResultWaiters {
   readonly #store: Store;
   readonly #timer: EarliestTimer;
-  readonly #lookTimer: EarliestTimer;
   readonly #topic: Topic;
   readonly #waiting = new Map<string, { readonly instance: InstanceName; readonly waiters: Set<ResultWaiter> }>();
-  /** Those that must be looked at, by their keys: at once, and at a time of the monotonic clock. */
+  /** Those that the next poll looks at, by their keys. */
   readonly #asked = new Set<string>();
-  readonly #due = new Map<string, number>();
   #polling = false;
   #deferred = false;
   #unlisten: (() => void) | undefined;
@@ -45,23 +43,18 @@ export class ResultWaiters {
   constructor(store: Store, namespace: string) {
     this.#store = store;
     this.#timer = new EarliestTimer(store.clock, () => this.#askForAll());
-    this.#lookTimer = new EarliestTimer(store.clock, () => this.#askForDue());
     this.#topic = `${namespace}~finished`;
   }
 
-  /**
-   * Tells it once, when the instance is finished. If it may be finished already, that is found out after `lookAfterMs`; null is for an
-   * instance that can't be. Gives a way to stop.
-   */
-  wait(instance: InstanceName, waiter: ResultWaiter, { lookAfterMs }: { lookAfterMs: number | null }): () => void {
+  /** Tells it once, when the instance is finished; at once in effect, if it is and `look` is true. Gives a way to stop. */
+  wait(instance: InstanceName, waiter: ResultWaiter, { look }: { look: boolean }): () => void {
     const key = keyOf(instance);
     const known = this.#waiting.get(key);
     if (known === undefined) this.#waiting.set(key, { instance, waiters: new Set([waiter]) });
     else known.waiters.add(waiter);
     this.#unlisten ??= this.#store.work.listen((names) => this.#heard(names));
     this.#pollInTime();
-    if (lookAfterMs === 0) this.#ask([key]);
-    else if (lookAfterMs !== null) this.#lookAfter(key, lookAfterMs);
+    if (look) this.#ask([key]);
     return () => this.#leave(key, waiter);
   }
 
@@ -103,34 +96,12 @@ export class ResultWaiters {
   #rest(): void {
     if (this.#waiting.size > 0) return;
     this.#timer.cancel();
-    this.#lookTimer.cancel();
-    this.#due.clear();
     this.#unlisten?.();
     this.#unlisten = undefined;
   }
 
   #heard(names: readonly string[] | null): void {
     if (names === null || names.includes(this.#topic)) this.#timer.after(GATHER_MS);
-  }
-
-  #lookAfter(key: string, milliseconds: number): void {
-    if (!this.#due.has(key)) this.#due.set(key, this.#store.clock.monotonic() + milliseconds);
-    this.#lookTimer.after(milliseconds);
-  }
-
-  /** Most have been finished here meanwhile, and aren't asked for. */
-  #askForDue(): void {
-    const now = this.#store.clock.monotonic();
-    const due: string[] = [];
-    for (const [key, at] of this.#due) {
-      if (at > now) {
-        this.#lookTimer.after(at - now); // the others came later
-        break;
-      }
-      this.#due.delete(key);
-      due.push(key);
-    }
-    this.#ask(due);
   }
 
   #askForAll(): void {

@@ -4,8 +4,8 @@ import type { InstanceName } from "../store/instance-records.ts";
 import type { FinishedRun, ResultWaiters } from "./result-waiters.ts";
 
 export interface RunWait {
-  /** When to look whether it is finished already; null if it can't be. */
-  readonly lookAfterMs: number | null;
+  /** Whether it may be finished already. */
+  readonly look: boolean;
   readonly timeoutMs: number | null;
   readonly signal: AbortSignal | undefined;
 }
@@ -14,7 +14,7 @@ export interface RunWait {
 export function waitForRun(
   { results, clock }: { readonly results: ResultWaiters; readonly clock: Clock },
   instance: InstanceName,
-  { lookAfterMs, timeoutMs, signal }: RunWait,
+  { look, timeoutMs, signal }: RunWait,
 ): Promise<FinishedRun | null> {
   return new Promise((resolve, reject) => {
     const leave = () => {
@@ -31,7 +31,7 @@ export function waitForRun(
       resolve(run);
     };
     const abort = () => failed(signal?.reason);
-    const stop = results.wait(instance, { finished, failed }, { lookAfterMs });
+    const stop = results.wait(instance, { finished, failed }, { look });
     const timer = timeoutMs === null ? undefined : clock.setTimer(() => failed(late(instance)), timeoutMs);
     signal?.addEventListener("abort", abort);
   });

@@ -116,11 +116,6 @@ export class WorkflowRuntime {
     return this.live.has(ref) || (this.store.work.alone && !this.#finished.has(ref));
   }
 
-  /** Whether this process has just finished it. */
-  hasFinished(ref: string): boolean {
-    return this.#finished.has(ref);
-  }
-
   /** Something was sent to an instance, or changed about it: whoever has it should know, and if nobody has, it may be due. */
   touched(ref: string): void {
     const execution = this.live.get(ref);

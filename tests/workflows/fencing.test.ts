@@ -149,9 +149,9 @@ describe.each(ENGINES)("owners that have lost their instance, on $name", (engine
       }),
     );
     const owner = subject.start({ long });
-    const other = subject.start({ long });
     const instance = await owner.workflows.long.create({ id: "one" });
     await eventually(() => expect(attempts).toEqual([1]));
+    const other = subject.start({ long });
     for (let round = 0; round < 18; round++) {
       await subject.clock.advanceAndSettle(LEASE_MS / 6);
       await eventually(async () =>
