@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { pause, systemClock } from "./clock.ts";
 import { ControlledClock, settle } from "./testing/controlled-clock.ts";
 
 describe("a pause", () => {
-  it("ends after its time", async () => {
+  test("ends after its time", async () => {
     const clock = new ControlledClock();
     let ended = false;
     const paused = pause(clock, 100).then(() => {
@@ -15,7 +15,7 @@ describe("a pause", () => {
     await paused;
   });
 
-  it("ends when it is aborted, and leaves no timer", async () => {
+  test("ends when it is aborted, and leaves no timer", async () => {
     const clock = new ControlledClock();
     const aborter = new AbortController();
     const paused = pause(clock, 100, aborter.signal);
@@ -25,7 +25,7 @@ describe("a pause", () => {
     expect(clock.timers).toBe(0);
   });
 
-  it("doesn't begin when it is aborted already", async () => {
+  test("doesn't begin when it is aborted already", async () => {
     const clock = new ControlledClock();
 
     await expect(pause(clock, 100, AbortSignal.abort())).resolves.toBeUndefined();
@@ -34,7 +34,7 @@ describe("a pause", () => {
 });
 
 describe("the system's clock", () => {
-  it("doesn't fire timers at once that are too long for the runtime", async () => {
+  test("doesn't fire timers at once that are too long for the runtime", async () => {
     let fired = false;
     const timer = systemClock.setTimer(() => {
       fired = true;
@@ -45,7 +45,7 @@ describe("the system's clock", () => {
     expect(fired).toBe(false);
   });
 
-  it("defers to after what is under way", async () => {
+  test("defers to after what is under way", async () => {
     const order: string[] = [];
     await new Promise<void>((resolve) => {
       systemClock.defer(() => {

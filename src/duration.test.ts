@@ -1,12 +1,12 @@
 import fc from "fast-check";
-import { describe, expect, expectTypeOf, it } from "vitest";
+import { describe, expect, expectTypeOf, test } from "vitest";
 import { type Duration, parseDuration } from "./duration.ts";
 import { InvalidInputError } from "./errors.ts";
 
 const DAY = 86_400_000;
 
 describe("parseDuration", () => {
-  it.each<[Duration, number]>([
+  test.each<[Duration, number]>([
     [0, 0],
     [-0, 0],
     [1500, 1500],
@@ -29,7 +29,7 @@ describe("parseDuration", () => {
     expect(parseDuration(value)).toBe(milliseconds);
   });
 
-  it("reads whatever number a template made", () => {
+  test("reads whatever number a template made", () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (amount) => {
         expect(parseDuration(`${amount} seconds`)).toBe(Math.round(amount * 1000));
@@ -37,7 +37,7 @@ describe("parseDuration", () => {
     );
   });
 
-  it.each<[unknown, string]>([
+  test.each<[unknown, string]>([
     [-1, "timeout is -1, which isn't a duration: it is negative."],
     ["-1 second", 'timeout is "-1 second", which isn\'t a duration: it is negative.'],
     [Number.NaN, "it isn't a number"],
@@ -69,11 +69,11 @@ describe("parseDuration", () => {
     expect(parse).toThrow("Give milliseconds as a number");
   });
 
-  it("refuses a long text quickly", () => {
+  test("refuses a long text quickly", () => {
     expect(() => parseDuration(`${"1".repeat(1_000_000)}x`)).toThrow('duration is "1111');
   });
 
-  it("has a type that knows the units", () => {
+  test("has a type that knows the units", () => {
     expectTypeOf<"1 hour">().toExtend<Duration>();
     expectTypeOf<"1.5 hours">().toExtend<Duration>();
     expectTypeOf<5>().toExtend<Duration>();

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createIdGenerator } from "./identifiers.ts";
 import { type Randomness, systemRandomness } from "./randomness.ts";
 import { ControlledClock } from "./testing/controlled-clock.ts";
@@ -9,13 +9,13 @@ function fixed(byte: number): Randomness {
 }
 
 describe("ids", () => {
-  it("have 26 characters, which need no escaping anywhere", () => {
+  test("have 26 characters, which need no escaping anywhere", () => {
     const createId = createIdGenerator(new ControlledClock(), systemRandomness);
 
     expect(createId()).toMatch(/^[0-9a-hjkmnp-tv-z]{26}$/);
   });
 
-  it("rise with time", () => {
+  test("rise with time", () => {
     const clock = new ControlledClock(0);
     const createId = createIdGenerator(clock, systemRandomness);
     let last = createId();
@@ -27,7 +27,7 @@ describe("ids", () => {
     }
   });
 
-  it("rise within a millisecond, and when the clock goes back", () => {
+  test("rise within a millisecond, and when the clock goes back", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -1000, max: 1000 }), { maxLength: 50 }), (jumps) => {
         const clock = new ControlledClock();
@@ -41,14 +41,14 @@ describe("ids", () => {
     );
   });
 
-  it("rise many times within a millisecond whatever they began with", () => {
+  test("rise many times within a millisecond whatever they began with", () => {
     const createId = createIdGenerator(new ControlledClock(), fixed(0xff));
     const ids = Array.from({ length: 5000 }, createId);
 
     expect(ids).toEqual([...new Set(ids)].sort());
   });
 
-  it("differ between processes that make them at the same moment", () => {
+  test("differ between processes that make them at the same moment", () => {
     const clock = new ControlledClock();
     const ids = Array.from({ length: 100 }, () => createIdGenerator(clock, systemRandomness)());
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { InvalidInputError } from "../errors.ts";
 import type { Randomness } from "../randomness.ts";
 import {
@@ -27,13 +27,13 @@ const policies = fc.record<RetryPolicy>({
 });
 
 describe("retryDelay", () => {
-  it("is spread from nothing up to the full exponential wait", () => {
+  test("is spread from nothing up to the full exponential wait", () => {
     const waits = [0, 0.25, 0.999].map((fraction) => retryDelay(DEFAULT_RETRIES, 4, constantly(fraction)));
 
     expect(waits).toEqual([0, 2000, 7992]);
   });
 
-  it("is a whole number of milliseconds, never longer than the policy allows or dates reach", () => {
+  test("is a whole number of milliseconds, never longer than the policy allows or dates reach", () => {
     fc.assert(
       fc.property(policies, attempts, fractions, (policy, attempt, fraction) => {
         const delay = retryDelay(policy, attempt, constantly(fraction));
@@ -45,13 +45,13 @@ describe("retryDelay", () => {
     );
   });
 
-  it("doesn't overflow after thousands of attempts", () => {
+  test("doesn't overflow after thousands of attempts", () => {
     const policy: RetryPolicy = { limit: 10_000, delay: 1000, backoff: "exponential", maxDelay: 7 * DAY };
 
     expect(retryDelay(policy, 10_000, constantly(0.5))).toBe(3.5 * DAY);
   });
 
-  it("draws at random only where waits are spread", () => {
+  test("draws at random only where waits are spread", () => {
     const forbidden: Randomness = {
       fraction: () => expect.unreachable(),
       bytes: () => expect.unreachable(),
@@ -63,7 +63,7 @@ describe("retryDelay", () => {
 });
 
 describe("requestedDelay", () => {
-  it("never is something that can't be waited for", () => {
+  test("never is something that can't be waited for", () => {
     const values = fc.oneof(fc.anything(), fc.double(), fc.date({ noInvalidDate: false }));
     fc.assert(
       fc.property(values, (retryAfter) => {
@@ -76,13 +76,13 @@ describe("requestedDelay", () => {
     );
   });
 
-  it.each([undefined, null, "text", 5, {}, { retryAfter: undefined }])("is none for %j", (error) => {
+  test.each([undefined, null, "text", 5, {}, { retryAfter: undefined }])("is none for %j", (error) => {
     expect(requestedDelay(error, 0)).toBeNull();
   });
 });
 
 describe("parseRetries", () => {
-  it("gives durations in milliseconds, and only what was given", () => {
+  test("gives durations in milliseconds, and only what was given", () => {
     expect(parseRetries({ limit: 3, delay: "2 seconds", maxDelay: "1 minute" }, "retries")).toEqual({
       limit: 3,
       delay: 2000,
@@ -92,7 +92,7 @@ describe("parseRetries", () => {
     expect(parseRetries(undefined, "retries")).toEqual({});
   });
 
-  it.each<[unknown, string, string]>([
+  test.each<[unknown, string, string]>([
     [null, "retries.invalid", "retries takes its options as an object; it takes limit, delay, backoff, maxDelay"],
     ["often", "retries.invalid", "retries takes its options as an object; it takes limit, delay, backoff, maxDelay"],
     [3, "retries.invalid", "retries takes its options as an object; it takes limit, delay, backoff, maxDelay"],
@@ -121,7 +121,7 @@ describe("parseRetries", () => {
 });
 
 describe("resolveRetries", () => {
-  it("takes each field from the narrowest policy that has it", () => {
+  test("takes each field from the narrowest policy that has it", () => {
     expect(resolveRetries()).toEqual(DEFAULT_RETRIES);
     expect(resolveRetries({ limit: 3, delay: 10 }, { delay: 20, backoff: "linear" })).toEqual({
       ...DEFAULT_RETRIES,
@@ -131,7 +131,7 @@ describe("resolveRetries", () => {
     });
   });
 
-  it("doesn't shorten a delay that was asked for, unless a longest one was too", () => {
+  test("doesn't shorten a delay that was asked for, unless a longest one was too", () => {
     expect(resolveRetries({ delay: DAY }).maxDelay).toBe(DAY);
     expect(resolveRetries({ delay: DAY }, { delay: 1000 }).maxDelay).toBe(DEFAULT_RETRIES.maxDelay);
     expect(resolveRetries({ maxDelay: 5000 }, { delay: DAY }).maxDelay).toBe(5000);

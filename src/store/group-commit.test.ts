@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { PerdureError, StoreError } from "../errors.ts";
 import { ControlledClock, settle } from "../testing/controlled-clock.ts";
 import { GroupCommit, type GroupCommitOptions } from "./group-commit.ts";
@@ -56,7 +56,7 @@ describe("a group commit", () => {
   }
 
   describe("batches", () => {
-    it("everything that one turn of the event loop asks for", async () => {
+    test("everything that one turn of the event loop asks for", async () => {
       const outcomes = addAll(create(), "a", "b", "c");
       expect(database.items).toEqual([]);
       await settle();
@@ -66,7 +66,7 @@ describe("a group commit", () => {
       expect(outcomes).toEqual(["a written", "b written", "c written"]);
     });
 
-    it("what is asked while a flush is under way into the next, in the order of asking", async () => {
+    test("what is asked while a flush is under way into the next, in the order of asking", async () => {
       const group = create();
       const outcomes = addAll(group, "a");
       await settle();
@@ -80,7 +80,7 @@ describe("a group commit", () => {
       expect(database.items).toEqual([["a"], ["b", "c", "d"]]);
     });
 
-    it("as many at a time as are allowed in flight", async () => {
+    test("as many at a time as are allowed in flight", async () => {
       const group = create({ flushesInFlight: 2 });
       for (const item of ["a", "b", "c", "d"]) {
         addAll(group, item);
@@ -92,7 +92,7 @@ describe("a group commit", () => {
       expect(database.items).toEqual([["a"], ["b"], ["c", "d"]]);
     });
 
-    it("no more rows than fit", async () => {
+    test("no more rows than fit", async () => {
       const group = create({ maxRows: 2, flushesInFlight: 2 });
       addAll(group, "a", "b", "c", "d", "e");
       await settle();
@@ -105,7 +105,7 @@ describe("a group commit", () => {
       expect(database.items).toEqual([["a", "b"], ["c", "d"], ["e"]]);
     });
 
-    it("no more bytes than fit, but at least one item", async () => {
+    test("no more bytes than fit, but at least one item", async () => {
       const group = create({ maxBytes: 10 });
       addAll(group, "12345", "12345", "1", "much too long for it", "1");
       for (let index = 0; index < 4; index++) {
@@ -116,7 +116,7 @@ describe("a group commit", () => {
       expect(database.items).toEqual([["12345", "12345"], ["1"], ["much too long for it"], ["1"]]);
     });
 
-    it("an item of many rows by its rows", async () => {
+    test("an item of many rows by its rows", async () => {
       const measure = (item: string) => ({ rows: Number(item), bytes: 0 });
       addAll(create({ maxRows: 10, measure }), "4", "6", "1");
       await settle();
@@ -126,7 +126,7 @@ describe("a group commit", () => {
   });
 
   describe("after an error of the data", () => {
-    it("fails the item alone that caused it", async () => {
+    test("fails the item alone that caused it", async () => {
       const flush = async (items: string[]) => {
         if (items.includes("poison")) throw REFUSED;
         return database.flush(items);
@@ -141,7 +141,7 @@ describe("a group commit", () => {
       expect(outcomes).toEqual(["a written", "b written", "store.rejected", "c written", "d written"]);
     });
 
-    it("fails each of several", async () => {
+    test("fails each of several", async () => {
       const flush = async (items: string[]) => {
         if (items.some((item) => item.startsWith("poison"))) throw REFUSED;
         return items;
@@ -152,7 +152,7 @@ describe("a group commit", () => {
       expect(outcomes).toEqual(["store.rejected", "a", "store.rejected", "b"]);
     });
 
-    it("writes what was asked meanwhile afterwards", async () => {
+    test("writes what was asked meanwhile afterwards", async () => {
       const group = create();
       addAll(group, "a", "poison");
       await settle();
@@ -165,7 +165,7 @@ describe("a group commit", () => {
       expect(database.items.at(-1)).toEqual(["b"]);
     });
 
-    it.each(["store.closed", "store.not_migrated"])(
+    test.each(["store.closed", "store.not_migrated"])(
       "fails everybody at once by %s, which is about none of them",
       async (code) => {
         const outcomes = addAll(create(), "a", "b", "c");
@@ -179,7 +179,7 @@ describe("a group commit", () => {
   });
 
   describe("while the database is away", () => {
-    it("sends the same items again, whole, until they are written", async () => {
+    test("sends the same items again, whole, until they are written", async () => {
       const outcomes = addAll(create(), "a", "b");
       await settle();
       await database.answer(0, AWAY);
@@ -197,7 +197,7 @@ describe("a group commit", () => {
       expect(outcomes).toEqual(["a written", "b written"]);
     });
 
-    it("waits longer each time, up to half a second", async () => {
+    test("waits longer each time, up to half a second", async () => {
       addAll(create(), "a");
       await settle();
       const waits: (number | null)[] = [];
@@ -210,7 +210,7 @@ describe("a group commit", () => {
       expect(waits).toEqual([10, 20, 40, 80, 160, 320, 500, 500]);
     });
 
-    it("leaves what is asked meanwhile for later", async () => {
+    test("leaves what is asked meanwhile for later", async () => {
       const group = create();
       addAll(group, "a");
       await settle();
@@ -223,7 +223,7 @@ describe("a group commit", () => {
       expect(database.items).toEqual([["a"], ["a"], ["b"]]);
     });
 
-    it("gives up when its patience is over, tells everybody, and goes on with the rest", async () => {
+    test("gives up when its patience is over, tells everybody, and goes on with the rest", async () => {
       const group = create({ patienceMs: 100 });
       const outcomes = addAll(group, "a", "b");
       await settle();
@@ -241,7 +241,7 @@ describe("a group commit", () => {
       expect(later).toEqual(["c written"]);
     });
 
-    it("splits if the data turns out to be wrong when it is back", async () => {
+    test("splits if the data turns out to be wrong when it is back", async () => {
       const outcomes = addAll(create(), "a", "poison");
       await settle();
       await database.answer(0, AWAY);
@@ -255,11 +255,11 @@ describe("a group commit", () => {
   });
 
   describe("is idle", () => {
-    it("at once when nothing was added", async () => {
+    test("at once when nothing was added", async () => {
       await expect(create().idle()).resolves.toBeUndefined();
     });
 
-    it("when everything was written or has failed", async () => {
+    test("when everything was written or has failed", async () => {
       const group = create({ maxRows: 1 });
       addAll(group, "a", "b");
       let idle = false;

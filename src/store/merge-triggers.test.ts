@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HookInsert } from "./hook-records.ts";
 import { mergeTriggers } from "./merge-triggers.ts";
 
@@ -26,13 +26,13 @@ function quiet(delayMs: number, maxWaitMs: number): Partial<HookInsert> {
 }
 
 describe("triggers that are written together", () => {
-  it("stay as they are without keys", () => {
+  test("stay as they are without keys", () => {
     const triggers = [trigger("a"), trigger("b"), trigger("c")];
 
     expect(mergeTriggers(triggers)).toEqual({ merged: triggers, places: [0, 1, 2] });
   });
 
-  it("become one by their key, with the last payload, policy and trace, and are counted", () => {
+  test("become one by their key, with the last payload, policy and trace, and are counted", () => {
     const { merged, places } = mergeTriggers([
       trigger("a", { key: "k", payload: "1", retries: '{"limit":1}', trace: '"t"', triggers: 2 }),
       trigger("b"),
@@ -43,7 +43,7 @@ describe("triggers that are written together", () => {
     expect(places).toEqual([0, 1, 0]);
   });
 
-  it("are apart by name and namespace, however these are put together", () => {
+  test("are apart by name and namespace, however these are put together", () => {
     const triggers = [
       trigger("a", { key: "k" }),
       trigger("b", { key: "k", name: "wave" }),
@@ -55,7 +55,7 @@ describe("triggers that are written together", () => {
     expect(mergeTriggers(triggers).merged).toEqual(triggers);
   });
 
-  it.each([
+  test.each([
     [5, 3, 3],
     [3, 5, 3],
     [null, 5, null],
@@ -70,7 +70,7 @@ describe("triggers that are written together", () => {
     expect(merged[0]?.processAt).toBe(earliest);
   });
 
-  it.each([
+  test.each([
     [2, 1, "1"],
     [1, 2, "2"],
     [1, 1, "2"],
@@ -86,7 +86,7 @@ describe("triggers that are written together", () => {
     expect(merged).toMatchObject([{ payload, triggers: 2, triggeredAt: payload === "1" ? first : second }]);
   });
 
-  it.each<[string, Partial<HookInsert>, Partial<HookInsert>, Partial<HookInsert>]>([
+  test.each<[string, Partial<HookInsert>, Partial<HookInsert>, Partial<HookInsert>]>([
     ["the last delay, and the shortest wait", quiet(5, 50), quiet(3, 60), quiet(3, 50)],
     ["the last delay, if that is the longer", quiet(3, 50), quiet(5, 40), quiet(5, 40)],
     ["no delay beyond the shortest wait", quiet(3, 4), quiet(9, 90), quiet(4, 4)],
@@ -102,7 +102,7 @@ describe("triggers that are written together", () => {
     expect(merged).toEqual([trigger("b", { key: "k", triggers: 2, ...expected })]);
   });
 
-  it("count once if they are the same", () => {
+  test("count once if they are the same", () => {
     const same = trigger("a", { key: "k" });
 
     expect(mergeTriggers([same, same])).toEqual({ merged: [same], places: [0, 0] });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { UnreadableValueError } from "../errors.ts";
 import { decodeValue, encodeValue } from "./index.ts";
 
@@ -19,7 +19,7 @@ const KINDS = [
 ];
 
 describe("text that was never encoded", () => {
-  it.each([
+  test.each([
     ["no JSON", "{"],
     ["nothing", ""],
     ["an unknown tag", '{"$perdure":"Temporal.Instant","value":"x"}'],
@@ -56,14 +56,14 @@ describe("text that was never encoded", () => {
     expect(isCorrupt(`{"a":[${text || "]"}]}`)).toBe(true);
   });
 
-  it("is corrupt when it isn't text at all", () => {
+  test("is corrupt when it isn't text at all", () => {
     for (const value of [undefined, null, 1, { a: 1 }, ["$perdure"]]) {
       if (value === null || value === 1) continue; // JSON.parse reads these as text
       expect(isCorrupt(value as unknown as string)).toBe(true);
     }
   });
 
-  it("is corrupt, and no stack overflow, when tags are nested endlessly", () => {
+  test("is corrupt, and no stack overflow, when tags are nested endlessly", () => {
     const depth = 200_000;
     const shallow = 2000; // deep enough to refuse, not to overflow
     expect(isCorrupt(`${"[".repeat(shallow)}{"$perdure":"undefined"}${"]".repeat(shallow)}`)).toBe(true);
@@ -72,7 +72,7 @@ describe("text that was never encoded", () => {
     expect(isCorrupt(`${'{"$perdure":"object","value":{"a":'.repeat(depth)}1${"}}".repeat(depth)}`)).toBe(true);
   });
 
-  it("is either corrupt or decoded, and changes no prototype, whatever the tags hold", () => {
+  test("is either corrupt or decoded, and changes no prototype, whatever the tags hold", () => {
     const before = snapshotOfPrototypes();
     const field = fc.constantFrom(
       "value",
@@ -107,7 +107,7 @@ describe("text that was never encoded", () => {
     expect(snapshotOfPrototypes()).toEqual(before);
   });
 
-  it("cannot give an error another prototype", () => {
+  test("cannot give an error another prototype", () => {
     const error = decodeValue(
       '{"$perdure":"Error","name":"Error","message":"","properties":{"__proto__":{"polluted":true}}}',
     ) as Error;
@@ -115,7 +115,7 @@ describe("text that was never encoded", () => {
     expect("polluted" in error).toBe(false);
   });
 
-  it("takes no memory for the length that it claims", () => {
+  test("takes no memory for the length that it claims", () => {
     const hole = '{"$perdure":"array","length":30000000,"value":{"0":1}}';
     const arrays = decodeValue(`[${Array(1000).fill(hole).join(",")}]`) as unknown[][];
     expect(arrays[999]?.length).toBe(30_000_000);
@@ -123,7 +123,7 @@ describe("text that was never encoded", () => {
 });
 
 describe("text that was changed where people may change it", () => {
-  it("is decoded whatever the order of keys and the white space", () => {
+  test("is decoded whatever the order of keys and the white space", () => {
     expect(decodeValue('{ "a": { "value": "1970-01-01T00:00:00.000Z", "$perdure": "Date" } }')).toEqual({
       a: new Date(0),
     });

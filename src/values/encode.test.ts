@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { InvalidInputError } from "../errors.ts";
 import { decodeValue, encodeValue } from "./index.ts";
 
@@ -33,7 +33,7 @@ function nested(levels: number): unknown {
 }
 
 describe("plain JSON", () => {
-  it("is stored as exactly JSON.stringify's text", () => {
+  test("is stored as exactly JSON.stringify's text", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         fc.pre(!JSON.stringify(value).includes("$perdure"));
@@ -46,7 +46,7 @@ describe("plain JSON", () => {
     );
   });
 
-  it("is written the same way beside values that aren't plain", () => {
+  test("is written the same way beside values that aren't plain", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         fc.pre(!JSON.stringify(value).includes("$perdure"));
@@ -56,7 +56,7 @@ describe("plain JSON", () => {
     );
   });
 
-  it("may hold the same object twice", () => {
+  test("may hold the same object twice", () => {
     const shared = { a: 1 };
     expect(encodeValue([shared, shared])).toBe('[{"a":1},{"a":1}]');
     expect(encodeValue([shared, shared, 1n])).toContain('{"a":1},{"a":1}');
@@ -68,7 +68,7 @@ describe("plain JSON", () => {
       Reflect.deleteProperty(BigInt.prototype, "toJSON");
     });
 
-    it("is stored as it is", () => {
+    test("is stored as it is", () => {
       for (const prototype of [Object.prototype, BigInt.prototype]) {
         Object.defineProperty(prototype, "toJSON", { value: () => "replaced", configurable: true });
       }
@@ -84,7 +84,7 @@ describe("what can't be stored is refused, by its path and kind", () => {
   const transferred = new Uint8Array(4);
   structuredClone(transferred.buffer, { transfer: [transferred.buffer] });
 
-  it.each([
+  test.each([
     ["a function", () => 1, "a function"],
     ["a class", Foo, "a function"],
     ["a symbol", Symbol("x"), "a symbol"],
@@ -122,7 +122,7 @@ describe("what can't be stored is refused, by its path and kind", () => {
     expect(refusalOf(value).message).toContain(`value is ${kind} and`);
   });
 
-  it("an accessor that throws, with what it threw", () => {
+  test("an accessor that throws, with what it threw", () => {
     const reason = new Error("not now");
     const refusal = refusalOf({
       a: {
@@ -135,7 +135,7 @@ describe("what can't be stored is refused, by its path and kind", () => {
     expect(refusal.message).toContain("value.a.b is unreadable");
   });
 
-  it.each([
+  test.each([
     ["a key that is no identifier", { "e-mail": { "": Foo } }, 'value["e-mail"][""]'],
     [
       "a key of a Map",
@@ -160,11 +160,11 @@ describe("what can't be stored is refused, by its path and kind", () => {
     expect(refusalOf(value).message.startsWith(`${path} is a function`)).toBe(true);
   });
 
-  it("a Promise, with a hint", () => {
+  test("a Promise, with a hint", () => {
     expect(refusalOf({ result: Promise.resolve() }).message).toContain("Was an await forgotten?");
   });
 
-  it("a cycle, with both of its ends", () => {
+  test("a cycle, with both of its ends", () => {
     const parent: Record<string, unknown> = { name: "p" };
     parent["children"] = [{ parent }];
     const refusal = refusalOf({ root: parent }, { label: "params" });
@@ -172,7 +172,7 @@ describe("what can't be stored is refused, by its path and kind", () => {
     expect(refusal.message).toContain("params.root.children[0].parent is a reference back to params.root and");
   });
 
-  it("a cycle through a Map or a cause", () => {
+  test("a cycle through a Map or a cause", () => {
     const map = new Map();
     map.set("self", map);
     const error = new Error("x");
@@ -181,13 +181,13 @@ describe("what can't be stored is refused, by its path and kind", () => {
     expect(refusalOf(error).code).toBe("value.cycle");
   });
 
-  it("more than 500 levels", () => {
+  test("more than 500 levels", () => {
     expect(decodeValue(encodeValue(nested(500)))).toStrictEqual(nested(500));
     expect(refusalOf(nested(501)).code).toBe("value.too_deep");
     expect(refusalOf(nested(100_000)).code).toBe("value.too_deep");
   });
 
-  it("so that whatever is accepted can be decoded, however tags deepen it", () => {
+  test("so that whatever is accepted can be decoded, however tags deepen it", () => {
     const wrappers: ((inner: unknown) => unknown)[] = [
       (inner) => [inner],
       (inner) => ({ $perdure: inner }),
@@ -211,7 +211,7 @@ describe("what can't be stored is refused, by its path and kind", () => {
 });
 
 describe("maxBytes", () => {
-  it("counts bytes of UTF-8", () => {
+  test("counts bytes of UTF-8", () => {
     expect(encodeValue("äöü", { maxBytes: 8 })).toBe('"äöü"');
     expect(refusalOf("€€€€€€€€", { maxBytes: 25 }).code).toBe("value.too_large");
     expect(refusalOf("äöü", { maxBytes: 7, label: "output" })).toMatchObject({
@@ -220,7 +220,7 @@ describe("maxBytes", () => {
     });
   });
 
-  it("agrees with TextEncoder for any text and limit", () => {
+  test("agrees with TextEncoder for any text and limit", () => {
     const anyCharacters = fc.array(fc.constantFrom("a", "ä", "€", "😀", "\0", "\ud800"), { maxLength: 20 });
     fc.assert(
       fc.property(anyCharacters, fc.nat({ max: 50 }), fc.boolean(), (characters, maxBytes, special) => {
@@ -233,7 +233,7 @@ describe("maxBytes", () => {
     );
   });
 
-  it("stops early where shared objects multiply", () => {
+  test("stops early where shared objects multiply", () => {
     let value: unknown = "x";
     for (let level = 0; level < 60; level += 1) value = [value, value];
     expect(refusalOf(value, { maxBytes: 100_000 }).code).toBe("value.too_large");

@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isPlainJson } from "./plain-json.ts";
 
 describe("isPlainJson", () => {
-  it("knows plain JSON, however much of it there is and however often it holds the same object", () => {
+  test("knows plain JSON, however much of it there is and however often it holds the same object", () => {
     const shared = { a: [1, "b", true, null] };
     expect(isPlainJson(Array(5000).fill(shared), 1e6)).toBe(true);
     expect(
@@ -13,7 +13,7 @@ describe("isPlainJson", () => {
     ).toBe(true);
   });
 
-  it.each([[undefined], [-0], [Number.NaN], [1n], [new Date(0)], [{ $perdure: 1 }], [Array(1)], [() => 1]])(
+  test.each([[undefined], [-0], [Number.NaN], [1n], [new Date(0)], [{ $perdure: 1 }], [Array(1)], [() => 1]])(
     "leaves %o to the writer",
     (value) => {
       expect(isPlainJson(value, 1e6)).toBe(false);

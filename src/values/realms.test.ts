@@ -1,10 +1,10 @@
 import { runInNewContext } from "node:vm";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { decodeValue, encodeValue } from "./index.ts";
 
 /** As under jest, whose tests run in a context of their own. */
 describe("a value of another realm", () => {
-  it.each([
+  test.each([
     ["a plain object", "({ a: { b: 1 } })", { a: { b: 1 } }],
     ["an array", "[1, [2]]", [1, [2]]],
     ["a Date", "new Date(5)", new Date(5)],
@@ -18,7 +18,7 @@ describe("a value of another realm", () => {
     expect(decodeValue(encodeValue(runInNewContext(code)))).toStrictEqual(expected);
   });
 
-  it("is stored: an error of a user's class, as the nearest built-in class", () => {
+  test("is stored: an error of a user's class, as the nearest built-in class", () => {
     const code =
       "class Late extends TypeError {}; Object.assign(new Late('x', { cause: new Error('y') }), { code: 1 })";
     const decoded = decodeValue(encodeValue(runInNewContext(code))) as TypeError;
@@ -27,7 +27,7 @@ describe("a value of another realm", () => {
     expect(decoded.cause).toStrictEqual(new Error("y"));
   });
 
-  it("is refused like any other", () => {
+  test("is refused like any other", () => {
     expect(() => encodeValue({ a: runInNewContext("new (class Foo {})()") })).toThrow("value.a is an instance of Foo");
     expect(() => encodeValue(runInNewContext("new (class Rows extends Array {})()"))).toThrow("an instance of Rows");
     expect(() => encodeValue(runInNewContext("Promise.resolve()"))).toThrow("an instance of Promise");

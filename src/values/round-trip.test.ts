@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { Client } from "pg";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { decodeValue, encodeValue } from "./index.ts";
 
 /** Any code units, so NUL and lone surrogates too. */
@@ -96,7 +96,7 @@ const { value: anyValue } = fc.letrec<{ value: unknown; entries: [string, unknow
 }));
 
 describe("a stored value comes back as it was", () => {
-  it("for any value, nested in any way", () => {
+  test("for any value, nested in any way", () => {
     fc.assert(
       fc.property(anyValue, (value) => {
         const text = encodeValue(value);
@@ -108,7 +108,7 @@ describe("a stored value comes back as it was", () => {
     );
   });
 
-  it("as text that SQLite's JSON functions accept", () => {
+  test("as text that SQLite's JSON functions accept", () => {
     using database = new DatabaseSync(":memory:");
     const isValid = database.prepare("select json_valid(?) as valid");
     fc.assert(
@@ -118,7 +118,7 @@ describe("a stored value comes back as it was", () => {
     );
   });
 
-  it("as text that PostgreSQL's json type accepts and keeps", async () => {
+  test("as text that PostgreSQL's json type accepts and keeps", async () => {
     const client = new Client(inject("postgres").url);
     await client.connect();
     try {
@@ -130,7 +130,7 @@ describe("a stored value comes back as it was", () => {
     }
   });
 
-  it("as well-formed text without NUL, which every database can hold", () => {
+  test("as well-formed text without NUL, which every database can hold", () => {
     fc.assert(
       fc.property(anyValue, (value) => {
         const text = encodeValue(value);
@@ -140,7 +140,7 @@ describe("a stored value comes back as it was", () => {
     );
   });
 
-  it.each([
+  test.each([
     ["undefined at the top", undefined, '{"$perdure":"undefined"}'],
     ["undefined in an object", { a: undefined }, '{"a":{"$perdure":"undefined"}}'],
     ["-0", -0, '{"$perdure":"number","value":"-0"}'],
@@ -160,7 +160,7 @@ describe("a stored value comes back as it was", () => {
     expect(decodeValue(text)).toStrictEqual(value);
   });
 
-  it("with `__proto__` as an own property and an untouched prototype", () => {
+  test("with `__proto__` as an own property and an untouched prototype", () => {
     const decoded = decodeValue(encodeValue(JSON.parse('{"__proto__":{"admin":true},"date":0}'))) as object;
     const special = decodeValue(encodeValue(objectFrom([["__proto__", new Date(0)]]))) as object;
     expect(Object.keys(decoded)).toEqual(["__proto__", "date"]);
@@ -168,31 +168,31 @@ describe("a stored value comes back as it was", () => {
     for (const object of [decoded, special]) expect(Object.getPrototypeOf(object)).toBe(Object.prototype);
   });
 
-  it("with only the bytes that a view shows", () => {
+  test("with only the bytes that a view shows", () => {
     const whole = new Uint8Array([0, 0, 1, 2, 3, 4, 0, 0]);
     expect(decodeValue(encodeValue(whole.subarray(2, 6)))).toEqual(new Uint8Array([1, 2, 3, 4]));
     const view = decodeValue(encodeValue(new DataView(whole.buffer, 2, 4))) as DataView;
     expect([view.byteOffset, view.byteLength, view.getUint8(0)]).toEqual([0, 4, 1]);
   });
 
-  it("with bytes that are longer than one chunk of base64", () => {
+  test("with bytes that are longer than one chunk of base64", () => {
     const bytes = new Uint8Array(100_001).map((_, index) => index * 7);
     expect(decodeValue(encodeValue(bytes))).toEqual(bytes);
   });
 
-  it("with a null prototype made plain", () => {
+  test("with a null prototype made plain", () => {
     const decoded = decodeValue(encodeValue(Object.assign(Object.create(null), { a: new Date(0) })));
     expect(decoded).toStrictEqual({ a: new Date(0) });
   });
 
-  it("with the elements of an array, not its named properties", () => {
+  test("with the elements of an array, not its named properties", () => {
     const array = Object.assign([1, 2, 3], { name: "n", 4294967295: "past the last index" });
     expect(decodeValue(encodeValue(array))).toStrictEqual([1, 2, 3]);
     Reflect.deleteProperty(array, 1);
     expect(Object.keys(decodeValue(encodeValue(array)) as object)).toEqual(["0", "2"]);
   });
 
-  it("with holes that take no memory and no time", () => {
+  test("with holes that take no memory and no time", () => {
     const array: unknown[] = [];
     array[4_000_000_000] = "last";
     const decoded = decodeValue(encodeValue(array)) as unknown[];
@@ -202,7 +202,7 @@ describe("a stored value comes back as it was", () => {
 });
 
 describe("a stored error comes back", () => {
-  it("as its built-in class, with message, stack, cause and own properties where they were", () => {
+  test("as its built-in class, with message, stack, cause and own properties where they were", () => {
     const error = Object.assign(new TypeError("no", { cause: new RangeError("why") }), { code: "E1", at: new Date(0) });
     const decoded = decodeValue(encodeValue(error)) as TypeError & { cause: RangeError };
     expect(decoded).toBeInstanceOf(TypeError);
@@ -212,7 +212,7 @@ describe("a stored error comes back", () => {
     expect(decoded).toMatchObject({ name: "TypeError", message: "no", code: "E1", at: new Date(0) });
   });
 
-  it("as the nearest built-in class when it is of a user's own class", () => {
+  test("as the nearest built-in class when it is of a user's own class", () => {
     class PaymentError extends RangeError {
       override name = "PaymentError";
       readonly amount = 5;
@@ -223,7 +223,7 @@ describe("a stored error comes back", () => {
     expect(Object.keys(decoded as object)).toEqual(["name", "amount"]);
   });
 
-  it("with a name that its class's prototype gave it", () => {
+  test("with a name that its class's prototype gave it", () => {
     class QuietError extends Error {}
     Object.defineProperty(QuietError.prototype, "name", { value: "QuietError" });
     const decoded = decodeValue(encodeValue(new QuietError("x"))) as Error;
@@ -231,38 +231,38 @@ describe("a stored error comes back", () => {
     expect(Object.keys(decoded)).toEqual([]);
   });
 
-  it("with the errors of an AggregateError", () => {
+  test("with the errors of an AggregateError", () => {
     const aggregate = decodeValue(encodeValue(new AggregateError([new TypeError("a"), "b"], "all"))) as AggregateError;
     expect(aggregate).toBeInstanceOf(AggregateError);
     expect(aggregate.errors).toEqual([new TypeError("a"), "b"]);
   });
 
-  it.runIf("SuppressedError" in globalThis)("with the errors of a SuppressedError", () => {
+  test.runIf("SuppressedError" in globalThis)("with the errors of a SuppressedError", () => {
     const suppressed = decodeValue(encodeValue(new SuppressedError("first", "second", "m"))) as SuppressedError;
     expect(suppressed).toBeInstanceOf(SuppressedError);
     expect([suppressed.error, suppressed.suppressed, suppressed.message]).toEqual(["first", "second", "m"]);
   });
 
-  it("as a DOMException, such as an aborted signal's reason", () => {
+  test("as a DOMException, such as an aborted signal's reason", () => {
     const reason: unknown = AbortSignal.abort().reason;
     const decoded = decodeValue(encodeValue(reason));
     expect(decoded).toBeInstanceOf(DOMException);
     expect(decoded).toMatchObject({ name: "AbortError", message: (reason as Error).message, code: 20 });
   });
 
-  it("with a message that isn't text", () => {
+  test("with a message that isn't text", () => {
     const error = new Error("x");
     Object.defineProperty(error, "message", { value: 5 });
     expect((decodeValue(encodeValue(error)) as { message: unknown }).message).toBe(5);
   });
 
-  it("with each property stored once", () => {
+  test("with each property stored once", () => {
     const text = encodeValue(Object.assign(new Error("x"), { errors: [1], cause: 2 }));
     expect(text.match(/"(errors|cause)"/g)).toEqual(['"errors"', '"cause"']);
     expect(Object.keys(decodeValue(text) as object)).toEqual(["errors", "cause"]);
   });
 
-  it("without the stack of the decoder when it had none", () => {
+  test("without the stack of the decoder when it had none", () => {
     const error = new Error("x");
     Reflect.deleteProperty(error, "stack");
     expect((decodeValue(encodeValue(error)) as Error).stack).toBeUndefined();

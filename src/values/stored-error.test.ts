@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { AttemptAbortedError, NonRetryableError } from "../errors.ts";
 import { decodeValue, describeError, encodeError, MAX_ERROR_BYTES } from "./index.ts";
 
@@ -17,11 +17,11 @@ function chainOfCauses(length: number): Error {
 }
 
 describe("encodeError", () => {
-  it.each([["text"], [42], [undefined], [null], [10n], [{ code: "E1" }]])("keeps %s as it was thrown", (thrown) => {
+  test.each([["text"], [42], [undefined], [null], [10n], [{ code: "E1" }]])("keeps %s as it was thrown", (thrown) => {
     expect(stored(thrown)).toStrictEqual(thrown);
   });
 
-  it("keeps an ordinary error whole", () => {
+  test("keeps an ordinary error whole", () => {
     const error = Object.assign(new TypeError("no", { cause: new Error("why") }), {
       code: "E1",
       retryAfter: new Date(5),
@@ -30,7 +30,7 @@ describe("encodeError", () => {
     expect((stored(error) as Error).stack).toBe(error.stack);
   });
 
-  it("describes what can't be stored and keeps the rest", () => {
+  test("describes what can't be stored and keeps the rest", () => {
     const error = Object.assign(new Error("lost"), {
       code: "ECONNRESET",
       socket: new Socket(),
@@ -55,7 +55,7 @@ describe("encodeError", () => {
     });
   });
 
-  it("describes each place of the same unsupported object, and a proxy that can't be listed", () => {
+  test("describes each place of the same unsupported object, and a proxy that can't be listed", () => {
     const socket = new Socket();
     const unlisted = new Proxy(
       {},
@@ -73,13 +73,13 @@ describe("encodeError", () => {
     });
   });
 
-  it("gives up early where shared objects multiply", () => {
+  test("gives up early where shared objects multiply", () => {
     let detail: unknown = "x";
     for (let level = 0; level < 18; level += 1) detail = Array(10).fill(detail);
     expect(stored(Object.assign(new Error("lost"), { detail, code: 1 }))).toMatchObject({ message: "lost", code: 1 });
   });
 
-  it("ends cyclic causes", () => {
+  test("ends cyclic causes", () => {
     const first = new Error("first");
     const second = new Error("second", { cause: first });
     first.cause = second;
@@ -87,7 +87,7 @@ describe("encodeError", () => {
     expect((stored(first) as { cause: Error }).cause.cause).toBe("[a reference back to error: not stored]");
   });
 
-  it("ends long chains of causes", () => {
+  test("ends long chains of causes", () => {
     const shortStacks = chainOfCauses(1000);
     for (let error = shortStacks; error; error = error.cause as Error) error.stack = "";
     let depth = 0;
@@ -96,7 +96,7 @@ describe("encodeError", () => {
     expect(bytesOf(encodeError(chainOfCauses(1000)))).toBeLessThanOrEqual(MAX_ERROR_BYTES);
   });
 
-  it("cuts what is too large, and keeps the class, the short properties and the first causes", () => {
+  test("cuts what is too large, and keeps the class, the short properties and the first causes", () => {
     const error = Object.assign(new RangeError("m".repeat(1e6), { cause: new TypeError("why") }), {
       name: "QuotaError",
       code: "E1",
@@ -113,7 +113,7 @@ describe("encodeError", () => {
     expect("body" in decoded).toBe(false);
   });
 
-  it("keeps three causes of what is too large", () => {
+  test("keeps three causes of what is too large", () => {
     const error = chainOfCauses(10);
     error.message = "m".repeat(1e6);
     const messages: string[] = [];
@@ -121,19 +121,19 @@ describe("encodeError", () => {
     expect(messages.slice(1)).toEqual(["level 8", "level 7", "level 6"]);
   });
 
-  it("keeps an error of which every character must be escaped", () => {
+  test("keeps an error of which every character must be escaped", () => {
     const error = new TypeError("\0".repeat(1e5), { cause: new Error("\0".repeat(1e5)) });
     error.stack = "\0".repeat(1e5);
     expect(stored(error)).toBeInstanceOf(TypeError);
   });
 
-  it.each(["", "x"])("cuts a long text, not in the middle of a character, after %j", (start) => {
+  test.each(["", "x"])("cuts a long text, not in the middle of a character, after %j", (start) => {
     const text = stored(start + "😀".repeat(50_000)) as string;
     expect(text.isWellFormed()).toBe(true);
     expect(text.endsWith("😀…")).toBe(true);
   });
 
-  it("makes an error of an instance that isn't one", () => {
+  test("makes an error of an instance that isn't one", () => {
     class Rejection {
       readonly message = "declined";
       readonly name = "Rejection";
@@ -146,7 +146,7 @@ describe("encodeError", () => {
     expect(stored(() => 1)).toMatchObject({ message: "a function" });
   });
 
-  it("survives what can't even be looked at", () => {
+  test("survives what can't even be looked at", () => {
     const revoked = Proxy.revocable(new Error("x"), {});
     revoked.revoke();
     expect(stored(revoked.proxy)).toBe("[an error that can't be read: not stored]");
@@ -154,7 +154,7 @@ describe("encodeError", () => {
     expect(stored({ inner: revoked.proxy })).toEqual({ inner: "[unreadable: not stored]" });
   });
 
-  it("never throws, and always gives text of limited size that can be decoded", () => {
+  test("never throws, and always gives text of limited size that can be decoded", () => {
     const throwing = new Proxy(new Error("x"), {
       get: () => {
         throw new Error("no");
@@ -197,7 +197,7 @@ describe("encodeError", () => {
 });
 
 describe("describeError", () => {
-  it.each<[string, unknown, { name: string; message: string; code?: string }]>([
+  test.each<[string, unknown, { name: string; message: string; code?: string }]>([
     ["an error", new TypeError("no"), { name: "TypeError", message: "no" }],
     ["something like an error", { message: "no", code: 1 }, { name: "Error", message: "no" }],
     ["a text", "no", { name: "Error", message: "no" }],

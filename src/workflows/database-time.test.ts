@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ControlledClock } from "../testing/controlled-clock.ts";
 import { DatabaseTime } from "./database-time.ts";
 
@@ -12,7 +12,7 @@ describe("the database's time", () => {
     return new DatabaseTime(clock, at, askedAt);
   }
 
-  it("lies between what an answer says, and that plus the time it took", () => {
+  test("lies between what an answer says, and that plus the time it took", () => {
     const clock = new ControlledClock();
     const time = answered(clock, 1500, BEGIN);
     expect([time.now(), time.latest()]).toEqual([BEGIN, BEGIN + 1500]);
@@ -21,7 +21,7 @@ describe("the database's time", () => {
     expect(time.after(6000)).toBe(BEGIN + 7600);
   });
 
-  it("is known the better, the quicker an answer comes", () => {
+  test("is known the better, the quicker an answer comes", () => {
     const clock = new ControlledClock();
     const time = answered(clock, 1500, BEGIN);
     clock.advance(100);
@@ -35,7 +35,7 @@ describe("the database's time", () => {
     expect([time.now(), time.latest()]).toEqual([BEGIN + 6900, BEGIN + 6900]);
   });
 
-  it("gives waits that begin later no earlier deadlines, though it is known better by then", () => {
+  test("gives waits that begin later no earlier deadlines, though it is known better by then", () => {
     const clock = new ControlledClock();
     const time = answered(clock, 1500, BEGIN);
     const first = time.after(1000);
@@ -43,7 +43,7 @@ describe("the database's time", () => {
     expect(time.after(1000)).toBe(first);
   });
 
-  it("is what the newest answer says, if that can't be true otherwise", () => {
+  test("is what the newest answer says, if that can't be true otherwise", () => {
     const clock = new ControlledClock();
     const time = answered(clock, 10, BEGIN);
     expect(time.latest()).toBe(BEGIN + 10);
@@ -53,7 +53,7 @@ describe("the database's time", () => {
     expect([time.now(), time.latest()]).toEqual([BEGIN + 3_600_000, BEGIN + 3_600_000]);
   });
 
-  it("is at once over for what takes no time", () => {
+  test("is at once over for what takes no time", () => {
     const clock = new ControlledClock();
     const time = answered(clock, 1500, BEGIN);
     expect(time.after(0)).toBe(time.now());

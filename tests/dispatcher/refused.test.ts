@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { createDurableHooksDispatcher } from "../../src/dispatchers/node.ts";
 import { createDurableHooksProcessor, defineFragment, instantiate } from "../../src/index.ts";
 import { sqlite } from "../../src/store/sqlite/index.ts";
@@ -16,7 +16,7 @@ const fragment = instantiate(greeting).withOptions({ databaseAdapter }).build();
 const processor = createDurableHooksProcessor(fragment);
 
 describe("a dispatcher that is refused", () => {
-  it.each<[string, unknown, string]>([
+  test.each<[string, unknown, string]>([
     ["nothing", undefined, "it takes processor, pollIntervalMs, concurrency"],
     ["no processor", {}, "must not be null"],
     ["a processor that is null", { processor: null }, "must be made by createDurableHooksProcessor"],
@@ -39,7 +39,7 @@ describe("a dispatcher that is refused", () => {
     );
   });
 
-  it.each<[unknown, string]>([
+  test.each<[unknown, string]>([
     [{ deadlineMs: -1 }, "deadlineMs must be a whole number from 0 to 86400000"],
     [{ deadlineMs: "5" }, "deadlineMs must be a whole number"],
     [{ deadlineMs: null }, "deadlineMs must be a whole number"],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { waitUntil } from "../support/wait-until.ts";
 import { useWorkerd } from "./support/use-workerd.ts";
 
@@ -10,7 +10,7 @@ describe("objects of a workerd that ends and is started anew on the same storage
       return state["status"] === "complete" && state;
     });
 
-  it("go on with what sleeps, and run no committed step again", async () => {
+  test("go on with what sleeps, and run no committed step again", async () => {
     await workerd.ask("/create/order/sleeper?nap=9000");
     await waitUntil("it sleeps, with its first step stored", async () => {
       const state = await workerd.ask("/show/order/sleeper");
@@ -23,7 +23,7 @@ describe("objects of a workerd that ends and is started anew on the same storage
     expect(second).toBe(first);
   });
 
-  it("go on with what ran, as another attempt", async () => {
+  test("go on with what ran, as another attempt", async () => {
     await workerd.ask("/create/hang/runner");
     await waitUntil("it runs", async () => (await workerd.ask("/show/hang/runner"))["status"] === "running");
     await workerd.restart();
@@ -31,7 +31,7 @@ describe("objects of a workerd that ends and is started anew on the same storage
     expect((await ended("hang", "runner"))["output"]).toBe(2);
   });
 
-  it("go on by themselves: nobody need ask for them", async () => {
+  test("go on by themselves: nobody need ask for them", async () => {
     await workerd.ask("/create/order/alone?nap=6000");
     await waitUntil("it sleeps", async () => (await workerd.ask("/show/order/alone"))["status"] === "waiting");
     await workerd.restart();

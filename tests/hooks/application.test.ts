@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defineHook, type Logger, perdure } from "../../src/index.ts";
 import type { DatabaseAdapter } from "../../src/store/store.ts";
 import { ENGINES, type TestStore } from "../support/engines.ts";
@@ -8,16 +8,16 @@ import { eventually } from "./support/use-hooks.ts";
 
 describe.each(ENGINES)("perdure() on $name", (engine) => {
   /** Where it is, in an empty database: a path, a URL, or what was opened already. Disposing finds what was left open. */
-  async function withDatabase(body: (database: string | DatabaseAdapter, test: TestStore) => Promise<void>) {
-    const test = await engine.createEmpty({ logger: new LogBook() });
+  async function withDatabase(body: (database: string | DatabaseAdapter, fixture: TestStore) => Promise<void>) {
+    const fixture = await engine.createEmpty({ logger: new LogBook() });
     try {
-      await body(test.toOpen(), test);
+      await body(fixture.toOpen(), fixture);
     } finally {
-      await test.dispose();
+      await fixture.dispose();
     }
   }
 
-  it("opens the database, migrates it, and runs what is triggered", async () => {
+  test("opens the database, migrates it, and runs what is triggered", async () => {
     await withDatabase(async (database) => {
       const sendMail = recordCalls<{ to: string }>();
       await using app = await perdure({ database, hooks: { sendMail: sendMail.definition } });
@@ -31,15 +31,15 @@ describe.each(ENGINES)("perdure() on $name", (engine) => {
     });
   });
 
-  it("only triggers where it has no worker, and another process runs it", async () => {
-    await withDatabase(async (database, test) => {
+  test("only triggers where it has no worker, and another process runs it", async () => {
+    await withDatabase(async (database, fixture) => {
       const greet = recordCalls<string>();
       await using web = await perdure({ database, hooks: { greet: greet.definition }, worker: false });
       const { id } = await web.hooks.greet.trigger("ada");
       web.wake();
       expect(await web.durableHooks.get(id)).toMatchObject({ status: "pending", attempts: 0 });
       await using worker = await perdure({
-        database: test.reopen(),
+        database: fixture.reopen(),
         hooks: { greet: greet.definition },
         worker: { concurrency: 2, pollIntervalMs: 50 },
       });
@@ -51,7 +51,7 @@ describe.each(ENGINES)("perdure() on $name", (engine) => {
     });
   });
 
-  it("runs as many hooks at a time as its worker has places", async () => {
+  test("runs as many hooks at a time as its worker has places", async () => {
     await withDatabase(async (database) => {
       let running = 0;
       let most = 0;
@@ -68,7 +68,7 @@ describe.each(ENGINES)("perdure() on $name", (engine) => {
     });
   });
 
-  it("takes many triggers at once, and runs each once", async () => {
+  test("takes many triggers at once, and runs each once", async () => {
     await withDatabase(async (database) => {
       const greet = recordCalls<number>();
       await using app = await perdure({ database, hooks: { greet: greet.definition } });
@@ -81,7 +81,7 @@ describe.each(ENGINES)("perdure() on $name", (engine) => {
     });
   });
 
-  it("waits for what runs when it stops, however often it is told to", async () => {
+  test("waits for what runs when it stops, however often it is told to", async () => {
     await withDatabase(async (database) => {
       const gate = new Gate();
       const greet = recordCalls<string>(() => gate.opened);
@@ -96,10 +96,10 @@ describe.each(ENGINES)("perdure() on $name", (engine) => {
     });
   });
 
-  it("closes what it opened, and leaves open what it was given", async () => {
-    await withDatabase(async (database, test) => {
+  test("closes what it opened, and leaves open what it was given", async () => {
+    await withDatabase(async (database, fixture) => {
       const greet = recordCalls<string>();
-      const adapter = test.reopen();
+      const adapter = fixture.reopen();
       const given = await perdure({ database: adapter, hooks: { greet: greet.definition }, worker: false });
       const opened = await perdure({ database, hooks: { greet: greet.definition }, worker: false });
       await given.stop();
@@ -112,12 +112,12 @@ describe.each(ENGINES)("perdure() on $name", (engine) => {
     });
   });
 
-  it("keeps applications with different namespaces apart", async () => {
-    await withDatabase(async (database, test) => {
+  test("keeps applications with different namespaces apart", async () => {
+    await withDatabase(async (database, fixture) => {
       const [ours, theirs] = [recordCalls<string>(), recordCalls<string>()];
       await using us = await perdure({ database, hooks: { greet: ours.definition }, namespace: "us" });
       await using them = await perdure({
-        database: test.reopen(),
+        database: fixture.reopen(),
         hooks: { greet: theirs.definition },
         namespace: "them",
       });
@@ -127,7 +127,7 @@ describe.each(ENGINES)("perdure() on $name", (engine) => {
     });
   });
 
-  it("takes the options of durable hooks", async () => {
+  test("takes the options of durable hooks", async () => {
     await withDatabase(async (database) => {
       const greet = recordCalls<string>();
       await using app = await perdure({ database, hooks: { greet: greet.definition }, keepCompleted: "1 hour" });
@@ -137,7 +137,7 @@ describe.each(ENGINES)("perdure() on $name", (engine) => {
     });
   });
 
-  it("needs no hooks", async () => {
+  test("needs no hooks", async () => {
     await withDatabase(async (database) => {
       await using app = await perdure({ database });
 
@@ -146,8 +146,8 @@ describe.each(ENGINES)("perdure() on $name", (engine) => {
     });
   });
 
-  it("logs attempts that fail, unless it has an onError", async () => {
-    await withDatabase(async (database, test) => {
+  test("logs attempts that fail, unless it has an onError", async () => {
+    await withDatabase(async (database, fixture) => {
       const logs = new LogBook();
       const logger: Logger = logs;
       const greet = defineHook({ retries: { limit: 0 } }, (_: string) => {
@@ -166,7 +166,7 @@ describe.each(ENGINES)("perdure() on $name", (engine) => {
       });
       const errors: unknown[] = [];
       await using quiet = await perdure({
-        database: test.reopen(),
+        database: fixture.reopen(),
         hooks: { greet },
         namespace: "quiet",
         worker: { onError: (error) => errors.push(error) },
@@ -176,7 +176,7 @@ describe.each(ENGINES)("perdure() on $name", (engine) => {
     });
   });
 
-  it("leaves no database open when it can't start", async () => {
+  test("leaves no database open when it can't start", async () => {
     await withDatabase(async (database) => {
       const greet = recordCalls<string>();
       const start = () => perdure({ database, hooks: { greet: greet.definition }, worker: { concurrency: 0 } });

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import {
   createDurableHooksProcessor,
   type DurableHooksOptions,
@@ -41,7 +41,7 @@ function expectRefusal(error: unknown, code: string, message: string): void {
 
 describe("a definition that is refused", () => {
   const handler = () => {};
-  it.each<[string, () => unknown, string, string]>([
+  test.each<[string, () => unknown, string, string]>([
     ["a hook without a handler", () => defineHook({} as Anything), "hook.invalid", "options and a handler"],
     ["a hook from nothing", () => defineHook(undefined as Anything), "hook.invalid", "options and a handler"],
     ["a hook with a text", () => defineHook("greet" as Anything, handler), "hook.invalid", "options and a handler"],
@@ -150,7 +150,7 @@ describe("a definition that is refused", () => {
     expectRefusal(refusal(call), code, message);
   });
 
-  it.each<[string, unknown, string, string]>([
+  test.each<[string, unknown, string, string]>([
     ["null", null, "hook.invalid", "{ name: defineHook(…) }"],
     ["an array", [defineHook(handler)], "hook.invalid", "The hooks must be an object"],
     ["a plain function", { greet: handler }, "hook.invalid", 'The hook "greet" must be made by defineHook'],
@@ -199,7 +199,7 @@ const SETTINGS: [string, DurableHooksOptions, string, string][] = [
 ];
 
 describe("options of durable hooks that are refused", () => {
-  it.each(SETTINGS)("say what is accepted: %s", (_, durableHooks, code, message) => {
+  test.each(SETTINGS)("say what is accepted: %s", (_, durableHooks, code, message) => {
     const instance = instantiate(greeting).withOptions({ databaseAdapter, durableHooks });
 
     expectRefusal(
@@ -209,7 +209,7 @@ describe("options of durable hooks that are refused", () => {
     );
   });
 
-  it("must be an object", () => {
+  test("must be an object", () => {
     for (const durableHooks of [null, 5, "x", []] as Anything[]) {
       const instance = instantiate(greeting).withOptions({ databaseAdapter, durableHooks });
       expectRefusal(
@@ -222,7 +222,7 @@ describe("options of durable hooks that are refused", () => {
 });
 
 describe("calls that are refused", () => {
-  it.each([undefined, null, 5, {}, [greeting]])("migrate(%j) says what is accepted", async (fragments) => {
+  test.each([undefined, null, 5, {}, [greeting]])("migrate(%j) says what is accepted", async (fragments) => {
     await expect(migrate(fragments as Anything)).rejects.toMatchObject({
       name: "InvalidInputError",
       code: "fragment.invalid",
@@ -230,7 +230,7 @@ describe("calls that are refused", () => {
     });
   });
 
-  it.each([undefined, null, 5, {}])("unitOfWork(%j) says what is accepted", async (body) => {
+  test.each([undefined, null, 5, {}])("unitOfWork(%j) says what is accepted", async (body) => {
     await expect(fragment.unitOfWork(body as Anything)).rejects.toMatchObject({
       name: "InvalidInputError",
       code: "unit_of_work.invalid",
@@ -238,7 +238,7 @@ describe("calls that are refused", () => {
     });
   });
 
-  it.each<
+  test.each<
     [string, (uow: Parameters<Parameters<typeof fragment.unitOfWork>[0]>[0]) => Promise<unknown>, string, string]
   >([
     ["a text for a template", (uow) => uow.sql("select 1" as Anything), "sql.invalid", "uow.query(text, parameters)"],
@@ -274,7 +274,7 @@ describe("perdure() that is refused", () => {
   const hooks = { greet: defineHook((name: string) => name) };
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it.each<[string, unknown, string, string]>([
+  test.each<[string, unknown, string, string]>([
     ["nothing", undefined, "options.invalid", "it takes database, "],
     ["a path", database, "options.invalid", "perdure takes its options as an object"],
     ["no database", {}, "options.invalid", "database must be a path, a postgres:// URL, or made by sqlite(...)"],
@@ -321,7 +321,7 @@ describe("perdure() that is refused", () => {
     expect(existsSync(database)).toBe(false);
   });
 
-  it("says which file can't be opened", async () => {
+  test("says which file can't be opened", async () => {
     const missing = join(directory, "no such folder", "app.db");
     await expect(perdure({ database: missing })).rejects.toMatchObject({
       name: "StoreError",
@@ -330,7 +330,7 @@ describe("perdure() that is refused", () => {
     });
   });
 
-  it("can be stopped after a deadline that is none was refused", async () => {
+  test("can be stopped after a deadline that is none was refused", async () => {
     const app = await perdure({ database: sqlite(":memory:"), hooks });
     await expect(app.stop({ deadlineMs: -1 })).rejects.toMatchObject({ code: "options.invalid" });
     await app.stop();

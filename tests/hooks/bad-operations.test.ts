@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { DurableHooks } from "../../src/hooks/durable-hooks.ts";
 import { ENGINES } from "../support/engines.ts";
 import { recordCalls } from "./support/handlers.ts";
@@ -56,11 +56,11 @@ const CALLS: [string, Call, string, string][] = [
 ];
 
 describe.each(ENGINES)("what operators get wrong, on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
-  it.each(CALLS)("rejects and changes nothing: %s", async (_, call, code, message) => {
+  test.each(CALLS)("rejects and changes nothing: %s", async (_, call, code, message) => {
     const greet = recordCalls<string>(() => Promise.reject("no"), { retries: { limit: 0 } });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     for (const id of ["a", "b"]) await process.hooks.greet.trigger(id, { id });
     await process.drain();
     await process.hooks.greet.trigger("waits", { key: "k" });

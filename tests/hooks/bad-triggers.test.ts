@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defineHook } from "../../src/hooks/define-hook.ts";
 import type { TriggerOptions } from "../../src/hooks/trigger.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -103,11 +103,11 @@ const PAYLOADS: [string, unknown, string, string][] = [
 ];
 
 describe.each(ENGINES)("bad triggers on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   /** Triggers in a unit of work and by itself: each must throw, and nothing may be stored. */
   async function refuse(payload: unknown, options: unknown) {
-    const process = test.process({ greet: recordCalls<unknown>().definition });
+    const process = fixture.process({ greet: recordCalls<unknown>().definition });
     let thrown: unknown;
     const work = process.unitOfWork(async (uow) => {
       uow.triggerHook("greet", "good");
@@ -124,7 +124,7 @@ describe.each(ENGINES)("bad triggers on $name", (engine) => {
     return thrown;
   }
 
-  it.each(OPTIONS)("with %s are refused, and nothing is stored", async (_, options, code, message) => {
+  test.each(OPTIONS)("with %s are refused, and nothing is stored", async (_, options, code, message) => {
     expect(await refuse("ada", options)).toMatchObject({
       name: "InvalidInputError",
       code,
@@ -132,7 +132,7 @@ describe.each(ENGINES)("bad triggers on $name", (engine) => {
     });
   });
 
-  it.each(PAYLOADS)("with %s are refused, and nothing is stored", async (_, payload, code, message) => {
+  test.each(PAYLOADS)("with %s are refused, and nothing is stored", async (_, payload, code, message) => {
     expect(await refuse(payload, {})).toMatchObject({
       name: "InvalidInputError",
       code,
@@ -140,10 +140,10 @@ describe.each(ENGINES)("bad triggers on $name", (engine) => {
     });
   });
 
-  it.each(["constructor", "__proto__", "toString", "", "greet ", 5, null, undefined, {}])(
+  test.each(["constructor", "__proto__", "toString", "", "greet ", 5, null, undefined, {}])(
     "of a hook called %j, which isn't there, are refused",
     async (name) => {
-      const process = test.process({ greet: recordCalls<string>().definition });
+      const process = fixture.process({ greet: recordCalls<string>().definition });
       const work = process.unitOfWork(async (uow) => uow.triggerHook(name as "greet", "ada"));
 
       await expect(work).rejects.toMatchObject({ name: "NotFoundError", code: "hook.unknown" });
@@ -151,9 +151,9 @@ describe.each(ENGINES)("bad triggers on $name", (engine) => {
     },
   );
 
-  it("may have payloads up to the limit, counted in bytes of what is stored", async () => {
+  test("may have payloads up to the limit, counted in bytes of what is stored", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     await process.hooks.greet.trigger("x".repeat(MEBIBYTE - 2));
     await process.hooks.greet.trigger("é".repeat(MEBIBYTE / 2 - 1));
     await expect(process.hooks.greet.trigger("é".repeat(MEBIBYTE / 2))).rejects.toMatchObject({
@@ -165,12 +165,12 @@ describe.each(ENGINES)("bad triggers on $name", (engine) => {
     expect(greet.payloads.map((payload) => payload.length)).toEqual([MEBIBYTE - 2, MEBIBYTE / 2 - 1]);
   });
 
-  it.each([
+  test.each([
     ["lower", 10, "12345678", "123456789"],
     ["higher", 3 * MEBIBYTE, "x".repeat(3 * MEBIBYTE - 2), "x".repeat(3 * MEBIBYTE - 1)],
   ])("have the limit that maxPayloadBytes sets: %s", async (_, maxPayloadBytes, accepted, refused) => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition }, { durableHooks: { maxPayloadBytes } });
+    const process = fixture.process({ greet: greet.definition }, { durableHooks: { maxPayloadBytes } });
     await process.hooks.greet.trigger(accepted);
     await expect(process.hooks.greet.trigger(refused)).rejects.toMatchObject({ code: "value.too_large" });
     await process.drain();
@@ -178,9 +178,9 @@ describe.each(ENGINES)("bad triggers on $name", (engine) => {
     expect(greet.payloads).toEqual([accepted]);
   });
 
-  it("may have ids and keys with everything that isn't refused", async () => {
+  test("may have ids and keys with everything that isn't refused", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const text = `${"😀".repeat(60)} '";--$1?%_\\ ${"é".repeat(100)}`;
     expect(text.length).toBeLessThan(256);
     const { id } = await process.hooks.greet.trigger("ada", { id: text });
@@ -192,8 +192,8 @@ describe.each(ENGINES)("bad triggers on $name", (engine) => {
     expect(greet.calls.map(({ hook }) => hook.hookId).sort()).toEqual([id, keyed.id].sort());
   });
 
-  it("have an id or a key, not both", async () => {
-    const process = test.process({ greet: recordCalls<string>().definition });
+  test("have an id or a key, not both", async () => {
+    const process = fixture.process({ greet: recordCalls<string>().definition });
     const trigger = process.hooks.greet.trigger("ada", { id: "one", key: "many" });
     await expect(trigger).rejects.toMatchObject({
       code: "trigger.invalid",
@@ -202,9 +202,9 @@ describe.each(ENGINES)("bad triggers on $name", (engine) => {
     expect((await process.durableHooks.list()).hooks).toEqual([]);
   });
 
-  it("are refused where the context of a trace can't be stored", async () => {
+  test("are refused where the context of a trace can't be stored", async () => {
     const captureTraceContext = () => ({ traceparent: (() => {}) as unknown as string });
-    const process = test.process(
+    const process = fixture.process(
       { greet: recordCalls<string>().definition },
       { durableHooks: { captureTraceContext } },
     );
@@ -216,21 +216,21 @@ describe.each(ENGINES)("bad triggers on $name", (engine) => {
     expect((await process.durableHooks.list()).hooks).toEqual([]);
   });
 
-  it("are refused when a schema throws, with its own error", async () => {
+  test("are refused when a schema throws, with its own error", async () => {
     const broken = new Error("the schema is broken");
     const schema = schemaOf(() => {
       throw broken;
     });
-    const process = test.process({ greet: defineHook({ input: schema }, () => {}) });
+    const process = fixture.process({ greet: defineHook({ input: schema }, () => {}) });
 
     await expect(process.unitOfWork(async (uow) => uow.triggerHook("greet", "ada"))).rejects.toBe(broken);
     await expect(process.hooks.greet.trigger("ada")).rejects.toBe(broken);
     expect((await process.durableHooks.list()).hooks).toEqual([]);
   });
 
-  it("have their options checked at once, also where the schema is asynchronous", async () => {
+  test("have their options checked at once, also where the schema is asynchronous", async () => {
     const schema = schemaOf(async (value) => ({ value: value as string }));
-    const process = test.process({ greet: defineHook({ input: schema }, (_: string) => {}) });
+    const process = fixture.process({ greet: defineHook({ input: schema }, (_: string) => {}) });
 
     await process.unitOfWork(async (uow) => {
       const trigger = (options: unknown) => () => uow.triggerHook("greet", "ada", options as TriggerOptions);

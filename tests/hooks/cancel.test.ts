@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { Gate, recordCalls } from "./support/handlers.ts";
 import { eventually, useHooks } from "./support/use-hooks.ts";
@@ -6,11 +6,11 @@ import { eventually, useHooks } from "./support/use-hooks.ts";
 const SECOND = 1000;
 
 describe.each([...ENGINES, ENCRYPTED_SQLITE])("cancel on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
-  it("takes an id too, and leaves other hooks alone", async () => {
+  test("takes an id too, and leaves other hooks alone", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("ada");
     await process.hooks.greet.trigger("bob");
 
@@ -20,10 +20,10 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("cancel on $name", (engine) => {
     expect(greet.payloads).toEqual(["bob"]);
   });
 
-  it("says of a running hook that it goes on", async () => {
+  test("says of a running hook that it goes on", async () => {
     const gate = new Gate();
     const greet = recordCalls<string>(() => gate.opened);
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("ada");
     const drained = process.drain();
     await eventually(() => expect(greet.calls).toHaveLength(1));
@@ -34,21 +34,21 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("cancel on $name", (engine) => {
     expect(await process.statusOf(id)).toBeNull();
   });
 
-  it("calls off a hook that waits for a retry", async () => {
+  test("calls off a hook that waits for a retry", async () => {
     const greet = recordCalls<string>(() => Promise.reject("no"), { retries: { delay: SECOND } });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("ada");
     await process.drain();
     expect(await process.durableHooks.cancel(id)).toEqual({ cancelled: [id], running: [] });
-    await test.clock.advanceAndSettle(60 * SECOND);
+    await fixture.clock.advanceAndSettle(60 * SECOND);
     await process.drain();
 
     expect(greet.calls).toHaveLength(1);
   });
 
-  it("does nothing to dead letters", async () => {
+  test("does nothing to dead letters", async () => {
     const greet = recordCalls<string>(() => Promise.reject("no"), { retries: { limit: 0 } });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("ada", { key: "k" });
     await process.drain();
 

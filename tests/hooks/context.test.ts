@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { TraceContext } from "../../src/hooks/hook-context.ts";
 import { ENGINES } from "../support/engines.ts";
 import { recordCalls } from "./support/handlers.ts";
@@ -7,14 +7,14 @@ import { eventually, useHooks } from "./support/use-hooks.ts";
 const SECOND = 1000;
 
 describe.each(ENGINES)("the context of a hook on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
-  it.each(["claimed", "started where it was triggered"])("tells a first attempt all about it: %s", async (way) => {
+  test.each(["claimed", "started where it was triggered"])("tells a first attempt all about it: %s", async (way) => {
     const greet = recordCalls<string>(undefined, { retries: { limit: 4 } });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     if (way !== "claimed") process.start();
     const { id } = await process.hooks.greet.trigger("ada");
-    const now = new Date(test.clock.now());
+    const now = new Date(fixture.clock.now());
     if (way === "claimed") await process.drain();
     await eventually(() => expect(greet.calls).toHaveLength(1));
 
@@ -22,7 +22,7 @@ describe.each(ENGINES)("the context of a hook on $name", (engine) => {
     expect(context).toEqual({
       hookId: id,
       hookName: "greet",
-      namespace: test.namespace,
+      namespace: fixture.namespace,
       idempotencyKey: `${id}:1`,
       status: "processing",
       attempts: 1,
@@ -37,28 +37,28 @@ describe.each(ENGINES)("the context of a hook on $name", (engine) => {
     expect(signal?.aborted).toBe(false);
   });
 
-  it("tells a scheduled hook for when it was scheduled, and when it was triggered", async () => {
+  test("tells a scheduled hook for when it was scheduled, and when it was triggered", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
-    const createdAt = new Date(test.clock.now());
-    const processAt = new Date(test.clock.now() + 60 * SECOND);
+    const process = fixture.process({ greet: greet.definition });
+    const createdAt = new Date(fixture.clock.now());
+    const processAt = new Date(fixture.clock.now() + 60 * SECOND);
     await process.hooks.greet.trigger("ada", { processAt });
-    await test.clock.advanceAndSettle(90 * SECOND);
+    await fixture.clock.advanceAndSettle(90 * SECOND);
     await process.drain();
 
     expect(greet.calls[0]?.hook).toMatchObject({ createdAt, processAt, nextRetryAt: null, lastAttemptAt: null });
   });
 
-  it("tells a retry when the attempt before it began, and for when it was scheduled", async () => {
+  test("tells a retry when the attempt before it began, and for when it was scheduled", async () => {
     const greet = recordCalls<string>((_, hook) => hook.attempts < 3 && Promise.reject("no"), {
       retries: { delay: 5 * SECOND, backoff: "constant" },
     });
-    const process = test.process({ greet: greet.definition });
-    const start = test.clock.now();
+    const process = fixture.process({ greet: greet.definition });
+    const start = fixture.clock.now();
     await process.hooks.greet.trigger("ada");
     for (let attempt = 0; attempt < 3; attempt++) {
       await process.drain();
-      await test.clock.advanceAndSettle(7 * SECOND);
+      await fixture.clock.advanceAndSettle(7 * SECOND);
     }
 
     const at = (seconds: number) => new Date(start + seconds * SECOND);
@@ -72,7 +72,7 @@ describe.each(ENGINES)("the context of a hook on $name", (engine) => {
     expect(new Set(greet.calls.map(({ hook }) => hook.createdAt.getTime()))).toEqual(new Set([start]));
   });
 
-  it("carries the trace of the trigger", async () => {
+  test("carries the trace of the trigger", async () => {
     const traces: (TraceContext | null | undefined)[] = [
       { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "vendor=1" },
       null,
@@ -81,7 +81,7 @@ describe.each(ENGINES)("the context of a hook on $name", (engine) => {
     const expected = traces.map((trace) => trace ?? null);
     const greet = recordCalls<number>();
     const captureTraceContext = () => traces.shift();
-    const process = test.process({ greet: greet.definition }, { durableHooks: { captureTraceContext } });
+    const process = fixture.process({ greet: greet.definition }, { durableHooks: { captureTraceContext } });
     for (const number of [0, 1, 2]) await process.hooks.greet.trigger(number);
     await process.drain();
 
@@ -89,9 +89,9 @@ describe.each(ENGINES)("the context of a hook on $name", (engine) => {
     expect(inOrder.map(({ hook }) => hook.traceContext)).toEqual(expected);
   });
 
-  it("gives the same signal whenever it is asked", async () => {
+  test("gives the same signal whenever it is asked", async () => {
     const greet = recordCalls<string>((_, hook) => expect(hook.signal).toBe(hook.signal));
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     await process.hooks.greet.trigger("ada");
     await process.drain();
 

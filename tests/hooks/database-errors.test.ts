@@ -1,19 +1,19 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { StoreError, ValueRefusedError } from "../../src/errors.ts";
 import { ENGINES } from "../support/engines.ts";
 import { recordCalls } from "./support/handlers.ts";
 import { eventually, LEASE_MS, useHooks, withTime } from "./support/use-hooks.ts";
 
 describe.each(ENGINES)("a hook whose database fails on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   afterEach(() => {
     vi.restoreAllMocks();
   });
 
-  it("runs once when its outcome is refused for several leases, even if it may run only once", async () => {
+  test("runs once when its outcome is refused for several leases, even if it may run only once", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const refused = new StoreError("store.rejected", "permission denied for table hook", { transient: false });
     vi.spyOn(process.store.hooks.statements, "settle").mockRejectedValue(refused);
     process.start();
@@ -21,17 +21,17 @@ describe.each(ENGINES)("a hook whose database fails on $name", (engine) => {
     await eventually(() => expect(greet.calls).toHaveLength(1));
     await process.passTime(3 * LEASE_MS);
     vi.restoreAllMocks();
-    await withTime(test.clock, async () => expect((await process.durableHooks.list()).hooks).toEqual([]));
+    await withTime(fixture.clock, async () => expect((await process.durableHooks.list()).hooks).toEqual([]));
 
     expect(greet.calls).toHaveLength(1);
     expect(process.logs.messages("warn")).toContainEqual(expect.stringContaining("doesn't take the outcome of a hook"));
   });
 
-  it("is tried again, and ends as a dead letter, when what it throws can't be stored", async () => {
+  test("is tried again, and ends as a dead letter, when what it throws can't be stored", async () => {
     const greet = recordCalls<string>(() => {
       throw new Error("10 € are too much");
     });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { statements } = process.store.hooks;
     const settle = statements.settle.bind(statements);
     vi.spyOn(statements, "settle").mockImplementation(async (settlements, sending) => {
@@ -40,7 +40,7 @@ describe.each(ENGINES)("a hook whose database fails on $name", (engine) => {
     });
     process.start();
     const { id } = await process.hooks.greet.trigger("ada", { retries: { limit: 1, delay: 0 } });
-    await withTime(test.clock, async () => expect(await process.statusOf(id)).toBe("failed"));
+    await withTime(fixture.clock, async () => expect(await process.statusOf(id)).toBe("failed"));
 
     expect(greet.calls.map(({ hook }) => hook.attempts)).toEqual([1, 2]);
     expect(await process.durableHooks.get(id)).toMatchObject({ error: { code: "value.refused" } });

@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { recordCalls } from "./support/handlers.ts";
 import { eventually, useHooks } from "./support/use-hooks.ts";
 
 describe.each([...ENGINES, ENCRYPTED_SQLITE])("dead letters on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   /** Names that start with "bad" fail until the test says otherwise. */
   function failing(limit = 0) {
@@ -21,9 +21,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("dead letters on $name", (engine) 
     return { greet, repair };
   }
 
-  it("are hooks that have failed in every attempt, kept with the last error", async () => {
+  test("are hooks that have failed in every attempt, kept with the last error", async () => {
     const { greet } = failing(2);
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("bad ada");
     await process.hooks.greet.trigger("bob");
     await process.drain();
@@ -33,28 +33,28 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("dead letters on $name", (engine) 
     expect(hooks).toEqual([
       {
         id,
-        namespace: test.namespace,
+        namespace: fixture.namespace,
         name: "greet",
         key: null,
         status: "failed",
         attempts: 3,
         payload: "bad ada",
         error: expect.objectContaining({ name: "Error", message: "no bad ada 3" }),
-        createdAt: new Date(test.clock.now()),
-        lastAttemptAt: new Date(test.clock.now()),
+        createdAt: new Date(fixture.clock.now()),
+        lastAttemptAt: new Date(fixture.clock.now()),
         availableAt: null,
-        finishedAt: new Date(test.clock.now()),
+        finishedAt: new Date(fixture.clock.now()),
       },
     ]);
     expect(hooks[0]?.error).toBeInstanceOf(Error);
   });
 
-  it("are kept until somebody decides, and wake nobody", async () => {
+  test("are kept until somebody decides, and wake nobody", async () => {
     const { greet } = failing();
-    const process = test.process({ greet: greet.definition }, { durableHooks: { keepCompleted: "1 second" } });
+    const process = fixture.process({ greet: greet.definition }, { durableHooks: { keepCompleted: "1 second" } });
     const { id } = await process.hooks.greet.trigger("bad ada");
     await process.drain();
-    await test.clock.advanceAndSettle(10 * 365 * 86_400_000);
+    await fixture.clock.advanceAndSettle(10 * 365 * 86_400_000);
     await process.processor.sources[0]?.purge();
     await process.drain();
 
@@ -63,12 +63,12 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("dead letters on $name", (engine) 
     expect(greet.calls).toHaveLength(1);
   });
 
-  it("are redriven with fresh attempts and the same idempotency key", async () => {
+  test("are redriven with fresh attempts and the same idempotency key", async () => {
     const { greet } = failing(1);
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("bad ada");
     await process.drain();
-    await test.clock.advanceAndSettle(1000);
+    await fixture.clock.advanceAndSettle(1000);
 
     expect(await process.durableHooks.redrive(id)).toEqual([id]);
     expect(await process.durableHooks.get(id)).toMatchObject({ status: "pending", attempts: 0, finishedAt: null });
@@ -79,9 +79,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("dead letters on $name", (engine) 
     expect(await process.statusOf(id)).toBe("failed");
   });
 
-  it("are gone when a redrive succeeds", async () => {
+  test("are gone when a redrive succeeds", async () => {
     const { greet, repair } = failing();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("bad ada");
     await process.drain();
     repair();
@@ -92,9 +92,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("dead letters on $name", (engine) 
     expect(await process.statusOf(id)).toBeNull();
   });
 
-  it("are redriven at once where a dispatcher runs", async () => {
+  test("are redriven at once where a dispatcher runs", async () => {
     const { greet, repair } = failing();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     process.start();
     const { id } = await process.hooks.greet.trigger("bad ada");
     await eventually(async () => expect(await process.statusOf(id)).toBe("failed"));
@@ -104,9 +104,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("dead letters on $name", (engine) 
     await eventually(async () => expect(await process.statusOf(id)).toBeNull());
   });
 
-  it("are redriven and discarded by their ids, and nothing else is", async () => {
+  test("are redriven and discarded by their ids, and nothing else is", async () => {
     const { greet } = failing();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const ids: string[] = [];
     for (const name of ["bad ada", "bad bob", "bad cleo"]) ids.push((await process.hooks.greet.trigger(name)).id);
     await process.drain();
@@ -123,9 +123,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("dead letters on $name", (engine) 
     expect(await process.durableHooks.discard([])).toEqual([]);
   });
 
-  it("are left as they are by a redrive while a newer hook holds their key", async () => {
+  test("are left as they are by a redrive while a newer hook holds their key", async () => {
     const { greet, repair } = failing();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("bad ada", { key: "k" });
     await process.drain();
     const newer = await process.hooks.greet.trigger("bob", { key: "k" });
@@ -140,9 +140,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("dead letters on $name", (engine) 
     expect(greet.payloads).toEqual(["bad ada", "bob", "bad ada"]);
   });
 
-  it("of one key are redriven one at a time", async () => {
+  test("of one key are redriven one at a time", async () => {
     const { greet } = failing();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const ids: string[] = [];
     for (const name of ["bad ada", "bad bob"]) {
       ids.push((await process.hooks.greet.trigger(name, { key: "k" })).id);
@@ -153,9 +153,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("dead letters on $name", (engine) 
     expect(await process.durableHooks.statistics()).toMatchObject({ pending: 1, failed: 1 });
   });
 
-  it("hold their key again after a redrive", async () => {
+  test("hold their key again after a redrive", async () => {
     const { greet, repair } = failing();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("bad ada", { key: "k" });
     await process.drain();
     repair();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createDurableHooksDispatcher } from "../../src/dispatchers/node.ts";
 import { createDurableHooksProcessor, type DurableHooksProcessor } from "../../src/fragment/create-processor.ts";
 import { defineFragment } from "../../src/fragment/define-fragment.ts";
@@ -66,7 +66,7 @@ describe.each(ENGINES)("fragments on $name", (engine) => {
     await createDurableHooksDispatcher({ processor }).drain();
   }
 
-  it("have tables, hooks and services of their own", async () => {
+  test("have tables, hooks and services of their own", async () => {
     await withDatabase(async ({ adapter: databaseAdapter }) => {
       const mail: Mailer = { sent: [] };
       const fragment = instantiate(orders).withConfig({ mail }).withOptions({ databaseAdapter }).build();
@@ -83,7 +83,7 @@ describe.each(ENGINES)("fragments on $name", (engine) => {
     });
   });
 
-  it("write their data and their hooks in one transaction, or neither", async () => {
+  test("write their data and their hooks in one transaction, or neither", async () => {
     await withDatabase(async ({ adapter: databaseAdapter }) => {
       const fragment = instantiate(orders)
         .withConfig({ mail: { sent: [] } })
@@ -98,7 +98,7 @@ describe.each(ENGINES)("fragments on $name", (engine) => {
     });
   });
 
-  it("are migrated as often as one likes, also at the same time", async () => {
+  test("are migrated as often as one likes, also at the same time", async () => {
     await withDatabase(async ({ reopen }) => {
       const fragments = Array.from({ length: 4 }, () =>
         instantiate(orders)
@@ -116,7 +116,7 @@ describe.each(ENGINES)("fragments on $name", (engine) => {
     });
   });
 
-  it("say what to do when they aren't migrated", async () => {
+  test("say what to do when they aren't migrated", async () => {
     await withDatabase(async ({ adapter: databaseAdapter }) => {
       const definition = defineFragment("plain")
         .provideHooks(({ defineHook }) => ({ greet: defineHook((_: string) => {}) }))
@@ -132,7 +132,7 @@ describe.each(ENGINES)("fragments on $name", (engine) => {
     });
   });
 
-  it("can be instantiated more than once, each with its own configuration", async () => {
+  test("can be instantiated more than once, each with its own configuration", async () => {
     await withDatabase(async ({ adapter: databaseAdapter, reopen }) => {
       const [first, second]: [Mailer, Mailer] = [{ sent: [] }, { sent: [] }];
       const base = instantiate(orders).withOptions({ databaseAdapter });
@@ -147,7 +147,7 @@ describe.each(ENGINES)("fragments on $name", (engine) => {
     });
   });
 
-  it("may have no hooks: then there is nothing for a dispatcher to run", async () => {
+  test("may have no hooks: then there is nothing for a dispatcher to run", async () => {
     await withDatabase(async ({ adapter: databaseAdapter }) => {
       const fragment = instantiate(silent).withOptions({ databaseAdapter }).build();
       await migrate(fragment);
@@ -159,7 +159,7 @@ describe.each(ENGINES)("fragments on $name", (engine) => {
     });
   });
 
-  it("share one processor, also where their databases differ", async () => {
+  test("share one processor, also where their databases differ", async () => {
     await withDatabase(async ({ adapter, reopen }) => {
       await withDatabase(async (elsewhere) => {
         const ran: string[] = [];
@@ -188,7 +188,7 @@ describe.each(ENGINES)("fragments on $name", (engine) => {
     });
   });
 
-  it("of one namespace on one database can't be in a processor twice", async () => {
+  test("of one namespace on one database can't be in a processor twice", async () => {
     await withDatabase(async ({ adapter: databaseAdapter }) => {
       const fragment = instantiate(orders)
         .withConfig({ mail: { sent: [] } })

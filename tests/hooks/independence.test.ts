@@ -1,15 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ENGINES } from "../support/engines.ts";
 import { forever, Gate, recordCalls } from "./support/handlers.ts";
 import { eventually, LEASE_MS, useHooks } from "./support/use-hooks.ts";
 
 describe.each(ENGINES)("hooks that were claimed together, on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
-  it("don't wait for the slowest of them", async () => {
+  test("don't wait for the slowest of them", async () => {
     const gate = new Gate();
     const greet = recordCalls<string>((name) => (name === "slow" ? gate.opened : undefined));
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const ids = new Map<string, string>();
     for (const name of ["ada", "slow", "bob"]) ids.set(name, (await process.hooks.greet.trigger(name)).id);
     const drained = process.drain();
@@ -24,10 +24,10 @@ describe.each(ENGINES)("hooks that were claimed together, on $name", (engine) =>
     expect(await process.statusOf(ids.get("slow") as string)).toBeNull();
   });
 
-  it("leave their places to others one by one", async () => {
+  test("leave their places to others one by one", async () => {
     const gate = new Gate();
     const greet = recordCalls<string>((name) => (name === "slow" ? gate.opened : undefined));
-    const process = test.process({ greet: greet.definition }, { concurrency: 2 });
+    const process = fixture.process({ greet: greet.definition }, { concurrency: 2 });
     for (const name of ["slow", "ada", "bob", "cleo"]) await process.hooks.greet.trigger(name);
     const drained = process.drain();
     await eventually(() => expect(greet.payloads).toEqual(["slow", "ada", "bob", "cleo"]));
@@ -35,11 +35,11 @@ describe.each(ENGINES)("hooks that were claimed together, on $name", (engine) =>
     await drained;
   });
 
-  it("fail each for itself", async () => {
+  test("fail each for itself", async () => {
     const greet = recordCalls<string>((name) => name === "bad" && Promise.reject(new Error("no")), {
       retries: { limit: 0 },
     });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     await process.unitOfWork(async (uow) => {
       for (const name of ["ada", "bad", "bob"]) uow.triggerHook("greet", name);
     });
@@ -48,16 +48,16 @@ describe.each(ENGINES)("hooks that were claimed together, on $name", (engine) =>
     expect((await process.durableHooks.list()).hooks).toMatchObject([{ payload: "bad", status: "failed" }]);
   });
 
-  it("are settled each for itself when one of them belongs to another process by now", async () => {
+  test("are settled each for itself when one of them belongs to another process by now", async () => {
     const gate = new Gate();
     const greet = recordCalls<string>(() => gate.opened);
-    const process = test.process({ greet: greet.definition }, { clock: test.anotherClock() });
+    const process = fixture.process({ greet: greet.definition }, { clock: fixture.anotherClock() });
     for (const name of ["ada", "bob", "cleo"]) await process.hooks.greet.trigger(name);
     const drained = process.drain();
     await eventually(() => expect(greet.calls).toHaveLength(3));
-    await test.clock.advanceAndSettle(LEASE_MS);
+    await fixture.clock.advanceAndSettle(LEASE_MS);
     const taken = recordCalls<string>(() => forever());
-    const other = test.process({ greet: taken.definition }, { concurrency: 1 });
+    const other = fixture.process({ greet: taken.definition }, { concurrency: 1 });
     other.drainBehind();
     await eventually(() => expect(taken.calls).toHaveLength(1));
     gate.open();
@@ -68,9 +68,9 @@ describe.each(ENGINES)("hooks that were claimed together, on $name", (engine) =>
     ]);
   });
 
-  it("may have payloads of very different sizes", async () => {
+  test("may have payloads of very different sizes", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const large = "x".repeat(1_000_000);
     await process.unitOfWork(async (uow) => {
       for (const payload of ["ada", large, "bob", large, large, large, large]) uow.triggerHook("greet", payload);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { TriggerOptions } from "../../src/hooks/trigger.ts";
 import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { Gate, recordCalls } from "./support/handlers.ts";
@@ -8,7 +8,7 @@ import { eventually, LEASE_MS, useHooks } from "./support/use-hooks.ts";
 const SECOND = 1000;
 
 describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   /** A hook that stops at a gate in its first run, has begun it, and is triggered again meanwhile. */
   async function running(behaviour: (name: string, attempts: number) => unknown = () => {}) {
@@ -24,7 +24,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       },
       { retries: { limit: 1, delay: SECOND, backoff: "constant" } },
     );
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("ada", { key: "k" });
     const drained = process.drain();
     await eventually(() => expect(greet.calls).toHaveLength(1));
@@ -38,9 +38,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
   }
 
   describe("while a hook of the key waits", () => {
-    it("collapse triggers into it, with the latest payload", async () => {
+    test("collapse triggers into it, with the latest payload", async () => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       const first = await process.hooks.greet.trigger("ada", { key: "k" });
       const second = await process.hooks.greet.trigger("bob", { key: "k" });
       await process.drain();
@@ -49,9 +49,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       expect(greet.payloads).toEqual(["bob"]);
     });
 
-    it("collapse triggers of one transaction", async () => {
+    test("collapse triggers of one transaction", async () => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.unitOfWork(async (uow) => {
         for (const name of ["ada", "bob", "cleo"]) uow.triggerHook("greet", name, { key: "k" });
         uow.triggerHook("greet", "dora", { key: "another" });
@@ -61,9 +61,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       expect(greet.payloads.toSorted()).toEqual(["cleo", "dora"]);
     });
 
-    it("collapse triggers that are made at the same time, and keep the last", async () => {
+    test("collapse triggers that are made at the same time, and keep the last", async () => {
       const greet = recordCalls<number>();
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       const numbers = Array.from({ length: 500 }, (_, number) => number);
       const triggered = await Promise.all(numbers.map((number) => process.hooks.greet.trigger(number, { key: "k" })));
       await process.drain();
@@ -72,9 +72,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       expect(greet.payloads).toEqual([499]);
     });
 
-    it("take the latest policy", async () => {
+    test("take the latest policy", async () => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.hooks.greet.trigger("ada", { key: "k", retries: { limit: 1 } });
       await process.hooks.greet.trigger("bob", { key: "k", retries: { limit: 7 } });
       await process.drain();
@@ -82,51 +82,51 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       expect(greet.calls.map(({ hook }) => hook.maxAttempts)).toEqual([8]);
     });
 
-    it.each([
+    test.each([
       ["that came first", 5, 60],
       ["that came last", 60, 5],
     ])("take the earliest time, %s", async (_, first, second) => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
-      const processAt = (seconds: number) => new Date(test.clock.now() + seconds * SECOND);
+      const process = fixture.process({ greet: greet.definition });
+      const processAt = (seconds: number) => new Date(fixture.clock.now() + seconds * SECOND);
       const [earlier, later] = [processAt(first), processAt(second)];
       await process.hooks.greet.trigger("ada", { key: "k", processAt: earlier });
       await process.hooks.greet.trigger("bob", { key: "k", processAt: later });
 
-      await test.clock.advanceAndSettle(5 * SECOND - 1);
+      await fixture.clock.advanceAndSettle(5 * SECOND - 1);
       await process.drain();
       expect(greet.calls).toEqual([]);
-      await test.clock.advanceAndSettle(1);
+      await fixture.clock.advanceAndSettle(1);
       await process.drain();
       expect(greet.payloads).toEqual(["bob"]);
-      await test.clock.advanceAndSettle(60 * SECOND);
+      await fixture.clock.advanceAndSettle(60 * SECOND);
       await process.drain();
       expect(greet.payloads).toEqual(["bob"]);
     });
 
-    it("make one run of each minute that has triggers, when its end is their time", async () => {
+    test("make one run of each minute that has triggers, when its end is their time", async () => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
-      const begun = test.clock.now();
+      const process = fixture.process({ greet: greet.definition });
+      const begun = fixture.clock.now();
       const minute = 60 * SECOND;
       for (const second of [10, 35, 59, 61, 119, 200]) {
-        await test.clock.advanceAndSettle(begun + second * SECOND - test.clock.now());
+        await fixture.clock.advanceAndSettle(begun + second * SECOND - fixture.clock.now());
         await process.drain();
-        const processAt = Math.ceil(test.clock.now() / minute) * minute;
+        const processAt = Math.ceil(fixture.clock.now() / minute) * minute;
         await process.hooks.greet.trigger(`at ${second}`, { key: "k", processAt });
       }
-      await test.clock.advanceAndSettle(minute);
+      await fixture.clock.advanceAndSettle(minute);
       await process.drain();
 
       expect(greet.payloads).toEqual(["at 59", "at 119", "at 200"]);
       expect(greet.calls.map(({ hook }) => Number(hook.processAt) - begun)).toEqual([minute, 2 * minute, 4 * minute]);
     });
 
-    it("start a hook at once that waits for a retry, with fresh attempts", async () => {
+    test("start a hook at once that waits for a retry, with fresh attempts", async () => {
       const greet = recordCalls<string>((name) => name === "ada" && Promise.reject(new Error("no")), {
         retries: { delay: 60 * SECOND, backoff: "constant" },
       });
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.hooks.greet.trigger("ada", { key: "k" });
       await process.drain();
       await process.hooks.greet.trigger("bob", { key: "k" });
@@ -138,9 +138,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       ]);
     });
 
-    it("let go of it when it is cancelled", async () => {
+    test("let go of it when it is cancelled", async () => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       const { id } = await process.hooks.greet.trigger("ada", { key: "k" });
       const other = await process.hooks.greet.trigger("bob", { key: "another" });
 
@@ -153,7 +153,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
   });
 
   describe("while a hook of the key runs", () => {
-    it("make it run once more afterwards, for all triggers, with the latest payload", async () => {
+    test("make it run once more afterwards, for all triggers, with the latest payload", async () => {
       const { id, greet, process, finish, again } = await running();
       expect(await again("bob")).toEqual({ id });
       expect(await again("cleo")).toEqual({ id });
@@ -164,9 +164,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       expect(await process.statusOf(id)).toBeNull();
     });
 
-    it("never run it twice at a time", async () => {
+    test("never run it twice at a time", async () => {
       const { greet, process, finish, again } = await running();
-      const another = test.process({ greet: greet.definition });
+      const another = fixture.process({ greet: greet.definition });
       await again("bob");
       await another.hooks.greet.trigger("cleo", { key: "k" });
       await another.drain();
@@ -177,7 +177,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       expect(greet.payloads).toEqual(["ada", "cleo"]);
     });
 
-    it("give the next run fresh attempts and its own policy", async () => {
+    test("give the next run fresh attempts and its own policy", async () => {
       const { greet, process, finish, again } = await running((name) => name === "bob" && Promise.reject("no"));
       await again("bob", { retries: { limit: 2, delay: 0 } });
       await finish();
@@ -191,11 +191,11 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       expect((await process.durableHooks.deadLetters()).hooks).toMatchObject([{ payload: "bob", attempts: 3 }]);
     });
 
-    it("replace the retry of an attempt that fails", async () => {
+    test("replace the retry of an attempt that fails", async () => {
       const { greet, process, finish, again } = await running((name) => name === "ada" && Promise.reject("no"));
       await again("bob");
       await finish();
-      await test.clock.advanceAndSettle(60 * SECOND);
+      await fixture.clock.advanceAndSettle(60 * SECOND);
       await process.drain();
 
       expect(greet.calls.map(({ payload, hook }) => [payload, hook.attempts])).toEqual([
@@ -204,11 +204,11 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       ]);
     });
 
-    it("run it once more also when the last attempt fails", async () => {
+    test("run it once more also when the last attempt fails", async () => {
       const { greet, process, finish } = await running((name) => name === "ada" && Promise.reject("no"));
       await finish();
       const gate = new Gate();
-      const last = test.process({
+      const last = fixture.process({
         greet: recordCalls<string>(async (name) => {
           greet.payloads.push(name);
           if (name === "bob") return;
@@ -216,7 +216,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
           throw new Error("no");
         }).definition,
       });
-      await test.clock.advanceAndSettle(SECOND);
+      await fixture.clock.advanceAndSettle(SECOND);
       const drained = last.drain();
       await eventually(() => expect(greet.payloads).toEqual(["ada", "ada"]));
       await process.hooks.greet.trigger("bob", { key: "k" });
@@ -227,23 +227,23 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       expect((await process.durableHooks.list()).hooks).toEqual([]);
     });
 
-    it("run it once more at the earliest time that was asked for", async () => {
+    test("run it once more at the earliest time that was asked for", async () => {
       const { greet, process, finish, again } = await running();
-      await again("bob", { processAt: new Date(test.clock.now() + 60 * SECOND) });
-      await again("cleo", { processAt: new Date(test.clock.now() + 5 * SECOND) });
-      await again("dora", { processAt: new Date(test.clock.now() + 30 * SECOND) });
+      await again("bob", { processAt: new Date(fixture.clock.now() + 60 * SECOND) });
+      await again("cleo", { processAt: new Date(fixture.clock.now() + 5 * SECOND) });
+      await again("dora", { processAt: new Date(fixture.clock.now() + 30 * SECOND) });
       await finish();
       expect(greet.payloads).toEqual(["ada"]);
 
-      await test.clock.advanceAndSettle(5 * SECOND - 1);
+      await fixture.clock.advanceAndSettle(5 * SECOND - 1);
       await process.drain();
       expect(greet.payloads).toEqual(["ada"]);
-      await test.clock.advanceAndSettle(1);
+      await fixture.clock.advanceAndSettle(1);
       await process.drain();
       expect(greet.payloads).toEqual(["ada", "dora"]);
     });
 
-    it("don't run it once more when that is cancelled, and let it end", async () => {
+    test("don't run it once more when that is cancelled, and let it end", async () => {
       const { id, greet, process, finish, again } = await running();
       await again("bob");
       expect(await process.durableHooks.cancel({ name: "greet", key: "k" })).toEqual({ cancelled: [], running: [id] });
@@ -254,7 +254,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       expect(await process.statusOf(id)).toBeNull();
     });
 
-    it("can be triggered again after that was cancelled", async () => {
+    test("can be triggered again after that was cancelled", async () => {
       const { greet, process, finish, again } = await running();
       await again("bob");
       await process.durableHooks.cancel({ name: "greet", key: "k" });
@@ -265,14 +265,14 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       expect(new Set(greet.calls.map(({ hook }) => hook.idempotencyKey)).size).toBe(2);
     });
 
-    it("are not lost with its process", async () => {
-      const [id] = await loseProcess(test, ["ada"], { key: "k" });
+    test("are not lost with its process", async () => {
+      const [id] = await loseProcess(fixture, ["ada"], { key: "k" });
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       expect(await process.hooks.greet.trigger("bob", { key: "k" })).toEqual({ id });
       await process.drain();
       expect(greet.payloads).toEqual([]);
-      await test.clock.advanceAndSettle(LEASE_MS);
+      await fixture.clock.advanceAndSettle(LEASE_MS);
       await process.drain();
 
       expect(greet.calls.map(({ payload, hook }) => [payload, hook.attempts])).toEqual([
@@ -282,10 +282,10 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
     });
   });
 
-  it("of different hooks have nothing to do with each other", async () => {
+  test("of different hooks have nothing to do with each other", async () => {
     const greet = recordCalls<string>();
     const wave = recordCalls<string>();
-    const process = test.process({ greet: greet.definition, wave: wave.definition });
+    const process = fixture.process({ greet: greet.definition, wave: wave.definition });
     await process.unitOfWork(async (uow) => {
       uow.triggerHook("greet", "ada", { key: "k" });
       uow.triggerHook("wave", "bob", { key: "k" });
@@ -297,9 +297,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
     expect(wave.payloads).toEqual(["bob"]);
   });
 
-  it("are free again when the hook has completed", async () => {
+  test("are free again when the hook has completed", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition }, { durableHooks: { keepCompleted: "1 hour" } });
+    const process = fixture.process({ greet: greet.definition }, { durableHooks: { keepCompleted: "1 hour" } });
     const first = await process.hooks.greet.trigger("ada", { key: "k" });
     await process.drain();
     const second = await process.hooks.greet.trigger("bob", { key: "k" });
@@ -310,9 +310,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
     expect(await process.statusOf(first.id)).toBe("completed");
   });
 
-  it("are free again when the hook is a dead letter", async () => {
+  test("are free again when the hook is a dead letter", async () => {
     const greet = recordCalls<string>((name) => name === "ada" && Promise.reject("no"), { retries: { limit: 0 } });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const first = await process.hooks.greet.trigger("ada", { key: "k" });
     await process.drain();
     const second = await process.hooks.greet.trigger("bob", { key: "k" });

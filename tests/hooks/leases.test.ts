@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { StoreError } from "../../src/errors.ts";
 import { settle } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -9,7 +9,7 @@ import { eventually, LEASE_MS, type TestProcess, useHooks } from "./support/use-
 const WAYS = ["claimed", "started where it was triggered"] as const;
 
 describe.each(ENGINES)("leases on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   afterEach(() => {
     vi.restoreAllMocks();
@@ -23,7 +23,7 @@ describe.each(ENGINES)("leases on $name", (engine) => {
         await gate.opened;
         await end();
       });
-      const process = test.process({ greet: greet.definition }, { clock: test.anotherClock() });
+      const process = fixture.process({ greet: greet.definition }, { clock: fixture.anotherClock() });
       const id = await begin(process, () => greet.calls.length);
       const signal = greet.calls[0]?.hook.signal as AbortSignal;
       return { id, gate, greet, process, signal };
@@ -37,14 +37,14 @@ describe.each(ENGINES)("leases on $name", (engine) => {
       return id;
     }
 
-    it("are renewed for as long as the handler runs, so that nobody else gets it", async () => {
+    test("are renewed for as long as the handler runs, so that nobody else gets it", async () => {
       const { id, gate, process, signal } = await running();
       const greet = recordCalls<string>();
-      const other = test.process({ greet: greet.definition });
+      const other = fixture.process({ greet: greet.definition });
 
       for (let minute = 0; minute < 5; minute++) {
         await process.passTime(60_000);
-        test.clock.advance(60_000);
+        fixture.clock.advance(60_000);
         await other.drain();
       }
       expect(signal.aborted).toBe(false);
@@ -55,31 +55,31 @@ describe.each(ENGINES)("leases on $name", (engine) => {
       expect(process.logs.lines).toEqual([]);
     });
 
-    it("end when they aren't renewed: another process takes over, and that counts as an attempt", async () => {
+    test("end when they aren't renewed: another process takes over, and that counts as an attempt", async () => {
       const { id } = await running();
       const greet = recordCalls<string>();
-      const other = test.process({ greet: greet.definition });
+      const other = fixture.process({ greet: greet.definition });
 
-      expect(await other.processor.getNextWakeAt()).toEqual(new Date(test.clock.now() + LEASE_MS));
-      await test.clock.advanceAndSettle(LEASE_MS - 1);
+      expect(await other.processor.getNextWakeAt()).toEqual(new Date(fixture.clock.now() + LEASE_MS));
+      await fixture.clock.advanceAndSettle(LEASE_MS - 1);
       await other.drain();
       expect(greet.calls).toEqual([]);
-      await test.clock.advanceAndSettle(1);
+      await fixture.clock.advanceAndSettle(1);
       await other.drain();
 
       expect(greet.calls.map(({ payload, hook }) => [payload, hook.attempts])).toEqual([["ada", 2]]);
       expect(await other.statusOf(id)).toBeNull();
     });
 
-    it.each([
+    test.each([
       ["success", () => {}],
       ["failure", () => Promise.reject(new Error("late"))],
     ])("refuse the late %s of a process that has lost them", async (_, end) => {
       const { id, gate, process } = await running(end);
       const again = new Gate();
       const greet = recordCalls<string>(() => again.opened);
-      const other = test.process({ greet: greet.definition });
-      await test.clock.advanceAndSettle(LEASE_MS);
+      const other = fixture.process({ greet: greet.definition });
+      await fixture.clock.advanceAndSettle(LEASE_MS);
       const drained = other.drain();
       await eventually(() => expect(greet.calls).toHaveLength(1));
 
@@ -92,12 +92,12 @@ describe.each(ENGINES)("leases on $name", (engine) => {
       expect(await other.statusOf(id)).toBeNull();
     });
 
-    it("tell the handler to stop when the process goes on and finds that their time is over", async () => {
+    test("tell the handler to stop when the process goes on and finds that their time is over", async () => {
       const { id, gate, process, signal } = await running();
       const again = new Gate();
       const greet = recordCalls<string>(() => again.opened);
-      const other = test.process({ greet: greet.definition });
-      await test.clock.advanceAndSettle(LEASE_MS);
+      const other = fixture.process({ greet: greet.definition });
+      await fixture.clock.advanceAndSettle(LEASE_MS);
       const drained = other.drain();
       await eventually(() => expect(greet.calls).toHaveLength(1));
 
@@ -111,11 +111,11 @@ describe.each(ENGINES)("leases on $name", (engine) => {
       expect(process.logs.messages("warn")).toEqual([]);
     });
 
-    it("tell the handler to stop when a renewal finds that another process has them", async () => {
+    test("tell the handler to stop when a renewal finds that another process has them", async () => {
       const { process, signal } = await running();
       const greet = recordCalls<string>(() => forever());
-      const other = test.process({ greet: greet.definition });
-      await test.clock.advanceAndSettle(LEASE_MS);
+      const other = fixture.process({ greet: greet.definition });
+      await fixture.clock.advanceAndSettle(LEASE_MS);
       other.drainBehind();
       await eventually(() => expect(greet.calls).toHaveLength(1));
 
@@ -123,7 +123,7 @@ describe.each(ENGINES)("leases on $name", (engine) => {
       await eventually(() => expect(signal.reason).toMatchObject({ code: "attempt.lease_lost" }));
     });
 
-    it("tell the handler to stop when the database can't be reached until they are over", async () => {
+    test("tell the handler to stop when the database can't be reached until they are over", async () => {
       const { process, signal } = await running();
       const away = new StoreError("store.unavailable", "away", { transient: true });
       const renew = vi.spyOn(process.store.hooks.statements, "renew").mockRejectedValue(away);
@@ -136,7 +136,7 @@ describe.each(ENGINES)("leases on $name", (engine) => {
       expect(process.errors).toContainEqual({ error: away, attempt: null });
     });
 
-    it("tell the handler to stop when a renewal gets no answer", async () => {
+    test("tell the handler to stop when a renewal gets no answer", async () => {
       const { process, signal } = await running();
       vi.spyOn(process.store.hooks.statements, "renew").mockReturnValue(forever());
 
@@ -146,7 +146,7 @@ describe.each(ENGINES)("leases on $name", (engine) => {
       expect(signal.reason).toMatchObject({ code: "attempt.lease_lost" });
     });
 
-    it("are kept when a renewal fails and the next one succeeds", async () => {
+    test("are kept when a renewal fails and the next one succeeds", async () => {
       const { id, gate, process, signal } = await running();
       const away = new StoreError("store.unavailable", "away", { transient: true });
       vi.spyOn(process.store.hooks.statements, "renew").mockRejectedValueOnce(away);
@@ -159,15 +159,15 @@ describe.each(ENGINES)("leases on $name", (engine) => {
     });
   });
 
-  it("that can have run out before the claim was answered start no handler, and count no attempt", async () => {
+  test("that can have run out before the claim was answered start no handler, and count no attempt", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     await process.hooks.greet.trigger("ada");
     const { statements } = process.store.hooks;
     const claim = statements.claim.bind(statements);
     vi.spyOn(statements, "claim").mockImplementationOnce(async (request) => {
       const claimed = await claim(request);
-      test.clock.advance(LEASE_MS);
+      fixture.clock.advance(LEASE_MS);
       return claimed;
     });
     await process.drain();
@@ -175,9 +175,9 @@ describe.each(ENGINES)("leases on $name", (engine) => {
     expect(greet.calls.map(({ hook }) => hook.attempts)).toEqual([1]);
   });
 
-  it("that can have run out before the trigger was written start no handler", async () => {
+  test("that can have run out before the trigger was written start no handler", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     process.start();
     await eventually(async () => {
       await process.hooks.greet.trigger("warm up");
@@ -187,7 +187,7 @@ describe.each(ENGINES)("leases on $name", (engine) => {
     const insert = process.store.hooks.insert.bind(process.store.hooks);
     vi.spyOn(process.store.hooks, "insert").mockImplementationOnce(async (triggers) => {
       const inserted = await insert(triggers);
-      test.clock.advance(LEASE_MS);
+      fixture.clock.advance(LEASE_MS);
       return inserted;
     });
     await process.hooks.greet.trigger("ada");
@@ -197,9 +197,9 @@ describe.each(ENGINES)("leases on $name", (engine) => {
     expect([1, 2]).toContain(greet.calls.at(-1)?.hook.attempts);
   });
 
-  it("cost nothing for handlers that end soon", async () => {
+  test("cost nothing for handlers that end soon", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const renew = vi.spyOn(process.store.hooks.statements, "renew");
     process.start();
     for (let round = 0; round < 10; round++) {
@@ -208,7 +208,7 @@ describe.each(ENGINES)("leases on $name", (engine) => {
       await settle();
       await process.store.hooks.idle();
       await settle();
-      await test.clock.advanceAndSettle(LEASE_MS / 3);
+      await fixture.clock.advanceAndSettle(LEASE_MS / 3);
     }
 
     expect(renew).not.toHaveBeenCalled();

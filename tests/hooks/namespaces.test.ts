@@ -1,24 +1,24 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ENGINES } from "../support/engines.ts";
 import { Gate, recordCalls } from "./support/handlers.ts";
 import { eventually, LEASE_MS, useHooks } from "./support/use-hooks.ts";
 
 describe.each(ENGINES)("namespaces that share a database, on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   /** Two with the same hooks, in one process or in two. */
   function two(where: "one process" | "two processes", behaviour?: (name: string) => unknown) {
     const [ours, theirs] = [recordCalls<string>(behaviour), recordCalls<string>(behaviour)];
     const durableHooks = { keepCompleted: "1 minute" } as const;
-    const us = test.process({ greet: ours.definition }, { durableHooks });
+    const us = fixture.process({ greet: ours.definition }, { durableHooks });
     const shared = where === "one process" ? { adapter: us.adapter } : {};
-    const namespace = `${test.namespace}-other`;
-    const them = test.process({ greet: theirs.definition }, { namespace, durableHooks, ...shared });
+    const namespace = `${fixture.namespace}-other`;
+    const them = fixture.process({ greet: theirs.definition }, { namespace, durableHooks, ...shared });
     return { us, them, ours, theirs };
   }
 
   describe.each(["one process", "two processes"] as const)("from %s", (where) => {
-    it("run their own hooks only", async () => {
+    test("run their own hooks only", async () => {
       const { us, them, ours, theirs } = two(where);
       await us.hooks.greet.trigger("ada");
       await them.drain();
@@ -29,7 +29,7 @@ describe.each(ENGINES)("namespaces that share a database, on $name", (engine) =>
       expect(ours.payloads).toEqual(["ada"]);
     });
 
-    it("start hooks where they were triggered in their own namespace only", async () => {
+    test("start hooks where they were triggered in their own namespace only", async () => {
       const { us, them, ours, theirs } = two(where);
       us.start();
       them.start();
@@ -41,20 +41,20 @@ describe.each(ENGINES)("namespaces that share a database, on $name", (engine) =>
       expect(ours.payloads).toEqual(["ada"]);
     });
 
-    it("don't take over each other's hooks", async () => {
+    test("don't take over each other's hooks", async () => {
       const gate = new Gate();
       const { us, them, ours, theirs } = two(where, () => gate.opened);
       await us.hooks.greet.trigger("ada");
       us.drainBehind();
       await eventually(() => expect(ours.calls).toHaveLength(1));
-      await test.clock.advanceAndSettle(LEASE_MS);
+      await fixture.clock.advanceAndSettle(LEASE_MS);
       await them.drain();
 
       expect(theirs.calls).toEqual([]);
       gate.open();
     });
 
-    it("have ids of their own", async () => {
+    test("have ids of their own", async () => {
       const { us, them, ours, theirs } = two(where);
       await us.hooks.greet.trigger("ada", { id: "one" });
       await them.hooks.greet.trigger("bob", { id: "one" });
@@ -64,7 +64,7 @@ describe.each(ENGINES)("namespaces that share a database, on $name", (engine) =>
       expect(theirs.payloads).toEqual(["bob"]);
     });
 
-    it("have keys of their own", async () => {
+    test("have keys of their own", async () => {
       const { us, them, ours, theirs } = two(where);
       await Promise.all([
         us.hooks.greet.trigger("ada", { key: "k" }),
@@ -78,7 +78,7 @@ describe.each(ENGINES)("namespaces that share a database, on $name", (engine) =>
       expect(theirs.payloads).toEqual([]);
     });
 
-    it("see their own hooks only, and can touch no others", async () => {
+    test("see their own hooks only, and can touch no others", async () => {
       const { us, them } = two(where, (name) => name === "bad" && Promise.reject(new Error("no")));
       const ids: string[] = [];
       for (const name of ["ada", "bad"]) {
@@ -94,7 +94,7 @@ describe.each(ENGINES)("namespaces that share a database, on $name", (engine) =>
       expect(await them.durableHooks.redrive(ids)).toEqual([]);
       expect(await them.durableHooks.discard(ids)).toEqual([]);
       expect(await them.durableHooks.cancel(waiting)).toEqual({ cancelled: [], running: [] });
-      await test.clock.advanceAndSettle(3_600_000);
+      await fixture.clock.advanceAndSettle(3_600_000);
       await them.processor.sources[0]?.purge();
       expect(await us.durableHooks.statistics()).toMatchObject({ pending: 1, failed: 1, completed: 1 });
     });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HookDefinitions } from "../../src/hooks/define-hook.ts";
 import type { HookListOptions } from "../../src/hooks/durable-hooks.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -8,17 +8,17 @@ import { eventually, LEASE_MS, type TestProcess, useHooks } from "./support/use-
 const MINUTE = 60_000;
 
 describe.each(ENGINES)("operators on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   /** Names that start with "bad" fail, with "slow" never end. */
-  function start(options: Parameters<typeof test.process>[1] = {}) {
+  function start(options: Parameters<typeof fixture.process>[1] = {}) {
     const behave = (name: string) => {
       if (name.startsWith("bad")) throw new Error("no");
       return name.startsWith("slow") ? forever() : undefined;
     };
     const greet = recordCalls<string>(behave, { retries: { limit: 0 } });
     const wave = recordCalls<string>(behave, { retries: { limit: 0 } });
-    return test.process({ greet: greet.definition, wave: wave.definition }, options);
+    return fixture.process({ greet: greet.definition, wave: wave.definition }, options);
   }
 
   async function payloads<Hooks extends HookDefinitions>(process: TestProcess<Hooks>, options: HookListOptions) {
@@ -26,48 +26,48 @@ describe.each(ENGINES)("operators on $name", (engine) => {
   }
 
   describe("see a hook", () => {
-    it("that waits", async () => {
+    test("that waits", async () => {
       const process = start();
-      const processAt = new Date(test.clock.now() + MINUTE);
+      const processAt = new Date(fixture.clock.now() + MINUTE);
       const { id } = await process.hooks.greet.trigger("ada", { key: "k", processAt });
 
       expect(await process.durableHooks.get(id)).toEqual({
         id,
-        namespace: test.namespace,
+        namespace: fixture.namespace,
         name: "greet",
         key: "k",
         status: "pending",
         attempts: 0,
         payload: "ada",
         error: null,
-        createdAt: new Date(test.clock.now()),
+        createdAt: new Date(fixture.clock.now()),
         lastAttemptAt: null,
         availableAt: processAt,
         finishedAt: null,
       });
     });
 
-    it("that runs, with the end of its lease", async () => {
+    test("that runs, with the end of its lease", async () => {
       const process = start();
       const { id } = await process.hooks.greet.trigger("slow");
-      const createdAt = new Date(test.clock.now());
-      await test.clock.advanceAndSettle(MINUTE);
+      const createdAt = new Date(fixture.clock.now());
+      await fixture.clock.advanceAndSettle(MINUTE);
       process.drainBehind();
       await eventually(async () => expect(await process.statusOf(id)).toBe("processing"));
 
       expect(await process.durableHooks.get(id)).toMatchObject({
         attempts: 1,
         createdAt,
-        lastAttemptAt: new Date(test.clock.now()),
-        availableAt: new Date(test.clock.now() + LEASE_MS),
+        lastAttemptAt: new Date(fixture.clock.now()),
+        availableAt: new Date(fixture.clock.now() + LEASE_MS),
         finishedAt: null,
       });
     });
 
-    it("that has completed, where those are kept", async () => {
+    test("that has completed, where those are kept", async () => {
       const process = start({ durableHooks: { keepCompleted: "1 hour" } });
       const { id } = await process.hooks.greet.trigger("ada");
-      await test.clock.advanceAndSettle(MINUTE);
+      await fixture.clock.advanceAndSettle(MINUTE);
       await process.drain();
 
       expect(await process.durableHooks.get(id)).toMatchObject({
@@ -75,13 +75,13 @@ describe.each(ENGINES)("operators on $name", (engine) => {
         attempts: 1,
         payload: "ada",
         error: null,
-        lastAttemptAt: new Date(test.clock.now()),
+        lastAttemptAt: new Date(fixture.clock.now()),
         availableAt: null,
-        finishedAt: new Date(test.clock.now()),
+        finishedAt: new Date(fixture.clock.now()),
       });
     });
 
-    it("or nothing, where there is none", async () => {
+    test("or nothing, where there is none", async () => {
       const process = start();
       await process.hooks.greet.trigger("ada");
 
@@ -90,7 +90,7 @@ describe.each(ENGINES)("operators on $name", (engine) => {
   });
 
   describe("list hooks", () => {
-    it("by status and name", async () => {
+    test("by status and name", async () => {
       const process = start({ durableHooks: { keepCompleted: "1 hour" } });
       for (const name of ["bad greeting", "slow greeting", "greeting"]) await process.hooks.greet.trigger(name);
       for (const name of ["bad wave", "slow wave", "wave"]) await process.hooks.wave.trigger(name);
@@ -98,7 +98,7 @@ describe.each(ENGINES)("operators on $name", (engine) => {
       await eventually(async () => {
         expect(await process.durableHooks.statistics()).toMatchObject({ completed: 2, failed: 2, processing: 2 });
       });
-      await process.hooks.greet.trigger("waiting", { processAt: test.clock.now() + MINUTE });
+      await process.hooks.greet.trigger("waiting", { processAt: fixture.clock.now() + MINUTE });
 
       expect(await payloads(process, { status: "failed" })).toEqual(["bad wave", "bad greeting"]);
       expect(await payloads(process, { status: "processing" })).toEqual(["slow wave", "slow greeting"]);
@@ -113,7 +113,7 @@ describe.each(ENGINES)("operators on $name", (engine) => {
       ]);
     });
 
-    it("in pages of fifty, the newest first, if nothing else is said", async () => {
+    test("in pages of fifty, the newest first, if nothing else is said", async () => {
       const process = start();
       await process.unitOfWork(async (uow) => {
         for (let number = 0; number < 60; number++) uow.triggerHook("greet", String(number));
@@ -126,7 +126,7 @@ describe.each(ENGINES)("operators on $name", (engine) => {
       expect(second.nextCursor).toBeNull();
     });
 
-    it("without a next page when the last one is just full", async () => {
+    test("without a next page when the last one is just full", async () => {
       const process = start();
       for (const name of ["ada", "bob"]) await process.hooks.greet.trigger(name);
 
@@ -134,7 +134,7 @@ describe.each(ENGINES)("operators on $name", (engine) => {
       expect((await process.durableHooks.list({ limit: 1 })).nextCursor).not.toBeNull();
     });
 
-    it("with own ids among the others, each once", async () => {
+    test("with own ids among the others, each once", async () => {
       const process = start();
       for (const id of ["b", "ä", "A", "a", "Z", "😀", "-"]) await process.hooks.greet.trigger(id, { id });
       const seen: string[] = [];
@@ -147,13 +147,13 @@ describe.each(ENGINES)("operators on $name", (engine) => {
       expect(seen).toEqual(["-", "A", "Z", "a", "b", "ä", "😀"].map((id) => `greet/${id}`));
     });
 
-    it.each(["newest", "oldest"] as const)(
+    test.each(["newest", "oldest"] as const)(
       "page by page, %s first, while hooks come and go: none twice, none left out that was there all the time",
       async (order) => {
         const process = start();
         await process.unitOfWork(async (uow) => {
           for (let number = 0; number < 12; number++) {
-            uow.triggerHook("greet", `stays ${number}`, { processAt: test.clock.now() + 60 * MINUTE });
+            uow.triggerHook("greet", `stays ${number}`, { processAt: fixture.clock.now() + 60 * MINUTE });
             uow.triggerHook("greet", `goes ${number}`);
           }
         });
@@ -165,7 +165,7 @@ describe.each(ENGINES)("operators on $name", (engine) => {
           for (const { id, payload } of page.hooks) {
             if (String(payload).startsWith("goes")) await process.durableHooks.cancel(id); // the cursor's own row too
           }
-          await test.clock.advanceAndSettle(1);
+          await fixture.clock.advanceAndSettle(1);
           if (seen.length < 100) await process.hooks.greet.trigger(`comes ${seen.length}`);
           if (seen.length > 30) await process.drain();
         }
@@ -178,9 +178,9 @@ describe.each(ENGINES)("operators on $name", (engine) => {
     );
   });
 
-  it("see how deep the queue is, and how long the oldest due hook has been waiting", async () => {
+  test("see how deep the queue is, and how long the oldest due hook has been waiting", async () => {
     const process = start({ durableHooks: { keepCompleted: "1 hour" } });
-    const worker = start({ durableHooks: { keepCompleted: "1 hour" }, clock: test.anotherClock() });
+    const worker = start({ durableHooks: { keepCompleted: "1 hour" }, clock: fixture.anotherClock() });
     expect(await process.durableHooks.statistics()).toEqual({
       pending: 0,
       due: 0,
@@ -194,12 +194,12 @@ describe.each(ENGINES)("operators on $name", (engine) => {
     await eventually(async () => {
       expect(await process.durableHooks.statistics()).toMatchObject({ completed: 1, failed: 2, processing: 1 });
     });
-    const now = test.clock.now();
+    const now = fixture.clock.now();
     await process.hooks.greet.trigger("later", { processAt: now + 60 * MINUTE });
     expect(await process.durableHooks.statistics()).toMatchObject({ pending: 1, due: 0, oldestDueMs: null });
     await process.hooks.wave.trigger("soon", { processAt: now + 1000 });
     await process.hooks.wave.trigger("sooner", { processAt: now + 500 });
-    test.clock.advance(4000);
+    fixture.clock.advance(4000);
 
     expect(await process.durableHooks.statistics()).toEqual({
       pending: 3,
@@ -212,7 +212,7 @@ describe.each(ENGINES)("operators on $name", (engine) => {
   });
 
   describe("find completed hooks", () => {
-    it("gone at once by default", async () => {
+    test("gone at once by default", async () => {
       const process = start();
       const { id } = await process.hooks.greet.trigger("ada", { key: "k" });
       const other = await process.hooks.greet.trigger("bob");
@@ -222,59 +222,59 @@ describe.each(ENGINES)("operators on $name", (engine) => {
       expect(await process.statusOf(other.id)).toBeNull();
     });
 
-    it("for as long as they are kept, and then no more", async () => {
+    test("for as long as they are kept, and then no more", async () => {
       const process = start({ durableHooks: { keepCompleted: "1 hour" } });
       const { id } = await process.hooks.greet.trigger("ada");
       await process.drain();
       const [source] = process.processor.sources;
-      await test.clock.advanceAndSettle(60 * MINUTE - 1);
+      await fixture.clock.advanceAndSettle(60 * MINUTE - 1);
       await source?.purge();
       expect(await process.statusOf(id)).toBe("completed");
-      await test.clock.advanceAndSettle(1);
+      await fixture.clock.advanceAndSettle(1);
       await source?.purge();
 
       expect(await process.statusOf(id)).toBeNull();
     });
 
-    it("purged by a running dispatcher, without being asked", async () => {
+    test("purged by a running dispatcher, without being asked", async () => {
       const process = start({ durableHooks: { keepCompleted: "10 minutes" } });
       process.start();
       const { id } = await process.hooks.greet.trigger("ada");
       await eventually(async () => expect(await process.statusOf(id)).toBe("completed"));
-      await test.clock.advanceAndSettle(120 * MINUTE);
+      await fixture.clock.advanceAndSettle(120 * MINUTE);
 
       await eventually(async () => expect(await process.statusOf(id)).toBeNull());
     });
 
-    it("purged also where there are more than one statement deletes", async () => {
+    test("purged also where there are more than one statement deletes", async () => {
       const process = start({ durableHooks: { keepCompleted: "1 minute" }, concurrency: 1000 });
       await process.unitOfWork(async (uow) => {
         for (let number = 0; number < 2500; number++) uow.triggerHook("greet", String(number));
       });
       await process.drain();
       expect(await process.durableHooks.statistics()).toMatchObject({ completed: 2500 });
-      await test.clock.advanceAndSettle(MINUTE);
+      await fixture.clock.advanceAndSettle(MINUTE);
       while (await process.processor.sources[0]?.purge());
 
       expect(await process.durableHooks.statistics()).toMatchObject({ completed: 0 });
     });
 
-    it("purged, and nothing else with them", async () => {
+    test("purged, and nothing else with them", async () => {
       const process = start({ durableHooks: { keepCompleted: "1 minute" } });
-      const processAt = new Date(test.clock.now() + 60 * MINUTE);
+      const processAt = new Date(fixture.clock.now() + 60 * MINUTE);
       await process.hooks.greet.trigger("later", { processAt });
       for (const name of ["ada", "bad", "slow"]) await process.hooks.greet.trigger(name);
       process.drainBehind();
       await eventually(async () => {
         expect(await process.durableHooks.statistics()).toMatchObject({ completed: 1, failed: 1, processing: 1 });
       });
-      await test.clock.advanceAndSettle(MINUTE);
+      await fixture.clock.advanceAndSettle(MINUTE);
       await process.processor.sources[0]?.purge();
 
       expect(await payloads(process, { order: "oldest" })).toEqual(["later", "bad", "slow"]);
     });
 
-    it("discarded, if somebody wants them gone earlier", async () => {
+    test("discarded, if somebody wants them gone earlier", async () => {
       const process = start({ durableHooks: { keepCompleted: "1 hour" } });
       const { id } = await process.hooks.greet.trigger("ada");
       await process.drain();

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { createDurableHooksDispatcher } from "../../src/dispatchers/node.ts";
 import { createDurableHooksProcessor, type DurableHooksProcessor } from "../../src/fragment/create-processor.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -7,16 +7,16 @@ import { loseProcess } from "./support/lost-process.ts";
 import { eventually, LEASE_MS, useHooks } from "./support/use-hooks.ts";
 
 describe.each(ENGINES)("the order of hooks on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   afterEach(() => {
     vi.restoreAllMocks();
   });
 
-  it("is that of their due times", async () => {
+  test("is that of their due times", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition }, { concurrency: 1 });
-    const now = test.clock.now();
+    const process = fixture.process({ greet: greet.definition }, { concurrency: 1 });
+    const now = fixture.clock.now();
     for (const [name, delay] of [
       ["third", 3000],
       ["first", 1000],
@@ -24,15 +24,15 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     ] as const) {
       await process.hooks.greet.trigger(name, { processAt: now + delay });
     }
-    await test.clock.advanceAndSettle(10_000);
+    await fixture.clock.advanceAndSettle(10_000);
     await process.drain();
 
     expect(greet.payloads).toEqual(["first", "second", "third"]);
   });
 
-  it("is that of their triggers, where they are due at the same time", async () => {
+  test("is that of their triggers, where they are due at the same time", async () => {
     const greet = recordCalls<number>();
-    const process = test.process({ greet: greet.definition }, { concurrency: 1 });
+    const process = fixture.process({ greet: greet.definition }, { concurrency: 1 });
     const numbers = Array.from({ length: 30 }, (_, number) => number);
     for (const number of numbers) await process.hooks.greet.trigger(number);
     await process.drain();
@@ -40,24 +40,24 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     expect(greet.payloads).toEqual(numbers);
   });
 
-  it("puts what was begun before what is new, however long that has been waiting", async () => {
+  test("puts what was begun before what is new, however long that has been waiting", async () => {
     const greet = recordCalls<string>((name, hook) => name === "begun" && hook.attempts < 2 && Promise.reject("no"), {
       retries: { delay: 5000, backoff: "constant" },
     });
-    const process = test.process({ greet: greet.definition }, { concurrency: 1 });
+    const process = fixture.process({ greet: greet.definition }, { concurrency: 1 });
     await process.hooks.greet.trigger("begun");
     await process.drain();
     for (const name of ["new 1", "new 2"]) await process.hooks.greet.trigger(name);
-    await test.clock.advanceAndSettle(5000);
+    await fixture.clock.advanceAndSettle(5000);
     await process.drain();
 
     expect(greet.payloads).toEqual(["begun", "begun", "new 1", "new 2"]);
   });
 
-  it("puts a redriven dead letter before what is new", async () => {
+  test("puts a redriven dead letter before what is new", async () => {
     const state = { broken: true };
     const greet = recordCalls<string>(() => state.broken && Promise.reject("no"), { retries: { limit: 0 } });
-    const process = test.process({ greet: greet.definition }, { concurrency: 1 });
+    const process = fixture.process({ greet: greet.definition }, { concurrency: 1 });
     const { id } = await process.hooks.greet.trigger("dead");
     await process.drain();
     state.broken = false;
@@ -68,26 +68,29 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     expect(greet.payloads).toEqual(["dead", "dead", "new"]);
   });
 
-  it("puts what a lost process left behind before everything else", async () => {
-    await loseProcess(test, ["lost"]);
+  test("puts what a lost process left behind before everything else", async () => {
+    await loseProcess(fixture, ["lost"]);
     const greet = recordCalls<string>((name, hook) => name === "begun" && hook.attempts < 2 && Promise.reject("no"), {
       retries: { delay: 5000, backoff: "constant" },
     });
-    const process = test.process({ greet: greet.definition }, { concurrency: 1 });
+    const process = fixture.process({ greet: greet.definition }, { concurrency: 1 });
     await process.hooks.greet.trigger("begun");
     await process.drain();
     await process.hooks.greet.trigger("new");
-    await test.clock.advanceAndSettle(LEASE_MS);
+    await fixture.clock.advanceAndSettle(LEASE_MS);
     await process.drain();
 
     expect(greet.payloads).toEqual(["begun", "lost", "begun", "new"]);
   });
 
-  it("serves namespaces in turn: a long queue in one doesn't starve another", async () => {
+  test("serves namespaces in turn: a long queue in one doesn't starve another", async () => {
     const order: string[] = [];
     const record = () => recordCalls<string>((name) => order.push(name)).definition;
-    const busy = test.process({ greet: record() });
-    const calm = test.process({ greet: record() }, { namespace: `${test.namespace}-calm`, adapter: busy.adapter });
+    const busy = fixture.process({ greet: record() });
+    const calm = fixture.process(
+      { greet: record() },
+      { namespace: `${fixture.namespace}-calm`, adapter: busy.adapter },
+    );
     await busy.unitOfWork(async (uow) => {
       for (let number = 0; number < 50; number++) uow.triggerHook("greet", "busy");
     });
@@ -99,9 +102,9 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     expect(order.indexOf("calm")).toBeLessThan(3);
   });
 
-  it("is shared by processes that claim at the same time: each hook runs once", async () => {
+  test("is shared by processes that claim at the same time: each hook runs once", async () => {
     const greet = recordCalls<number>();
-    const processes = Array.from({ length: 3 }, () => test.process({ greet: greet.definition }));
+    const processes = Array.from({ length: 3 }, () => fixture.process({ greet: greet.definition }));
     const numbers = Array.from({ length: 300 }, (_, number) => number);
     await processes[0]?.unitOfWork(async (uow) => {
       for (const number of numbers) uow.triggerHook("greet", number);
@@ -112,7 +115,7 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     expect((await processes[0]?.durableHooks.list())?.hooks).toEqual([]);
   });
 
-  it("lets nobody have more hooks at a time than places", async () => {
+  test("lets nobody have more hooks at a time than places", async () => {
     const gate = new Gate();
     let running = 0;
     let most = 0;
@@ -121,7 +124,7 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
       await gate.opened;
       running--;
     });
-    const process = test.process({ greet: greet.definition }, { concurrency: 3 });
+    const process = fixture.process({ greet: greet.definition }, { concurrency: 3 });
     await process.unitOfWork(async (uow) => {
       for (let number = 0; number < 20; number++) uow.triggerHook("greet", number);
     });
@@ -135,29 +138,29 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     expect(greet.calls).toHaveLength(20);
   });
 
-  it("leaves hooks alone that this process doesn't know, and isn't woken by them", async () => {
+  test("leaves hooks alone that this process doesn't know, and isn't woken by them", async () => {
     const newer = recordCalls<string>();
-    const newest = test.process({ greet: newer.definition, wave: newer.definition });
+    const newest = fixture.process({ greet: newer.definition, wave: newer.definition });
     await newest.hooks.wave.trigger("ada");
     const older = recordCalls<string>();
-    const process = test.process({ greet: older.definition });
+    const process = fixture.process({ greet: older.definition });
 
     expect(await process.processor.getNextWakeAt()).toBeNull();
     await process.drain();
-    expect(await newest.processor.getNextWakeAt()).toEqual(new Date(test.clock.now()));
+    expect(await newest.processor.getNextWakeAt()).toEqual(new Date(fixture.clock.now()));
     await newest.drain();
     expect(newer.payloads).toEqual(["ada"]);
   });
 
-  it("has place for a hook that becomes due while a running dispatcher looks", async () => {
+  test("has place for a hook that becomes due while a running dispatcher looks", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
-    await process.hooks.greet.trigger("ada", { processAt: test.clock.now() + 1 });
+    const process = fixture.process({ greet: greet.definition });
+    await process.hooks.greet.trigger("ada", { processAt: fixture.clock.now() + 1 });
     const { statements } = process.store.hooks;
     const claim = statements.claim.bind(statements);
     vi.spyOn(statements, "claim").mockImplementationOnce(async (request) => {
       const claimed = await claim(request);
-      test.clock.advance(1);
+      fixture.clock.advance(1);
       return claimed;
     });
     process.start();
@@ -165,9 +168,9 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     await eventually(() => expect(greet.payloads).toEqual(["ada"])); // although no more time has passed
   });
 
-  it("has place for a trigger that comes while a running dispatcher looks", async () => {
+  test("has place for a trigger that comes while a running dispatcher looks", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { statements } = process.store.hooks;
     const claim = statements.claim.bind(statements);
     vi.spyOn(statements, "claim").mockImplementationOnce(async (request) => {

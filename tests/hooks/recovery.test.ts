@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defineHook } from "../../src/hooks/define-hook.ts";
 import { ENGINES } from "../support/engines.ts";
 import { forever, Gate, recordCalls } from "./support/handlers.ts";
@@ -9,7 +9,7 @@ import { eventually, LEASE_MS, useHooks, withTime } from "./support/use-hooks.ts
 const ISOLATION_MS = 5000;
 
 describe.each(ENGINES)("recovery on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   /** Notes what runs beside each handler when it starts. */
   function observe() {
@@ -30,39 +30,39 @@ describe.each(ENGINES)("recovery on $name", (engine) => {
     return { greet, running, started, hold };
   }
 
-  it("uses up an attempt each time that a process is lost", async () => {
-    const [id] = await loseProcess(test, ["ada"]);
-    await test.clock.advanceAndSettle(LEASE_MS);
+  test("uses up an attempt each time that a process is lost", async () => {
+    const [id] = await loseProcess(fixture, ["ada"]);
+    await fixture.clock.advanceAndSettle(LEASE_MS);
     const second = recordCalls<string>(() => forever());
-    const dying = test.process({ greet: second.definition }, { clock: test.anotherClock() });
+    const dying = fixture.process({ greet: second.definition }, { clock: fixture.anotherClock() });
     dying.drainBehind();
     await eventually(() => expect(second.calls).toHaveLength(1));
-    await test.clock.advanceAndSettle(LEASE_MS);
+    await fixture.clock.advanceAndSettle(LEASE_MS);
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     await process.drain();
 
     expect(second.calls[0]?.hook).toMatchObject({ hookId: id, attempts: 2, maxAttempts: 20 });
     expect(greet.calls[0]?.hook).toMatchObject({ hookId: id, attempts: 3, maxAttempts: 20 });
-    expect(greet.calls[0]?.hook.lastAttemptAt).toEqual(new Date(test.clock.now() - LEASE_MS));
+    expect(greet.calls[0]?.hook.lastAttemptAt).toEqual(new Date(fixture.clock.now() - LEASE_MS));
   });
 
-  it("keeps attempts at the hook's limit, however its process is lost", async () => {
+  test("keeps attempts at the hook's limit, however its process is lost", async () => {
     const calls: number[] = [];
     const lost = defineHook({ retries: { limit: 1 } }, (_: string, hook) => {
       calls.push(hook.attempts);
       return forever();
     });
-    const first = test.process({ greet: lost }, { clock: test.anotherClock() });
+    const first = fixture.process({ greet: lost }, { clock: fixture.anotherClock() });
     const { id } = await first.hooks.greet.trigger("ada");
     first.drainBehind();
     await eventually(() => expect(calls).toEqual([1]));
-    await test.clock.advanceAndSettle(LEASE_MS);
-    const second = test.process({ greet: lost }, { clock: test.anotherClock() });
+    await fixture.clock.advanceAndSettle(LEASE_MS);
+    const second = fixture.process({ greet: lost }, { clock: fixture.anotherClock() });
     second.drainBehind();
     await eventually(() => expect(calls).toEqual([1, 2]));
-    await test.clock.advanceAndSettle(LEASE_MS);
-    const third = test.process({ greet: lost });
+    await fixture.clock.advanceAndSettle(LEASE_MS);
+    const third = fixture.process({ greet: lost });
     await third.drain();
 
     expect(calls).toEqual([1, 2]);
@@ -77,11 +77,11 @@ describe.each(ENGINES)("recovery on $name", (engine) => {
     expect(third.errors).toMatchObject([{ error: { code: "hook.crash_loop" }, attempt: { final: true } }]);
   });
 
-  it("gives a hook that was lost for good fresh attempts when it is redriven", async () => {
-    const [id] = (await loseProcess(test, ["ada"], { retries: { limit: 0 } })) as [string];
-    await test.clock.advanceAndSettle(LEASE_MS);
+  test("gives a hook that was lost for good fresh attempts when it is redriven", async () => {
+    const [id] = (await loseProcess(fixture, ["ada"], { retries: { limit: 0 } })) as [string];
+    await fixture.clock.advanceAndSettle(LEASE_MS);
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     await process.drain();
     expect(await process.statusOf(id)).toBe("failed");
     expect(await process.durableHooks.redrive(id)).toEqual([id]);
@@ -91,10 +91,10 @@ describe.each(ENGINES)("recovery on $name", (engine) => {
     expect(await process.statusOf(id)).toBeNull();
   });
 
-  it("runs a recovered hook when what ran before has ended, and nothing beside it", async () => {
+  test("runs a recovered hook when what ran before has ended, and nothing beside it", async () => {
     const { greet, running, started, hold } = observe();
-    const process = test.process({ greet: greet.definition });
-    await loseProcess(test, ["lost"]);
+    const process = fixture.process({ greet: greet.definition });
+    await loseProcess(fixture, ["lost"]);
     const [neighbour, lost] = [hold("neighbour"), hold("lost")];
     process.start();
     await process.hooks.greet.trigger("neighbour");
@@ -109,7 +109,7 @@ describe.each(ENGINES)("recovery on $name", (engine) => {
     for (const name of ["after 1", "after 2"]) await process.hooks.greet.trigger(name);
     process.dispatcher.wake();
     await process.durableHooks.list();
-    await test.clock.advanceAndSettle(ISOLATION_MS - 1);
+    await fixture.clock.advanceAndSettle(ISOLATION_MS - 1);
     expect(running).toEqual(new Set(["lost"]));
     lost.open();
     await eventually(() => expect(greet.calls).toHaveLength(5));
@@ -118,40 +118,40 @@ describe.each(ENGINES)("recovery on $name", (engine) => {
     for (const name of ["after 1", "after 2"]) expect(started[name]).not.toContain("lost");
   });
 
-  it("doesn't let a slow recovered hook hold up others for long", async () => {
+  test("doesn't let a slow recovered hook hold up others for long", async () => {
     const { greet, running, hold } = observe();
     hold("lost");
-    const process = test.process({ greet: greet.definition });
-    await loseProcess(test, ["lost"]);
-    await test.clock.advanceAndSettle(LEASE_MS);
+    const process = fixture.process({ greet: greet.definition });
+    await loseProcess(fixture, ["lost"]);
+    await fixture.clock.advanceAndSettle(LEASE_MS);
     process.start();
     await eventually(() => expect(running).toEqual(new Set(["lost"])));
     await process.hooks.greet.trigger("ada");
     expect(greet.payloads).toEqual(["lost"]);
-    await test.clock.advanceAndSettle(ISOLATION_MS);
+    await fixture.clock.advanceAndSettle(ISOLATION_MS);
 
     await eventually(() => expect(greet.payloads).toEqual(["lost", "ada"]));
     expect(running).toEqual(new Set(["lost"]));
   });
 
-  it("doesn't let a slow neighbour hold up a recovered hook for long", async () => {
+  test("doesn't let a slow neighbour hold up a recovered hook for long", async () => {
     const { greet, running, hold } = observe();
     hold("neighbour");
-    const process = test.process({ greet: greet.definition });
-    await loseProcess(test, ["lost"]);
+    const process = fixture.process({ greet: greet.definition });
+    await loseProcess(fixture, ["lost"]);
     process.start();
     await process.hooks.greet.trigger("neighbour");
     await eventually(() => expect(running).toEqual(new Set(["neighbour"])));
-    await withTime(test.clock, () => expect(greet.payloads).toEqual(["neighbour", "lost"]));
+    await withTime(fixture.clock, () => expect(greet.payloads).toEqual(["neighbour", "lost"]));
   });
 
-  it("takes over together what was lost once, and starts nothing else beside it", async () => {
+  test("takes over together what was lost once, and starts nothing else beside it", async () => {
     const { greet, running, started, hold } = observe();
     const names = Array.from({ length: 12 }, (_, index) => `lost ${index}`);
     const gates = names.map(hold);
-    await loseProcess(test, names);
-    const process = test.process({ greet: greet.definition }, { concurrency: 20 });
-    await test.clock.advanceAndSettle(LEASE_MS);
+    await loseProcess(fixture, names);
+    const process = fixture.process({ greet: greet.definition }, { concurrency: 20 });
+    await fixture.clock.advanceAndSettle(LEASE_MS);
     process.start();
     await eventually(() => expect(running).toEqual(new Set(names)));
     await process.hooks.greet.trigger("fresh");
@@ -163,51 +163,51 @@ describe.each(ENGINES)("recovery on $name", (engine) => {
     expect(started["fresh"]).toEqual([]);
   });
 
-  it("takes over everything that is left in one drain", async () => {
+  test("takes over everything that is left in one drain", async () => {
     const { greet } = observe();
     const names = Array.from({ length: 30 }, (_, index) => `lost ${index}`);
-    await loseProcess(test, names);
-    const process = test.process({ greet: greet.definition });
+    await loseProcess(fixture, names);
+    const process = fixture.process({ greet: greet.definition });
     await process.hooks.greet.trigger("fresh");
-    await test.clock.advanceAndSettle(LEASE_MS);
+    await fixture.clock.advanceAndSettle(LEASE_MS);
     await process.drain();
 
     expect(greet.payloads.toSorted()).toEqual([...names, "fresh"].toSorted());
   });
 
-  it("lets slow recovered hooks run beside others, and beside further ones, after a bounded time", async () => {
+  test("lets slow recovered hooks run beside others, and beside further ones, after a bounded time", async () => {
     const { greet, running, hold } = observe();
     for (const name of ["lost 1", "lost 2"]) hold(name);
-    const process = test.process({ greet: greet.definition }, { concurrency: 1 });
-    await loseProcess(test, ["lost 1", "lost 2"]);
-    await test.clock.advanceAndSettle(LEASE_MS);
-    const roomy = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition }, { concurrency: 1 });
+    await loseProcess(fixture, ["lost 1", "lost 2"]);
+    await fixture.clock.advanceAndSettle(LEASE_MS);
+    const roomy = fixture.process({ greet: greet.definition });
     process.start();
     await eventually(() => expect(running).toEqual(new Set(["lost 1"])));
     roomy.start();
     await eventually(() => expect(running).toEqual(new Set(["lost 1", "lost 2"])));
     await roomy.hooks.greet.trigger("fresh");
-    await test.clock.advanceAndSettle(ISOLATION_MS);
+    await fixture.clock.advanceAndSettle(ISOLATION_MS);
 
     await eventually(() => expect(greet.payloads).toContain("fresh"));
   });
 
-  it.each([
+  test.each([
     ["was lost twice", {}, 2],
     ["has its last attempt", { retries: { limit: 1 } }, 1],
   ])("runs what %s alone, one after the other", async (_, options, losses) => {
     const names = ["lost 1", "lost 2", "lost 3"];
-    await loseProcess(test, names, options);
+    await loseProcess(fixture, names, options);
     for (let lost = 1; lost < losses; lost++) {
-      await test.clock.advanceAndSettle(LEASE_MS);
+      await fixture.clock.advanceAndSettle(LEASE_MS);
       const stuck = recordCalls<string>(() => forever());
-      const dying = test.process({ greet: stuck.definition }, { clock: test.anotherClock() });
+      const dying = fixture.process({ greet: stuck.definition }, { clock: fixture.anotherClock() });
       dying.drainBehind();
       await eventually(() => expect(stuck.calls).toHaveLength(names.length));
     }
-    await test.clock.advanceAndSettle(LEASE_MS);
+    await fixture.clock.advanceAndSettle(LEASE_MS);
     const { greet, started } = observe();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     await process.hooks.greet.trigger("fresh");
     await process.drain();
 
@@ -215,7 +215,7 @@ describe.each(ENGINES)("recovery on $name", (engine) => {
     for (const name of names) expect(started[name]).toEqual([]);
   });
 
-  it("ends with a dead letter for what kills its process every time, and completes all others", async () => {
+  test("ends with a dead letter for what kills its process every time, and completes all others", async () => {
     const completed: string[] = [];
     const companions: number[] = [];
     const names = Array.from({ length: 20 }, (_, index) => `neighbour ${index}`);
@@ -234,7 +234,7 @@ describe.each(ENGINES)("recovery on $name", (engine) => {
         life.running--;
         completed.push(name);
       });
-      return { life, process: test.process({ greet }, { clock: test.anotherClock(), concurrency: 5 }) };
+      return { life, process: fixture.process({ greet }, { clock: fixture.anotherClock(), concurrency: 5 }) };
     };
 
     const { process: writer } = mortal();
@@ -250,7 +250,7 @@ describe.each(ENGINES)("recovery on $name", (engine) => {
       const ended = eventually(() => expect(life.over).toBe(true)).then(() => "dead");
       ended.catch(() => {});
       const fate = await Promise.race([drained, ended]);
-      await test.clock.advanceAndSettle(LEASE_MS);
+      await fixture.clock.advanceAndSettle(LEASE_MS);
       if (fate === "drained" && (await process.processor.getNextWakeAt()) === null) break;
     }
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { NonRetryableError } from "../../src/errors.ts";
 import type { RetryOptions } from "../../src/queue/retry-policy.ts";
 import { systemRandomness } from "../../src/randomness.ts";
@@ -14,7 +14,7 @@ function fail(error: unknown = new Error("no")): never {
 }
 
 describe.each(ENGINES)("retries on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   afterEach(() => {
     vi.restoreAllMocks();
@@ -24,37 +24,37 @@ describe.each(ENGINES)("retries on $name", (engine) => {
   async function attempt(process: TestProcess<never>): Promise<number | null> {
     await process.drain();
     const [hook] = (await process.durableHooks.list()).hooks;
-    return hook?.availableAt ? hook.availableAt.getTime() - test.clock.now() : null;
+    return hook?.availableAt ? hook.availableAt.getTime() - fixture.clock.now() : null;
   }
 
-  it("tries again when the delay is over, and not before", async () => {
+  test("tries again when the delay is over, and not before", async () => {
     const greet = recordCalls<string>((_, hook) => hook.attempts === 1 && fail(), {
       retries: { delay: "5 seconds", backoff: "constant" },
     });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     await process.hooks.greet.trigger("ada");
 
     await process.drain();
     expect(greet.payloads).toEqual(["ada"]);
-    await test.clock.advanceAndSettle(5 * SECOND - 1);
+    await fixture.clock.advanceAndSettle(5 * SECOND - 1);
     await process.drain();
     expect(greet.payloads).toEqual(["ada"]);
-    await test.clock.advanceAndSettle(1);
+    await fixture.clock.advanceAndSettle(1);
     await process.drain();
 
     expect(greet.payloads).toEqual(["ada", "ada"]);
     expect((await process.durableHooks.list()).hooks).toEqual([]);
   });
 
-  it("is tried again by a running dispatcher when its time comes", async () => {
+  test("is tried again by a running dispatcher when its time comes", async () => {
     const greet = recordCalls<string>((_, hook) => hook.attempts < 3 && fail(), {
       retries: { delay: "5 seconds", backoff: "constant" },
     });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     process.start();
     const { id } = await process.hooks.greet.trigger("ada");
 
-    await withTime(test.clock, async () => expect(await process.statusOf(id)).toBeNull());
+    await withTime(fixture.clock, async () => expect(await process.statusOf(id)).toBeNull());
 
     expect(greet.calls.map(({ hook }) => hook.attempts)).toEqual([1, 2, 3]);
     const times = greet.calls.map(({ hook }) => hook.processAt.getTime());
@@ -65,7 +65,7 @@ describe.each(ENGINES)("retries on $name", (engine) => {
     ]);
   });
 
-  it("is tried again by the same drain, also if it fails while the drain is looking for more", async () => {
+  test("is tried again by the same drain, also if it fails while the drain is looking for more", async () => {
     const gate = new Gate();
     const greet = recordCalls<string>(
       async (_, hook) => {
@@ -75,7 +75,7 @@ describe.each(ENGINES)("retries on $name", (engine) => {
       },
       { retries: { delay: 0 } },
     );
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("ada");
     const { statements } = process.store.hooks;
     const claim = statements.claim.bind(statements);
@@ -95,19 +95,19 @@ describe.each(ENGINES)("retries on $name", (engine) => {
     expect(await process.statusOf(id)).toBeNull();
   });
 
-  it("is due at the time of the retry for those who ask when to wake", async () => {
+  test("is due at the time of the retry for those who ask when to wake", async () => {
     const greet = recordCalls(() => fail(), { retries: { delay: "5 seconds", backoff: "constant" } });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     await process.hooks.greet.trigger();
     await process.drain();
 
-    expect(await process.processor.getNextWakeAt()).toEqual(new Date(test.clock.now() + 5 * SECOND));
+    expect(await process.processor.getNextWakeAt()).toEqual(new Date(fixture.clock.now() + 5 * SECOND));
   });
 
   describe("the policy", () => {
     const ofHook: RetryOptions = { limit: 4, delay: "7 seconds", backoff: "constant", maxDelay: "1 minute" };
 
-    it.each<[string, RetryOptions | undefined, number, number]>([
+    test.each<[string, RetryOptions | undefined, number, number]>([
       ["of the hook, if the trigger has none", undefined, 5, 7 * SECOND],
       ["of the trigger instead of the hook's", { limit: 1, delay: 300, backoff: "constant" }, 2, 300],
       ["of the trigger for its limit, of the hook for the rest", { limit: 0 }, 1, 0],
@@ -116,7 +116,7 @@ describe.each(ENGINES)("retries on $name", (engine) => {
       ["of the trigger for its longest delay, of the hook for the rest", { maxDelay: 5 }, 5, 5],
     ])("is that %s", async (_, retries, maxAttempts, delay) => {
       const greet = recordCalls(() => fail(), { retries: ofHook });
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.hooks.greet.trigger(undefined, retries === undefined ? {} : { retries });
 
       const waits = await attempt(process as TestProcess<never>);
@@ -125,16 +125,16 @@ describe.each(ENGINES)("retries on $name", (engine) => {
       expect(waits).toBe(maxAttempts === 1 ? null : delay);
     });
 
-    it("is twenty attempts over a quarter of an hour by default, with full jitter", async () => {
+    test("is twenty attempts over a quarter of an hour by default, with full jitter", async () => {
       vi.spyOn(systemRandomness, "fraction").mockReturnValue(0.5);
       const greet = recordCalls(() => fail());
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.hooks.greet.trigger();
 
       const delays: (number | null)[] = [];
       for (let waits = await attempt(process as TestProcess<never>); waits !== null; ) {
         delays.push(waits);
-        await test.clock.advanceAndSettle(waits);
+        await fixture.clock.advanceAndSettle(waits);
         waits = await attempt(process as TestProcess<never>);
       }
 
@@ -146,7 +146,7 @@ describe.each(ENGINES)("retries on $name", (engine) => {
       expect((await process.durableHooks.deadLetters()).hooks).toMatchObject([{ attempts: 20, status: "failed" }]);
     });
 
-    it.each<[string, RetryOptions, number[]]>([
+    test.each<[string, RetryOptions, number[]]>([
       ["constant", { backoff: "constant", delay: 100, limit: 3 }, [100, 100, 100]],
       ["linear", { backoff: "linear", delay: 100, limit: 3 }, [100, 200, 300]],
       ["linear and capped", { backoff: "linear", delay: 100, limit: 3, maxDelay: 150 }, [100, 150, 150]],
@@ -156,13 +156,13 @@ describe.each(ENGINES)("retries on $name", (engine) => {
     ])("spaces attempts: %s", async (_, retries, expected) => {
       vi.spyOn(systemRandomness, "fraction").mockReturnValue(0.25);
       const greet = recordCalls(() => fail(), { retries });
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.hooks.greet.trigger();
 
       const delays: number[] = [];
       for (let waits = await attempt(process as TestProcess<never>); waits !== null; ) {
         delays.push(waits);
-        await test.clock.advanceAndSettle(waits);
+        await fixture.clock.advanceAndSettle(waits);
         waits = await attempt(process as TestProcess<never>);
       }
 
@@ -172,7 +172,7 @@ describe.each(ENGINES)("retries on $name", (engine) => {
   });
 
   describe("an error that says when to try again", () => {
-    it.each<[string, (now: number) => unknown, number]>([
+    test.each<[string, (now: number) => unknown, number]>([
       ["as a text", () => "90 seconds", 90 * SECOND],
       ["as milliseconds", () => 1500, 1500],
       ["as zero", () => 0, 0],
@@ -187,10 +187,11 @@ describe.each(ENGINES)("retries on $name", (engine) => {
       const once = (attempts: number) => attempts === 1;
       const greet = recordCalls(
         (_payload, hook) =>
-          once(hook.attempts) && fail(Object.assign(new Error("busy"), { retryAfter: retryAfter(test.clock.now()) })),
+          once(hook.attempts) &&
+          fail(Object.assign(new Error("busy"), { retryAfter: retryAfter(fixture.clock.now()) })),
         { retries: { delay: 10, backoff: "constant", limit: 3 } },
       );
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       const { id } = await process.hooks.greet.trigger();
       await process.drain();
 
@@ -199,13 +200,13 @@ describe.each(ENGINES)("retries on $name", (engine) => {
         return;
       }
       const hook = await process.durableHooks.get(id);
-      expect(hook?.availableAt).toEqual(new Date(test.clock.now() + expected));
+      expect(hook?.availableAt).toEqual(new Date(fixture.clock.now() + expected));
       expect(hook).toMatchObject({ status: "pending", attempts: 1 });
     });
 
-    it("doesn't get more attempts than the limit", async () => {
+    test("doesn't get more attempts than the limit", async () => {
       const greet = recordCalls(() => fail({ retryAfter: 0 }), { retries: { limit: 2 } });
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       const { id } = await process.hooks.greet.trigger();
       await process.drain();
 
@@ -213,13 +214,13 @@ describe.each(ENGINES)("retries on $name", (engine) => {
       expect(await process.statusOf(id)).toBe("failed");
     });
 
-    it.each([
+    test.each([
       ["later than any date", Number.MAX_SAFE_INTEGER],
       ["after thousands of years", "200000 years"],
     ])("harms no other hook when it says %s", async (_, retryAfter) => {
       const wait = recordCalls(() => fail({ retryAfter }));
       const greet = recordCalls<string>();
-      const process = test.process({ wait: wait.definition, greet: greet.definition });
+      const process = fixture.process({ wait: wait.definition, greet: greet.definition });
       const { id } = await process.hooks.wait.trigger();
       await process.drain();
       await process.hooks.greet.trigger("ada");
@@ -229,33 +230,33 @@ describe.each(ENGINES)("retries on $name", (engine) => {
       expect(await process.processor.getNextWakeAt()).not.toBeNull();
       const hook = await process.durableHooks.get(id);
       expect(hook?.status).toBe("pending");
-      expect(hook?.availableAt?.getTime()).toBeGreaterThan(test.clock.now() + 365 * 86_400 * SECOND);
+      expect(hook?.availableAt?.getTime()).toBeGreaterThan(fixture.clock.now() + 365 * 86_400 * SECOND);
     });
 
-    it("can't do harm by throwing when it is asked", async () => {
+    test("can't do harm by throwing when it is asked", async () => {
       const trap = {
         get retryAfter(): never {
           throw new Error("gotcha");
         },
       };
       const greet = recordCalls(() => fail(trap), { retries: { delay: 10, backoff: "constant" } });
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       const { id } = await process.hooks.greet.trigger();
       await process.drain();
 
       const hook = await process.durableHooks.get(id);
       expect(hook).toMatchObject({ status: "pending", attempts: 1 });
-      expect(hook?.availableAt).toEqual(new Date(test.clock.now() + 10));
+      expect(hook?.availableAt).toEqual(new Date(fixture.clock.now() + 10));
     });
   });
 
-  it.each([
+  test.each([
     ["NonRetryableError", () => new NonRetryableError("never")],
     ["a class of one's own that extends it", () => new (class Refused extends NonRetryableError {})("never")],
     ["NonRetryableError with retryAfter", () => Object.assign(new NonRetryableError("never"), { retryAfter: 5 })],
   ])("fails at once with %s", async (_, createError) => {
     const greet = recordCalls(() => fail(createError()), { retries: { limit: 5, delay: 0 } });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger();
     await process.drain();
 
@@ -264,14 +265,14 @@ describe.each(ENGINES)("retries on $name", (engine) => {
     expect(process.errors).toMatchObject([{ attempt: { attempt: 1, final: true } }]);
   });
 
-  it.each([
+  test.each([
     ["a text", "no"],
     ["undefined", undefined],
     ["null", null],
     ["an object", { reason: "no" }],
   ])("takes %s that was thrown as a failure like any other", async (_, thrown) => {
     const greet = recordCalls(() => Promise.reject(thrown), { retries: { limit: 1, delay: 0 } });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger();
     await process.drain();
 
@@ -281,13 +282,13 @@ describe.each(ENGINES)("retries on $name", (engine) => {
     expect(hook?.error).toEqual(thrown);
   });
 
-  it("reports every attempt that failed, and says which was the last", async () => {
+  test("reports every attempt that failed, and says which was the last", async () => {
     const greet = recordCalls((_, hook) => fail(new Error(`no ${hook.attempts}`)), { retries: { limit: 2, delay: 0 } });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger();
     await process.drain();
 
-    const description = `hook ${test.namespace}/greet ${id}`;
+    const description = `hook ${fixture.namespace}/greet ${id}`;
     expect(process.errors).toMatchObject([
       { error: { message: "no 1" }, attempt: { description, attempt: 1, final: false } },
       { error: { message: "no 2" }, attempt: { description, attempt: 2, final: false } },
@@ -295,9 +296,9 @@ describe.each(ENGINES)("retries on $name", (engine) => {
     ]);
   });
 
-  it("forgets earlier failures when an attempt succeeds", async () => {
+  test("forgets earlier failures when an attempt succeeds", async () => {
     const greet = recordCalls((_, hook) => hook.attempts < 3 && fail(), { retries: { delay: 0 } });
-    const process = test.process({ greet: greet.definition }, { durableHooks: { keepCompleted: "1 hour" } });
+    const process = fixture.process({ greet: greet.definition }, { durableHooks: { keepCompleted: "1 hour" } });
     const { id } = await process.hooks.greet.trigger();
     await process.drain();
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { createDurableHooksDispatcher } from "../../src/dispatchers/node.ts";
 import { createDurableHooksProcessor, defineFragment, instantiate } from "../../src/index.ts";
 import { settle } from "../support/controlled-clock.ts";
@@ -143,11 +143,11 @@ describe("the samples, in a program that has the package installed", () => {
     expect(output).toBe("confirmed ada@example.org in attempt 1\n");
   }
 
-  it("compile and run on SQLite", async () => {
+  test("compile and run on SQLite", async () => {
     await check(`sqlite("app.db")`);
   }, 60_000);
 
-  it("compile and run on PostgreSQL", async () => {
+  test("compile and run on PostgreSQL", async () => {
     const database = await createDatabase({ empty: true });
     try {
       await check(`postgres(${JSON.stringify(database.url)})`);
@@ -159,13 +159,13 @@ describe("the samples, in a program that has the package installed", () => {
 });
 
 describe.each(ENGINES)("the sample that configures the recovery of stuck hooks, on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
-  it("tells when a hook was queued again", async () => {
+  test("tells when a hook was queued again", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
-    const { adapter: databaseAdapter } = test.process({ other: recordCalls().definition }, { namespace: "other" });
+    const { adapter: databaseAdapter } = fixture.process({ other: recordCalls().definition }, { namespace: "other" });
     const config = { hang: forever };
-    const fragmentDef = defineFragment<typeof config>(test.namespace)
+    const fragmentDef = defineFragment<typeof config>(fixture.namespace)
       .provideHooks(({ config, defineHook }) => ({ hang: defineHook(() => config.hang()) }))
       .build();
 
@@ -189,8 +189,8 @@ describe.each(ENGINES)("the sample that configures the recovery of stuck hooks, 
     const drained = dispatcher.drain({ deadlineMs: 3_600_000 });
     await eventually(async () => expect((await fragment.durableHooks.statistics()).processing).toBe(1));
     await settle();
-    await test.clock.advanceAndSettle(10 * 60_000);
-    await eventually(() => expect(warn.mock.calls).toContainEqual(["Re-queued stuck hooks", test.namespace, 10, 1]));
+    await fixture.clock.advanceAndSettle(10 * 60_000);
+    await eventually(() => expect(warn.mock.calls).toContainEqual(["Re-queued stuck hooks", fixture.namespace, 10, 1]));
     await drained;
     warn.mockRestore();
   });

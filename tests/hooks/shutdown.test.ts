@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { settle } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
 import { forever, Gate, recordCalls } from "./support/handlers.ts";
@@ -8,7 +8,7 @@ import { eventually, LEASE_MS, useHooks } from "./support/use-hooks.ts";
 const DEADLINE_MS = 8000;
 
 describe.each(ENGINES)("shutting down on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   afterEach(() => {
     vi.restoreAllMocks();
@@ -18,18 +18,18 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
   async function running() {
     const gate = new Gate();
     const greet = recordCalls<string>((name) => (name === "slow" ? gate.opened : undefined));
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     process.start();
     const { id } = await process.hooks.greet.trigger("slow");
     await eventually(() => expect(greet.payloads).toEqual(["slow"]));
     return { id, gate, greet, process };
   }
 
-  it("waits for what runs", async () => {
+  test("waits for what runs", async () => {
     const { id, gate, greet, process } = await running();
     const stopped = vi.fn();
     const stopping = process.dispatcher.stopPolling({ deadlineMs: DEADLINE_MS }).then(stopped);
-    await test.clock.advanceAndSettle(DEADLINE_MS - 1);
+    await fixture.clock.advanceAndSettle(DEADLINE_MS - 1);
     expect(stopped).not.toHaveBeenCalled();
     expect(await process.statusOf(id)).toBe("processing");
     gate.open();
@@ -39,39 +39,39 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(await process.statusOf(id)).toBeNull();
   });
 
-  it("tells what runs after the deadline to stop, and hands it back without counting the attempt", async () => {
+  test("tells what runs after the deadline to stop, and hands it back without counting the attempt", async () => {
     const { id, greet, process } = await running();
     const stopping = process.dispatcher.stopPolling({ deadlineMs: DEADLINE_MS });
-    await test.clock.advanceAndSettle(DEADLINE_MS);
+    await fixture.clock.advanceAndSettle(DEADLINE_MS);
     await stopping;
 
     expect(greet.calls[0]?.hook.signal.reason).toMatchObject({ name: "AttemptAbortedError", code: "attempt.shutdown" });
     const hook = await process.durableHooks.get(id);
     expect(hook).toMatchObject({ status: "pending", attempts: 0, error: null });
-    expect(hook?.availableAt).toEqual(new Date(test.clock.now()));
+    expect(hook?.availableAt).toEqual(new Date(fixture.clock.now()));
     const next = recordCalls<string>();
-    const successor = test.process({ greet: next.definition });
+    const successor = fixture.process({ greet: next.definition });
     await successor.drain();
     expect(next.calls.map(({ hook: { attempts } }) => attempts)).toEqual([1]);
   });
 
-  it("is patient for thirty seconds by default", async () => {
+  test("is patient for thirty seconds by default", async () => {
     const { greet, process } = await running();
     const stopping = process.dispatcher.stopPolling();
     await process.passTime(29_999);
     expect(greet.calls[0]?.hook.signal.aborted).toBe(false);
-    await test.clock.advanceAndSettle(1);
+    await fixture.clock.advanceAndSettle(1);
     await stopping;
 
     expect(greet.calls[0]?.hook.signal.aborted).toBe(true);
   });
 
-  it("renews the leases of what it waits for", async () => {
+  test("renews the leases of what it waits for", async () => {
     const { id, gate, process } = await running();
     const stopping = process.dispatcher.stopPolling({ deadlineMs: 10 * LEASE_MS });
     await process.passTime(5 * LEASE_MS);
     const other = recordCalls<string>();
-    await test.process({ greet: other.definition }).drain();
+    await fixture.process({ greet: other.definition }).drain();
     expect(other.calls).toEqual([]);
     gate.open();
     await stopping;
@@ -79,10 +79,10 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(await process.statusOf(id)).toBeNull();
   });
 
-  it("doesn't listen to what was handed back any more", async () => {
+  test("doesn't listen to what was handed back any more", async () => {
     const { id, gate, process } = await running();
     const stopping = process.dispatcher.stopPolling({ deadlineMs: 0 });
-    await test.clock.advanceAndSettle(0);
+    await fixture.clock.advanceAndSettle(0);
     await stopping;
     gate.open();
     await settle();
@@ -92,22 +92,22 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(process.errors).toEqual([]);
   });
 
-  it("keeps the attempts that were made before", async () => {
+  test("keeps the attempts that were made before", async () => {
     const greet = recordCalls<string>((_, hook) => (hook.attempts === 1 ? Promise.reject("no") : forever()), {
       retries: { delay: 0 },
     });
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     process.start();
     const { id } = await process.hooks.greet.trigger("ada");
     await eventually(() => expect(greet.calls).toHaveLength(2));
     const stopping = process.dispatcher.stopPolling({ deadlineMs: 0 });
-    await test.clock.advanceAndSettle(0);
+    await fixture.clock.advanceAndSettle(0);
     await stopping;
 
     expect(await process.durableHooks.get(id)).toMatchObject({ status: "pending", attempts: 1, error: "no" });
   });
 
-  it("starts nothing new", async () => {
+  test("starts nothing new", async () => {
     const { gate, greet, process } = await running();
     const stopping = process.dispatcher.stopPolling({ deadlineMs: DEADLINE_MS });
     const { id } = await process.hooks.greet.trigger("late");
@@ -119,9 +119,9 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(await process.durableHooks.get(id)).toMatchObject({ status: "pending", attempts: 0 });
   });
 
-  it("hands back what was claimed while it began, without counting the attempt", async () => {
+  test("hands back what was claimed while it began, without counting the attempt", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const ids = [
       (await process.hooks.greet.trigger("ada")).id,
       (await process.hooks.greet.trigger("bob", { key: "k" })).id,
@@ -143,9 +143,9 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     for (const id of ids) expect(await process.durableHooks.get(id)).toMatchObject({ status: "pending", attempts: 0 });
   });
 
-  it("hands back what was triggered here while it began", async () => {
+  test("hands back what was triggered here while it began", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     process.start();
     await eventually(async () => {
       await process.hooks.greet.trigger("warm up");
@@ -165,21 +165,21 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(await process.durableHooks.get(id)).toMatchObject({ status: "pending", attempts: 0 });
   });
 
-  it("hands back a recovered hook as one that still runs alone", async () => {
-    const [id] = (await loseProcess(test, ["lost"])) as [string];
-    await test.clock.advanceAndSettle(LEASE_MS);
+  test("hands back a recovered hook as one that still runs alone", async () => {
+    const [id] = (await loseProcess(fixture, ["lost"])) as [string];
+    await fixture.clock.advanceAndSettle(LEASE_MS);
     const greet = recordCalls<string>(() => forever());
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     process.start();
     await eventually(() => expect(greet.calls).toHaveLength(1));
     const stopping = process.dispatcher.stopPolling({ deadlineMs: 0 });
-    await test.clock.advanceAndSettle(0);
+    await fixture.clock.advanceAndSettle(0);
     await stopping;
     expect(await process.durableHooks.get(id)).toMatchObject({ status: "pending", attempts: 1 });
 
     const gate = new Gate();
     const next = recordCalls<string>((name) => (name === "lost" ? gate.opened : undefined));
-    const successor = test.process({ greet: next.definition });
+    const successor = fixture.process({ greet: next.definition });
     successor.start();
     await eventually(() => expect(next.payloads).toEqual(["lost"]));
     await successor.hooks.greet.trigger("new");
@@ -189,17 +189,17 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     await eventually(() => expect(next.payloads).toEqual(["lost", "new"]));
   });
 
-  it("is over at once when nothing runs, and twice is once", async () => {
-    const process = test.process({ greet: recordCalls<string>().definition });
+  test("is over at once when nothing runs, and twice is once", async () => {
+    const process = fixture.process({ greet: recordCalls<string>().definition });
     await process.dispatcher.stopPolling();
     process.start();
     await Promise.all([process.dispatcher.stopPolling(), process.dispatcher.stopPolling()]);
     await process.dispatcher.stopPolling();
 
-    expect(test.clock.timers).toBe(0);
+    expect(fixture.clock.timers).toBe(0);
   });
 
-  it("can be followed by a new start", async () => {
+  test("can be followed by a new start", async () => {
     const { gate, greet, process } = await running();
     gate.open();
     await process.dispatcher.stopPolling();
@@ -210,13 +210,13 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     await eventually(() => expect(greet.payloads).toEqual(["slow", "again"]));
   });
 
-  it("of a drain hands back what runs after its deadline", async () => {
+  test("of a drain hands back what runs after its deadline", async () => {
     const greet = recordCalls<string>(() => forever());
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("ada");
     const drained = process.dispatcher.drain({ deadlineMs: DEADLINE_MS });
     await eventually(() => expect(greet.calls).toHaveLength(1));
-    await test.clock.advanceAndSettle(DEADLINE_MS);
+    await fixture.clock.advanceAndSettle(DEADLINE_MS);
     await drained;
 
     expect(greet.calls[0]?.hook.signal.reason).toMatchObject({ code: "attempt.shutdown" });

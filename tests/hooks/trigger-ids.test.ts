@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ENGINES } from "../support/engines.ts";
 import { Gate, recordCalls } from "./support/handlers.ts";
 import { eventually, useHooks } from "./support/use-hooks.ts";
@@ -6,12 +6,12 @@ import { eventually, useHooks } from "./support/use-hooks.ts";
 const HOUR = 3_600_000;
 
 describe.each(ENGINES)("triggers on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   describe("with an id of the caller's own", () => {
-    it("use it, and do nothing a second time while the hook waits", async () => {
+    test("use it, and do nothing a second time while the hook waits", async () => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
 
       expect(await process.hooks.greet.trigger("ada", { id: "order 1/ä" })).toEqual({ id: "greet/order 1/ä" });
       expect(await process.hooks.greet.trigger("bob", { id: "order 1/ä" })).toEqual({ id: "greet/order 1/ä" });
@@ -21,10 +21,10 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       expect(greet.calls[0]?.hook.hookId).toBe("greet/order 1/ä");
     });
 
-    it("do nothing a second time while the hook runs", async () => {
+    test("do nothing a second time while the hook runs", async () => {
       const gate = new Gate();
       const greet = recordCalls<string>(() => gate.opened);
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.hooks.greet.trigger("ada", { id: "one" });
       const drained = process.drain();
       await eventually(() => expect(greet.calls).toHaveLength(1));
@@ -35,28 +35,28 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       expect(greet.payloads).toEqual(["ada"]);
     });
 
-    it("do nothing a second time after the hook has completed, for thirty days", async () => {
+    test("do nothing a second time after the hook has completed, for thirty days", async () => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.hooks.greet.trigger("ada", { id: "one" });
       await process.drain();
-      await test.clock.advanceAndSettle(30 * 24 * HOUR - 1);
+      await fixture.clock.advanceAndSettle(30 * 24 * HOUR - 1);
       await process.processor.sources[0]?.purge();
       await process.hooks.greet.trigger("bob", { id: "one" });
       await process.drain();
 
       expect(greet.payloads).toEqual(["ada"]);
       expect(await process.statusOf("greet/one")).toBe("completed");
-      await test.clock.advanceAndSettle(1);
+      await fixture.clock.advanceAndSettle(1);
       await process.processor.sources[0]?.purge();
       await process.hooks.greet.trigger("cleo", { id: "one" });
       await process.drain();
       expect(greet.payloads).toEqual(["ada", "cleo"]);
     });
 
-    it("do nothing a second time after the hook has failed for good", async () => {
+    test("do nothing a second time after the hook has failed for good", async () => {
       const greet = recordCalls<string>(() => Promise.reject(new Error("no")), { retries: { limit: 0 } });
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.hooks.greet.trigger("ada", { id: "one" });
       await process.drain();
       await process.hooks.greet.trigger("bob", { id: "one" });
@@ -66,10 +66,10 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       expect(await process.durableHooks.get("greet/one")).toMatchObject({ status: "failed", payload: "ada" });
     });
 
-    it("are told apart from triggers of other hooks with the same id", async () => {
+    test("are told apart from triggers of other hooks with the same id", async () => {
       const greet = recordCalls<string>();
       const thank = recordCalls<string>();
-      const process = test.process({ greet: greet.definition, thank: thank.definition });
+      const process = fixture.process({ greet: greet.definition, thank: thank.definition });
       await process.hooks.greet.trigger("ada", { id: "order-1" });
       await process.hooks.thank.trigger("ada", { id: "order-1" });
       await process.drain();
@@ -78,9 +78,9 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       expect(greet.calls[0]?.hook.idempotencyKey).not.toBe(thank.calls[0]?.hook.idempotencyKey);
     });
 
-    it("do nothing a second time within one transaction", async () => {
+    test("do nothing a second time within one transaction", async () => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.unitOfWork(async (uow) => {
         uow.triggerHook("greet", "ada", { id: "one" });
         uow.triggerHook("greet", "bob", { id: "one" });
@@ -93,9 +93,9 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
   });
 
   describe("have an idempotency key", () => {
-    it("of their own, also within one transaction", async () => {
+    test("of their own, also within one transaction", async () => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.unitOfWork(async (uow) => {
         uow.triggerHook("greet", "ada");
         uow.triggerHook("greet", "ada");
@@ -107,27 +107,27 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       expect(new Set(keys).size).toBe(2);
     });
 
-    it("that stays the same over retries, on whichever process they run", async () => {
+    test("that stays the same over retries, on whichever process they run", async () => {
       const greet = recordCalls<string>((_, hook) => hook.attempts < 4 && Promise.reject(new Error("no")), {
         retries: { delay: 1, backoff: "constant" },
       });
-      const first = test.process({ greet: greet.definition });
-      const second = test.process({ greet: greet.definition });
+      const first = fixture.process({ greet: greet.definition });
+      const second = fixture.process({ greet: greet.definition });
       await first.hooks.greet.trigger("ada");
       for (const process of [first, second, first, second]) {
         await process.drain();
-        await test.clock.advanceAndSettle(1);
+        await fixture.clock.advanceAndSettle(1);
       }
 
       expect(greet.calls).toHaveLength(4);
       expect(new Set(greet.calls.map(({ hook }) => hook.idempotencyKey)).size).toBe(1);
     });
 
-    it("that is another one when the hook of a key is triggered again while it waits for a retry", async () => {
+    test("that is another one when the hook of a key is triggered again while it waits for a retry", async () => {
       const greet = recordCalls<string>((name) => name === "ada" && Promise.reject(new Error("no")), {
         retries: { delay: 1000, backoff: "constant" },
       });
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       const first = await process.hooks.greet.trigger("ada", { key: "k" });
       await process.drain();
       const second = await process.hooks.greet.trigger("bob", { key: "k" });
@@ -138,10 +138,10 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       expect(greet.calls[0]?.hook.idempotencyKey).not.toBe(greet.calls[1]?.hook.idempotencyKey);
     });
 
-    it("that is another one when the hook of a key is triggered again while it runs", async () => {
+    test("that is another one when the hook of a key is triggered again while it runs", async () => {
       const gate = new Gate();
       const greet = recordCalls<string>(() => gate.opened);
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.hooks.greet.trigger("ada", { key: "k" });
       const drained = process.drain();
       await eventually(() => expect(greet.calls).toHaveLength(1));

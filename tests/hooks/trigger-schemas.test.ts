@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineHook } from "../../src/hooks/define-hook.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -6,15 +6,15 @@ import { recordCalls } from "./support/handlers.ts";
 import { useHooks } from "./support/use-hooks.ts";
 
 describe.each(ENGINES)("triggers on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
   describe("of a hook with a schema", () => {
     const Order = z.object({ id: z.string(), amount: z.coerce.number().positive() });
 
-    it("store what comes out of the schema, and give it to the handler", async () => {
+    test("store what comes out of the schema, and give it to the handler", async () => {
       const seen: unknown[] = [];
       const place = defineHook({ input: Order }, (order) => seen.push(order));
-      const process = test.process({ place });
+      const process = fixture.process({ place });
       const { id } = await process.hooks.place.trigger({ id: "1", amount: "12.50" });
 
       expect((await process.durableHooks.get(id))?.payload).toEqual({ id: "1", amount: 12.5 });
@@ -22,9 +22,9 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       expect(seen).toEqual([{ id: "1", amount: 12.5 }]);
     });
 
-    it("throw at once when it refuses, and say what it refused", async () => {
+    test("throw at once when it refuses, and say what it refused", async () => {
       const place = defineHook({ input: Order }, () => {});
-      const process = test.process({ place });
+      const process = fixture.process({ place });
       let thrown: unknown;
 
       await process.unitOfWork(async (uow) => {
@@ -40,9 +40,9 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       expect((await process.durableHooks.list()).hooks).toEqual([]);
     });
 
-    it("roll back the transaction when they throw", async () => {
+    test("roll back the transaction when they throw", async () => {
       const place = defineHook({ input: Order }, () => {});
-      const process = test.process({ place });
+      const process = fixture.process({ place });
 
       const failure = process.unitOfWork(async (uow) => {
         uow.triggerHook("place", { id: "1", amount: 1 });
@@ -53,9 +53,9 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       expect((await process.durableHooks.list()).hooks).toEqual([]);
     });
 
-    it("reject, outside of a transaction", async () => {
+    test("reject, outside of a transaction", async () => {
       const place = defineHook({ input: Order }, () => {});
-      const process = test.process({ place });
+      const process = fixture.process({ place });
 
       await expect(process.hooks.place.trigger({ id: "1", amount: 0 })).rejects.toMatchObject({
         code: "payload.invalid",
@@ -67,20 +67,20 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
   describe("of a hook with an asynchronous schema", () => {
     const Known = z.string().refine(async (name) => name !== "eve", "is not known here");
 
-    it("are written when it accepts", async () => {
+    test("are written when it accepts", async () => {
       const seen: string[] = [];
       const greet = defineHook({ input: Known }, (name) => seen.push(name));
-      const process = test.process({ greet });
+      const process = fixture.process({ greet });
       await process.unitOfWork(async (uow) => uow.triggerHook("greet", "ada"));
       await process.drain();
 
       expect(seen).toEqual(["ada"]);
     });
 
-    it("roll back the whole transaction when it refuses", async () => {
+    test("roll back the whole transaction when it refuses", async () => {
       const greet = defineHook({ input: Known }, () => {});
       const plain = recordCalls<string>();
-      const process = test.process({ greet, plain: plain.definition });
+      const process = fixture.process({ greet, plain: plain.definition });
 
       const failure = process.unitOfWork(async (uow) => {
         uow.triggerHook("plain", "before");
@@ -96,9 +96,9 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       expect((await process.durableHooks.list()).hooks).toEqual([]);
     });
 
-    it("leave no rejection behind when the transaction fails for another reason", async () => {
+    test("leave no rejection behind when the transaction fails for another reason", async () => {
       const greet = defineHook({ input: Known }, () => {});
-      const process = test.process({ greet });
+      const process = fixture.process({ greet });
 
       const failure = process.unitOfWork(async (uow) => {
         uow.triggerHook("greet", "eve");

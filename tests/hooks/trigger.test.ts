@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defineHook } from "../../src/hooks/define-hook.ts";
 import { settle } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -8,11 +8,11 @@ import { eventually, useHooks } from "./support/use-hooks.ts";
 const HOUR = 3_600_000;
 
 describe.each(ENGINES)("triggers on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
 
-  it("run the hook once, after the transaction that made them", async () => {
+  test("run the hook once, after the transaction that made them", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
 
     await process.unitOfWork(async (uow) => {
       uow.triggerHook("greet", "ada");
@@ -24,9 +24,9 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
     expect(greet.payloads).toEqual(["ada"]);
   });
 
-  it("are run at once by a dispatcher of the same process", async () => {
+  test("are run at once by a dispatcher of the same process", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     process.start();
 
     await process.unitOfWork(async (uow) => uow.triggerHook("greet", "ada"));
@@ -35,9 +35,9 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
     await eventually(() => expect(greet.payloads).toEqual(["ada", "bob"]));
   });
 
-  it("leave nothing when the transaction is rolled back", async () => {
+  test("leave nothing when the transaction is rolled back", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     process.start();
 
     const failure = process.unitOfWork(async (uow) => {
@@ -54,9 +54,9 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
     expect(greet.payloads).toEqual(["bob"]);
   });
 
-  it("of one transaction are all written, in their order", async () => {
+  test("of one transaction are all written, in their order", async () => {
     const greet = recordCalls<number>();
-    const process = test.process({ greet: greet.definition }, { concurrency: 1 });
+    const process = fixture.process({ greet: greet.definition }, { concurrency: 1 });
     await process.unitOfWork(async (uow) => {
       for (let number = 0; number < 1200; number++) uow.triggerHook("greet", number);
     });
@@ -66,9 +66,9 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
     expect(hooks.map(({ payload }) => payload)).toEqual(Array.from({ length: 1000 }, (_, number) => number));
   });
 
-  it("of a name that isn't known throw at once and name those that are", async () => {
+  test("of a name that isn't known throw at once and name those that are", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition, wave: greet.definition });
+    const process = fixture.process({ greet: greet.definition, wave: greet.definition });
 
     const failure = process.unitOfWork(async (uow) => {
       uow.triggerHook("greet", "ada");
@@ -79,14 +79,14 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
     await expect(failure).rejects.toMatchObject({
       name: "NotFoundError",
       code: "hook.unknown",
-      message: `"${test.namespace}" has no hook "gret"; it has greet, wave.`,
+      message: `"${fixture.namespace}" has no hook "gret"; it has greet, wave.`,
     });
     expect((await process.durableHooks.list()).hooks).toEqual([]);
   });
 
-  it("that threw don't spoil a transaction that caught the error", async () => {
+  test("that threw don't spoil a transaction that caught the error", async () => {
     const greet = recordCalls<string>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
 
     await process.unitOfWork(async (uow) => {
       uow.triggerHook("greet", "ada");
@@ -99,52 +99,52 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
   });
 
   describe("with processAt", () => {
-    it.each([
+    test.each([
       ["a date", (time: number) => new Date(time)],
       ["milliseconds", (time: number) => time],
     ])("run at that time and not before: %s", async (_, toTime) => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
-      const processAt = toTime(test.clock.now() + HOUR);
+      const process = fixture.process({ greet: greet.definition });
+      const processAt = toTime(fixture.clock.now() + HOUR);
       await process.hooks.greet.trigger("ada", { processAt });
 
-      await test.clock.advanceAndSettle(HOUR - 1);
+      await fixture.clock.advanceAndSettle(HOUR - 1);
       await process.drain();
       expect(greet.calls).toEqual([]);
       expect(await process.processor.getNextWakeAt()).toEqual(new Date(processAt));
-      await test.clock.advanceAndSettle(1);
+      await fixture.clock.advanceAndSettle(1);
       await process.drain();
 
       expect(greet.payloads).toEqual(["ada"]);
     });
 
-    it("are waited for by a running dispatcher", async () => {
+    test("are waited for by a running dispatcher", async () => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       process.start();
       await process.unitOfWork(async (uow) => {
-        uow.triggerHook("greet", "later", { processAt: new Date(test.clock.now() + HOUR) });
+        uow.triggerHook("greet", "later", { processAt: new Date(fixture.clock.now() + HOUR) });
         uow.triggerHook("greet", "now");
       });
 
       await eventually(() => expect(greet.payloads).toEqual(["now"]));
-      await test.clock.advanceAndSettle(HOUR);
+      await fixture.clock.advanceAndSettle(HOUR);
       await eventually(() => expect(greet.payloads).toEqual(["now", "later"]));
     });
 
-    it("in the past run at once, with the time of the trigger", async () => {
+    test("in the past run at once, with the time of the trigger", async () => {
       const greet = recordCalls<string>();
-      const process = test.process({ greet: greet.definition });
+      const process = fixture.process({ greet: greet.definition });
       await process.hooks.greet.trigger("ada", { processAt: new Date(0) });
       await process.drain();
 
-      expect(greet.calls[0]?.hook.processAt).toEqual(new Date(test.clock.now()));
+      expect(greet.calls[0]?.hook.processAt).toEqual(new Date(fixture.clock.now()));
     });
   });
 
-  it("may be made by a handler", async () => {
+  test("may be made by a handler", async () => {
     const seen: string[] = [];
-    const process = test.process({
+    const process = fixture.process({
       first: defineHook(async (name: string) => {
         await process.unitOfWork(async (uow) => uow.triggerHook("second", `${name} again`));
       }),
@@ -156,9 +156,9 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
     expect(seen).toEqual(["ada again"]);
   });
 
-  it("carry values as they were", async () => {
+  test("carry values as they were", async () => {
     const greet = recordCalls<unknown>();
-    const process = test.process({ greet: greet.definition });
+    const process = fixture.process({ greet: greet.definition });
     const payload = { when: new Date(5), tags: new Map([["a", new Set([1n])]]), none: undefined, text: "\0 \ud800" };
     await process.hooks.greet.trigger(payload);
     await process.hooks.greet.trigger(null);

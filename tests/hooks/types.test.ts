@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, it } from "vitest";
+import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import {
   type Application,
@@ -32,14 +32,14 @@ type Hooks = typeof hooks;
 function compile(_body: () => unknown): void {}
 
 describe("the types of hooks", () => {
-  it("give a handler its payload and its context", () => {
+  test("give a handler its payload and its context", () => {
     defineHook((_: Mail, hook) => expectTypeOf(hook).toEqualTypeOf<HookContext>());
     expectTypeOf<HookContext["signal"]>().toEqualTypeOf<AbortSignal>();
     expectTypeOf<HookContext["lastAttemptAt"]>().toEqualTypeOf<Date | null>();
     expect(hooks.send.kind).toBe("hook");
   });
 
-  it("know the names and payloads at a trigger in a unit of work", () => {
+  test("know the names and payloads at a trigger in a unit of work", () => {
     compile((uow = {} as UnitOfWork<Hooks>) => {
       uow.triggerHook("send", { to: "ada" });
       uow.triggerHook(
@@ -65,7 +65,7 @@ describe("the types of hooks", () => {
     });
   });
 
-  it("let a payload be left out where the hook takes none, or may do without", () => {
+  test("let a payload be left out where the hook takes none, or may do without", () => {
     compile((uow = {} as UnitOfWork<Hooks>) => {
       uow.triggerHook("ping");
       uow.triggerHook("ping", undefined, { key: "k" });
@@ -76,7 +76,7 @@ describe("the types of hooks", () => {
     });
   });
 
-  it("take the schema's input at the trigger, and give its output to the handler", () => {
+  test("take the schema's input at the trigger, and give its output to the handler", () => {
     compile((uow = {} as UnitOfWork<Hooks>) => {
       uow.triggerHook("count", { amount: "5" });
       uow.triggerHook("count", { amount: "5", tag: "blue" });
@@ -88,7 +88,7 @@ describe("the types of hooks", () => {
     });
   });
 
-  it("are the same for triggers of their own", () => {
+  test("are the same for triggers of their own", () => {
     compile(async (app = {} as Application<Hooks>) => {
       expectTypeOf(app.hooks.send.trigger).parameters.toEqualTypeOf<[payload: Mail, options?: TriggerOptions]>();
       expectTypeOf(await app.hooks.ping.trigger()).toEqualTypeOf<{ readonly id: string }>();
@@ -100,7 +100,7 @@ describe("the types of hooks", () => {
     });
   });
 
-  it("go from a fragment's definition to its services", () => {
+  test("go from a fragment's definition to its services", () => {
     const definition = defineFragment<{ from: string }>("mail")
       .provideHooks(({ config, defineHook }) => {
         expectTypeOf(config).toEqualTypeOf<{ from: string }>();

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { RunUnitOfWork, UnitOfWork } from "../../src/index.ts";
 import type { Dialect } from "../../src/store/dialect.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -12,20 +12,20 @@ const TABLES: Record<Dialect, string[]> = {
 };
 
 describe.each(ENGINES)("units of work on $name", (engine) => {
-  const test = useHooks(engine);
+  const fixture = useHooks(engine);
   const greet = recordCalls<string>();
   let process: TestProcess<{ greet: typeof greet.definition }>;
   let unitOfWork: RunUnitOfWork<{ greet: typeof greet.definition }>;
 
   beforeAll(async () => {
-    await test.database?.store.engine.transaction(async (transaction) => {
+    await fixture.database?.store.engine.transaction(async (transaction) => {
       for (const table of TABLES[engine.dialect]) await transaction.query(table, []);
     });
   });
   beforeEach(async () => {
     greet.calls.splice(0);
     greet.payloads.splice(0);
-    process = test.process({ greet: greet.definition });
+    process = fixture.process({ greet: greet.definition });
     unitOfWork = process.unitOfWork;
     await unitOfWork((uow) => uow.sql`delete from notes`);
   });
@@ -33,12 +33,12 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
   const texts = () =>
     unitOfWork(async (uow) => (await uow.sql<{ text: string }>`select text from notes order by id`).map((r) => r.text));
 
-  it("give what their function gives", async () => {
+  test("give what their function gives", async () => {
     expect(await unitOfWork(async () => 42)).toBe(42);
     expect(await unitOfWork(async () => undefined)).toBeUndefined();
   });
 
-  it("commit when their function resolves", async () => {
+  test("commit when their function resolves", async () => {
     await unitOfWork(async (uow) => {
       await uow.sql`insert into notes (id, text) values (${1}, ${"ada"})`;
       expect(await uow.sql`select text from notes where id = ${1}`).toEqual([{ text: "ada" }]);
@@ -47,7 +47,7 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
     expect(await texts()).toEqual(["ada"]);
   });
 
-  it("roll back when it rejects, and pass on the very error", async () => {
+  test("roll back when it rejects, and pass on the very error", async () => {
     const error = new Error("changed my mind");
     const failure = unitOfWork(async (uow) => {
       await uow.sql`insert into notes (id, text) values (${1}, ${"ada"})`;
@@ -58,7 +58,7 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
     expect(await texts()).toEqual([]);
   });
 
-  it("roll back when the database refuses a statement, and pass on its error", async () => {
+  test("roll back when the database refuses a statement, and pass on its error", async () => {
     const failure = unitOfWork(async (uow) => {
       await uow.sql`insert into notes (id, text) values (${1}, ${"ada"})`;
       uow.triggerHook("greet", "ada");
@@ -71,10 +71,10 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
   });
 
   // A Durable Object is reset when that happens, by Cloudflare.
-  it.skipIf(engine.name === "durable object")(
+  test.skipIf(engine.name === "durable object")(
     "start no hook when the commit fails, and keep no place for it",
     async () => {
-      const single = test.process({ greet: greet.definition }, { concurrency: 1 });
+      const single = fixture.process({ greet: greet.definition }, { concurrency: 1 });
       single.start();
       const failure = single.unitOfWork(async (uow) => {
         await uow.sql`insert into replies (note) values (${404})`; // found out at the commit
@@ -89,11 +89,11 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
   );
 
   // In a Durable Object there are no others: everything waits for the end of a transaction.
-  it.skipIf(engine.name === "durable object")(
+  test.skipIf(engine.name === "durable object")(
     "are seen by others when they are committed, with their hooks, and not before",
     async () => {
       const [written, gate] = [new Gate(), new Gate()];
-      const other = test.process({ greet: greet.definition });
+      const other = fixture.process({ greet: greet.definition });
       const work = unitOfWork(async (uow) => {
         uow.triggerHook("greet", "ada");
         await uow.sql`insert into notes (id, text) values (${1}, ${"ada"})`;
@@ -111,7 +111,7 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
     },
   );
 
-  it("give values to the database as parameters, never as text", async () => {
+  test("give values to the database as parameters, never as text", async () => {
     const text = "'); drop table notes; --";
     const bytes = new Uint8Array([0, 1, 255]);
     await unitOfWork(async (uow) => {
@@ -124,7 +124,7 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
     expect(new Uint8Array(rows[0]?.["bytes"] as Uint8Array)).toEqual(bytes);
   });
 
-  it("take booleans and dates", async () => {
+  test("take booleans and dates", async () => {
     const [row] = await unitOfWork((uow) =>
       engine.dialect === "sqlite"
         ? uow.sql`select ${true} as yes, ${false} as no, unixepoch(${new Date(5000)}) as seconds`
@@ -134,7 +134,7 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
     expect(row).toEqual({ yes: 1, no: 0, seconds: 5 });
   });
 
-  it("pass native SQL on untouched", async () => {
+  test("pass native SQL on untouched", async () => {
     const [query, parameters] =
       engine.dialect === "sqlite"
         ? ["select ?2 as second, ?1 as first, '$1 ?' as text", ["a", "b"]]
@@ -145,7 +145,7 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
     expect(await unitOfWork((uow) => uow.query("select 1 as one"))).toEqual([{ one: 1 }]);
   });
 
-  it("refuse what comes after their end", async () => {
+  test("refuse what comes after their end", async () => {
     const late: UnitOfWork<{ greet: typeof greet.definition }> = await unitOfWork(async (uow) => uow);
     const refusal = expect.objectContaining({ name: "PerdureError", code: "transaction.finished" });
 
@@ -155,7 +155,7 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
     expect((await process.durableHooks.list()).hooks).toEqual([]);
   });
 
-  it("can be many at a time", async () => {
+  test("can be many at a time", async () => {
     const numbers = Array.from({ length: 25 }, (_, number) => number);
     await Promise.all(
       numbers.map((number) =>
@@ -171,9 +171,12 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
     expect(greet.calls).toHaveLength(25);
   });
 
-  it("let a dispatcher go on while they are open", async () => {
+  test("let a dispatcher go on while they are open", async () => {
     const gate = new Gate();
-    const [first, second] = [test.process({ greet: greet.definition }), test.process({ greet: greet.definition })];
+    const [first, second] = [
+      fixture.process({ greet: greet.definition }),
+      fixture.process({ greet: greet.definition }),
+    ];
     await first.hooks.greet.trigger("before");
     const work = first.unitOfWork(async (uow) => {
       await uow.sql`select 1`;
@@ -194,7 +197,7 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
       ["a list of hooks", () => process.durableHooks.list()],
     ];
 
-    it.each(calls)("are refused where they would wait for themselves for ever: %s", async (_, call) => {
+    test.each(calls)("are refused where they would wait for themselves for ever: %s", async (_, call) => {
       const outer = unitOfWork(async (uow) => {
         uow.triggerHook("greet", "outer");
         await call();
@@ -208,7 +211,7 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
       }
     });
 
-    it.each(calls)("may be begun there and go on after it: %s", async (_, call) => {
+    test.each(calls)("may be begun there and go on after it: %s", async (_, call) => {
       const over = new Gate();
       let later: Promise<unknown> | undefined;
       await unitOfWork(async () => {
@@ -220,8 +223,8 @@ describe.each(ENGINES)("units of work on $name", (engine) => {
     });
   });
 
-  it("wake a dispatcher of another process", async () => {
-    const other = test.process({ greet: greet.definition });
+  test("wake a dispatcher of another process", async () => {
+    const other = fixture.process({ greet: greet.definition });
     other.start();
     await unitOfWork(async (uow) => uow.triggerHook("greet", "ada"));
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { perdure } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
@@ -18,7 +18,7 @@ describe.each([
   ["fast", 3 * HOUR],
   ["slow", -3 * HOUR],
 ])("a process whose clock is hours %s, on postgres", (_, error) => {
-  it("runs, retries and schedules hooks by the database's time", async () => {
+  test("runs, retries and schedules hooks by the database's time", async () => {
     const database = await createDatabase();
     const [right, wrong] = [postgres(database.url), postgres(database.url, { clock: wrongBy(error) })];
     try {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Fault } from "../../simulation/faults.ts";
 import type { Profile } from "../../simulation/profile.ts";
 import { simulate } from "../../simulation/simulate.ts";
@@ -13,7 +13,7 @@ const MOST_CALLS = 60;
 const FAULTS: readonly Fault[] = ["crash-before", "crash-middle", "crash-after", "lost", "stall"];
 
 describe("a simulated world", () => {
-  it.each(FAULTS)("keeps every promise with %s at each of its calls of the database", async (fault) => {
+  test.each(FAULTS)("keeps every promise with %s at each of its calls of the database", async (fault) => {
     for (const [seed, subject] of WORLDS) {
       let calls = 1;
       for (let call = 1; call <= calls; call++) {

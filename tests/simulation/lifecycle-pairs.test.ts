@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { operate, sendEvent } from "../../simulation/instance-calls.ts";
 import { LIFECYCLE_OPERATIONS } from "../../simulation/lifecycle-book.ts";
 import type { SimulatedProcess } from "../../simulation/simulated-process.ts";
@@ -29,7 +29,7 @@ const ACTORS = [
 const PAIRS = OPERATIONS.flatMap((first) => OPERATIONS.map((second) => [first, second] as const));
 
 describe("a simulated workflow", () => {
-  it.each(PAIRS)("keeps its promises with %s and %s before, during and after each commit", async (first, second) => {
+  test.each(PAIRS)("keeps its promises with %s and %s before, during and after each commit", async (first, second) => {
     const { commits } = await play({ program: PROGRAM });
     expect(commits).toBeGreaterThan(4);
     for (let at = 1; at <= commits; at++) {

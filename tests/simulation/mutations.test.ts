@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { simulate } from "../../simulation/simulate.ts";
 import type { Violation } from "../../simulation/world.ts";
 import { MUTATIONS } from "./mutations.ts";
@@ -7,7 +7,7 @@ import { MUTATIONS } from "./mutations.ts";
 const SEEDS = 200;
 
 describe("a simulation without one protection", () => {
-  it.each(MUTATIONS)("fails when $name", async ({ options, seed: first = 1 }) => {
+  test.each(MUTATIONS)("fails when $name", async ({ options, seed: first = 1 }) => {
     let violation: Violation | null = null;
     for (let count = 0; count < SEEDS && violation === null; count++) {
       ({ violation } = await simulate(((first - 1 + count) % SEEDS) + 1, options));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Fault } from "../../simulation/faults.ts";
 import { createInstance } from "../../simulation/instance-calls.ts";
 import type { Profile } from "../../simulation/profile.ts";
@@ -20,7 +20,7 @@ const FAULTS: readonly Fault[] = ["lost", "crash-after"];
 const WATCHED_MS = 30_000;
 
 describe("a simulated workflow that reads the streams of its steps", () => {
-  it.each(FAULTS)("is complete with %s at each of its calls of the database", async (fault) => {
+  test.each(FAULTS)("is complete with %s at each of its calls of the database", async (fault) => {
     let calls = 1;
     let reads = 0;
     for (let call = 1; call <= calls; call++) {

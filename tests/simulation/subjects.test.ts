@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { simulateSubjects } from "../../simulation/subjects/simulate-subjects.ts";
 import { type Mutation, rewriting } from "./rewriting.ts";
 
@@ -36,7 +36,7 @@ const MUTATIONS: Mutation[] = [
 ];
 
 describe("a simulated world of subjects", () => {
-  it(`keeps every promise with ${SEEDS} seeds`, { timeout: 300_000 }, async () => {
+  test(`keeps every promise with ${SEEDS} seeds`, { timeout: 300_000 }, async () => {
     let [changes, refusals, takeovers, resets] = [0, 0, 0, 0];
     for (let seed = 1; seed <= SEEDS; seed++) {
       const result = await simulateSubjects(seed);
@@ -53,7 +53,7 @@ describe("a simulated world of subjects", () => {
     expect(resets).toBeGreaterThan(SEEDS / 4);
   });
 
-  it("is the same each time, byte for byte", async () => {
+  test("is the same each time, byte for byte", async () => {
     for (const seed of [3, 17]) {
       const [first, second] = [await simulateSubjects(seed), await simulateSubjects(seed)];
       expect(second).toEqual(first);
@@ -61,7 +61,7 @@ describe("a simulated world of subjects", () => {
     }
   });
 
-  it.each(MUTATIONS)("notices when $name", async ({ options }) => {
+  test.each(MUTATIONS)("notices when $name", async ({ options }) => {
     for (let seed = 1; seed <= MUTATION_SEEDS; seed++) {
       if ((await simulateSubjects(seed, options)).violation !== null) return;
     }

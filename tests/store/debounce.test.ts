@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HookInsert } from "../../src/store/hook-records.ts";
 import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { COMPLETED, FAILED, LEASE_MS, RELEASED, retryAfter, useStore } from "../support/use-store.ts";
@@ -8,7 +8,7 @@ const MAX_WAIT_MS = 5000;
 const UNBOUNDED_MS = 1e15;
 
 describe.each([...ENGINES, ENCRYPTED_SQLITE])("debounced triggers on $name", (engine) => {
-  const test = useStore(engine);
+  const fixture = useStore(engine);
 
   const debounced = (delayMs = DELAY_MS, maxWaitMs = MAX_WAIT_MS): Partial<HookInsert> => ({
     key: "k",
@@ -17,34 +17,34 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("debounced triggers on $name", (en
 
   /** The hook "a" of the key, and how long from now until it is due. */
   async function start(first: Partial<HookInsert> = debounced()): Promise<void> {
-    await test.insert({ id: "a", key: "k", ...first });
+    await fixture.insert({ id: "a", key: "k", ...first });
   }
 
   async function dueIn(): Promise<number> {
-    return Number((await test.get("a"))?.availableAt) - test.clock.now();
+    return Number((await fixture.get("a"))?.availableAt) - fixture.clock.now();
   }
 
   /** Another trigger, after a while. */
   async function again(afterMs: number, trigger: Partial<HookInsert> = debounced()): Promise<number> {
-    test.clock.advance(afterMs);
-    expect(await test.insert({ key: "k", ...trigger })).toMatchObject({ result: "collapsed", id: "a" });
+    fixture.clock.advance(afterMs);
+    expect(await fixture.insert({ key: "k", ...trigger })).toMatchObject({ result: "collapsed", id: "a" });
     return dueIn();
   }
 
   describe("while their hook is pending", () => {
-    it("start its delay anew, and nothing claims it at the old time", async () => {
+    test("start its delay anew, and nothing claims it at the old time", async () => {
       await start();
       expect(await dueIn()).toBe(DELAY_MS);
       expect(await again(600, { ...debounced(), payload: "2" })).toBe(DELAY_MS);
-      test.clock.advance(DELAY_MS - 1);
+      fixture.clock.advance(DELAY_MS - 1);
 
-      expect(await test.claim()).toEqual([]);
-      expect(await test.nextWake()).toBe(1);
-      test.clock.advance(1);
-      expect(await test.claim()).toMatchObject([{ id: "a", payload: "2", triggers: 2, attempts: 1 }]);
+      expect(await fixture.claim()).toEqual([]);
+      expect(await fixture.nextWake()).toBe(1);
+      fixture.clock.advance(1);
+      expect(await fixture.claim()).toMatchObject([{ id: "a", payload: "2", triggers: 2, attempts: 1 }]);
     });
 
-    it("put it off no further than the first of them may wait", async () => {
+    test("put it off no further than the first of them may wait", async () => {
       await start();
       for (let time = 900; time <= 3600; time += 900) expect(await again(900)).toBe(DELAY_MS);
 
@@ -53,14 +53,14 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("debounced triggers on $name", (en
       expect(await again(600)).toBe(-500); // due by now, and nobody has come for it
     });
 
-    it("put it off for as long as they come, without a bound", async () => {
+    test("put it off for as long as they come, without a bound", async () => {
       await start(debounced(DELAY_MS, UNBOUNDED_MS));
 
       for (let count = 0; count < 20; count++)
         expect(await again(900, debounced(DELAY_MS, UNBOUNDED_MS))).toBe(DELAY_MS);
     });
 
-    it.each([
+    test.each([
       ["the first", 1500, UNBOUNDED_MS, 600],
       ["a later one", UNBOUNDED_MS, 1500, 600],
     ])("put off none of them for longer than it may wait: %s", async (_, first, second, due) => {
@@ -70,174 +70,174 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("debounced triggers on $name", (en
       expect(await again(first === 1500 ? 500 : 900)).toBe(due);
     });
 
-    it("make it due earlier with a shorter delay", async () => {
+    test("make it due earlier with a shorter delay", async () => {
       await start();
 
       expect(await again(100, debounced(200))).toBe(200);
     });
 
-    it("never put off a trigger that isn't debounced", async () => {
-      await start({ processAt: test.clock.now() + 1500 });
+    test("never put off a trigger that isn't debounced", async () => {
+      await start({ processAt: fixture.clock.now() + 1500 });
 
       expect(await again(500)).toBe(1000);
       expect(await again(500)).toBe(500);
-      expect(await again(0, { processAt: test.clock.now() + 3000 })).toBe(500);
+      expect(await again(0, { processAt: fixture.clock.now() + 3000 })).toBe(500);
       expect(await again(0, {})).toBe(0);
       expect(await again(0)).toBe(0);
     });
 
-    it("give way to one that isn't debounced and comes later", async () => {
+    test("give way to one that isn't debounced and comes later", async () => {
       await start();
 
-      expect(await again(100, { processAt: test.clock.now() + 400 })).toBe(300);
+      expect(await again(100, { processAt: fixture.clock.now() + 400 })).toBe(300);
       expect(await again(200)).toBe(100);
     });
 
-    it("wait beside one that isn't debounced and is due much later", async () => {
+    test("wait beside one that isn't debounced and is due much later", async () => {
       await start();
 
-      expect(await again(500, { processAt: test.clock.now() + 60_000 })).toBe(500);
+      expect(await again(500, { processAt: fixture.clock.now() + 60_000 })).toBe(500);
       expect(await again(100)).toBe(DELAY_MS);
     });
 
-    it("begin anew in a hook that waits for its next attempt, with fresh attempts", async () => {
+    test("begin anew in a hook that waits for its next attempt, with fresh attempts", async () => {
       await start();
-      test.clock.advance(DELAY_MS);
-      await test.settle(await test.claimOne(), retryAfter(300));
+      fixture.clock.advance(DELAY_MS);
+      await fixture.settle(await fixture.claimOne(), retryAfter(300));
 
       expect(await again(4500)).toBe(DELAY_MS);
       expect(await again(900)).toBe(DELAY_MS);
-      test.clock.advance(DELAY_MS);
-      expect(await test.claim()).toMatchObject([{ id: "a", attempts: 1, triggers: 3 }]);
+      fixture.clock.advance(DELAY_MS);
+      expect(await fixture.claim()).toMatchObject([{ id: "a", attempts: 1, triggers: 3 }]);
     });
 
-    it("leave a trigger that isn't debounced its time in a hook that waits for its next attempt", async () => {
+    test("leave a trigger that isn't debounced its time in a hook that waits for its next attempt", async () => {
       await start({});
-      await test.settle(await test.claimOne(), retryAfter(9000));
+      await fixture.settle(await fixture.claimOne(), retryAfter(9000));
 
-      expect(await again(0, { processAt: test.clock.now() + 700 })).toBe(700);
+      expect(await again(0, { processAt: fixture.clock.now() + 700 })).toBe(700);
       expect(await again(0)).toBe(700);
     });
 
-    it("put nothing off when they are older and come late, but wait for no longer than they may", async () => {
+    test("put nothing off when they are older and come late, but wait for no longer than they may", async () => {
       await start();
-      const late = (agoMs: number) => ({ ...debounced(), triggeredAt: test.clock.now() - agoMs });
+      const late = (agoMs: number) => ({ ...debounced(), triggeredAt: fixture.clock.now() - agoMs });
 
       expect(await again(0, late(600))).toBe(DELAY_MS);
       expect(await again(0, late(MAX_WAIT_MS - 200))).toBe(200);
     });
 
-    it("count from the time at which they were triggered, if that is known", async () => {
-      await start({ ...debounced(), triggeredAt: test.clock.now() - 400 });
+    test("count from the time at which they were triggered, if that is known", async () => {
+      await start({ ...debounced(), triggeredAt: fixture.clock.now() - 400 });
       expect(await dueIn()).toBe(600);
 
-      expect(await again(100, { ...debounced(), triggeredAt: test.clock.now() - 200 })).toBe(700);
+      expect(await again(100, { ...debounced(), triggeredAt: fixture.clock.now() - 200 })).toBe(700);
     });
 
-    it("count once when they are sent again", async () => {
+    test("count once when they are sent again", async () => {
       await start();
-      const second = test.trigger({ id: "b", ...debounced() });
-      await test.hooks.insert([second]);
-      test.clock.advance(500);
+      const second = fixture.trigger({ id: "b", ...debounced() });
+      await fixture.hooks.insert([second]);
+      fixture.clock.advance(500);
 
-      expect(await test.hooks.insert([second])).toMatchObject([{ result: "existing", id: "a" }]);
+      expect(await fixture.hooks.insert([second])).toMatchObject([{ result: "existing", id: "a" }]);
       expect(await dueIn()).toBe(500);
     });
 
-    it("don't put off a hook that was redriven", async () => {
+    test("don't put off a hook that was redriven", async () => {
       await start(debounced(DELAY_MS, UNBOUNDED_MS));
-      test.clock.advance(DELAY_MS);
-      await test.settle(await test.claimOne(), FAILED);
-      await test.hooks.redrive(test.namespace, ["a"]);
+      fixture.clock.advance(DELAY_MS);
+      await fixture.settle(await fixture.claimOne(), FAILED);
+      await fixture.hooks.redrive(fixture.namespace, ["a"]);
 
       expect(await again(0)).toBe(0);
     });
 
-    it("go together with others in one batch", async () => {
+    test("go together with others in one batch", async () => {
       await start();
-      test.clock.advance(500);
-      await test.hooks.insert([
-        test.trigger({ id: "b", processAt: test.clock.now() + 70 }),
-        test.trigger(debounced()),
-        test.trigger({ id: "c", ...debounced(300), key: "l" }),
-        test.trigger({ id: "d", key: "m" }),
+      fixture.clock.advance(500);
+      await fixture.hooks.insert([
+        fixture.trigger({ id: "b", processAt: fixture.clock.now() + 70 }),
+        fixture.trigger(debounced()),
+        fixture.trigger({ id: "c", ...debounced(300), key: "l" }),
+        fixture.trigger({ id: "d", key: "m" }),
       ]);
 
       expect(await dueIn()).toBe(DELAY_MS);
-      const times = await Promise.all(["b", "c", "d"].map(async (id) => (await test.get(id))?.availableAt));
-      expect(times.map((time) => Number(time) - test.clock.now())).toEqual([70, 300, 0]);
+      const times = await Promise.all(["b", "c", "d"].map(async (id) => (await fixture.get(id))?.availableAt));
+      expect(times.map((time) => Number(time) - fixture.clock.now())).toEqual([70, 300, 0]);
     });
   });
 
   describe("while their hook runs", () => {
-    it("put off its next run, no further than the first of them may wait", async () => {
+    test("put off its next run, no further than the first of them may wait", async () => {
       await start();
-      test.clock.advance(DELAY_MS);
-      const running = await test.claimOne();
+      fixture.clock.advance(DELAY_MS);
+      const running = await fixture.claimOne();
       for (let count = 0; count < 5; count++) await again(900);
-      await test.settle(running, COMPLETED);
+      await fixture.settle(running, COMPLETED);
 
       expect(await dueIn()).toBe(DELAY_MS);
       expect(await again(900)).toBe(500); // 5000 after the first trigger beside it
-      test.clock.advance(500);
-      expect(await test.claim()).toMatchObject([{ id: "a", triggers: 7, attempts: 1 }]);
+      fixture.clock.advance(500);
+      expect(await fixture.claim()).toMatchObject([{ id: "a", triggers: 7, attempts: 1 }]);
     });
 
-    it("never put off one beside it that isn't debounced", async () => {
+    test("never put off one beside it that isn't debounced", async () => {
       await start();
-      test.clock.advance(DELAY_MS);
-      const running = await test.claimOne();
-      await again(0, { processAt: test.clock.now() + 700 });
+      fixture.clock.advance(DELAY_MS);
+      const running = await fixture.claimOne();
+      await again(0, { processAt: fixture.clock.now() + 700 });
       await again(500);
-      await test.settle(running, COMPLETED);
+      await fixture.settle(running, COMPLETED);
 
       expect(await dueIn()).toBe(200);
       expect(await again(0)).toBe(200);
     });
 
-    it("give way to one beside it that isn't debounced", async () => {
+    test("give way to one beside it that isn't debounced", async () => {
       await start();
-      test.clock.advance(DELAY_MS);
-      const running = await test.claimOne();
+      fixture.clock.advance(DELAY_MS);
+      const running = await fixture.claimOne();
       await again(0);
-      await again(100, { processAt: test.clock.now() + 400 });
+      await again(100, { processAt: fixture.clock.now() + 400 });
       await again(100);
-      await test.settle(running, COMPLETED);
+      await fixture.settle(running, COMPLETED);
 
       expect(await dueIn()).toBe(200);
     });
 
-    it("wait on when its owner is lost", async () => {
+    test("wait on when its owner is lost", async () => {
       await start();
-      test.clock.advance(DELAY_MS);
-      await test.claimOne();
-      test.clock.advance(LEASE_MS);
-      await test.insert(debounced());
-      const takenOver = await test.claimOne();
+      fixture.clock.advance(DELAY_MS);
+      await fixture.claimOne();
+      fixture.clock.advance(LEASE_MS);
+      await fixture.insert(debounced());
+      const takenOver = await fixture.claimOne();
       expect(takenOver).toMatchObject({ unconfirmed: true, triggers: 1 });
       await again(500);
-      await test.settle(takenOver, retryAfter(1));
+      await fixture.settle(takenOver, retryAfter(1));
 
       expect(await dueIn()).toBe(DELAY_MS);
     });
 
-    it("leave no bound behind when they are cancelled", async () => {
+    test("leave no bound behind when they are cancelled", async () => {
       await start({});
-      const running = await test.claimOne();
+      const running = await fixture.claimOne();
       await again(0, debounced(DELAY_MS, UNBOUNDED_MS));
-      await test.hooks.cancel(test.namespace, { id: "a" });
-      await test.settle(running, RELEASED);
+      await fixture.hooks.cancel(fixture.namespace, { id: "a" });
+      await fixture.settle(running, RELEASED);
 
       expect(await again(0)).toBe(0);
     });
   });
 
-  it("begin anew when their hook is done", async () => {
+  test("begin anew when their hook is done", async () => {
     await start();
-    test.clock.advance(DELAY_MS);
-    await test.settle(await test.claimOne(), COMPLETED);
+    fixture.clock.advance(DELAY_MS);
+    await fixture.settle(await fixture.claimOne(), COMPLETED);
 
-    test.clock.advance(MAX_WAIT_MS);
+    fixture.clock.advance(MAX_WAIT_MS);
     await start();
     expect(await again(900)).toBe(DELAY_MS);
   });

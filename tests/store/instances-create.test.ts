@@ -1,16 +1,18 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ENGINES } from "../support/engines.ts";
 import { COMPLETED, LEASE_MS, useInstances } from "../support/use-instances.ts";
 
 describe.each(ENGINES)("creating instances on $name", (engine) => {
-  const test = useInstances(engine);
+  const fixture = useInstances(engine);
 
-  it("makes them due at once", async () => {
-    const instance = test.instance({ id: "a", params: '{"order": 1}' });
+  test("makes them due at once", async () => {
+    const instance = fixture.instance({ id: "a", params: '{"order": 1}' });
 
-    expect(await test.statements.insert([instance])).toEqual([{ result: "created", ref: instance.ref, at: test.now }]);
-    expect(await test.find("a")).toEqual({
-      ...test.named("a"),
+    expect(await fixture.statements.insert([instance])).toEqual([
+      { result: "created", ref: instance.ref, at: fixture.now },
+    ]);
+    expect(await fixture.find("a")).toEqual({
+      ...fixture.named("a"),
       ref: instance.ref,
       run: 1,
       status: "queued",
@@ -21,119 +23,119 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
       priority: 0,
       schedule: null,
       rollback: null,
-      createdAt: test.now,
+      createdAt: fixture.now,
       startedAt: null,
       finishedAt: null,
-      availableAt: test.now,
+      availableAt: fixture.now,
     });
-    expect(await test.claim()).toHaveLength(1);
+    expect(await fixture.claim()).toHaveLength(1);
   });
 
-  it("may claim them for their creator", async () => {
-    await test.create({ id: "a", lease: { lock: "mine", leaseMs: 1000 } });
-    const created = test.now;
+  test("may claim them for their creator", async () => {
+    await fixture.create({ id: "a", lease: { lock: "mine", leaseMs: 1000 } });
+    const created = fixture.now;
 
-    expect(await test.find("a")).toMatchObject({
+    expect(await fixture.find("a")).toMatchObject({
       status: "running",
       startedAt: created,
       availableAt: created + 1000,
     });
-    expect(await test.claim()).toEqual([]);
-    test.clock.advance(1000);
-    expect(await test.claim()).toMatchObject([{ id: "a", recoveries: 1, begun: true, dueAt: created + 1000 }]);
+    expect(await fixture.claim()).toEqual([]);
+    fixture.clock.advance(1000);
+    expect(await fixture.claim()).toMatchObject([{ id: "a", recoveries: 1, begun: true, dueAt: created + 1000 }]);
   });
 
-  it("lets the creator write what it has claimed", async () => {
-    const { ref } = await test.create({ id: "a", lease: { lock: "mine", leaseMs: LEASE_MS } });
+  test("lets the creator write what it has claimed", async () => {
+    const { ref } = await fixture.create({ id: "a", lease: { lock: "mine", leaseMs: LEASE_MS } });
 
-    expect(await test.commit({ ref, run: 1, lock: "mine" }, COMPLETED)).toMatchObject({ result: "written" });
-    expect(await test.find("a")).toMatchObject({ status: "complete" });
+    expect(await fixture.commit({ ref, run: 1, lock: "mine" }, COMPLETED)).toMatchObject({ result: "written" });
+    expect(await fixture.find("a")).toMatchObject({ status: "complete" });
   });
 
-  it("leaves an instance alone that has the id, and tells which", async () => {
-    const first = await test.create({ id: "a", params: "1" });
-    test.clock.advance(500);
+  test("leaves an instance alone that has the id, and tells which", async () => {
+    const first = await fixture.create({ id: "a", params: "1" });
+    fixture.clock.advance(500);
 
-    expect(await test.create({ id: "a", params: "2" })).toEqual({ ...first, result: "existing" });
-    expect(await test.find("a")).toMatchObject({ ref: first.ref, params: "1", createdAt: first.at });
-    expect(await test.list()).toHaveLength(1);
+    expect(await fixture.create({ id: "a", params: "2" })).toEqual({ ...first, result: "existing" });
+    expect(await fixture.find("a")).toMatchObject({ ref: first.ref, params: "1", createdAt: first.at });
+    expect(await fixture.list()).toHaveLength(1);
   });
 
-  it("leaves a finished instance alone that has the id", async () => {
-    const instance = await test.start({ id: "a" });
-    await test.commit(instance, COMPLETED);
+  test("leaves a finished instance alone that has the id", async () => {
+    const instance = await fixture.start({ id: "a" });
+    await fixture.commit(instance, COMPLETED);
 
-    expect(await test.create({ id: "a" })).toMatchObject({ result: "existing", ref: instance.ref });
-    expect(await test.find("a")).toMatchObject({ status: "complete" });
+    expect(await fixture.create({ id: "a" })).toMatchObject({ result: "existing", ref: instance.ref });
+    expect(await fixture.find("a")).toMatchObject({ status: "complete" });
   });
 
-  it("is told that it created what it sends again, also when that has gone on since", async () => {
-    const instance = test.instance({ id: "a", lease: { lock: "mine", leaseMs: LEASE_MS } });
-    const [first] = await test.statements.insert([instance]);
-    test.clock.advance(500);
+  test("is told that it created what it sends again, also when that has gone on since", async () => {
+    const instance = fixture.instance({ id: "a", lease: { lock: "mine", leaseMs: LEASE_MS } });
+    const [first] = await fixture.statements.insert([instance]);
+    fixture.clock.advance(500);
 
-    expect(await test.statements.insert([instance])).toEqual([first]);
-    await test.commit({ ref: instance.ref, run: 1, lock: "mine" }, COMPLETED);
-    expect(await test.statements.insert([instance])).toEqual([first]);
-    expect(await test.find("a")).toMatchObject({ status: "complete", createdAt: first?.at });
+    expect(await fixture.statements.insert([instance])).toEqual([first]);
+    await fixture.commit({ ref: instance.ref, run: 1, lock: "mine" }, COMPLETED);
+    expect(await fixture.statements.insert([instance])).toEqual([first]);
+    expect(await fixture.find("a")).toMatchObject({ status: "complete", createdAt: first?.at });
   });
 
-  it("gives the same step of the same parent what that created before, and nobody else", async () => {
-    const first = await test.create({ id: "a", parent: "p 1 create 1" });
-    test.clock.advance(500);
+  test("gives the same step of the same parent what that created before, and nobody else", async () => {
+    const first = await fixture.create({ id: "a", parent: "p 1 create 1" });
+    fixture.clock.advance(500);
 
-    expect(await test.create({ id: "a", parent: "p 1 create 1" })).toEqual(first);
-    expect(await test.create({ id: "a", parent: "p 1 create 2" })).toEqual({ ...first, result: "existing" });
-    expect(await test.create({ id: "a", parent: null })).toEqual({ ...first, result: "existing" });
+    expect(await fixture.create({ id: "a", parent: "p 1 create 1" })).toEqual(first);
+    expect(await fixture.create({ id: "a", parent: "p 1 create 2" })).toEqual({ ...first, result: "existing" });
+    expect(await fixture.create({ id: "a", parent: null })).toEqual({ ...first, result: "existing" });
   });
 
-  it("doesn't take two without a parent for children of the same", async () => {
-    await test.create({ id: "a" });
+  test("doesn't take two without a parent for children of the same", async () => {
+    await fixture.create({ id: "a" });
 
-    expect(await test.create({ id: "a" })).toMatchObject({ result: "existing" });
+    expect(await fixture.create({ id: "a" })).toMatchObject({ result: "existing" });
   });
 
-  it("gives the results in the order of a batch, in which the first of an id wins", async () => {
-    const known = await test.create({ id: "known" });
+  test("gives the results in the order of a batch, in which the first of an id wins", async () => {
+    const known = await fixture.create({ id: "known" });
     const ids = ["z", "known", "a", "z", "m"];
-    const batch = ids.map((id, index) => test.instance({ id, params: String(index) }));
+    const batch = ids.map((id, index) => fixture.instance({ id, params: String(index) }));
 
-    const results = await test.statements.insert(batch);
+    const results = await fixture.statements.insert(batch);
 
     expect(results.map(({ result }) => result)).toEqual(["created", "existing", "created", "existing", "created"]);
     const refs = batch.map(({ ref }) => ref);
     expect(results.map(({ ref }) => ref)).toEqual([refs[0], known.ref, refs[2], refs[0], refs[4]]);
-    expect(await test.find("z")).toMatchObject({ params: "0" });
-    expect(await test.list()).toHaveLength(4);
+    expect(await fixture.find("z")).toMatchObject({ params: "0" });
+    expect(await fixture.list()).toHaveLength(4);
   });
 
-  it("may mix those that are claimed and those that aren't", async () => {
+  test("may mix those that are claimed and those that aren't", async () => {
     const lease = { lock: "mine", leaseMs: LEASE_MS };
-    await test.statements.insert([test.instance({ id: "a", lease }), test.instance({ id: "b" })]);
+    await fixture.statements.insert([fixture.instance({ id: "a", lease }), fixture.instance({ id: "b" })]);
 
-    expect(await test.find("a")).toMatchObject({ status: "running" });
-    expect(await test.find("b")).toMatchObject({ status: "queued" });
+    expect(await fixture.find("a")).toMatchObject({ status: "running" });
+    expect(await fixture.find("b")).toMatchObject({ status: "queued" });
   });
 
-  it("keeps ids apart by workflow and namespace", async () => {
-    const elsewhere = `${test.namespace}-other`;
-    const results = await test.statements.insert([
-      test.instance({ id: "a" }),
-      test.instance({ id: "a", name: "refund" }),
-      test.instance({ id: "a", namespace: elsewhere }),
+  test("keeps ids apart by workflow and namespace", async () => {
+    const elsewhere = `${fixture.namespace}-other`;
+    const results = await fixture.statements.insert([
+      fixture.instance({ id: "a" }),
+      fixture.instance({ id: "a", name: "refund" }),
+      fixture.instance({ id: "a", namespace: elsewhere }),
     ]);
 
     expect(results.map(({ result }) => result)).toEqual(["created", "created", "created"]);
   });
 
-  it("refuses parameters that aren't JSON, and then creates none of the batch", async () => {
-    const batch = [test.instance({ id: "a" }), test.instance({ id: "b", params: "{" })];
+  test("refuses parameters that aren't JSON, and then creates none of the batch", async () => {
+    const batch = [fixture.instance({ id: "a" }), fixture.instance({ id: "b", params: "{" })];
 
-    await expect(test.statements.insert(batch)).rejects.toMatchObject({ transient: false });
-    expect(await test.list()).toEqual([]);
+    await expect(fixture.statements.insert(batch)).rejects.toMatchObject({ transient: false });
+    expect(await fixture.list()).toEqual([]);
   });
 
-  it("keeps what only some of a batch have", async () => {
+  test("keeps what only some of a batch have", async () => {
     const schedule = '{"cron":"0 9 * * *","scheduledTime":1000}';
     const traits = {
       labels: '{"tenant":"a \\"quoted\\" one"}',
@@ -144,14 +146,14 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
       slotKey: null,
       rateKey: null,
     };
-    await test.statements.insert([test.instance({ id: "a", traits }), test.instance({ id: "b" })]);
+    await fixture.statements.insert([fixture.instance({ id: "a", traits }), fixture.instance({ id: "b" })]);
 
-    expect(await test.find("a")).toMatchObject({ labels: traits.labels, priority: -3, schedule });
-    expect(await test.find("b")).toMatchObject({ labels: null, priority: 0, schedule: null });
-    expect((await test.claim()).map((claimed) => claimed.schedule)).toEqual([null, schedule]); // the priority is low
+    expect(await fixture.find("a")).toMatchObject({ labels: traits.labels, priority: -3, schedule });
+    expect(await fixture.find("b")).toMatchObject({ labels: null, priority: 0, schedule: null });
+    expect((await fixture.claim()).map((claimed) => claimed.schedule)).toEqual([null, schedule]); // the priority is low
   });
 
-  it("does nothing with nothing", async () => {
-    expect(await test.statements.insert([])).toEqual([]);
+  test("does nothing with nothing", async () => {
+    expect(await fixture.statements.insert([])).toEqual([]);
   });
 });

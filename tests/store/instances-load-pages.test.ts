@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ClaimedInstance, InstanceHistory, NamedRun } from "../../src/store/instance-records.ts";
 import { PAGE_BYTES } from "../../src/store/load-page.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -10,12 +10,12 @@ const LARGE = JSON.stringify("x".repeat(300_000));
 const toRun = (instance: ClaimedInstance): NamedRun => ({ ref: instance.ref, run: instance.run, instance });
 
 describe.each(ENGINES)("loading large instances on $name", (engine) => {
-  const test = useInstances(engine);
+  const fixture = useInstances(engine);
 
   async function startWith(id: string, values: readonly string[]) {
-    const instance = await test.start({ id });
-    const entries = values.map((value, index) => test.entry({ name: `step ${index}`, value }));
-    await test.commit(instance, RUNNING, { entries });
+    const instance = await fixture.start({ id });
+    const entries = values.map((value, index) => fixture.entry({ name: `step ${index}`, value }));
+    await fixture.commit(instance, RUNNING, { entries });
     return instance;
   }
 
@@ -23,7 +23,7 @@ describe.each(ENGINES)("loading large instances on $name", (engine) => {
     const pages: InstanceHistory[] = [];
     let after = { position: 0, sequence: 0 };
     for (let more = true; more; ) {
-      const [page] = await test.statements.load([{ ...toRun(instance), after }]);
+      const [page] = await fixture.statements.load([{ ...toRun(instance), after }]);
       if (page === undefined) throw new Error("It is gone.");
       pages.push(page);
       const { position = after.position } = page.entries.at(-1) ?? {};
@@ -35,16 +35,16 @@ describe.each(ENGINES)("loading large instances on $name", (engine) => {
   }
 
   const load = (instance: ClaimedInstance) => {
-    const { instances } = test.store.store;
+    const { instances } = fixture.store.store;
     return instances.load(toRun(instance), instances.beginLoad());
   };
 
   const bytesOf = ({ entries, events }: InstanceHistory) =>
     [...entries.map(({ value }) => value), ...events.map(({ payload }) => payload)].join("").length;
 
-  it("gives pages of bounded size, which together are the whole journal with all events", async () => {
+  test("gives pages of bounded size, which together are the whole journal with all events", async () => {
     const instance = await startWith("a", Array(20).fill(LARGE));
-    for (const eventId of ["one", "two", "three", "four", "five"]) await test.send("a", { eventId, payload: LARGE });
+    for (const eventId of ["one", "two", "three", "four", "five"]) await fixture.send("a", { eventId, payload: LARGE });
 
     const pages = await loadPages(instance);
 
@@ -57,7 +57,7 @@ describe.each(ENGINES)("loading large instances on $name", (engine) => {
     expect(pages.at(-1)).toMatchObject({ wakes: 5 });
   });
 
-  it("gives a value that is larger than a page on a page of its own", async () => {
+  test("gives a value that is larger than a page on a page of its own", async () => {
     const instance = await startWith("a", ["1", JSON.stringify("y".repeat(PAGE_BYTES * 2)), "3"]);
 
     const pages = await loadPages(instance);
@@ -65,11 +65,11 @@ describe.each(ENGINES)("loading large instances on $name", (engine) => {
     expect(pages.flatMap(({ entries }) => entries.map(({ name }) => name))).toEqual(["step 0", "step 1", "step 2"]);
   });
 
-  it("gives pages of many large runs that are asked for at once, none much larger than a single one", async () => {
+  test("gives pages of many large runs that are asked for at once, none much larger than a single one", async () => {
     const instances = [];
     for (const id of ["a", "b", "c", "d", "e", "f"]) instances.push(await startWith(id, Array(2).fill(LARGE)));
 
-    const pages = await test.statements.load(instances.map(toRun));
+    const pages = await fixture.statements.load(instances.map(toRun));
 
     expect(pages).toHaveLength(6);
     const total = pages.reduce((sum, page) => sum + bytesOf(page), 0);
@@ -79,11 +79,11 @@ describe.each(ENGINES)("loading large instances on $name", (engine) => {
     for (const history of whole) expect(history).not.toHaveProperty("more");
   });
 
-  it("gives many small runs as a whole with one statement", async () => {
+  test("gives many small runs as a whole with one statement", async () => {
     const instances = [];
     for (let index = 0; index < 20; index++) instances.push(await startWith(`${index}`, Array(10).fill('"small"')));
 
-    const pages = await test.statements.load(instances.map(toRun));
+    const pages = await fixture.statements.load(instances.map(toRun));
 
     expect(pages.map(({ entries }) => entries.length)).toEqual(Array(20).fill(10));
     for (const page of pages) expect(page).not.toHaveProperty("more");

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { InstanceRecord } from "../../src/store/instance-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { INSTANCE_STATES, type InstanceState } from "../support/instance-states.ts";
@@ -10,46 +10,46 @@ const paused = INSTANCE_STATES.filter((state) => state.paused);
 const notPaused = INSTANCE_STATES.filter((state) => !state.paused);
 
 describe.each(ENGINES)("what operators do with instances on $name", (engine) => {
-  const test = useInstances(engine);
+  const fixture = useInstances(engine);
   const OPERATIONS = ["pause", "resume", "terminate", "restart", "delete"] as const;
 
   async function enter(state: InstanceState): Promise<InstanceRecord> {
-    await state.enter(test, "a");
-    test.clock.advance(100);
-    return (await test.find("a")) as InstanceRecord;
+    await state.enter(fixture, "a");
+    fixture.clock.advance(100);
+    return (await fixture.find("a")) as InstanceRecord;
   }
 
-  const change = (operation: (typeof OPERATIONS)[number]) => test.statements[operation](test.named("a"));
-  const idsDue = async () => (await test.claim()).map(({ id }) => id);
+  const change = (operation: (typeof OPERATIONS)[number]) => fixture.statements[operation](fixture.named("a"));
+  const idsDue = async () => (await fixture.claim()).map(({ id }) => id);
 
-  it.each(INSTANCE_STATES)("tell that an instance is $status when it is $state", async (state) => {
+  test.each(INSTANCE_STATES)("tell that an instance is $status when it is $state", async (state) => {
     expect(await enter(state)).toMatchObject({ status: state.status });
   });
 
-  it.each(OPERATIONS)("%s nothing where there is no such instance", async (operation) => {
-    await test.create({ id: "b" });
-    await test.create({ id: "a", name: "refund" });
-    await test.create({ id: "a", namespace: `${test.namespace}-other` });
-    const before = await test.list();
+  test.each(OPERATIONS)("%s nothing where there is no such instance", async (operation) => {
+    await fixture.create({ id: "b" });
+    await fixture.create({ id: "a", name: "refund" });
+    await fixture.create({ id: "a", namespace: `${fixture.namespace}-other` });
+    const before = await fixture.list();
 
     expect(await change(operation)).toEqual({ changed: false, instance: null });
-    expect(await test.list()).toEqual(before);
+    expect(await fixture.list()).toEqual(before);
   });
 
-  it.each(OPERATIONS)("%s one instance, and leave its neighbours alone", async (operation) => {
-    await test.create({ id: "a" });
+  test.each(OPERATIONS)("%s one instance, and leave its neighbours alone", async (operation) => {
+    await fixture.create({ id: "a" });
     if (operation === "resume") await change("pause");
-    const others = [{ id: "b" }, { id: "a", name: "refund" }, { id: "a", namespace: `${test.namespace}-other` }];
-    const neighbours = others.map((other) => test.instance(other));
-    await test.statements.insert(neighbours);
-    const before = await test.statements.find(neighbours);
+    const others = [{ id: "b" }, { id: "a", name: "refund" }, { id: "a", namespace: `${fixture.namespace}-other` }];
+    const neighbours = others.map((other) => fixture.instance(other));
+    await fixture.statements.insert(neighbours);
+    const before = await fixture.statements.find(neighbours);
 
     expect(await change(operation)).toMatchObject({ changed: true });
-    expect(await test.statements.find(neighbours)).toEqual(before);
+    expect(await fixture.statements.find(neighbours)).toEqual(before);
   });
 
   describe("pausing", () => {
-    it.each(unfinished)("holds what is $state", async (state) => {
+    test.each(unfinished)("holds what is $state", async (state) => {
       const before = await enter(state);
       const { instance } = await change("pause");
 
@@ -57,36 +57,36 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
         ? { ...before, status: "waitingForPause" }
         : { ...before, status: "paused", availableAt: null };
       expect(instance).toEqual(after);
-      expect(await test.find("a")).toEqual(after);
+      expect(await fixture.find("a")).toEqual(after);
       if (!state.held) {
-        test.clock.advance(LEASE_MS * 1000);
+        fixture.clock.advance(LEASE_MS * 1000);
         expect(await idsDue()).toEqual([]);
       }
     });
 
-    it.each(finished)("leaves alone what is $state", async (state) => {
+    test.each(finished)("leaves alone what is $state", async (state) => {
       const before = await enter(state);
 
       expect(await change("pause")).toEqual({ changed: false, instance: before });
-      expect(await test.find("a")).toEqual(before);
+      expect(await fixture.find("a")).toEqual(before);
     });
 
-    it("tells of its change", async () => {
-      await test.create({ id: "a" });
+    test("tells of its change", async () => {
+      await fixture.create({ id: "a" });
 
       expect(await change("pause")).toMatchObject({ changed: true });
     });
 
-    it("leaves an owner its token", async () => {
-      const instance = await test.start({ id: "a" });
+    test("leaves an owner its token", async () => {
+      const instance = await fixture.start({ id: "a" });
       await change("pause");
 
-      expect(await test.commit(instance, RUNNING)).toMatchObject({ result: "written", wakes: 0, paused: true });
+      expect(await fixture.commit(instance, RUNNING)).toMatchObject({ result: "written", wakes: 0, paused: true });
     });
   });
 
   describe("resuming", () => {
-    it.each(paused)("lets go on what is $state", async (state) => {
+    test.each(paused)("lets go on what is $state", async (state) => {
       const before = await enter(state);
       const { changed, instance } = await change("resume");
 
@@ -96,92 +96,94 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
         expect(await idsDue()).toEqual([]);
       } else {
         const status = before.startedAt === null ? "queued" : "waiting";
-        expect(instance).toEqual({ ...before, status, availableAt: test.now });
+        expect(instance).toEqual({ ...before, status, availableAt: fixture.now });
         expect(await idsDue()).toEqual(["a"]);
       }
     });
 
-    it.each(notPaused)("leaves alone what is $state", async (state) => {
+    test.each(notPaused)("leaves alone what is $state", async (state) => {
       const before = await enter(state);
 
       expect(await change("resume")).toEqual({ changed: false, instance: before });
-      expect(await test.find("a")).toEqual(before);
+      expect(await fixture.find("a")).toEqual(before);
     });
 
-    it("wakes it, also if its owner is about to park it", async () => {
-      const instance = await test.start({ id: "a" });
+    test("wakes it, also if its owner is about to park it", async () => {
+      const instance = await fixture.start({ id: "a" });
       await change("pause");
       await change("resume");
 
-      expect(await test.park(instance)).toMatchObject({ result: "written", wakes: 1, paused: false });
-      expect(await test.find("a")).toMatchObject({ availableAt: test.now });
+      expect(await fixture.park(instance)).toMatchObject({ result: "written", wakes: 1, paused: false });
+      expect(await fixture.find("a")).toMatchObject({ availableAt: fixture.now });
     });
 
-    it("counts neither as fresh nor as lost", async () => {
-      await test.park(await test.start({ id: "a" }));
+    test("counts neither as fresh nor as lost", async () => {
+      await fixture.park(await fixture.start({ id: "a" }));
       await change("pause");
       await change("resume");
 
-      expect(await test.claim({ takeOver: false })).toMatchObject([{ id: "a", recoveries: 0, begun: true, wakes: 1 }]);
+      expect(await fixture.claim({ takeOver: false })).toMatchObject([
+        { id: "a", recoveries: 0, begun: true, wakes: 1 },
+      ]);
     });
 
-    it("comes before what is fresh, also if it had not begun", async () => {
-      await test.create({ id: "a" });
+    test("comes before what is fresh, also if it had not begun", async () => {
+      await fixture.create({ id: "a" });
       await change("pause");
-      await test.create({ id: "fresh" });
-      test.clock.advance(100);
+      await fixture.create({ id: "fresh" });
+      fixture.clock.advance(100);
       await change("resume");
 
       expect(await idsDue()).toEqual(["a", "fresh"]);
     });
 
-    it("still takes over alone what was recovered before", async () => {
-      await INSTANCE_STATES.find(({ state }) => state === "paused, given back after a takeover")?.enter(test, "a");
+    test("still takes over alone what was recovered before", async () => {
+      await INSTANCE_STATES.find(({ state }) => state === "paused, given back after a takeover")?.enter(fixture, "a");
       await change("resume");
 
-      expect(await test.claim({ takeOver: false })).toEqual([]);
-      expect(await test.claim()).toMatchObject([{ id: "a", recoveries: 1 }]);
+      expect(await fixture.claim({ takeOver: false })).toEqual([]);
+      expect(await fixture.claim()).toMatchObject([{ id: "a", recoveries: 1 }]);
     });
   });
 
   describe("terminating", () => {
-    it.each(unfinished)("ends what is $state", async (state) => {
+    test.each(unfinished)("ends what is $state", async (state) => {
       const before = await enter(state);
       const rollback = state.status === "rollingBack" ? '{"outcome":"failed"}' : null;
-      const after = { ...before, status: "terminated", finishedAt: test.now, availableAt: null, rollback };
+      const after = { ...before, status: "terminated", finishedAt: fixture.now, availableAt: null, rollback };
 
       expect(await change("terminate")).toEqual({ changed: true, instance: after });
-      expect(await test.find("a")).toEqual(after);
-      test.clock.advance(LEASE_MS * 1000);
+      expect(await fixture.find("a")).toEqual(after);
+      fixture.clock.advance(LEASE_MS * 1000);
       expect(await idsDue()).toEqual([]);
-      expect(await test.statements.leaseTokens([test.namespace])).toEqual([]);
+      expect(await fixture.statements.leaseTokens([fixture.namespace])).toEqual([]);
     });
 
-    it.each(finished)("leaves alone what is $state", async (state) => {
+    test.each(finished)("leaves alone what is $state", async (state) => {
       const before = await enter(state);
 
       expect(await change("terminate")).toEqual({ changed: false, instance: before });
-      expect(await test.find("a")).toEqual(before);
+      expect(await fixture.find("a")).toEqual(before);
     });
 
-    it("counts as a wake", async () => {
-      const { ref } = await test.create({ id: "a" });
+    test("counts as a wake", async () => {
+      const { ref } = await fixture.create({ id: "a" });
       await change("terminate");
 
-      expect(await test.load({ ref, run: 1 })).toMatchObject({ wakes: 1 });
+      expect(await fixture.load({ ref, run: 1 })).toMatchObject({ wakes: 1 });
     });
 
-    it("keeps the journal", async () => {
-      const instance = await test.start({ id: "a" });
-      await test.commit(instance, RUNNING, { entries: [test.entry()] });
+    test("keeps the journal", async () => {
+      const instance = await fixture.start({ id: "a" });
+      await fixture.commit(instance, RUNNING, { entries: [fixture.entry()] });
       await change("terminate");
 
-      expect(await test.history(instance.ref)).toHaveLength(1);
+      expect(await fixture.history(instance.ref)).toHaveLength(1);
     });
   });
 
   describe("restarting", () => {
-    it.each(INSTANCE_STATES)("begins the next run of what is $state", async (state) => {
+    test.each(INSTANCE_STATES)("begins the next run of what is $state", async (state) => {
       const before = await enter(state);
       const { ref, output, error, startedAt, finishedAt } = before;
       const after = {
@@ -192,25 +194,25 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
         error: null,
         startedAt: null,
         finishedAt: null,
-        availableAt: test.now,
+        availableAt: fixture.now,
       };
 
       expect(await change("restart")).toEqual({ changed: true, instance: after });
-      expect(await test.find("a")).toEqual(after);
-      expect(await test.pastRuns(ref)).toEqual([
+      expect(await fixture.find("a")).toEqual(after);
+      expect(await fixture.pastRuns(ref)).toEqual([
         { run: 1, status: state.status, output, error, rollback: null, startedAt, finishedAt },
       ]);
-      expect(await test.claim({ takeOver: false })).toMatchObject([{ id: "a", run: 2, recoveries: 0 }]);
+      expect(await fixture.claim({ takeOver: false })).toMatchObject([{ id: "a", run: 2, recoveries: 0 }]);
     });
 
-    it("keeps how every run ended, in their order", async () => {
-      const { ref } = await test.create({ id: "a" });
+    test("keeps how every run ended, in their order", async () => {
+      const { ref } = await fixture.create({ id: "a" });
       for (const outcome of [COMPLETED, ERRORED, COMPLETED]) {
-        await test.commit(await test.claimOne(), outcome);
+        await fixture.commit(await fixture.claimOne(), outcome);
         await change("restart");
       }
 
-      const runs = await test.pastRuns(ref);
+      const runs = await fixture.pastRuns(ref);
       expect(runs.map(({ run, status, output, error }) => [run, status, output ?? error])).toEqual([
         [1, "complete", '{"sum":7}'],
         [2, "errored", '{"message":"no"}'],
@@ -218,81 +220,81 @@ describe.each(ENGINES)("what operators do with instances on $name", (engine) => 
       ]);
     });
 
-    it("begins a journal of its own, and keeps the old one", async () => {
-      const first = await test.start({ id: "a" });
-      await test.commit(first, RUNNING, { entries: [test.entry({ name: "first" })] });
+    test("begins a journal of its own, and keeps the old one", async () => {
+      const first = await fixture.start({ id: "a" });
+      await fixture.commit(first, RUNNING, { entries: [fixture.entry({ name: "first" })] });
       await change("restart");
-      const second = await test.claimOne();
+      const second = await fixture.claimOne();
       expect(second).toMatchObject({ ref: first.ref, params: first.params, wakes: 1 });
 
-      expect(await test.commit(second, RUNNING, { entries: [test.entry({ name: "second" })] })).toMatchObject({
+      expect(await fixture.commit(second, RUNNING, { entries: [fixture.entry({ name: "second" })] })).toMatchObject({
         result: "written",
       });
-      expect((await test.history(first.ref)).map(({ run, name }) => [run, name])).toEqual([
+      expect((await fixture.history(first.ref)).map(({ run, name }) => [run, name])).toEqual([
         [1, "first"],
         [2, "second"],
       ]);
     });
 
-    it("waits for its turn like what is fresh", async () => {
-      const instance = await test.start({ id: "a" });
-      await test.park(await test.start({ id: "slept" }), { dueAt: test.now + 100 });
-      await test.commit(instance, COMPLETED);
+    test("waits for its turn like what is fresh", async () => {
+      const instance = await fixture.start({ id: "a" });
+      await fixture.park(await fixture.start({ id: "slept" }), { dueAt: fixture.now + 100 });
+      await fixture.commit(instance, COMPLETED);
       await change("restart");
-      test.clock.advance(100);
+      fixture.clock.advance(100);
 
       expect(await idsDue()).toEqual(["slept", "a"]);
     });
 
-    it("counts as a wake, so that nobody parks over it", async () => {
-      const { ref } = await test.create({ id: "a" });
+    test("counts as a wake, so that nobody parks over it", async () => {
+      const { ref } = await fixture.create({ id: "a" });
       await change("restart");
 
-      expect(await test.load({ ref, run: 2 })).toMatchObject({ wakes: 1 });
+      expect(await fixture.load({ ref, run: 2 })).toMatchObject({ wakes: 1 });
     });
   });
 
   describe("deleting", () => {
-    it.each(INSTANCE_STATES)("removes what is $state", async (state) => {
+    test.each(INSTANCE_STATES)("removes what is $state", async (state) => {
       const before = await enter(state);
 
       expect(await change("delete")).toEqual({ changed: true, instance: before });
-      expect(await test.find("a")).toBeNull();
-      test.clock.advance(LEASE_MS * 1000);
+      expect(await fixture.find("a")).toBeNull();
+      fixture.clock.advance(LEASE_MS * 1000);
       expect(await idsDue()).toEqual([]);
     });
 
-    it("removes everything that belongs to it, and nothing else", async () => {
+    test("removes everything that belongs to it, and nothing else", async () => {
       const refs: Record<string, string> = {};
       for (const id of ["older", "a", "newer"]) {
-        const first = await test.start({ id });
+        const first = await fixture.start({ id });
         refs[id] = first.ref;
-        await test.commit(first, RUNNING, { entries: [test.entry()] });
-        await test.statements.restart(test.named(id));
-        await test.send(id);
-        await test.commit(await test.claimOne(), RUNNING, { entries: [test.entry()] });
+        await fixture.commit(first, RUNNING, { entries: [fixture.entry()] });
+        await fixture.statements.restart(fixture.named(id));
+        await fixture.send(id);
+        await fixture.commit(await fixture.claimOne(), RUNNING, { entries: [fixture.entry()] });
       }
       await change("delete");
 
       const ref = refs.a as string;
-      expect(await test.history(ref)).toEqual([]);
-      expect(await test.pastRuns(ref)).toEqual([]);
+      expect(await fixture.history(ref)).toEqual([]);
+      expect(await fixture.pastRuns(ref)).toEqual([]);
       for (const kept of [refs.older, refs.newer] as string[]) {
-        expect(await test.history(kept)).toHaveLength(2);
-        expect(await test.pastRuns(kept)).toHaveLength(1);
-        expect(await test.load({ ref: kept, run: 2 })).toMatchObject({ events: [{ id: "event-1" }] });
+        expect(await fixture.history(kept)).toHaveLength(2);
+        expect(await fixture.pastRuns(kept)).toHaveLength(1);
+        expect(await fixture.load({ ref: kept, run: 2 })).toMatchObject({ events: [{ id: "event-1" }] });
       }
-      await test.create({ id: "a", ref });
-      expect(await test.load({ ref, run: 1 })).toMatchObject({ wakes: 0, entries: [], events: [] });
-      await test.statements.restart(test.named("a"));
-      expect(await test.load({ ref, run: 2 })).toMatchObject({ entries: [], events: [] });
+      await fixture.create({ id: "a", ref });
+      expect(await fixture.load({ ref, run: 1 })).toMatchObject({ wakes: 0, entries: [], events: [] });
+      await fixture.statements.restart(fixture.named("a"));
+      expect(await fixture.load({ ref, run: 2 })).toMatchObject({ entries: [], events: [] });
     });
 
-    it("makes room for another instance of the same id", async () => {
-      const { ref } = await test.create({ id: "a" });
+    test("makes room for another instance of the same id", async () => {
+      const { ref } = await fixture.create({ id: "a" });
       await change("delete");
 
-      const created = await test.create({ id: "a" });
+      const created = await fixture.create({ id: "a" });
       expect(created).toMatchObject({ result: "created" });
       expect(created.ref).not.toBe(ref);
     });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { InstanceStatus } from "../../src/store/instance-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { INSTANCE_STATES } from "../support/instance-states.ts";
@@ -7,85 +7,87 @@ import { type InstancesUnderTest, RUNNING, SLEEP_MS, useInstances } from "../sup
 const STATUSES = [...new Set(INSTANCE_STATES.map(({ status }) => status))];
 
 describe.each(ENGINES)("looking at instances on $name", (engine) => {
-  const test = useInstances(engine);
+  const fixture = useInstances(engine);
   const idsOf = (instances: readonly ({ id: string } | null)[]) => instances.map((instance) => instance?.id ?? null);
 
   /** So many instances of a status, in the order of their refs. */
   async function createOf(status: InstanceStatus, count: number): Promise<string[]> {
     const [state] = INSTANCE_STATES.filter((candidate) => candidate.status === status);
     const ids = Array.from({ length: count }, (_, index) => `${status}-${index}`);
-    for (const id of ids) await state?.enter(test, id);
+    for (const id of ids) await state?.enter(fixture, id);
     return ids;
   }
 
   describe("finding", () => {
-    it("gives them in the order of asking, and null for what isn't there", async () => {
-      for (const id of ["a", "b", "c"]) await test.create({ id });
-      const names = ["c", "x", "a", "c"].map((id) => test.named(id));
+    test("gives them in the order of asking, and null for what isn't there", async () => {
+      for (const id of ["a", "b", "c"]) await fixture.create({ id });
+      const names = ["c", "x", "a", "c"].map((id) => fixture.named(id));
 
-      expect(idsOf(await test.statements.find(names))).toEqual(["c", null, "a", "c"]);
-      expect(await test.statements.find([{ ...test.named("a"), name: "refund" }])).toEqual([null]);
-      expect(await test.statements.find([{ ...test.named("a"), namespace: "elsewhere" }])).toEqual([null]);
-      expect(await test.statements.find([])).toEqual([]);
+      expect(idsOf(await fixture.statements.find(names))).toEqual(["c", null, "a", "c"]);
+      expect(await fixture.statements.find([{ ...fixture.named("a"), name: "refund" }])).toEqual([null]);
+      expect(await fixture.statements.find([{ ...fixture.named("a"), namespace: "elsewhere" }])).toEqual([null]);
+      expect(await fixture.statements.find([])).toEqual([]);
     });
 
-    it("gives many at once", async () => {
-      const ids = await test.createMany(150);
+    test("gives many at once", async () => {
+      const ids = await fixture.createMany(150);
 
-      expect(idsOf(await test.statements.find(ids.toReversed().map((id) => test.named(id))))).toEqual(ids.toReversed());
+      expect(idsOf(await fixture.statements.find(ids.toReversed().map((id) => fixture.named(id))))).toEqual(
+        ids.toReversed(),
+      );
     });
   });
 
   describe("listing", () => {
-    it("gives the same as finding", async () => {
+    test("gives the same as finding", async () => {
       const [id] = await createOf("complete", 1);
 
-      expect(await test.list()).toEqual([await test.find(id as string)]);
+      expect(await fixture.list()).toEqual([await fixture.find(id as string)]);
     });
 
-    it("gives instances of one namespace, by name", async () => {
-      await test.create({ id: "a" });
-      await test.create({ id: "b", name: "refund" });
-      await test.create({ id: "c", namespace: `${test.namespace}-other` });
+    test("gives instances of one namespace, by name", async () => {
+      await fixture.create({ id: "a" });
+      await fixture.create({ id: "b", name: "refund" });
+      await fixture.create({ id: "c", namespace: `${fixture.namespace}-other` });
 
-      expect(idsOf(await test.list())).toEqual(["a", "b"]);
-      expect(idsOf(await test.list({ name: "refund" }))).toEqual(["b"]);
-      expect(idsOf(await test.list({ name: "never defined" }))).toEqual([]);
+      expect(idsOf(await fixture.list())).toEqual(["a", "b"]);
+      expect(idsOf(await fixture.list({ name: "refund" }))).toEqual(["b"]);
+      expect(idsOf(await fixture.list({ name: "never defined" }))).toEqual([]);
     });
 
-    it("gives instances by status", async () => {
+    test("gives instances by status", async () => {
       const expected: Record<string, string[]> = {};
       // What can be claimed comes last, or it would be in the way of the others.
       const order = STATUSES.toSorted((a, b) => Number(a === "queued") - Number(b === "queued"));
       for (const status of order) expected[status] = await createOf(status, status === "queued" ? 1 : 2);
 
       for (const status of STATUSES)
-        expect([status, idsOf(await test.list({ status }))]).toEqual([status, expected[status]]);
-      expect(await test.list()).toHaveLength(Object.values(expected).flat().length);
+        expect([status, idsOf(await fixture.list({ status }))]).toEqual([status, expected[status]]);
+      expect(await fixture.list()).toHaveLength(Object.values(expected).flat().length);
     });
 
-    it("gives instances by the time at which they were created, from one on and before another", async () => {
-      const start = test.now;
+    test("gives instances by the time at which they were created, from one on and before another", async () => {
+      const start = fixture.now;
       for (const id of ["a", "b", "c"]) {
-        await test.create({ id });
-        test.clock.advance(10);
+        await fixture.create({ id });
+        fixture.clock.advance(10);
       }
 
-      expect(idsOf(await test.list({ createdFrom: start + 10 }))).toEqual(["b", "c"]);
-      expect(idsOf(await test.list({ createdBefore: start + 10 }))).toEqual(["a"]);
-      expect(idsOf(await test.list({ createdFrom: start + 1, createdBefore: start + 20 }))).toEqual(["b"]);
+      expect(idsOf(await fixture.list({ createdFrom: start + 10 }))).toEqual(["b", "c"]);
+      expect(idsOf(await fixture.list({ createdBefore: start + 10 }))).toEqual(["a"]);
+      expect(idsOf(await fixture.list({ createdFrom: start + 1, createdBefore: start + 20 }))).toEqual(["b"]);
     });
 
-    it.each([null, "waiting", "complete"] as const)(
+    test.each([null, "waiting", "complete"] as const)(
       "gives every instance of status %s once, page by page, in both orders",
       async (status) => {
         const ids = await createOf(status ?? "waiting", 7);
-        if (status !== null) await test.create({ id: "of another status" });
+        if (status !== null) await fixture.create({ id: "of another status" });
         for (const order of ["oldest", "newest"] as const) {
           const seen: string[] = [];
           let after: string | null = null;
           for (;;) {
-            const page: Awaited<ReturnType<InstancesUnderTest["list"]>> = await test.list({
+            const page: Awaited<ReturnType<InstancesUnderTest["list"]>> = await fixture.list({
               status,
               order,
               limit: 3,
@@ -101,18 +103,18 @@ describe.each(ENGINES)("looking at instances on $name", (engine) => {
       },
     );
 
-    it("takes all filters together", async () => {
-      const start = test.now;
+    test("takes all filters together", async () => {
+      const start = fixture.now;
       const refs: string[] = [];
       for (const name of ["refund", "checkout", "refund", "refund", "refund"]) {
-        refs.push((await test.create({ id: `instance ${refs.length}`, name })).ref);
-        test.clock.advance(10);
+        refs.push((await fixture.create({ id: `instance ${refs.length}`, name })).ref);
+        fixture.clock.advance(10);
       }
-      await test.statements.terminate({ ...test.named("instance 3"), name: "refund" });
+      await fixture.statements.terminate({ ...fixture.named("instance 3"), name: "refund" });
 
       const filter = { name: "refund", status: "queued", createdFrom: start, createdBefore: start + 40 } as const;
-      expect(idsOf(await test.list({ ...filter, after: refs[0] ?? null }))).toEqual(["instance 2"]);
-      expect(idsOf(await test.list({ ...filter, order: "newest", after: refs[4] ?? null, limit: 1 }))).toEqual([
+      expect(idsOf(await fixture.list({ ...filter, after: refs[0] ?? null }))).toEqual(["instance 2"]);
+      expect(idsOf(await fixture.list({ ...filter, order: "newest", after: refs[4] ?? null, limit: 1 }))).toEqual([
         "instance 2",
       ]);
     });
@@ -121,39 +123,39 @@ describe.each(ENGINES)("looking at instances on $name", (engine) => {
   describe("the history", () => {
     /** Two runs of four and three entries. */
     async function createHistory(): Promise<{ ref: string; keys: [number, number][] }> {
-      const first = await test.start({ id: "a" });
-      const entries = Array.from({ length: 4 }, () => test.entry());
-      await test.commit(first, RUNNING, { entries });
-      await test.statements.restart(test.named("a"));
-      await test.commit(await test.claimOne(), RUNNING, { entries: entries.slice(0, 3) });
-      const another = await test.start({ id: "b" });
-      await test.commit(another, RUNNING, { entries });
+      const first = await fixture.start({ id: "a" });
+      const entries = Array.from({ length: 4 }, () => fixture.entry());
+      await fixture.commit(first, RUNNING, { entries });
+      await fixture.statements.restart(fixture.named("a"));
+      await fixture.commit(await fixture.claimOne(), RUNNING, { entries: entries.slice(0, 3) });
+      const another = await fixture.start({ id: "b" });
+      await fixture.commit(another, RUNNING, { entries });
       const runs = [1, 1, 1, 1, 2, 2, 2];
       return { ref: first.ref, keys: runs.map((run, index) => [run, run === 1 ? index + 1 : index - 3]) };
     }
 
-    it("gives entries as they are loaded, with their run", async () => {
-      const instance = await test.start({ id: "a" });
+    test("gives entries as they are loaded, with their run", async () => {
+      const instance = await fixture.start({ id: "a" });
       const entries = [
-        test.entry({ dueAt: test.now + SLEEP_MS, parent: "do:outer#1", attempt: 2 }),
-        test.entry({ value: null }),
+        fixture.entry({ dueAt: fixture.now + SLEEP_MS, parent: "do:outer#1", attempt: 2 }),
+        fixture.entry({ value: null }),
       ];
-      await test.commit(instance, RUNNING, { entries });
-      const loaded = await test.load(instance);
+      await fixture.commit(instance, RUNNING, { entries });
+      const loaded = await fixture.load(instance);
 
-      expect(await test.history(instance.ref)).toEqual(
+      expect(await fixture.history(instance.ref)).toEqual(
         loaded?.entries.map((entry) => ({ ...entry, run: 1, eventId: null, eventType: null, eventPayload: null })),
       );
     });
 
-    it("gives each entry the event that it received", async () => {
-      const instance = await test.start({ id: "a" });
-      await test.send("a", { eventId: "z", type: "first", payload: '{"n": 1}' });
-      await test.send("a", { eventId: "a", type: "second", payload: '{"n": 2}' });
-      const entries = [2, null, 1].map((event) => test.entry({ kind: "received", type: "waitForEvent", event }));
-      await test.commit(instance, RUNNING, { entries });
+    test("gives each entry the event that it received", async () => {
+      const instance = await fixture.start({ id: "a" });
+      await fixture.send("a", { eventId: "z", type: "first", payload: '{"n": 1}' });
+      await fixture.send("a", { eventId: "a", type: "second", payload: '{"n": 2}' });
+      const entries = [2, null, 1].map((event) => fixture.entry({ kind: "received", type: "waitForEvent", event }));
+      await fixture.commit(instance, RUNNING, { entries });
 
-      const events = (await test.history(instance.ref)).map(({ event, eventType, eventPayload }) => [
+      const events = (await fixture.history(instance.ref)).map(({ event, eventType, eventPayload }) => [
         event,
         eventType,
         eventPayload,
@@ -165,10 +167,10 @@ describe.each(ENGINES)("looking at instances on $name", (engine) => {
       ]);
     });
 
-    it("gives all runs, or one, in both orders", async () => {
+    test("gives all runs, or one, in both orders", async () => {
       const { ref, keys } = await createHistory();
-      const keysOf = async (filter: Parameters<typeof test.history>[1]) =>
-        (await test.history(ref, filter)).map(({ run, position }) => [run, position]);
+      const keysOf = async (filter: Parameters<typeof fixture.history>[1]) =>
+        (await fixture.history(ref, filter)).map(({ run, position }) => [run, position]);
 
       expect(await keysOf({})).toEqual(keys);
       expect(await keysOf({ order: "newest" })).toEqual(keys.toReversed());
@@ -178,7 +180,7 @@ describe.each(ENGINES)("looking at instances on $name", (engine) => {
       expect(await keysOf({ run: 1, after: { run: 1, position: 2 } })).toEqual(keys.slice(2, 4));
     });
 
-    it.each([
+    test.each([
       [null, "oldest"],
       [null, "newest"],
       [1, "oldest"],
@@ -188,7 +190,7 @@ describe.each(ENGINES)("looking at instances on $name", (engine) => {
       const expected = run === null ? keys : keys.slice(0, 4);
       const seen: [number, number][] = [];
       for (let after: { run: number; position: number } | null = null; ; ) {
-        const page = await test.history(ref, { run, order, after, limit: 3 });
+        const page = await fixture.history(ref, { run, order, after, limit: 3 });
         const last = page.at(-1);
         if (last === undefined) break;
         expect(page.length).toBeLessThanOrEqual(3);
@@ -198,12 +200,12 @@ describe.each(ENGINES)("looking at instances on $name", (engine) => {
       expect(seen).toEqual(order === "oldest" ? expected : expected.toReversed());
     });
 
-    it("is empty where there is none", async () => {
-      const { ref } = await test.create();
+    test("is empty where there is none", async () => {
+      const { ref } = await fixture.create();
 
-      expect(await test.history(ref)).toEqual([]);
-      expect(await test.history("unknown")).toEqual([]);
-      expect(await test.pastRuns(ref)).toEqual([]);
+      expect(await fixture.history(ref)).toEqual([]);
+      expect(await fixture.history("unknown")).toEqual([]);
+      expect(await fixture.pastRuns(ref)).toEqual([]);
     });
   });
 });

@@ -1,103 +1,103 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ENGINES } from "../support/engines.ts";
 import { ids, MINUTE, useLines } from "../support/use-lines.ts";
 
 describe.each(ENGINES)("lines on $name", (engine) => {
-  const { test, key, slot, rate, joinAll, end, one } = useLines(engine);
+  const { fixture, key, slot, rate, joinAll, end, one } = useLines(engine);
 
   describe("what stands in line", () => {
-    it("isn't let in while it is paused", async () => {
+    test("isn't let in while it is paused", async () => {
       await joinAll("a", "b");
-      await test.statements.pause(test.named("a"));
-      expect(ids(await test.admit({ slots: 1 }))).toEqual(["b"]);
-      await test.statements.resume(test.named("a"));
-      expect(await test.find("a")).toMatchObject({ status: "queued" });
-      expect(await test.claim()).toEqual([]);
-      expect(ids(await test.admit({ slots: 2 }))).toEqual([]); // the line is full, as far as anybody knows
-      await test.statements.terminate(test.named("b"));
-      expect(ids(await test.admit({ slots: 2 }))).toEqual(["a"]);
+      await fixture.statements.pause(fixture.named("a"));
+      expect(ids(await fixture.admit({ slots: 1 }))).toEqual(["b"]);
+      await fixture.statements.resume(fixture.named("a"));
+      expect(await fixture.find("a")).toMatchObject({ status: "queued" });
+      expect(await fixture.claim()).toEqual([]);
+      expect(ids(await fixture.admit({ slots: 2 }))).toEqual([]); // the line is full, as far as anybody knows
+      await fixture.statements.terminate(fixture.named("b"));
+      expect(ids(await fixture.admit({ slots: 2 }))).toEqual(["a"]);
     });
 
-    it("is told of when it is resumed and there are slots", async () => {
-      await test.join("a", slot());
-      await test.statements.pause(test.named("a"));
-      expect(await test.admit({ slots: 1 })).toEqual([]);
-      await test.statements.resume(test.named("a"));
-      expect(ids(await test.admit({ slots: 1 }))).toEqual(["a"]);
+    test("is told of when it is resumed and there are slots", async () => {
+      await fixture.join("a", slot());
+      await fixture.statements.pause(fixture.named("a"));
+      expect(await fixture.admit({ slots: 1 })).toEqual([]);
+      await fixture.statements.resume(fixture.named("a"));
+      expect(ids(await fixture.admit({ slots: 1 }))).toEqual(["a"]);
     });
 
-    it.each(["terminate", "delete"] as const)("is gone after %s, and takes no slot", async (operation) => {
+    test.each(["terminate", "delete"] as const)("is gone after %s, and takes no slot", async (operation) => {
       await joinAll("a", "b");
-      await test.statements[operation](test.named("a"));
-      expect(ids(await test.admit({ slots: 2 }))).toEqual(["b"]);
+      await fixture.statements[operation](fixture.named("a"));
+      expect(ids(await fixture.admit({ slots: 2 }))).toEqual(["b"]);
     });
 
-    it("stands there once after a restart", async () => {
+    test("stands there once after a restart", async () => {
       await joinAll("a", "b");
-      test.clock.advance(1);
-      await test.statements.restart(test.named("a"));
-      expect(await test.admit({ slots: 2 })).toMatchObject([{ id: "b" }, { id: "a", run: 2 }]);
+      fixture.clock.advance(1);
+      await fixture.statements.restart(fixture.named("a"));
+      expect(await fixture.admit({ slots: 2 })).toMatchObject([{ id: "b" }, { id: "a", run: 2 }]);
     });
 
-    it("goes to another line when it is restarted with another key, and to none when it has none any more", async () => {
+    test("goes to another line when it is restarted with another key, and to none when it has none any more", async () => {
       const moved = { statuses: null, params: '"new"', keys: { slotKey: `${key()}/other`, rateKey: null } };
       await joinAll("a", "b");
       await one({ slots: 1 });
-      await test.statements.restart(test.named("a"), moved);
-      expect(ids(await test.admit({ slots: 1 })).toSorted()).toEqual(["a", "b"]); // each in a line of its own
+      await fixture.statements.restart(fixture.named("a"), moved);
+      expect(ids(await fixture.admit({ slots: 1 })).toSorted()).toEqual(["a", "b"]); // each in a line of its own
 
-      await test.statements.restart(test.named("b"), { ...moved, keys: { slotKey: null, rateKey: null } });
-      expect(await test.admit({ slots: 1 })).toEqual([]);
-      expect(ids(await test.claim())).toEqual(["b"]);
-      await test.statements.restart(test.named("b"), moved);
-      expect(await test.admit({ slots: 1 })).toEqual([]); // "a" has the slot
-      expect(await test.claim()).toEqual([]);
+      await fixture.statements.restart(fixture.named("b"), { ...moved, keys: { slotKey: null, rateKey: null } });
+      expect(await fixture.admit({ slots: 1 })).toEqual([]);
+      expect(ids(await fixture.claim())).toEqual(["b"]);
+      await fixture.statements.restart(fixture.named("b"), moved);
+      expect(await fixture.admit({ slots: 1 })).toEqual([]); // "a" has the slot
+      expect(await fixture.claim()).toEqual([]);
     });
 
-    it("is let in anew when it was finished and is restarted", async () => {
-      await test.join("a", slot());
+    test("is let in anew when it was finished and is restarted", async () => {
+      await fixture.join("a", slot());
       await end(await one({ slots: 1 }));
-      await test.admit({ slots: 1 });
-      await test.statements.restart(test.named("a"));
-      expect(await test.claim()).toEqual([]);
-      expect(await test.admit({ slots: 1 })).toMatchObject([{ id: "a", run: 2 }]);
+      await fixture.admit({ slots: 1 });
+      await fixture.statements.restart(fixture.named("a"));
+      expect(await fixture.claim()).toEqual([]);
+      expect(await fixture.admit({ slots: 1 })).toMatchObject([{ id: "a", run: 2 }]);
     });
 
-    it("gets events, which don't let it in past the limit", async () => {
+    test("gets events, which don't let it in past the limit", async () => {
       await joinAll("a", "b");
       const a = await one({ slots: 1 });
-      await test.send("b");
-      expect(await test.claim()).toEqual([]);
-      expect(await test.admit({ slots: 1 })).toEqual([]);
-      await test.park(a, { limited: true });
+      await fixture.send("b");
+      expect(await fixture.claim()).toEqual([]);
+      expect(await fixture.admit({ slots: 1 })).toEqual([]);
+      await fixture.park(a, { limited: true });
       const b = await one({ slots: 1 });
       expect(b).toMatchObject({ id: "b", wakes: 1, begun: true });
-      await test.send("a", { eventId: "event-2" });
-      expect(await test.claim()).toEqual([]);
-      expect(await test.admit({ slots: 1 })).toEqual([]);
+      await fixture.send("a", { eventId: "event-2" });
+      expect(await fixture.claim()).toEqual([]);
+      expect(await fixture.admit({ slots: 1 })).toEqual([]);
       await end(b);
       expect(await one({ slots: 1 })).toMatchObject({ id: "a", wakes: 1 });
     });
 
-    it("is due at once when an event comes and there are slots", async () => {
-      await test.join("a", slot());
-      await test.park(await one({ slots: 1 }), { limited: true });
-      await test.admit({ slots: 1 });
-      await test.send("a");
-      expect(await test.nextAdmission()).toBe(0);
-      expect(ids(await test.admit({ slots: 1 }))).toEqual(["a"]);
+    test("is due at once when an event comes and there are slots", async () => {
+      await fixture.join("a", slot());
+      await fixture.park(await one({ slots: 1 }), { limited: true });
+      await fixture.admit({ slots: 1 });
+      await fixture.send("a");
+      expect(await fixture.nextAdmission()).toBe(0);
+      expect(ids(await fixture.admit({ slots: 1 }))).toEqual(["a"]);
     });
 
-    it("leaves nothing behind when all of it is finished", async () => {
+    test("leaves nothing behind when all of it is finished", async () => {
       await joinAll("a", "b");
-      await test.join("c", rate());
+      await fixture.join("c", rate());
       const starts = { limit: 5, periodMs: MINUTE };
-      for (const admitted of await test.admit({ slots: 2, starts })) await end(admitted);
-      expect(await test.admit({ slots: 2, starts })).toEqual([]);
-      expect(await test.statements.openLines([test.namespace])).toBe(true); // for the start that counts
-      test.clock.advance(MINUTE);
-      expect(await test.admit({ slots: 2, starts })).toEqual([]);
-      expect(await test.statements.openLines([test.namespace])).toBe(false);
+      for (const admitted of await fixture.admit({ slots: 2, starts })) await end(admitted);
+      expect(await fixture.admit({ slots: 2, starts })).toEqual([]);
+      expect(await fixture.statements.openLines([fixture.namespace])).toBe(true); // for the start that counts
+      fixture.clock.advance(MINUTE);
+      expect(await fixture.admit({ slots: 2, starts })).toEqual([]);
+      expect(await fixture.statements.openLines([fixture.namespace])).toBe(false);
     });
   });
 });

@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
 import { Client } from "pg";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { SchemaError, StoreError } from "../../src/errors.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { migrateEngine, type OwnedTables } from "../../src/store/migrate-store.ts";
@@ -42,14 +42,14 @@ describe.each(ENGINES)("migrations on $name", (engine) => {
       ? `insert into ${migrationTable} (owner, number, name, breaking) values ('${owner}', ${number}, 'future', ${breaking})`
       : `insert into ${migrationTable} values ('${owner}', ${number}, 'future', ${breaking ? 1 : 0}, 0)`;
 
-  it("say what is missing before the first", async () => {
+  test("say what is missing before the first", async () => {
     const { engine: store } = await createEmpty();
 
     expect(await store.appliedMigrations()).toEqual([]);
     await expect(store.hooks.statistics("app")).rejects.toMatchObject({ code: "store.not_migrated", transient: false });
   });
 
-  it("do nothing the second time", async () => {
+  test("do nothing the second time", async () => {
     const { engine: store } = await createEmpty();
     await migrateEngine(store, []);
     const applied = await store.appliedMigrations();
@@ -64,7 +64,7 @@ describe.each(ENGINES)("migrations on $name", (engine) => {
     expect(await query(store, `select applied_at from ${migrationTable}`)).toEqual(times);
   });
 
-  it("can be asked for by ten processes at once", async () => {
+  test("can be asked for by ten processes at once", async () => {
     const { database } = await createEmpty();
     const stores = Array.from({ length: 10 }, () => database.reopen().store);
 
@@ -75,7 +75,7 @@ describe.each(ENGINES)("migrations on $name", (engine) => {
     expect(await query(database.store.engine, "select * from orders")).toEqual([{ id: "first", total: 1 }]);
   });
 
-  it("of a fragment are applied in order, and only the new ones later", async () => {
+  test("of a fragment are applied in order, and only the new ones later", async () => {
     const { engine: store } = await createEmpty();
     const [first] = orders.tables.migrations;
     await migrateEngine(store, [{ namespace: "orders", tables: { migrations: first ? [first] : [] } }]);
@@ -93,7 +93,7 @@ describe.each(ENGINES)("migrations on $name", (engine) => {
     ]);
   });
 
-  it("of two fragments are kept apart", async () => {
+  test("of two fragments are kept apart", async () => {
     const { engine: store } = await createEmpty();
     const parcels = {
       namespace: "parcels",
@@ -109,7 +109,7 @@ describe.each(ENGINES)("migrations on $name", (engine) => {
     expect(await query(store, "select * from parcels")).toEqual([]);
   });
 
-  it("leave nothing behind when one fails", async () => {
+  test("leave nothing behind when one fails", async () => {
     const { engine: store } = await createEmpty();
     const broken = {
       namespace: "orders",
@@ -136,7 +136,7 @@ describe.each(ENGINES)("migrations on $name", (engine) => {
     expect(await query(store, "select * from orders")).toHaveLength(1);
   });
 
-  it("refuse a database that a newer version has changed for good, and change nothing", async () => {
+  test("refuse a database that a newer version has changed for good, and change nothing", async () => {
     const { engine: store } = await createEmpty();
     await migrateEngine(store, []);
     await query(store, record("perdure", 999, true));
@@ -148,7 +148,7 @@ describe.each(ENGINES)("migrations on $name", (engine) => {
     await expect(query(store, "select * from orders")).rejects.toThrow();
   });
 
-  it("refuse a fragment's tables that a newer version of it has changed for good", async () => {
+  test("refuse a fragment's tables that a newer version of it has changed for good", async () => {
     const { engine: store } = await createEmpty();
     await migrateEngine(store, [orders]);
     await query(store, record("orders", 3, true));
@@ -156,7 +156,7 @@ describe.each(ENGINES)("migrations on $name", (engine) => {
     await expect(migrateEngine(store, [orders])).rejects.toMatchObject({ code: "schema.too_new" });
   });
 
-  it("live with newer ones that break nothing, and with those of fragments that aren't here", async () => {
+  test("live with newer ones that break nothing, and with those of fragments that aren't here", async () => {
     const { engine: store } = await createEmpty();
     await migrateEngine(store, []);
     await query(store, record("perdure", 999, false));
@@ -167,7 +167,7 @@ describe.each(ENGINES)("migrations on $name", (engine) => {
     expect(await query(store, "select * from orders")).toHaveLength(1);
   });
 
-  it("are the same as the SQL that is printed", async () => {
+  test("are the same as the SQL that is printed", async () => {
     const byHand = await createEmpty();
     const byMigrate = await createEmpty();
     await runPrinted(byHand.database.location);

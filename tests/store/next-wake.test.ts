@@ -1,98 +1,98 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ENGINES } from "../support/engines.ts";
 import { FAILED, KEPT, LEASE_MS, retryAfter, useStore } from "../support/use-store.ts";
 
 describe.each(ENGINES)("the next wake on $name", (engine) => {
-  const test = useStore(engine);
+  const fixture = useStore(engine);
 
-  it("is null when nothing waits", async () => {
-    expect(await test.nextWake()).toBeNull();
+  test("is null when nothing waits", async () => {
+    expect(await fixture.nextWake()).toBeNull();
   });
 
-  it("is how long it takes until the earliest hook is due", async () => {
-    await test.insert({ processAt: test.clock.now() + 8000 });
-    await test.insert({ processAt: test.clock.now() + 5000 });
+  test("is how long it takes until the earliest hook is due", async () => {
+    await fixture.insert({ processAt: fixture.clock.now() + 8000 });
+    await fixture.insert({ processAt: fixture.clock.now() + 5000 });
 
-    expect(await test.nextWake()).toBe(5000);
-    test.clock.advance(2000);
-    expect(await test.nextWake()).toBe(3000);
+    expect(await fixture.nextWake()).toBe(5000);
+    fixture.clock.advance(2000);
+    expect(await fixture.nextWake()).toBe(3000);
   });
 
-  it("is zero or less when something is due", async () => {
-    await test.insert();
-    expect(await test.nextWake()).toBe(0);
-    test.clock.advance(40);
-    expect(await test.nextWake()).toBe(-40);
+  test("is zero or less when something is due", async () => {
+    await fixture.insert();
+    expect(await fixture.nextWake()).toBe(0);
+    fixture.clock.advance(40);
+    expect(await fixture.nextWake()).toBe(-40);
   });
 
-  it("is the end of the lease of what runs", async () => {
-    await test.insert();
-    await test.claimOne();
+  test("is the end of the lease of what runs", async () => {
+    await fixture.insert();
+    await fixture.claimOne();
 
-    expect(await test.nextWake()).toBe(LEASE_MS);
+    expect(await fixture.nextWake()).toBe(LEASE_MS);
   });
 
-  it("is the earliest of all classes", async () => {
-    await test.insert();
-    await test.claimOne();
-    await test.insert();
-    await test.settle(await test.claimOne(), retryAfter(7000));
-    expect(await test.nextWake()).toBe(7000);
-    await test.insert({ processAt: test.clock.now() + 6000 });
-    expect(await test.nextWake()).toBe(6000);
-    await test.insert({ lease: { lock: "mine", leaseMs: 5000 } });
-    expect(await test.nextWake()).toBe(5000);
+  test("is the earliest of all classes", async () => {
+    await fixture.insert();
+    await fixture.claimOne();
+    await fixture.insert();
+    await fixture.settle(await fixture.claimOne(), retryAfter(7000));
+    expect(await fixture.nextWake()).toBe(7000);
+    await fixture.insert({ processAt: fixture.clock.now() + 6000 });
+    expect(await fixture.nextWake()).toBe(6000);
+    await fixture.insert({ lease: { lock: "mine", leaseMs: 5000 } });
+    expect(await fixture.nextWake()).toBe(5000);
   });
 
-  it("leaves out leases for who can take over nothing", async () => {
-    await test.insert();
-    await test.claimOne();
-    expect(await test.nextWake(["greet"], false)).toBeNull();
-    await test.insert({ processAt: test.clock.now() + LEASE_MS * 2 });
-    expect(await test.nextWake(["greet"], false)).toBe(LEASE_MS * 2);
+  test("leaves out leases for who can take over nothing", async () => {
+    await fixture.insert();
+    await fixture.claimOne();
+    expect(await fixture.nextWake(["greet"], false)).toBeNull();
+    await fixture.insert({ processAt: fixture.clock.now() + LEASE_MS * 2 });
+    expect(await fixture.nextWake(["greet"], false)).toBe(LEASE_MS * 2);
   });
 
-  it("leaves out names that this process doesn't know, so that they never make it spin", async () => {
-    await test.insert({ name: "unknown" });
-    expect(await test.nextWake()).toBeNull();
-    await test.insert({ name: "wave", processAt: test.clock.now() + 500 });
-    expect(await test.nextWake(["greet", "wave"])).toBe(500);
+  test("leaves out names that this process doesn't know, so that they never make it spin", async () => {
+    await fixture.insert({ name: "unknown" });
+    expect(await fixture.nextWake()).toBeNull();
+    await fixture.insert({ name: "wave", processAt: fixture.clock.now() + 500 });
+    expect(await fixture.nextWake(["greet", "wave"])).toBe(500);
   });
 
-  it("is the earliest of several namespaces, and of no others", async () => {
-    const other = `${test.namespace}-other`;
-    await test.insert({ processAt: test.clock.now() + 8000 });
-    await test.insert({ processAt: test.clock.now() + 5000, namespace: other });
-    await test.insert({ namespace: `${test.namespace}-third` });
-    const scopes = [test.namespace, other].map((namespace) => ({ namespace, names: ["greet"] }));
+  test("is the earliest of several namespaces, and of no others", async () => {
+    const other = `${fixture.namespace}-other`;
+    await fixture.insert({ processAt: fixture.clock.now() + 8000 });
+    await fixture.insert({ processAt: fixture.clock.now() + 5000, namespace: other });
+    await fixture.insert({ namespace: `${fixture.namespace}-third` });
+    const scopes = [fixture.namespace, other].map((namespace) => ({ namespace, names: ["greet"] }));
 
-    expect(await test.hooks.nextWake(scopes, { takeOver: true })).toBe(5000);
+    expect(await fixture.hooks.nextWake(scopes, { takeOver: true })).toBe(5000);
   });
 
-  it("leaves out what is finished", async () => {
-    await test.insertMany(2);
-    const [first, second] = await test.claim();
+  test("leaves out what is finished", async () => {
+    await fixture.insertMany(2);
+    const [first, second] = await fixture.claim();
     if (!first || !second) throw new Error("Expected two hooks.");
-    await test.settle(first, FAILED);
-    await test.settle(second, KEPT);
+    await fixture.settle(first, FAILED);
+    await fixture.settle(second, KEPT);
 
-    expect(await test.nextWake()).toBeNull();
+    expect(await fixture.nextWake()).toBeNull();
   });
 
-  it("is null where no name is registered", async () => {
-    await test.insert();
+  test("is null where no name is registered", async () => {
+    await fixture.insert();
 
-    expect(await test.nextWake([])).toBeNull();
-    expect(await test.hooks.nextWake([], { takeOver: true })).toBeNull();
+    expect(await fixture.nextWake([])).toBeNull();
+    expect(await fixture.hooks.nextWake([], { takeOver: true })).toBeNull();
   });
 
-  it("agrees with the claim: when it says due, there is something to claim, and else nothing", async () => {
-    await test.insert({ processAt: test.clock.now() + 3000 });
+  test("agrees with the claim: when it says due, there is something to claim, and else nothing", async () => {
+    await fixture.insert({ processAt: fixture.clock.now() + 3000 });
     for (const step of [1000, 1999, 1]) {
-      test.clock.advance(step);
-      const due = ((await test.nextWake()) as number) <= 0;
+      fixture.clock.advance(step);
+      const due = ((await fixture.nextWake()) as number) <= 0;
       expect(due).toBe(step === 1);
-      expect(await test.claim()).toHaveLength(due ? 1 : 0);
+      expect(await fixture.claim()).toHaveLength(due ? 1 : 0);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { Pool, type PoolClient } from "pg";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type PostgresPool, postgres } from "../../src/store/postgres/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 describe("a connection that falls silent before it was ever used", () => {
-  it("is given up, and its place is free for another", async () => {
+  test("is given up, and its place is free for another", async () => {
     useFakeTime();
     const proxy = await CuttingProxy.start(database.url);
     const { store } = postgres(proxy.url, { logger: silent, connections: MAX });
@@ -64,7 +64,7 @@ describe("a connection that is lost in the moment in which it is handed from one
     await waiting;
   }
 
-  it("doesn't end the process", async () => {
+  test("doesn't end the process", async () => {
     const { promise: opened, resolve } = Promise.withResolvers<Pool>();
     const connect = Pool.prototype.connect;
     vi.spyOn(Pool.prototype, "connect").mockImplementation(function (this: Pool, ...parameters) {
@@ -78,7 +78,7 @@ describe("a connection that is lost in the moment in which it is handed from one
     await store.close();
   });
 
-  it("doesn't end the process of an application with a pool of its own, which is left as it was", async () => {
+  test("doesn't end the process of an application with a pool of its own, which is left as it was", async () => {
     const pool = new Pool({ connectionString: database.url, max: MAX });
     pool.on("error", () => {});
     const { store } = postgres(pool as PostgresPool, { logger: silent });

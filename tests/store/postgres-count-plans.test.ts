@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, type TestDatabase } from "../support/postgres-database.ts";
 import { explain, prepare, recordInstanceStatements } from "../support/postgres-plans.ts";
 
@@ -28,7 +28,7 @@ describe("PostgreSQL counts instances without reading them", () => {
     await database.drop();
   });
 
-  it.each([null, ["workflow-1"], ["workflow-0", "workflow-1", "workflow-2"]])("of %j", async (names) => {
+  test.each([null, ["workflow-1"], ["workflow-0", "workflow-1", "workflow-2"]])("of %j", async (names) => {
     const [count] = await recordInstanceStatements((instances) => instances.counts("app", names));
     if (count === undefined) throw new Error("Nothing was asked.");
     await prepare(client, count.statement);

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Engine } from "../../src/store/engine.ts";
 import type { HookInsert } from "../../src/store/hook-records.ts";
 import { NO_TRAITS } from "../../src/store/instance-records.ts";
@@ -23,8 +23,8 @@ interface Writer {
 }
 
 describe("processes that write the same rows in opposite orders", () => {
-  const test = usePostgres();
-  const instances = new InstancesUnderTest(test);
+  const fixture = usePostgres();
+  const instances = new InstancesUnderTest(fixture);
   const log = new StatementLog();
   const stores: Store[] = [];
 
@@ -39,19 +39,19 @@ describe("processes that write the same rows in opposite orders", () => {
 
   /** Another process, which notices soon if it waits in a circle. */
   function open(): Engine {
-    const url = new URL(test.url);
+    const url = new URL(fixture.url);
     url.searchParams.set("options", "-c deadlock_timeout=20ms");
     const pool = createCountingPool(url.href, log);
     closing.push(() => pool.end());
-    const { store } = postgres(pool, { clock: test.clock });
+    const { store } = postgres(pool, { clock: fixture.clock });
     stores.push(store);
     return store.engine;
   }
 
   const INSERT_HOOK = `insert into perdure.hook (namespace, name, id, key, payload, created_at, triggered_at, class, available_at, attempts)`;
-  const own = (id: string): HookInsert => test.trigger({ id, ownId: true });
-  const keyed = (key: string): HookInsert => test.trigger({ key });
-  const both = (id: string): HookInsert => test.trigger({ id, ownId: true, key: id });
+  const own = (id: string): HookInsert => fixture.trigger({ id, ownId: true });
+  const keyed = (key: string): HookInsert => fixture.trigger({ key });
+  const both = (id: string): HookInsert => fixture.trigger({ id, ownId: true, key: id });
   const inUnit = (hookOf: (id: string) => HookInsert) => (engine: Engine, ids: readonly string[]) =>
     engine.transaction((transaction) => transaction.insertHooks(ids.map(hookOf)));
   const atOnce = (hookOf: (id: string) => HookInsert) => (engine: Engine, ids: readonly string[]) =>
@@ -63,7 +63,7 @@ describe("processes that write the same rows in opposite orders", () => {
   const INSERT_SCHEDULE = `insert into perdure.schedule (namespace, workflow, name, cron, timezone, due_at, confirmed_at)
     values ($1, 'order', $2, '0 0 * * *', 'UTC', 0, 0)`;
   const schedule = (name: string) => ({
-    namespace: test.namespace,
+    namespace: fixture.namespace,
     workflow: "order",
     name,
     cron: "0 0 * * *",
@@ -109,25 +109,25 @@ describe("processes that write the same rows in opposite orders", () => {
 
   /** Somebody else's transaction that is just writing this row. */
   async function holding(writer: Writer, id: string): Promise<Client> {
-    const client = await test.begin();
-    await client.query(writer.insert, [test.namespace, id]);
+    const client = await fixture.begin();
+    await client.query(writer.insert, [fixture.namespace, id]);
     return client;
   }
 
   async function stored({ table, column }: Writer): Promise<string[]> {
-    const result = await test.observer?.query(
+    const result = await fixture.observer?.query(
       `select ${column} as id from perdure.${table} where namespace = $1 order by ${column}`,
-      [test.namespace],
+      [fixture.namespace],
     );
     return result?.rows.map((row) => row.id) ?? [];
   }
 
-  it.each(WRITERS)("never wait for each other in a circle: $what", async (writer) => {
+  test.each(WRITERS)("never wait for each other in a circle: $what", async (writer) => {
     const middle = await holding(writer, "b");
     const first = writer.write(open(), IDS);
-    await test.waiting(1);
+    await fixture.waiting(1);
     const second = writer.write(open(), [...IDS].reverse());
-    await test.waiting(2);
+    await fixture.waiting(2);
     await middle.query("rollback");
     await Promise.all([first, second]);
 
@@ -135,13 +135,13 @@ describe("processes that write the same rows in opposite orders", () => {
     expect(await stored(writer)).toEqual(IDS);
   });
 
-  it.each(WRITERS)("go on where PostgreSQL ended their circle with others: $what", async (writer) => {
+  test.each(WRITERS)("go on where PostgreSQL ended their circle with others: $what", async (writer) => {
     const last = await holding(writer, "c");
     const middle = await holding(writer, "b");
     const writing = writer.write(open(), IDS);
-    await test.waiting(1);
-    const theirs = last.query(writer.insert, [test.namespace, "a"]);
-    await test.waiting(2);
+    await fixture.waiting(1);
+    const theirs = last.query(writer.insert, [fixture.namespace, "a"]);
+    await fixture.waiting(2);
     await middle.query("rollback");
     await theirs;
     await last.query("rollback");

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Application, defineHook, defineWorkflow, type HookDefinition, perdure } from "../../src/index.ts";
 import { recordCalls } from "../hooks/support/handlers.ts";
 import { useFakeTime } from "../support/fake-time.ts";
@@ -17,7 +17,7 @@ describe("units of work that are more than the pool has connections", () => {
     await database.drop();
   });
 
-  it("all end, though each creates an instance and queries inside, and the worker goes on meanwhile", async () => {
+  test("all end, though each creates an instance and queries inside, and the worker goes on meanwhile", async () => {
     const greet = recordCalls<string>();
     const plain = defineWorkflow({ name: "plain" }, async () => {});
     const app = await perdure({ database: database.url, hooks: { greet: greet.definition }, workflows: { plain } });
@@ -33,7 +33,7 @@ describe("units of work that are more than the pool has connections", () => {
     await app.stop();
   });
 
-  it("say what it is when they wait for too long, and write nothing", async () => {
+  test("say what it is when they wait for too long, and write nothing", async () => {
     const app: Application<{ greet: HookDefinition<string, unknown> }> = await perdure({
       database: database.url,
       hooks: { greet: defineHook((_: string) => {}) },

@@ -1,5 +1,5 @@
 import { Pool } from "pg";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Connection } from "../../src/store/postgres/connection.ts";
 import type { PostgresPool } from "../../src/store/postgres/driver.ts";
 import type { Statement } from "../../src/store/postgres/sql/statement.ts";
@@ -36,7 +36,7 @@ describe("limits that PostgreSQL itself keeps", () => {
     await pool.end();
   });
 
-  it.each([true, false])(
+  test.each([true, false])(
     "hold for single statements, prepared or not (%s), and leave nothing behind",
     async (prepared) => {
       connection = connect(prepared);
@@ -51,14 +51,14 @@ describe("limits that PostgreSQL itself keeps", () => {
     },
   );
 
-  it("hold for a statement on a connection that somebody keeps", async () => {
+  test("hold for a statement on a connection that somebody keeps", async () => {
     const client = await connection.checkOut();
     const { rows } = await connection.run(PROBE, [1], client);
     client.release();
     expect(rows).toMatchObject([{ lock_timeout: "8s" }]);
   });
 
-  it("hold for transactions, and leave nothing behind", async () => {
+  test("hold for transactions, and leave nothing behind", async () => {
     const rows = await connection.transaction(async (client) => {
       const { rows } = await connection.run(PROBE, [1], client);
       return rows;
@@ -67,18 +67,18 @@ describe("limits that PostgreSQL itself keeps", () => {
     expect((await pool.query(PROBE.text, [1])).rows).toEqual([{ ...NO_LIMITS, given: 1 }]);
   });
 
-  it("hold for units of work, and are longer there", async () => {
+  test("hold for units of work, and are longer there", async () => {
     const [row] = await sessions.store.engine.transaction((transaction) => transaction.query(PROBE.text, [1]));
     expect(row).toMatchObject({ lock_timeout: "1min", idle_in_transaction_session_timeout: "1min" });
   });
 
-  it("are those of the role or the database where these are shorter", async () => {
+  test("are those of the role or the database where these are shorter", async () => {
     pool.on("connect", (client) => client.query("set lock_timeout = '70ms'; set statement_timeout = '1h'"));
     const { rows } = await connection.run(PROBE, [1]);
     expect(rows).toMatchObject([{ lock_timeout: "70ms", statement_timeout: "9s" }]);
   });
 
-  it("end a statement that waits for a table, so that it doesn't happen later", async () => {
+  test("end a statement that waits for a table, so that it doesn't happen later", async () => {
     await pool.query("create table if not exists written (number int)");
     pool.on("connect", (client) => client.query("set lock_timeout = '50ms'"));
     const holder = await sessions.begin();
@@ -96,7 +96,7 @@ describe("limits that PostgreSQL itself keeps", () => {
     expect((await pool.query("select number from written")).rows).toEqual([{ number: 2 }]);
   });
 
-  it("don't confuse what a connection has prepared when a statement fails", async () => {
+  test("don't confuse what a connection has prepared when a statement fails", async () => {
     const broken: Statement = { name: "broken", planOnce: true, text: "select number from missing where number = $1" };
     await expect(connection.run(broken, [1])).rejects.toMatchObject({ code: "store.not_migrated" });
     await pool.query("create table missing as select 1 as number");

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ClaimedInstance } from "../../src/store/instance-records.ts";
 import type { InstanceStatements } from "../../src/store/instance-statements.ts";
 import type { AdmitRequest } from "../../src/store/line-records.ts";
@@ -11,13 +11,13 @@ import { usePostgres } from "../support/use-postgres.ts";
 
 describe("forced interleavings of lines on PostgreSQL", () => {
   const sessions = usePostgres();
-  const test = new InstancesUnderTest(sessions);
-  const key = () => `${test.namespace}/checkout`;
+  const fixture = new InstancesUnderTest(sessions);
+  const key = () => `${fixture.namespace}/checkout`;
   const ids = (instances: readonly ClaimedInstance[]) => instances.map(({ id }) => id);
   const join = async (...names: string[]) => {
-    for (const name of names) await test.join(name, { slotKey: key() });
+    for (const name of names) await fixture.join(name, { slotKey: key() });
   };
-  const end = (instance: ClaimedInstance) => test.commit(instance, COMPLETED, { limited: true });
+  const end = (instance: ClaimedInstance) => fixture.commit(instance, COMPLETED, { limited: true });
 
   /** What admits on a session of the test's own, in its transaction, which the test ends. `before` is called before each statement. */
   function admittingOn(client: Client, before: (name: string) => Promise<void> = async () => {}): InstanceStatements {
@@ -29,11 +29,11 @@ describe("forced interleavings of lines on PostgreSQL", () => {
       transaction: (body: (client: Client) => Promise<unknown>) => body(client),
     };
     const dedicated = { client: undefined, distrust: () => {} };
-    return new PostgresInstanceStatements(connection as unknown as Connection, test.clock, '"perdure".', dedicated);
+    return new PostgresInstanceStatements(connection as unknown as Connection, fixture.clock, '"perdure".', dedicated);
   }
 
   const request = (slots: number, room = 10): AdmitRequest => ({
-    scopes: [{ namespace: test.namespace, names: ["checkout"] }],
+    scopes: [{ namespace: fixture.namespace, names: ["checkout"] }],
     limitsOf: () => ({ slots, starts: null }),
     room,
     lock: "held open",
@@ -46,17 +46,17 @@ describe("forced interleavings of lines on PostgreSQL", () => {
     return { client, admitted: ids(await admittingOn(client).admit(request(slots, room))) };
   }
 
-  it("two that admit at the same time don't wait for each other, and don't give away a slot twice", async () => {
+  test("two that admit at the same time don't wait for each other, and don't give away a slot twice", async () => {
     await join("a", "b", "c");
     const { client, admitted } = await holdAdmission(2);
     expect(admitted).toEqual(["a", "b"]);
 
-    expect(await test.admit({ slots: 2 })).toEqual([]);
+    expect(await fixture.admit({ slots: 2 })).toEqual([]);
     await client.query("commit");
-    expect(await test.admit({ slots: 2 })).toEqual([]);
+    expect(await fixture.admit({ slots: 2 })).toEqual([]);
   });
 
-  it("who has found a line before another admitted from it sees what that one took", async () => {
+  test("who has found a line before another admitted from it sees what that one took", async () => {
     await join("a", "b", "c");
     const found = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -70,17 +70,17 @@ describe("forced interleavings of lines on PostgreSQL", () => {
     });
     const admitting = slow.admit(request(2));
     await found.promise;
-    expect(ids(await test.admit({ slots: 2 }, { room: 1 }))).toEqual(["a"]); // the line is to be looked at again
+    expect(ids(await fixture.admit({ slots: 2 }, { room: 1 }))).toEqual(["a"]); // the line is to be looked at again
     goOn.resolve();
 
     expect(ids(await admitting)).toEqual(["b"]);
     await client.query("commit");
-    expect(await test.admit({ slots: 2 })).toEqual([]);
+    expect(await fixture.admit({ slots: 2 })).toEqual([]);
   });
 
-  it("a slot that is freed while somebody admits is given away afterwards", async () => {
+  test("a slot that is freed while somebody admits is given away afterwards", async () => {
     await join("a");
-    const [a] = (await test.admit({ slots: 2 })) as [ClaimedInstance];
+    const [a] = (await fixture.admit({ slots: 2 })) as [ClaimedInstance];
     await join("b", "c");
     const { client, admitted } = await holdAdmission(2);
     expect(admitted).toEqual(["b"]);
@@ -89,26 +89,26 @@ describe("forced interleavings of lines on PostgreSQL", () => {
     await client.query("commit");
     expect(await ending).toMatchObject({ result: "written" });
 
-    expect(await test.nextAdmission()).toBe(0);
-    expect(ids(await test.admit({ slots: 2 }))).toEqual(["c"]);
+    expect(await fixture.nextAdmission()).toBe(0);
+    expect(ids(await fixture.admit({ slots: 2 }))).toEqual(["c"]);
   });
 
-  it("a slot whose owner is just ending isn't given away before that is committed", async () => {
+  test("a slot whose owner is just ending isn't given away before that is committed", async () => {
     await join("a", "b");
-    const [a] = (await test.admit({ slots: 1 })) as [ClaimedInstance];
+    const [a] = (await fixture.admit({ slots: 1 })) as [ClaimedInstance];
     const client = await sessions.begin();
-    await admittingOn(client).commit([test.commitOf(a, COMPLETED, { limited: true })], { resent: false });
-    expect(await test.admit({ slots: 1 })).toEqual([]);
+    await admittingOn(client).commit([fixture.commitOf(a, COMPLETED, { limited: true })], { resent: false });
+    expect(await fixture.admit({ slots: 1 })).toEqual([]);
     await client.query("rollback");
-    expect(await test.admit({ slots: 1 })).toEqual([]);
+    expect(await fixture.admit({ slots: 1 })).toEqual([]);
     await end(a);
 
-    expect(ids(await test.admit({ slots: 1 }))).toEqual(["b"]);
+    expect(ids(await fixture.admit({ slots: 1 }))).toEqual(["b"]);
   });
 
-  it("who joins a line while it is looked at, or even dropped, is let in afterwards", async () => {
+  test("who joins a line while it is looked at, or even dropped, is let in afterwards", async () => {
     await join("a");
-    await end(((await test.admit({ slots: 1 })) as [ClaimedInstance])[0]);
+    await end(((await fixture.admit({ slots: 1 })) as [ClaimedInstance])[0]);
     const { client, admitted } = await holdAdmission(1);
     expect(admitted).toEqual([]); // the line is empty, and is gone with this commit
     const joining = join("b");
@@ -116,35 +116,35 @@ describe("forced interleavings of lines on PostgreSQL", () => {
     await client.query("commit");
     await joining;
 
-    expect(ids(await test.admit({ slots: 1 }))).toEqual(["b"]);
+    expect(ids(await fixture.admit({ slots: 1 }))).toEqual(["b"]);
   });
 
-  it("what somebody has locked is left out, and let in when that is done", async () => {
+  test("what somebody has locked is left out, and let in when that is done", async () => {
     await join("a", "b");
     const client = await sessions.begin();
     await client.query("select from perdure.instance where id = 'a' for update");
-    expect(ids(await test.admit({ slots: 2 }))).toEqual(["b"]);
+    expect(ids(await fixture.admit({ slots: 2 }))).toEqual(["b"]);
     await client.query("rollback");
-    await test.send("a"); // as everybody does who has locked what stands in line, and leaves it there
+    await fixture.send("a"); // as everybody does who has locked what stands in line, and leaves it there
 
-    expect(ids(await test.admit({ slots: 2 }))).toEqual(["a"]);
+    expect(ids(await fixture.admit({ slots: 2 }))).toEqual(["a"]);
   });
 
-  it("taking a parked instance again waits for who admits, and gets no slot that he has given away", async () => {
+  test("taking a parked instance again waits for who admits, and gets no slot that he has given away", async () => {
     await join("a", "b");
-    const [a] = (await test.admit({ slots: 1 })) as [ClaimedInstance];
-    await test.park(a, { limited: true });
+    const [a] = (await fixture.admit({ slots: 1 })) as [ClaimedInstance];
+    await fixture.park(a, { limited: true });
     const { client, admitted } = await holdAdmission(1);
     expect(admitted).toEqual(["b"]);
     const lease = { lock: "again", leaseMs: LEASE_MS, slots: { key: key(), limit: 1 } };
-    const taking = test.statements.reacquire(a, lease);
+    const taking = fixture.statements.reacquire(a, lease);
     await sessions.waiting(1);
     await client.query("commit");
 
     expect(await taking).toBe("full");
   });
 
-  it("many that admit, end, park and send at the same time never exceed a limit, and nothing is left behind", async () => {
+  test("many that admit, end, park and send at the same time never exceed a limit, and nothing is left behind", async () => {
     const SLOTS = 3;
     const names = Array.from({ length: 40 }, (_, index) => `instance-${index}`);
     let held = 0;
@@ -153,15 +153,15 @@ describe("forced interleavings of lines on PostgreSQL", () => {
     const parked = new Set<string>();
     const work = async () => {
       while (done < names.length) {
-        for (const instance of await test.admit({ slots: SLOTS }, { room: 2 })) {
+        for (const instance of await fixture.admit({ slots: SLOTS }, { room: 2 })) {
           held++;
           most = Math.max(most, held);
-          await test.nextAdmission();
+          await fixture.nextAdmission();
           held--; // before the commit: whoever is let in by it comes later
           if (instance.id.endsWith("3") && !parked.has(instance.id)) {
             parked.add(instance.id);
-            await test.park(instance, { limited: true, dueAt: test.now + LEASE_MS });
-            await test.send(instance.id, { eventId: "wake" });
+            await fixture.park(instance, { limited: true, dueAt: fixture.now + LEASE_MS });
+            await fixture.send(instance.id, { eventId: "wake" });
           } else {
             await end(instance);
             done++;
@@ -172,8 +172,8 @@ describe("forced interleavings of lines on PostgreSQL", () => {
     await Promise.all([join(...names.slice(0, 20)), join(...names.slice(20)), work(), work(), work(), work()]);
 
     expect(most).toBeLessThanOrEqual(SLOTS);
-    expect(await test.list({ status: "complete" })).toHaveLength(names.length);
-    while ((await test.nextAdmission()) !== null) expect(await test.admit({ slots: SLOTS })).toEqual([]);
-    expect(await test.statements.openLines([test.namespace])).toBe(false);
+    expect(await fixture.list({ status: "complete" })).toHaveLength(names.length);
+    while ((await fixture.nextAdmission()) !== null) expect(await fixture.admit({ slots: SLOTS })).toEqual([]);
+    expect(await fixture.statements.openLines([fixture.namespace])).toBe(false);
   });
 });

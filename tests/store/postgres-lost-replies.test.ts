@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CommitOutcomeUnknownError } from "../../src/errors.ts";
 import type { HookOutcome } from "../../src/store/hook-records.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
@@ -12,12 +12,12 @@ const CUTS: Cut[] = ["answer", "request"];
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 describe("a connection to PostgreSQL that is cut", () => {
-  const test = usePostgres();
+  const fixture = usePostgres();
   let proxy: CuttingProxy;
   let store: Store;
 
   beforeAll(async () => {
-    proxy = await CuttingProxy.start(test.url);
+    proxy = await CuttingProxy.start(fixture.url);
     ({ store } = postgres(proxy.url, { logger: silent }));
   });
   afterAll(async () => {
@@ -25,55 +25,55 @@ describe("a connection to PostgreSQL that is cut", () => {
     await proxy.stop();
   });
 
-  const trigger = (overrides: Parameters<typeof test.trigger>[0]) =>
-    test.trigger({ id: `${test.namespace}-hook`, ...overrides });
-  const claim = () => store.hooks.statements.claim(test.request());
-  const get = (id = `${test.namespace}-hook`) => store.hooks.statements.get({ namespace: test.namespace, id });
+  const trigger = (overrides: Parameters<typeof fixture.trigger>[0]) =>
+    fixture.trigger({ id: `${fixture.namespace}-hook`, ...overrides });
+  const claim = () => store.hooks.statements.claim(fixture.request());
+  const get = (id = `${fixture.namespace}-hook`) => store.hooks.statements.get({ namespace: fixture.namespace, id });
 
   describe.each(CUTS)("before the %s came", (cut) => {
-    it("stores a trigger once", async () => {
-      const wasCut = proxy.cut(test.namespace, cut);
+    test("stores a trigger once", async () => {
+      const wasCut = proxy.cut(fixture.namespace, cut);
       const [result] = await store.hooks.insert([trigger({})]);
       await wasCut;
 
       expect(result).toMatchObject({
-        id: `${test.namespace}-hook`,
+        id: `${fixture.namespace}-hook`,
         result: cut === "answer" ? "existing" : "inserted",
       });
       expect(await claim()).toMatchObject([{ attempts: 1, triggers: 1 }]);
       expect(await claim()).toEqual([]);
     });
 
-    it("stores a hook once that is born claimed, and it is still ours", async () => {
-      const wasCut = proxy.cut(test.namespace, cut);
-      const lease = { lock: `${test.namespace} mine`, leaseMs: LEASE_MS };
+    test("stores a hook once that is born claimed, and it is still ours", async () => {
+      const wasCut = proxy.cut(fixture.namespace, cut);
+      const lease = { lock: `${fixture.namespace} mine`, leaseMs: LEASE_MS };
       const [result] = await store.hooks.insert([trigger({ lease })]);
       await wasCut;
 
       expect(result).toMatchObject({ result: "inserted" });
-      const hook = { namespace: test.namespace, id: `${test.namespace}-hook`, lock: lease.lock };
+      const hook = { namespace: fixture.namespace, id: `${fixture.namespace}-hook`, lock: lease.lock };
       expect(await store.hooks.settle({ ...hook, keyed: false, outcome: COMPLETED })).toBe("deleted");
     });
 
-    it("counts a trigger with a key once, pending and running", async () => {
+    test("counts a trigger with a key once, pending and running", async () => {
       await store.hooks.insert([trigger({ key: "k", payload: "1" })]);
-      let wasCut = proxy.cut(`${test.namespace}-second`, cut);
+      let wasCut = proxy.cut(`${fixture.namespace}-second`, cut);
       expect(
-        await store.hooks.insert([trigger({ id: `${test.namespace}-second`, key: "k", payload: "2" })]),
-      ).toMatchObject([{ id: `${test.namespace}-hook` }]);
+        await store.hooks.insert([trigger({ id: `${fixture.namespace}-second`, key: "k", payload: "2" })]),
+      ).toMatchObject([{ id: `${fixture.namespace}-hook` }]);
       await wasCut;
       const [running] = await claim();
       expect(running).toMatchObject({ triggers: 2, payload: "2" });
 
-      wasCut = proxy.cut(`${test.namespace}-third`, cut);
-      await store.hooks.insert([trigger({ id: `${test.namespace}-third`, key: "k", payload: "3" })]);
+      wasCut = proxy.cut(`${fixture.namespace}-third`, cut);
+      await store.hooks.insert([trigger({ id: `${fixture.namespace}-third`, key: "k", payload: "3" })]);
       await wasCut;
       if (!running) throw new Error("Expected a hook.");
       expect(await store.hooks.settle({ ...running, keyed: true, outcome: COMPLETED })).toBe("pending");
       expect(await claim()).toMatchObject([{ triggers: 3, payload: "3", attempts: 1 }]);
     });
 
-    it.each<[string, HookOutcome, string | null]>([
+    test.each<[string, HookOutcome, string | null]>([
       ["completed", COMPLETED, null],
       ["completed and kept", KEPT, "completed"],
       ["retry", retryAfter(3_600_000), "pending"],
@@ -81,7 +81,7 @@ describe("a connection to PostgreSQL that is cut", () => {
       ["released", RELEASED, "pending"],
     ])("settles a hook once, and says so: %s", async (_, outcome, status) => {
       for (const key of [null, "k"]) {
-        const id = `${test.namespace}-${key}`;
+        const id = `${fixture.namespace}-${key}`;
         await store.hooks.insert([trigger({ id, key })]);
         const [hook] = (await claim()).filter((one) => one.id === id);
         if (!hook) throw new Error("Expected a hook.");
@@ -92,22 +92,22 @@ describe("a connection to PostgreSQL that is cut", () => {
         expect(result).toBe(status ?? "deleted");
         expect((await get(id))?.status ?? null).toBe(status);
         expect((await get(id))?.attempts ?? 1).toBe(outcome.kind === "released" ? 0 : 1);
-        await store.hooks.statements.cancel(test.namespace, { id });
+        await store.hooks.statements.cancel(fixture.namespace, { id });
       }
     });
 
-    it("writes all that many callers wrote at once, once", async () => {
-      const ids = Array.from({ length: 50 }, (_, index) => `${test.namespace}-${index}`);
-      const wasCut = proxy.cut(test.namespace, cut);
+    test("writes all that many callers wrote at once, once", async () => {
+      const ids = Array.from({ length: 50 }, (_, index) => `${fixture.namespace}-${index}`);
+      const wasCut = proxy.cut(fixture.namespace, cut);
       await Promise.all(ids.map((id, index) => store.hooks.insert([trigger({ id, key: index % 2 ? null : id })])));
       await wasCut;
 
-      expect((await test.ids()).sort()).toEqual(ids.sort());
-      expect((await store.hooks.statements.statistics(test.namespace)).pending).toBe(50);
+      expect((await fixture.ids()).sort()).toEqual(ids.sort());
+      expect((await store.hooks.statements.statistics(fixture.namespace)).pending).toBe(50);
     });
   });
 
-  it("says that nobody knows, when it was cut at a commit, and the effects are there", async () => {
+  test("says that nobody knows, when it was cut at a commit, and the effects are there", async () => {
     const wasCut = proxy.cut("commit");
     const transaction = store.engine.transaction((tx) => tx.insertHooks([trigger({})]));
 
@@ -116,7 +116,7 @@ describe("a connection to PostgreSQL that is cut", () => {
     expect(await get()).toMatchObject({ status: "pending" });
   });
 
-  it("says that nobody knows, when it was cut at a commit, and the effects aren't there", async () => {
+  test("says that nobody knows, when it was cut at a commit, and the effects aren't there", async () => {
     const wasCut = proxy.cut("commit", "request");
     const transaction = store.engine.transaction((tx) => tx.insertHooks([trigger({})]));
 
@@ -125,7 +125,7 @@ describe("a connection to PostgreSQL that is cut", () => {
     expect(await get()).toBeNull();
   });
 
-  it("rolls a transaction back that it was cut in, and says so", async () => {
+  test("rolls a transaction back that it was cut in, and says so", async () => {
     const transaction = store.engine.transaction(async (tx) => {
       await tx.insertHooks([trigger({})]);
       const wasCut = proxy.cut("select 7");
@@ -137,15 +137,15 @@ describe("a connection to PostgreSQL that is cut", () => {
     expect(await get()).toBeNull();
   });
 
-  it("is replaced by another", async () => {
+  test("is replaced by another", async () => {
     proxy.cutAll();
 
     await store.hooks.insert([trigger({})]);
     expect(await get()).toMatchObject({ status: "pending" });
   });
 
-  it("is a transient error of what isn't sent again by itself", async () => {
-    const wasCut = proxy.cut(test.namespace);
+  test("is a transient error of what isn't sent again by itself", async () => {
+    const wasCut = proxy.cut(fixture.namespace);
 
     await expect(get()).rejects.toMatchObject({ code: "store.unavailable", transient: true });
     await wasCut;

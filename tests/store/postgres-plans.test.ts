@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HookStatements } from "../../src/store/engine.ts";
 import type { HookInsert, HookOutcome } from "../../src/store/hook-records.ts";
 import type { Statement } from "../../src/store/postgres/sql/statement.ts";
@@ -106,14 +106,14 @@ describe.each(BELIEFS)("PostgreSQL reads only what it needs, when it believes th
     await database.drop();
   });
 
-  it.each(STATEMENTS)("%s", async (__, use) => {
+  test.each(STATEMENTS)("%s", async (__, use) => {
     await explainAll(use, ({ planOnce }) => (planOnce ? "force_generic_plan" : "force_custom_plan"));
   });
 
   describe("and when it has looked again", () => {
     beforeAll(() => client.query("analyze perdure.hook"));
 
-    it.each(STATEMENTS)("%s", async (__, use) => {
+    test.each(STATEMENTS)("%s", async (__, use) => {
       await explainAll(use, () => "force_generic_plan");
       await explainAll(use, () => "force_custom_plan");
     });

@@ -1,5 +1,5 @@
 import { Client, Pool } from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { PostgresPool } from "../../src/store/postgres/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import { eventually } from "../support/eventually.ts";
@@ -19,7 +19,7 @@ describe("the connections of a PostgreSQL store", () => {
   afterAll(() => database.drop());
 
   describe("of its own", () => {
-    it("are closed with it, and may be cut while they are", async () => {
+    test("are closed with it, and may be cut while they are", async () => {
       const end = Pool.prototype.end as () => Promise<void>;
       vi.spyOn(Pool.prototype, "end").mockImplementation(async function (this: Pool) {
         this.emit("error", new Error("cut"), new Client());
@@ -31,7 +31,7 @@ describe("the connections of a PostgreSQL store", () => {
       await expect(store.close()).resolves.toBeUndefined();
     });
 
-    it("outlast the time between two looks of an idle worker", async () => {
+    test("outlast the time between two looks of an idle worker", async () => {
       const connect = vi.spyOn(Client.prototype, "connect");
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
       const { store } = postgres(database.url, { logger: silent });
@@ -44,7 +44,7 @@ describe("the connections of a PostgreSQL store", () => {
       expect(connect).toHaveBeenCalledTimes(1);
     });
 
-    it("may be cut while they are idle, which is logged", async () => {
+    test("may be cut while they are idle, which is logged", async () => {
       const warn = vi.fn();
       const { store } = postgres(database.url, { logger: { ...silent, warn } });
       await store.hooks.statements.statistics("app");
@@ -63,7 +63,7 @@ describe("the connections of a PostgreSQL store", () => {
   });
 
   describe("of the application's pool", () => {
-    it("stay open when it is closed, and it leaves nothing behind", async () => {
+    test("stay open when it is closed, and it leaves nothing behind", async () => {
       const pool = new Pool({ connectionString: database.url, max: 4 });
       const before = pool.listenerCount("error");
       const { store } = postgres(pool, { logger: silent });
@@ -75,13 +75,13 @@ describe("the connections of a PostgreSQL store", () => {
       await pool.end();
     });
 
-    it("must be enough to listen, claim and commit at once", () => {
+    test("must be enough to listen, claim and commit at once", () => {
       const pool = new Pool({ connectionString: database.url, max: 2 });
       expect(() => postgres(pool)).toThrow(expect.objectContaining({ code: "postgres.pool_too_small" }));
       expect(() => postgres(database.url, { connections: 2 })).toThrow(/at least 3/);
     });
 
-    it.each([
+    test.each([
       ["a single connection", new Client()],
       ["nothing", null],
       ["anything else", {}],
@@ -90,7 +90,7 @@ describe("the connections of a PostgreSQL store", () => {
       expect(() => postgres(given as unknown as PostgresPool)).toThrow(refused);
     });
 
-    it.each(["0", "99999", "54x2", "-1", "5432:5432", "port"])("aren't a URL with the port %s", (port) => {
+    test.each(["0", "99999", "54x2", "-1", "5432:5432", "port"])("aren't a URL with the port %s", (port) => {
       const refused = expect.objectContaining({
         code: "postgres.url_invalid",
         message: expect.stringContaining("port"),
@@ -103,7 +103,7 @@ describe("the connections of a PostgreSQL store", () => {
       for (const url of [...urls, `postgres://a:5432,b:${port}/app`]) expect(() => postgres(url)).toThrow(refused);
     });
 
-    it.each([
+    test.each([
       "postgres://localhost/app",
       "postgres://user:pass:word@localhost:5432/app",
       "postgres://[::1]/app",
@@ -114,14 +114,14 @@ describe("the connections of a PostgreSQL store", () => {
       await postgres(url).close();
     });
 
-    it("aren't the URL of something else", () => {
+    test("aren't the URL of something else", () => {
       expect(() => postgres("mysql://root@localhost/app")).toThrow(
         expect.objectContaining({ code: "postgres.url_invalid" }),
       );
     });
   });
 
-  it("work without prepared statements, as poolers may need", async () => {
+  test("work without prepared statements, as poolers may need", async () => {
     const pool = new Pool({ connectionString: database.url, max: 3 });
     const query = vi.spyOn(Client.prototype, "query");
     const { store } = postgres(pool, { preparedStatements: false, logger: silent });

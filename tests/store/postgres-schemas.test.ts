@@ -1,5 +1,5 @@
 import { Pool } from "pg";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { migrateEngine } from "../../src/store/migrate-store.ts";
 import { postgres, postgresMigrations } from "../../src/store/postgres/index.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -9,7 +9,7 @@ import { COMPLETED, StoreUnderTest } from "../support/use-store.ts";
 const LONGEST = "a_schema_name_of_forty_characters_in_all";
 
 describe("the schema of a PostgreSQL database", () => {
-  const test = new StoreUnderTest();
+  const fixture = new StoreUnderTest();
   let database: TestDatabase;
   let pool: Pool;
 
@@ -23,46 +23,46 @@ describe("the schema of a PostgreSQL database", () => {
   });
 
   async function open(schema: string): Promise<Store> {
-    const { store } = postgres(pool, { schema, clock: test.clock });
+    const { store } = postgres(pool, { schema, clock: fixture.clock });
     await migrateEngine(store.engine, []);
     return store;
   }
 
-  it("keeps two installations apart, in one pool too", async () => {
+  test("keeps two installations apart, in one pool too", async () => {
     const [first, second] = [await open("first"), await open("second")];
-    test.nextNamespace();
-    const trigger = test.trigger({ id: "a", payload: "1" });
+    fixture.nextNamespace();
+    const trigger = fixture.trigger({ id: "a", payload: "1" });
     await first.hooks.insert([trigger]);
 
-    const request = test.request();
+    const request = fixture.request();
     expect(await second.hooks.statements.claim(request)).toEqual([]);
     expect(await second.hooks.insert([{ ...trigger, payload: "2" }])).toMatchObject([{ result: "inserted" }]);
     expect(await first.hooks.statements.claim(request)).toMatchObject([{ id: "a", payload: "1" }]);
     expect(await second.hooks.statements.claim(request)).toMatchObject([{ id: "a", payload: "2" }]);
   });
 
-  it("has its own migrations", async () => {
+  test("has its own migrations", async () => {
     const third = postgres(pool, { schema: "third" });
     expect(await third.store.engine.appliedMigrations()).toEqual([]);
     await migrateEngine(third.store.engine, []);
     expect(await third.store.engine.appliedMigrations()).not.toEqual([]);
   });
 
-  it.each([LONGEST, "select", "_", "a1"])("may be called %s", async (schema) => {
+  test.each([LONGEST, "select", "_", "a1"])("may be called %s", async (schema) => {
     const warn = vi.spyOn(console, "error");
     const store = await open(schema);
-    test.nextNamespace();
-    await store.hooks.insert([test.trigger(), test.trigger({ key: "k" })]);
-    const claimed = await store.hooks.statements.claim(test.request());
+    fixture.nextNamespace();
+    await store.hooks.insert([fixture.trigger(), fixture.trigger({ key: "k" })]);
+    const claimed = await store.hooks.statements.claim(fixture.request());
     const settlements = claimed.map((hook) => ({ ...hook, keyed: hook.key !== null, outcome: COMPLETED }));
 
     expect(await store.hooks.statements.settle(settlements)).toEqual(["deleted", "deleted"]);
-    expect(await store.hooks.statements.nextWake(test.request().scopes, { takeOver: true })).toBeNull();
+    expect(await store.hooks.statements.nextWake(fixture.request().scopes, { takeOver: true })).toBeNull();
     expect(warn, "the driver complains about names that are too long").not.toHaveBeenCalled();
     warn.mockRestore();
   });
 
-  it.each([
+  test.each([
     "",
     `${LONGEST}s`,
     "Perdure",
@@ -83,7 +83,7 @@ describe("the schema of a PostgreSQL database", () => {
     expect(() => postgresMigrations({ schema: schema as string })).toThrow(refused);
   });
 
-  it("is perdure by default", () => {
+  test("is perdure by default", () => {
     expect(postgresMigrations()).toBe(postgresMigrations({ schema: "perdure" }));
     expect(postgresMigrations({ schema: "other" })).not.toContain('perdure".');
   });

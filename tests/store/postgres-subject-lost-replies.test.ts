@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postgres } from "../../src/store/postgres/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { SubjectChangeKind, SubjectRecord } from "../../src/store/subject-records.ts";
@@ -13,7 +13,7 @@ const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 describe("a connection to PostgreSQL that is cut, for subjects,", () => {
   const database = usePostgres();
-  const test = new SubjectsUnderTest(database);
+  const fixture = new SubjectsUnderTest(database);
   let proxy: CuttingProxy;
   let store: Store;
 
@@ -42,9 +42,9 @@ describe("a connection to PostgreSQL that is cut, for subjects,", () => {
   }
 
   describe.each(CUTS)("before the %s came", (cut) => {
-    it.each(KINDS)("writes a change once, and says so: %s", async (kind) => {
-      const owner = await test.start(`${test.scope.profile}-a`);
-      const change = test.changeOf(owner, kind, { cursor: '{"page":2}', error: '"e"', delayMs: 60_000 });
+    test.each(KINDS)("writes a change once, and says so: %s", async (kind) => {
+      const owner = await fixture.start(`${fixture.scope.profile}-a`);
+      const change = fixture.changeOf(owner, kind, { cursor: '{"page":2}', error: '"e"', delayMs: 60_000 });
       const wasCut = proxy.cut(change.changeId, cut);
       const result = await patiently(store.subjects.change(change));
       await wasCut;
@@ -53,14 +53,14 @@ describe("a connection to PostgreSQL that is cut, for subjects,", () => {
         result: "changed",
         subject: { revision: owner.revision + 1, cursor: '{"page":2}' },
       });
-      const { revision, failures } = (await test.get(owner.subjectKey)) as SubjectRecord;
+      const { revision, failures } = (await fixture.get(owner.subjectKey)) as SubjectRecord;
       expect([revision, failures]).toEqual([owner.revision + 1, kind === "fail" ? 1 : 0]);
     });
 
-    it("still refuses a change at an old revision", async () => {
-      const owner = await test.start(`${test.scope.profile}-a`);
-      const latest = await test.changed(owner, "checkpoint");
-      const change = test.changeOf(owner, "complete");
+    test("still refuses a change at an old revision", async () => {
+      const owner = await fixture.start(`${fixture.scope.profile}-a`);
+      const latest = await fixture.changed(owner, "checkpoint");
+      const change = fixture.changeOf(owner, "complete");
       const wasCut = proxy.cut(change.changeId, cut);
       const result = await patiently(store.subjects.change(change));
       await wasCut;
@@ -68,30 +68,32 @@ describe("a connection to PostgreSQL that is cut, for subjects,", () => {
       expect(result).toEqual({ result: "stale", subject: latest });
     });
 
-    it("syncs once, and moves no revision twice", async () => {
-      const subjects = ["a", "b"].map((name) => test.discovered(`${test.scope.profile}-${name}`, { cursor: '"c"' }));
-      const batch = { ...test.scope, subjects, keepProgress: false };
-      const wasCut = proxy.cut(`${test.scope.profile}-a`, cut);
+    test("syncs once, and moves no revision twice", async () => {
+      const subjects = ["a", "b"].map((name) =>
+        fixture.discovered(`${fixture.scope.profile}-${name}`, { cursor: '"c"' }),
+      );
+      const batch = { ...fixture.scope, subjects, keepProgress: false };
+      const wasCut = proxy.cut(`${fixture.scope.profile}-a`, cut);
       await patiently(store.subjects.sync(batch));
       await wasCut;
 
-      expect((await test.list()).map(({ revision, cursor }) => [revision, cursor])).toEqual([
+      expect((await fixture.list()).map(({ revision, cursor }) => [revision, cursor])).toEqual([
         [1, '"c"'],
         [1, '"c"'],
       ]);
     });
 
-    it("lets what a claim took without anybody knowing come up again after the lease", async () => {
-      await test.sync(["a"]);
-      const owner = `${test.scope.profile} owner`;
-      const claim = { ...test.scope, limit: 5, leaseMs: LEASE_MS, owner, dueBy: null, fair: null };
+    test("lets what a claim took without anybody knowing come up again after the lease", async () => {
+      await fixture.sync(["a"]);
+      const owner = `${fixture.scope.profile} owner`;
+      const claim = { ...fixture.scope, limit: 5, leaseMs: LEASE_MS, owner, dueBy: null, fair: null };
       const wasCut = proxy.cut(owner, cut);
       await expect(store.engine.subjects.claim(claim)).rejects.toMatchObject({ transient: true });
       await wasCut;
 
-      expect(await test.claimKeys()).toEqual(cut === "answer" ? [] : ["a"]);
+      expect(await fixture.claimKeys()).toEqual(cut === "answer" ? [] : ["a"]);
       database.clock.advance(LEASE_MS);
-      expect(await test.claimKeys()).toEqual(["a"]);
+      expect(await fixture.claimKeys()).toEqual(["a"]);
     });
   });
 });

@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SubjectStatements } from "../../src/store/subject-statements.ts";
 import { createDatabase, type TestDatabase } from "../support/postgres-database.ts";
 import {
@@ -121,14 +121,14 @@ describe.each(BELIEFS)(
       await database.drop();
     });
 
-    it.each(STATEMENTS)("%s", async (__, use, indexes) => {
+    test.each(STATEMENTS)("%s", async (__, use, indexes) => {
       await explainAll(use, indexes, (planOnce) => (planOnce ? "force_generic_plan" : "force_custom_plan"));
     });
 
     describe("and when it has looked again", () => {
       beforeAll(() => client.query("analyze perdure.subject").then(() => {}));
 
-      it.each(STATEMENTS)("%s", async (__, use, indexes) => {
+      test.each(STATEMENTS)("%s", async (__, use, indexes) => {
         await explainAll(use, indexes, () => "force_generic_plan");
         await explainAll(use, indexes, () => "force_custom_plan");
       });

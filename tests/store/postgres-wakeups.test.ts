@@ -1,10 +1,10 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import type { Wakeups } from "../../src/store/engine.ts";
 import { usePostgres } from "../support/use-postgres.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 describe("wake-ups between processes on PostgreSQL", () => {
-  const test = usePostgres();
+  const fixture = usePostgres();
   const subscriptions: (() => void)[] = [];
   afterEach(() => {
     for (const unsubscribe of subscriptions.splice(0)) unsubscribe();
@@ -12,68 +12,68 @@ describe("wake-ups between processes on PostgreSQL", () => {
 
   /** A process that listens, and what it has heard. */
   async function listen(): Promise<{ wakeups: Wakeups; heard: (readonly string[] | null)[] }> {
-    const { wakeups } = test.reopen({ logger: { info: () => {}, warn: () => {}, error: () => {} } }).store.engine;
+    const { wakeups } = fixture.reopen({ logger: { info: () => {}, warn: () => {}, error: () => {} } }).store.engine;
     const heard: (readonly string[] | null)[] = [];
     subscriptions.push(wakeups.subscribe((namespaces) => heard.push(namespaces)));
     await waitUntil("it listens", () => wakeups.connected);
     return { wakeups, heard };
   }
   const listeningSessions = async () => {
-    const result = await test.observer?.query(
+    const result = await fixture.observer?.query(
       "select pid from pg_stat_activity where datname = current_database() and query ilike 'listen %'",
     );
     return result?.rows.map(({ pid }) => Number(pid)) ?? [];
   };
 
-  it("tell a new listener to look everywhere, and then what was announced", async () => {
+  test("tell a new listener to look everywhere, and then what was announced", async () => {
     const { heard } = await listen();
     expect(heard).toEqual([null]);
-    test.store.engine.wakeups.announce("orders");
+    fixture.store.engine.wakeups.announce("orders");
     await waitUntil("it is told", () => heard.length > 1);
 
     expect(heard).toEqual([null, ["orders"]]);
   });
 
-  it("lose no announcement when there are many at once", async () => {
+  test("lose no announcement when there are many at once", async () => {
     const { heard } = await listen();
     const names = Array.from({ length: 50 }, (_, index) => `namespace-${index}`);
-    for (const name of names) test.store.engine.wakeups.announce(name);
+    for (const name of names) fixture.store.engine.wakeups.announce(name);
     await waitUntil("all are told", () => new Set(heard.flat()).size === names.length + 1);
 
     expect(new Set(heard.slice(1).flat())).toEqual(new Set(names));
     expect(heard.length).toBeLessThan(names.length);
   });
 
-  it("tell everybody to look everywhere when a list is too long", async () => {
+  test("tell everybody to look everywhere when a list is too long", async () => {
     const { heard } = await listen();
-    const { wakeups } = test.store.engine;
+    const { wakeups } = fixture.store.engine;
     wakeups.announce("first");
     for (let index = 0; index < 1000; index++) wakeups.announce(`namespace-${index}`);
 
     await waitUntil("it is told", () => heard.filter((names) => names === null).length === 2);
   });
 
-  it("take what they don't understand as a call to look everywhere", async () => {
+  test("take what they don't understand as a call to look everywhere", async () => {
     const { heard } = await listen();
-    await test.observer?.query("select pg_notify('perdure_perdure', 'nonsense'), pg_notify('other', '[\"x\"]')");
+    await fixture.observer?.query("select pg_notify('perdure_perdure', 'nonsense'), pg_notify('other', '[\"x\"]')");
 
     await waitUntil("it is told", () => heard.length > 1);
     expect(heard).toEqual([null, null]);
   });
 
-  it("listen again after their connection was cut, and look everywhere for what they missed", async () => {
+  test("listen again after their connection was cut, and look everywhere for what they missed", async () => {
     const { wakeups, heard } = await listen();
     const [pid] = await listeningSessions();
-    await test.observer?.query("select pg_terminate_backend($1)", [pid]);
+    await fixture.observer?.query("select pg_terminate_backend($1)", [pid]);
     await waitUntil("it has listened again", () => heard.length > 1 && wakeups.connected);
     expect(heard).toEqual([null, null]);
-    test.store.engine.wakeups.announce("orders");
+    fixture.store.engine.wakeups.announce("orders");
 
     await waitUntil("it is told", () => heard.length > 2);
     expect(heard.at(-1)).toEqual(["orders"]);
   });
 
-  it("give their connection back when nobody listens any more", async () => {
+  test("give their connection back when nobody listens any more", async () => {
     const { wakeups } = await listen();
     for (const unsubscribe of subscriptions.splice(0)) unsubscribe();
 
@@ -81,8 +81,8 @@ describe("wake-ups between processes on PostgreSQL", () => {
     await waitUntil("the session is gone", async () => (await listeningSessions()).length === 0);
   });
 
-  it("never throw, whatever the state of the database", async () => {
-    const { store } = test.reopen({ logger: { info: () => {}, warn: () => {}, error: () => {} } });
+  test("never throw, whatever the state of the database", async () => {
+    const { store } = fixture.reopen({ logger: { info: () => {}, warn: () => {}, error: () => {} } });
     await store.close();
 
     expect(() => store.engine.wakeups.announce("orders")).not.toThrow();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HookOutcome, SettleResult } from "../../src/store/hook-records.ts";
 import { WorkClass } from "../../src/store/work-class.ts";
 import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
@@ -13,179 +13,182 @@ const OUTCOMES: [string, HookOutcome][] = [
 ];
 
 describe.each([...ENGINES, ENCRYPTED_SQLITE])("settling hooks on $name", (engine) => {
-  const test = useStore(engine);
+  const fixture = useStore(engine);
 
   describe.each([
     ["without a key", null],
     ["with a key", "k"],
   ])("%s", (_, key) => {
-    it("completed: deletes it", async () => {
-      await test.insert({ id: "a", key });
+    test("completed: deletes it", async () => {
+      await fixture.insert({ id: "a", key });
 
-      expect(await test.settle(await test.claimOne(), COMPLETED)).toBe("deleted");
-      expect(await test.get("a")).toBeNull();
+      expect(await fixture.settle(await fixture.claimOne(), COMPLETED)).toBe("deleted");
+      expect(await fixture.get("a")).toBeNull();
     });
 
-    it("completed and kept: keeps it as completed", async () => {
-      await test.insert({ id: "a", key });
-      const hook = await test.claimOne();
-      test.clock.advance(10);
+    test("completed and kept: keeps it as completed", async () => {
+      await fixture.insert({ id: "a", key });
+      const hook = await fixture.claimOne();
+      fixture.clock.advance(10);
 
-      expect(await test.settle(hook, KEPT)).toBe("completed");
-      expect(await test.get("a")).toMatchObject({
+      expect(await fixture.settle(hook, KEPT)).toBe("completed");
+      expect(await fixture.get("a")).toMatchObject({
         status: "completed",
         attempts: 1,
         error: null,
         availableAt: null,
-        finishedAt: test.clock.now(),
+        finishedAt: fixture.clock.now(),
       });
     });
 
-    it("retry: is due again after the delay, with its attempts and its error", async () => {
-      await test.insert({ id: "a", key });
+    test("retry: is due again after the delay, with its attempts and its error", async () => {
+      await fixture.insert({ id: "a", key });
 
-      expect(await test.settle(await test.claimOne(), retryAfter(5000))).toBe("pending");
-      expect(await test.get("a")).toMatchObject({
+      expect(await fixture.settle(await fixture.claimOne(), retryAfter(5000))).toBe("pending");
+      expect(await fixture.get("a")).toMatchObject({
         status: "pending",
         class: WorkClass.continuing,
         attempts: 1,
         error: '{"message":"not yet"}',
-        availableAt: test.clock.now() + 5000,
+        availableAt: fixture.clock.now() + 5000,
         finishedAt: null,
       });
-      test.clock.advance(5000);
-      expect(await test.claim()).toMatchObject([{ attempts: 2, recoveries: 0 }]);
+      fixture.clock.advance(5000);
+      expect(await fixture.claim()).toMatchObject([{ attempts: 2, recoveries: 0 }]);
     });
 
-    it("failed: keeps it as a dead letter", async () => {
-      await test.insert({ id: "a", key });
+    test("failed: keeps it as a dead letter", async () => {
+      await fixture.insert({ id: "a", key });
 
-      expect(await test.settle(await test.claimOne(), FAILED)).toBe("failed");
-      expect(await test.get("a")).toMatchObject({
+      expect(await fixture.settle(await fixture.claimOne(), FAILED)).toBe("failed");
+      expect(await fixture.get("a")).toMatchObject({
         status: "failed",
         attempts: 1,
         error: '{"message":"no"}',
         availableAt: null,
-        finishedAt: test.clock.now(),
+        finishedAt: fixture.clock.now(),
       });
     });
 
-    it("released: gives it back with its attempt", async () => {
-      await test.insert({ id: "a", key });
+    test("released: gives it back with its attempt", async () => {
+      await fixture.insert({ id: "a", key });
 
-      expect(await test.settle(await test.claimOne(), RELEASED)).toBe("pending");
-      expect(await test.get("a")).toMatchObject({
+      expect(await fixture.settle(await fixture.claimOne(), RELEASED)).toBe("pending");
+      expect(await fixture.get("a")).toMatchObject({
         status: "pending",
         class: WorkClass.continuing,
         attempts: 0,
-        availableAt: test.clock.now(),
+        availableAt: fixture.clock.now(),
       });
-      expect(await test.claim()).toMatchObject([{ attempts: 1, recoveries: 0 }]);
+      expect(await fixture.claim()).toMatchObject([{ attempts: 1, recoveries: 0 }]);
     });
 
-    it.each(OUTCOMES)("%s: is lost when somebody else has taken it over", async (__, outcome) => {
-      await test.insert({ id: "a", key });
-      const lost = await test.claimOne();
-      test.clock.advance(LEASE_MS);
-      const owner = await test.claimOne();
+    test.each(OUTCOMES)("%s: is lost when somebody else has taken it over", async (__, outcome) => {
+      await fixture.insert({ id: "a", key });
+      const lost = await fixture.claimOne();
+      fixture.clock.advance(LEASE_MS);
+      const owner = await fixture.claimOne();
 
-      expect(await test.settle(lost, outcome)).toBe("lost");
-      expect(await test.get("a")).toMatchObject({ status: "processing", attempts: 1, error: null });
-      expect(await test.settle(owner, COMPLETED)).toBe("deleted");
+      expect(await fixture.settle(lost, outcome)).toBe("lost");
+      expect(await fixture.get("a")).toMatchObject({ status: "processing", attempts: 1, error: null });
+      expect(await fixture.settle(owner, COMPLETED)).toBe("deleted");
     });
 
-    it.each(OUTCOMES)("%s: says the same when it is sent again, because the reply was lost", async (__, outcome) => {
-      await test.insert({ id: "a", key });
-      const hook = await test.claimOne();
-      const first = await test.settle(hook, outcome);
-      const settled = await test.get("a");
+    test.each(OUTCOMES)("%s: says the same when it is sent again, because the reply was lost", async (__, outcome) => {
+      await fixture.insert({ id: "a", key });
+      const hook = await fixture.claimOne();
+      const first = await fixture.settle(hook, outcome);
+      const settled = await fixture.get("a");
 
-      expect(await test.settle(hook, outcome)).toBe(first);
-      expect(await test.get("a")).toEqual(settled);
+      expect(await fixture.settle(hook, outcome)).toBe(first);
+      expect(await fixture.get("a")).toEqual(settled);
     });
   });
 
-  it("released: keeps the recoveries of a hook that was taken over, so that it runs alone again", async () => {
-    await test.insert({ id: "a" });
-    await test.hooks.count([{ ...(await test.claimOne()), begins: true }]);
-    test.clock.advance(LEASE_MS);
-    await test.settle(await test.claimOne(), RELEASED);
+  test("released: keeps the recoveries of a hook that was taken over, so that it runs alone again", async () => {
+    await fixture.insert({ id: "a" });
+    await fixture.hooks.count([{ ...(await fixture.claimOne()), begins: true }]);
+    fixture.clock.advance(LEASE_MS);
+    await fixture.settle(await fixture.claimOne(), RELEASED);
 
-    expect(await test.get("a")).toMatchObject({ class: WorkClass.leased, attempts: 1, recoveries: 1 });
-    expect(await test.claim({ takeOver: false })).toEqual([]);
-    expect(await test.claim()).toMatchObject([{ id: "a", attempts: 2, recoveries: 1 }]);
+    expect(await fixture.get("a")).toMatchObject({ class: WorkClass.leased, attempts: 1, recoveries: 1 });
+    expect(await fixture.claim({ takeOver: false })).toEqual([]);
+    expect(await fixture.claim()).toMatchObject([{ id: "a", attempts: 2, recoveries: 1 }]);
   });
 
-  it.each([
+  test.each([
     ["retry", retryAfter(0)],
     ["failed", FAILED],
     ["completed", KEPT],
   ])("%s: forgets the recoveries", async (_, outcome) => {
-    await test.insert({ id: "a" });
-    await test.claimOne();
-    test.clock.advance(LEASE_MS);
-    await test.settle(await test.claimOne(), outcome);
+    await fixture.insert({ id: "a" });
+    await fixture.claimOne();
+    fixture.clock.advance(LEASE_MS);
+    await fixture.settle(await fixture.claimOne(), outcome);
 
-    expect((await test.get("a"))?.recoveries).toBe(0);
+    expect((await fixture.get("a"))?.recoveries).toBe(0);
   });
 
-  it("released: keeps the error of the attempt before", async () => {
-    await test.insert({ id: "a" });
-    await test.settle(await test.claimOne(), retryAfter(0));
-    await test.settle(await test.claimOne(), RELEASED);
+  test("released: keeps the error of the attempt before", async () => {
+    await fixture.insert({ id: "a" });
+    await fixture.settle(await fixture.claimOne(), retryAfter(0));
+    await fixture.settle(await fixture.claimOne(), RELEASED);
 
-    expect(await test.get("a")).toMatchObject({ attempts: 1, error: '{"message":"not yet"}' });
+    expect(await fixture.get("a")).toMatchObject({ attempts: 1, error: '{"message":"not yet"}' });
   });
 
-  it("completed: forgets the error of the attempt before", async () => {
-    await test.insert({ id: "a" });
-    await test.settle(await test.claimOne(), retryAfter(0));
-    await test.settle(await test.claimOne(), KEPT);
+  test("completed: forgets the error of the attempt before", async () => {
+    await fixture.insert({ id: "a" });
+    await fixture.settle(await fixture.claimOne(), retryAfter(0));
+    await fixture.settle(await fixture.claimOne(), KEPT);
 
-    expect(await test.get("a")).toMatchObject({ status: "completed", error: null });
+    expect(await fixture.get("a")).toMatchObject({ status: "completed", error: null });
   });
 
-  it.each(OUTCOMES)("%s: a trigger of its key that came while it ran makes it pending instead", async (_, outcome) => {
-    await test.insert({ id: "a", key: "k", payload: "1" });
-    const running = await test.claimOne();
-    await test.insert({ key: "k", payload: "2" });
+  test.each(OUTCOMES)(
+    "%s: a trigger of its key that came while it ran makes it pending instead",
+    async (_, outcome) => {
+      await fixture.insert({ id: "a", key: "k", payload: "1" });
+      const running = await fixture.claimOne();
+      await fixture.insert({ key: "k", payload: "2" });
 
-    expect(await test.settle(running, outcome)).toBe("pending");
-    expect(await test.get("a")).toMatchObject({
-      status: "pending",
-      class: WorkClass.fresh,
-      attempts: 0,
-      recoveries: 0,
-      triggers: 2,
-      payload: "2",
-      error: null,
-      availableAt: test.clock.now(),
-      finishedAt: null,
-    });
-    expect(await test.settle(running, outcome)).toBe("pending");
-    const again = await test.claimOne();
-    expect(again).toMatchObject({ payload: "2", attempts: 1, triggers: 2 });
-    expect(await test.settle(again, COMPLETED)).toBe("deleted");
-  });
+      expect(await fixture.settle(running, outcome)).toBe("pending");
+      expect(await fixture.get("a")).toMatchObject({
+        status: "pending",
+        class: WorkClass.fresh,
+        attempts: 0,
+        recoveries: 0,
+        triggers: 2,
+        payload: "2",
+        error: null,
+        availableAt: fixture.clock.now(),
+        finishedAt: null,
+      });
+      expect(await fixture.settle(running, outcome)).toBe("pending");
+      const again = await fixture.claimOne();
+      expect(again).toMatchObject({ payload: "2", attempts: 1, triggers: 2 });
+      expect(await fixture.settle(again, COMPLETED)).toBe("deleted");
+    },
+  );
 
-  it("settles each for itself, in any order, and gives results in the order asked", async () => {
-    await test.insertMany(5, { name: "greet" });
-    await test.insert({ id: "z", key: "k" });
-    const claimed = await test.claim();
-    await test.insert({ key: "k" });
+  test("settles each for itself, in any order, and gives results in the order asked", async () => {
+    await fixture.insertMany(5, { name: "greet" });
+    await fixture.insert({ id: "z", key: "k" });
+    const claimed = await fixture.claim();
+    await fixture.insert({ key: "k" });
     const outcomes: HookOutcome[] = [FAILED, COMPLETED, retryAfter(1000), KEPT, RELEASED, COMPLETED];
     const settlements = claimed
       .map((hook, index) => ({ ...hook, keyed: hook.key !== null, outcome: outcomes[index] as HookOutcome }))
       .reverse();
 
-    const results: SettleResult[] = await test.hooks.settle(settlements);
+    const results: SettleResult[] = await fixture.hooks.settle(settlements);
 
     expect(results).toEqual(["pending", "pending", "completed", "pending", "deleted", "failed"]);
   });
 
-  it("settles the rest when one is lost", async () => {
-    await test.insertMany(3);
-    const claimed = await test.claim();
+  test("settles the rest when one is lost", async () => {
+    await fixture.insertMany(3);
+    const claimed = await fixture.claim();
     const settlements = claimed.map((hook, index) => ({
       ...hook,
       lock: index === 1 ? "somebody else" : hook.lock,
@@ -193,20 +196,20 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("settling hooks on $name", (engine
       outcome: COMPLETED,
     }));
 
-    expect(await test.hooks.settle(settlements)).toEqual(["deleted", "lost", "deleted"]);
-    expect(await test.ids()).toEqual([claimed[1]?.id]);
+    expect(await fixture.hooks.settle(settlements)).toEqual(["deleted", "lost", "deleted"]);
+    expect(await fixture.ids()).toEqual([claimed[1]?.id]);
   });
 
-  it("keeps for ever what is kept for an infinite time", async () => {
-    await test.insert({ id: "a" });
-    await test.settle(await test.claimOne(), { kind: "completed", keepMs: Number.POSITIVE_INFINITY });
-    test.clock.advance(10 ** 12);
+  test("keeps for ever what is kept for an infinite time", async () => {
+    await fixture.insert({ id: "a" });
+    await fixture.settle(await fixture.claimOne(), { kind: "completed", keepMs: Number.POSITIVE_INFINITY });
+    fixture.clock.advance(10 ** 12);
 
-    expect(await test.hooks.purge(test.namespace, 10)).toBe(0);
-    expect(await test.get("a")).toMatchObject({ status: "completed" });
+    expect(await fixture.hooks.purge(fixture.namespace, 10)).toBe(0);
+    expect(await fixture.get("a")).toMatchObject({ status: "completed" });
   });
 
-  it("does nothing with nothing", async () => {
-    expect(await test.hooks.settle([])).toEqual([]);
+  test("does nothing with nothing", async () => {
+    expect(await fixture.hooks.settle([])).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import Database from "better-sqlite3";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sqlite } from "../../src/store/sqlite/index.ts";
 import { ENGINES, type TestEngine, type TestStore } from "../support/engines.ts";
 import { StoreUnderTest } from "../support/use-store.ts";
@@ -24,59 +24,59 @@ function openOld(path: string): Pick<DatabaseSync, "exec" | "prepare" | "close">
 }
 
 describe.each(LIBRARIES)("an application's own handle of $name", ({ open }) => {
-  const test = new StoreUnderTest();
+  const fixture = new StoreUnderTest();
   let database: TestStore;
   let handle: ReturnType<typeof open>;
   let handles: { close(): unknown }[] = [];
 
   beforeEach(async () => {
     const engine = ENGINES.find(({ name }) => name === "node:sqlite") as TestEngine;
-    database = await engine.create({ clock: test.clock });
+    database = await engine.create({ clock: fixture.clock });
     handle = open(database.location);
     handles = [handle];
-    test.database = { ...database, store: sqlite(handle, { clock: test.clock }).store };
+    fixture.database = { ...database, store: sqlite(handle, { clock: fixture.clock }).store };
   });
   afterEach(async () => {
-    await test.store.close();
+    await fixture.store.close();
     for (const one of handles) one.close();
     await database.dispose();
   });
 
-  it("is left open when the store is closed", async () => {
-    await test.insert({ id: "a" });
-    await test.store.close();
+  test("is left open when the store is closed", async () => {
+    await fixture.insert({ id: "a" });
+    await fixture.store.close();
 
     expect(handle.prepare("select id from perdure_hook").all()).toMatchObject([{ id: "a" }]);
   });
 
-  it("is waited for while the application's own transaction is open on it, and isn't joined", async () => {
+  test("is waited for while the application's own transaction is open on it, and isn't joined", async () => {
     handle.exec("begin");
     handle.exec("create table note (text text)");
-    const inserting = test.insert({ id: "a" });
+    const inserting = fixture.insert({ id: "a" });
     await new Promise((resolve) => setImmediate(resolve));
     handle.exec("rollback");
 
     expect(await inserting).toMatchObject({ result: "inserted" });
-    expect(await test.ids()).toEqual(["a"]);
+    expect(await fixture.ids()).toEqual(["a"]);
   });
 
-  it("has no transaction open after one that failed", async () => {
-    const failing = test.store.engine.transaction(async (tx) => {
-      await tx.insertHooks([test.trigger({ id: "a" })]);
+  test("has no transaction open after one that failed", async () => {
+    const failing = fixture.store.engine.transaction(async (tx) => {
+      await tx.insertHooks([fixture.trigger({ id: "a" })]);
       throw new Error("refused");
     });
 
     await expect(failing).rejects.toThrow("refused");
     handle.exec("begin; commit");
-    expect(await test.ids()).toEqual([]);
+    expect(await fixture.ids()).toEqual([]);
   });
 
-  it("doesn't block the event loop while somebody else writes, however patient it is", async () => {
+  test("doesn't block the event loop while somebody else writes, however patient it is", async () => {
     const other = new DatabaseSync(database.location);
     handles.push(other);
     other.exec("begin immediate");
-    const inserting = test.insert({ id: "a" });
-    const changing = test.store.engine.transaction((tx) => tx.insertHooks([test.trigger({ id: "b" })]));
+    const inserting = fixture.insert({ id: "a" });
+    const changing = fixture.store.engine.transaction((tx) => tx.insertHooks([fixture.trigger({ id: "b" })]));
     await new Promise((resolve) => setImmediate(resolve));
     other.exec("commit");
 

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { schemaMigrations } from "../../src/store/sqlite/schema/index.ts";
 import { MIGRATIONS_TABLE } from "../../src/store/sqlite/schema/migrations.ts";
 
@@ -19,7 +19,7 @@ describe("large values on SQLite", () => {
     for (const { number, sql } of schemaMigrations) if (number >= first && number <= last) database.exec(sql);
   };
 
-  it("are never in a b-tree that is searched by anything but row numbers", () => {
+  test("are never in a b-tree that is searched by anything but row numbers", () => {
     migrate(1);
     const searched = database
       .prepare("select name from pragma_table_list where type = 'table' and wr and name <> 'perdure_label'") // those are short
@@ -34,7 +34,7 @@ describe("large values on SQLite", () => {
     expect(searched).toEqual([]);
   });
 
-  it("come after all columns that others than their owner read", () => {
+  test("come after all columns that others than their owner read", () => {
     migrate(1);
     const columns = (table: string) =>
       database
@@ -47,7 +47,7 @@ describe("large values on SQLite", () => {
     expect(columns("perdure_journal").slice(-1)).toEqual(["value"]);
   });
 
-  it("and all else are kept when a database from before gets row numbers", () => {
+  test("and all else are kept when a database from before gets row numbers", () => {
     const { number } = schemaMigrations.find(({ name }) => name === "row numbers") ?? { number: 0 };
     migrate(1, number - 1);
     database.exec(`insert into perdure_instance (ref, namespace, name, id, class, available_at, created_at, params, labels, slot_key)

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LineKind } from "../../src/store/line-records.ts";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
 import { CONFIRM_SCHEDULE } from "../../src/store/sqlite/sql/confirm-schedule.ts";
@@ -76,13 +76,13 @@ describe("SQLite reads only what it needs of lines and schedules", () => {
       if (knowledge !== "without statistics") fill(database);
     });
 
-    it.each(SEARCHES)("%s", (_, sql, searches) => {
+    test.each(SEARCHES)("%s", (_, sql, searches) => {
       const steps = stepsOf(sql);
       expect(steps.flatMap((step) => searchOf(step) ?? [])).toEqual(searches);
       expect(steps.filter((step) => /^SCAN|TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(step))).toEqual([]);
     });
 
-    it("finds a deleted instance as the first of all", () => {
+    test("finds a deleted instance as the first of all", () => {
       expect(stepsOf(FIND_DELETED_INSTANCE)).toEqual(["SCAN perdure_deleted_instance"]);
     });
   });

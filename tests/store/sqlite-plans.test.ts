@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
 import { cancelNextTriggers } from "../../src/store/sqlite/sql/cancel-next-triggers.ts";
 import { cancelPendingHooks } from "../../src/store/sqlite/sql/cancel-pending-hooks.ts";
@@ -194,7 +194,7 @@ describe("SQLite reads only what it needs", () => {
       if (knowledge !== "without statistics") fill(database);
     });
 
-    it.each([...SEARCHES, ...INSTANCE_SEARCHES])("%s", (_, sql, searches) => {
+    test.each([...SEARCHES, ...INSTANCE_SEARCHES])("%s", (_, sql, searches) => {
       const steps = database.prepare(`explain query plan ${sql}`).all();
       const details = steps
         .map(({ detail }) => String(detail))
@@ -205,7 +205,7 @@ describe("SQLite reads only what it needs", () => {
       expect(details.filter((detail) => /^SCAN|TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(detail))).toEqual([]);
     });
 
-    it.each(SWEEP_BELONGINGS)("of what one instance has left: %s", (sql) => {
+    test.each(SWEEP_BELONGINGS)("of what one instance has left: %s", (sql) => {
       const steps = database.prepare(`explain query plan ${sql}`).all();
       const details = steps.map(({ detail }) => String(detail)).filter((detail) => /SEARCH|SCAN/.test(detail));
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { InstanceStatements } from "../../src/store/instance-statements.ts";
 import { migrateEngine } from "../../src/store/migrate-store.ts";
 import { type SqliteHandle, sqlite } from "../../src/store/sqlite/index.ts";
@@ -79,7 +79,7 @@ describe("reads of SQLite while another process writes", () => {
     };
   }
 
-  it("load all of an instance that is deleted at the same time, or nothing", async () => {
+  test("load all of an instance that is deleted at the same time, or nothing", async () => {
     meanwhile("perdure_journal", "delete from perdure_instance; delete from perdure_journal");
 
     expect(await instances.load([{ ...run, instance: name }])).toMatchObject([
@@ -88,7 +88,7 @@ describe("reads of SQLite while another process writes", () => {
     expect(await instances.load([{ ...run, instance: name }])).toEqual([]);
   });
 
-  it.each(["load", "loadEvents"] as const)("%s no event without the wake that it was", async (read) => {
+  test.each(["load", "loadEvents"] as const)("%s no event without the wake that it was", async (read) => {
     await instances.sendEvents([{ ...name, eventId: "first", type: "t", payload: "1" }]);
     meanwhile(
       "perdure_event",

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
 import { CHANGE_SUBJECT } from "../../src/store/sqlite/sql/change-subject.ts";
 import { CLAIM_SUBJECT } from "../../src/store/sqlite/sql/claim-subject.ts";
@@ -47,7 +47,7 @@ describe("SQLite reads only what it needs of subjects", () => {
       if (knowledge !== "without statistics") fill(database);
     });
 
-    it.each(SEARCHES)("%s", (_, sql, search) => {
+    test.each(SEARCHES)("%s", (_, sql, search) => {
       const steps = database.prepare(`explain query plan ${sql}`).all();
       const details = steps
         .map(({ detail }) => String(detail))

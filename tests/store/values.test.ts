@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { decodeValue, encodeError, encodeValue } from "../../src/values/index.ts";
 import { ENGINES } from "../support/engines.ts";
 import { KEPT, useStore } from "../support/use-store.ts";
@@ -44,17 +44,17 @@ const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
 }));
 
 describe.each(ENGINES)("values on $name", (engine) => {
-  const test = useStore(engine);
+  const fixture = useStore(engine);
 
-  it("come back from the queue as they went in", async () => {
+  test("come back from the queue as they went in", async () => {
     const batches = fc.array(anyValue, { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(batches, async (values) => {
-        test.nextNamespace();
+        fixture.nextNamespace();
         const payloads = values.map((value) => encodeValue(value));
-        await test.hooks.insert(payloads.map((payload) => test.trigger({ payload, trace: payload })));
+        await fixture.hooks.insert(payloads.map((payload) => fixture.trigger({ payload, trace: payload })));
 
-        const claimed = await test.claim({ limit: values.length });
+        const claimed = await fixture.claim({ limit: values.length });
 
         expect(claimed.map(({ payload }) => payload)).toEqual(payloads);
         expect(claimed.map(({ trace }) => trace)).toEqual(payloads);
@@ -65,15 +65,15 @@ describe.each(ENGINES)("values on $name", (engine) => {
     );
   });
 
-  it("come back from beside a running hook as they went in", async () => {
+  test("come back from beside a running hook as they went in", async () => {
     await fc.assert(
       fc.asyncProperty(anyValue, anyValue, async (first, second) => {
-        test.nextNamespace();
-        await test.insert({ key: "k", payload: encodeValue(first) });
-        const running = await test.claimOne();
-        await test.insert({ key: "k", payload: encodeValue(second) });
-        await test.settle(running, KEPT);
-        const again = await test.claimOne();
+        fixture.nextNamespace();
+        await fixture.insert({ key: "k", payload: encodeValue(first) });
+        const running = await fixture.claimOne();
+        await fixture.insert({ key: "k", payload: encodeValue(second) });
+        await fixture.settle(running, KEPT);
+        const again = await fixture.claimOne();
 
         expect(isDeepStrictEqual(decodeValue(running.payload), first)).toBe(true);
         expect(isDeepStrictEqual(decodeValue(again.payload), second)).toBe(true);
@@ -82,35 +82,35 @@ describe.each(ENGINES)("values on $name", (engine) => {
     );
   });
 
-  it("come back in errors as they went in", async () => {
+  test("come back in errors as they went in", async () => {
     await fc.assert(
       fc.asyncProperty(text, anyValue, async (message, cause) => {
-        test.nextNamespace();
-        await test.insert({ id: "a" });
+        fixture.nextNamespace();
+        await fixture.insert({ id: "a" });
         const error = encodeError(new RangeError(message, { cause }));
-        await test.settle(await test.claimOne(), { kind: "failed", error });
+        await fixture.settle(await fixture.claimOne(), { kind: "failed", error });
 
-        expect((await test.get("a"))?.error).toBe(error);
+        expect((await fixture.get("a"))?.error).toBe(error);
       }),
       { numRuns: 30 },
     );
   });
 
-  it("of plain JSON can be queried in their column", async () => {
-    await test.insert({ id: "a", payload: encodeValue({ order: { total: 42 }, tags: ["new"] }) });
+  test("of plain JSON can be queried in their column", async () => {
+    await fixture.insert({ id: "a", payload: encodeValue({ order: { total: 42 }, tags: ["new"] }) });
     const table = engine.dialect === "postgres" ? "perdure.hook" : "perdure_hook";
     const path = engine.dialect === "postgres" ? "payload -> 'order' ->> 'total'" : "payload ->> '$.order.total'";
 
-    const rows = await test.store.engine.transaction((tx) =>
-      tx.query(`select ${path} as total from ${table} where namespace = '${test.namespace}'`, []),
+    const rows = await fixture.store.engine.transaction((tx) =>
+      tx.query(`select ${path} as total from ${table} where namespace = '${fixture.namespace}'`, []),
     );
     expect(rows.map(({ total }) => Number(total))).toEqual([42]);
   });
 
-  it("of a megabyte fit", async () => {
+  test("of a megabyte fit", async () => {
     const payload = encodeValue("ä\0".repeat(150_000));
-    await test.insert({ payload });
+    await fixture.insert({ payload });
 
-    expect(await test.claim()).toMatchObject([{ payload }]);
+    expect(await fixture.claim()).toMatchObject([{ payload }]);
   });
 });

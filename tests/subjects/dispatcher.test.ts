@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSubjectDispatcher, RevisionConflictError, type SubjectDispatcher } from "../../src/index.ts";
 import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
@@ -12,8 +12,8 @@ interface Cursor {
 }
 
 describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (engine) => {
-  const test = useDispatcher(engine);
-  const create = (options = {}) => test.create<Cursor, { id: string }>(options);
+  const fixture = useDispatcher(engine);
+  const create = (options = {}) => fixture.create<Cursor, { id: string }>(options);
 
   async function claimOne(dispatcher: SubjectDispatcher<Cursor, { id: string }>) {
     const [claimed, ...others] = await dispatcher.claimDueSubjects({ limit: 10, leaseMs: LEASE_MS });
@@ -21,9 +21,9 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     return claimed;
   }
 
-  it("takes a subject from its discovery to its completion", async () => {
+  test("takes a subject from its discovery to its completion", async () => {
     const dispatcher = create();
-    const now = test.clock.now();
+    const now = fixture.clock.now();
     const seen = new Date(5);
     const subjects = [{ subjectKey: "warehouse:1", cursor: { page: 1, seen }, meta: { id: "1" } }];
     expect(await dispatcher.syncSubjects({ subjects })).toEqual({ created: 1, refreshed: 0, retired: 0 });
@@ -52,7 +52,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
       updatedAt: new Date(now),
     });
 
-    test.clock.advance(1000);
+    fixture.clock.advance(1000);
     const { subjectKey } = claimed;
     const running = await dispatcher.checkpointSubject({
       subjectKey,
@@ -74,7 +74,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     expect(await dispatcher.getSubject("warehouse:2")).toBeNull();
   });
 
-  it("refuses a stale revision with the current state, and changes nothing", async () => {
+  test("refuses a stale revision with the current state, and changes nothing", async () => {
     const dispatcher = create();
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a" }] });
     const { subjectKey, revision } = await claimOne(dispatcher);
@@ -95,7 +95,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     expect(await dispatcher.getSubject("a")).toEqual(current);
   });
 
-  it("refuses what is there no more, and what nobody has claimed", async () => {
+  test("refuses what is there no more, and what nobody has claimed", async () => {
     const dispatcher = create();
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a" }] });
 
@@ -112,13 +112,13 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     }
   });
 
-  it.each([
+  test.each([
     ["at a time", (now: number) => ({ nextDueAt: new Date(now + 5000) }), 5000, 5000],
     ["after a while", () => ({ retryAfterMs: 7000 }), 7000, 7000],
     ["by the schedule", () => ({}), 0, 30_000],
   ])("tries a failed subject again %s", async (_, hint, least, most) => {
     const dispatcher = create();
-    const now = test.clock.now();
+    const now = fixture.clock.now();
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a" }] });
     const { subjectKey, revision } = await claimOne(dispatcher);
     const error = { code: "upstream_timeout", message: "it timed out" };
@@ -129,7 +129,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     const wait = (failed.nextDueAt?.getTime() ?? 0) - now;
     expect(wait).toBeGreaterThanOrEqual(least);
     expect(wait).toBeLessThanOrEqual(most);
-    test.clock.advance(most);
+    fixture.clock.advance(most);
     const again = await claimOne(dispatcher);
     expect(again).toMatchObject({ attempts: 2, consecutiveFailures: 1 });
     expect(await dispatcher.completeSubject({ subjectKey, revision: again.revision })).toMatchObject({
@@ -138,21 +138,21 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     });
   });
 
-  it("waits longer after each failure, up to a cap, as its dispatcher was told", async () => {
+  test("waits longer after each failure, up to a cap, as its dispatcher was told", async () => {
     const dispatcher = create({ retries: { delay: "1 second", backoff: "linear", maxDelay: "3 seconds" } });
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a" }] });
     const waits: number[] = [];
     for (let count = 0; count < 4; count++) {
       const { subjectKey, revision } = await claimOne(dispatcher);
       const failed = await dispatcher.failSubject({ subjectKey, revision, error: new Error("no") });
-      waits.push((failed.nextDueAt?.getTime() ?? 0) - test.clock.now());
+      waits.push((failed.nextDueAt?.getTime() ?? 0) - fixture.clock.now());
       expect(failed.lastError).toBeInstanceOf(Error);
-      test.clock.advance(3000);
+      fixture.clock.advance(3000);
     }
     expect(waits).toEqual([1000, 2000, 3000, 3000]);
   });
 
-  it("counts a release as neither success nor failure", async () => {
+  test("counts a release as neither success nor failure", async () => {
     const dispatcher = create();
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a", cursor: { page: 1 } }] });
     const before = await dispatcher.getSubject("a");
@@ -166,7 +166,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     expect(await claimOne(dispatcher)).toMatchObject({ subjectKey: "a", attempts: 1 });
   });
 
-  it("goes on from the last checkpoint of an owner that was killed, though each script syncs before it claims", async () => {
+  test("goes on from the last checkpoint of an owner that was killed, though each script syncs before it claims", async () => {
     const script = async () => {
       const dispatcher = create();
       await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a", cursor: { page: 1 }, meta: { id: "1" } }] });
@@ -175,13 +175,13 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     const first = await script();
     const { subjectKey, revision } = first.claimed;
     await first.dispatcher.checkpointSubject({ subjectKey, revision, cursor: { page: 7 }, meta: { id: "1, seen" } });
-    test.clock.advance(LEASE_MS); // it was killed, and says nothing any more
+    fixture.clock.advance(LEASE_MS); // it was killed, and says nothing any more
 
     const second = await script();
     expect(second.claimed).toMatchObject({ cursor: { page: 7 }, meta: { id: "1, seen" }, attempts: 2 });
   });
 
-  it("retires what isn't discovered any more only if it is asked to", async () => {
+  test("retires what isn't discovered any more only if it is asked to", async () => {
     const dispatcher = create();
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a" }, { subjectKey: "b" }] });
     expect(await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a" }] })).toMatchObject({ retired: 0 });
@@ -194,10 +194,10 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     expect(await claimOne(dispatcher)).toMatchObject({ subjectKey: "a" });
   });
 
-  it("stores what its schemas make of cursors and metas, and refuses what they don't accept", async () => {
+  test("stores what its schemas make of cursors and metas, and refuses what they don't accept", async () => {
     const cursor = z.object({ page: z.number().default(1) });
     const meta = z.object({ id: z.string() });
-    const dispatcher = test.create<{ page: number }, { id: string }>({ cursor, meta });
+    const dispatcher = fixture.create<{ page: number }, { id: string }>({ cursor, meta });
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a", cursor: {} as { page: number } }] });
     expect(await dispatcher.getSubject("a")).toMatchObject({ cursor: { page: 1 }, meta: null });
 
@@ -208,7 +208,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     expect(await dispatcher.getSubject("c")).toBeNull();
   });
 
-  it("stores nothing of thousands of subjects if the last isn't accepted", async () => {
+  test("stores nothing of thousands of subjects if the last isn't accepted", async () => {
     const dispatcher = create();
     const subjects = Array.from({ length: 6001 }, (_, index) => ({ subjectKey: `s${index % 6000}` }));
     await expect(dispatcher.syncSubjects({ subjects })).rejects.toMatchObject({ code: "subject.invalid" });
@@ -217,7 +217,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     expect(await dispatcher.syncSubjects({ subjects: subjects.slice(1) })).toMatchObject({ created: 6000 });
   });
 
-  it("lists page by page", async () => {
+  test("lists page by page", async () => {
     const dispatcher = create();
     await dispatcher.syncSubjects({ subjects: ["c", "a", "b"].map((subjectKey) => ({ subjectKey, group: "g" })) });
     const first = await dispatcher.listSubjects({ limit: 2 });
@@ -229,7 +229,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     expect((await dispatcher.listSubjects({ group: "other" })).subjects).toEqual([]);
   });
 
-  it("shares subjects with other dispatchers of its profile and id, and with nobody else", async () => {
+  test("shares subjects with other dispatchers of its profile and id, and with nobody else", async () => {
     const dispatcher = create();
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a" }] });
     const same = create();
@@ -240,8 +240,8 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     expect(await claimOne(same)).toMatchObject({ subjectKey: "a" });
   });
 
-  it("opens a database by its name, migrates it, and closes it", async () => {
-    const { location } = test.database;
+  test("opens a database by its name, migrates it, and closes it", async () => {
+    const { location } = fixture.database;
     const options = { database: location, profile: "by name", dispatcherId: "inventory" };
     const first = createSubjectDispatcher(options);
     await first.syncSubjects({ subjects: [{ subjectKey: "a" }] });
@@ -252,7 +252,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     expect(await second.getSubject("a")).toMatchObject({ subjectKey: "a" });
   });
 
-  it.each<[string, (dispatcher: SubjectDispatcher) => Promise<unknown>]>([
+  test.each<[string, (dispatcher: SubjectDispatcher) => Promise<unknown>]>([
     ["both hints", (one) => one.failSubject({ ...A, error: 1, nextDueAt: new Date(), retryAfterMs: 1 })],
     ["a time that is none", (one) => one.completeSubject({ ...A, nextDueAt: new Date(Number.NaN) })],
     ["a negative delay", (one) => one.failSubject({ ...A, error: 1, retryAfterMs: -1 })],
@@ -269,7 +269,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     ["an unknown field", (one) => one.syncSubjects({ subjects: [{ subjectKey: "z", page: 1 } as never] })],
     ["an unknown status", (one) => one.listSubjects({ status: "gone" as never })],
   ])("refuses %s", async (_, call) => {
-    const dispatcher = test.create();
+    const dispatcher = fixture.create();
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a" }] });
     const before = await dispatcher.listSubjects();
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { createHttpHandler } from "../../src/http/index.ts";
 import { type Application, defineHook, defineSubjects, perdure, type SubjectsDefinition } from "../../src/index.ts";
 import { settle } from "../support/controlled-clock.ts";
@@ -35,22 +35,22 @@ const WAYS: readonly [name: string, run: (app: App, deadlineMs: number) => Promi
 ];
 
 describe.each(ENGINES)("subjects without a worker on $name", (engine) => {
-  const test = useDispatcher(engine);
+  const fixture = useDispatcher(engine);
   const apps: App[] = [];
   afterEach(async () => {
     for (const app of apps.splice(0)) await app.stop({ deadlineMs: 0 });
   });
 
   async function start(subjects: Record<string, SubjectsDefinition>, hooks = {}): Promise<App> {
-    const database = test.database.adapter;
-    const namespace = test.profile.replaceAll(" ", "-");
+    const database = fixture.database.adapter;
+    const namespace = fixture.profile.replaceAll(" ", "-");
     const app = await perdure({ database, namespace, subjects, hooks, worker: false, logger: SILENT });
     apps.push(app as App);
     return app as App;
   }
 
   describe.each(WAYS)("are discovered and handled by %s", (_, run) => {
-    it("once for each time that they are due", async () => {
+    test("once for each time that they are due", async () => {
       const handled: string[] = [];
       const discover = () => ["a", "b"].map((subjectKey) => ({ subjectKey, cursor: { page: 1 } }));
       const handle = ({ subjectKey, cursor }: { subjectKey: string; cursor: { page: number } | null }) => {
@@ -60,16 +60,16 @@ describe.each(ENGINES)("subjects without a worker on $name", (engine) => {
       const app = await start({ inventory: defineSubjects({ every: "15 minutes", discover, handle }) });
       expect(handled).toEqual([]);
 
-      expect(await run(app, 10_000)).toBe(test.clock.now() + 900_000);
+      expect(await run(app, 10_000)).toBe(fixture.clock.now() + 900_000);
       expect(handled.toSorted()).toEqual(["a 1", "b 1"]);
       await run(app, 10_000);
       expect(handled).toHaveLength(2);
-      test.clock.advance(900_000);
+      fixture.clock.advance(900_000);
       await run(app, 10_000);
       expect(handled.slice(2).toSorted()).toEqual(["a 2", "b 2"]);
     });
 
-    it("until nothing is due, also where their handlers and hooks make work for each other", async () => {
+    test("until nothing is due, also where their handlers and hooks make work for each other", async () => {
       const done: string[] = [];
       const inner = defineSubjects({ every: "1 hour", handle: ({ subjectKey }) => void done.push(subjectKey) });
       const sync = defineHook({}, async () => {
@@ -90,7 +90,7 @@ describe.each(ENGINES)("subjects without a worker on $name", (engine) => {
       expect(done).toEqual(["outer", "hook", "inner"]);
     });
 
-    it("until the deadline, and are given back then, uncounted", async () => {
+    test("until the deadline, and are given back then, uncounted", async () => {
       const begun = gate();
       const stuck = defineSubjects({
         every: "1 hour",
@@ -103,9 +103,9 @@ describe.each(ENGINES)("subjects without a worker on $name", (engine) => {
       const app = await start({ stuck });
       const running = run(app, 5000);
       await begun.opened;
-      await test.clock.advanceAndSettle(5000);
+      await fixture.clock.advanceAndSettle(5000);
       await waitUntil("it has returned", async () => {
-        await test.clock.advanceAndSettle(0);
+        await fixture.clock.advanceAndSettle(0);
         return Promise.race([running.then(() => true), settle().then(() => false)]);
       });
 
@@ -113,7 +113,7 @@ describe.each(ENGINES)("subjects without a worker on $name", (engine) => {
       expect(subject).toMatchObject({ status: "idle", attempts: 0, consecutiveFailures: 0 });
     });
 
-    it("each apart from the others, with their failures and retries", async () => {
+    test("each apart from the others, with their failures and retries", async () => {
       const flaky = defineSubjects({
         every: "1 hour",
         retries: { delay: "1 minute", backoff: "constant" },
@@ -124,7 +124,7 @@ describe.each(ENGINES)("subjects without a worker on $name", (engine) => {
       });
       const app = await start({ flaky });
 
-      expect(await run(app, 10_000)).toBe(test.clock.now() + 60_000);
+      expect(await run(app, 10_000)).toBe(fixture.clock.now() + 60_000);
       const { subjects } = await app.subjects.dispatcher("flaky").listSubjects();
       expect(subjects).toMatchObject([
         { subjectKey: "bad", status: "failed", consecutiveFailures: 1 },

@@ -1,15 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as flo from "../../src/flo/index.ts";
 import { ENGINES } from "../support/engines.ts";
 import { useDispatcher } from "./support/use-dispatcher.ts";
 
-const now = () => new Date(test.clock.now()).toISOString();
-let test: ReturnType<typeof useDispatcher>;
+const now = () => new Date(fixture.clock.now()).toISOString();
+let fixture: ReturnType<typeof useDispatcher>;
 
 describe.each(ENGINES)("perdure/flo on $name", (engine) => {
   const under = useDispatcher(engine);
   beforeEach(() => {
-    test = under;
+    fixture = under;
     flo.configure({ database: under.database.adapter, profile: under.profile });
   });
   afterEach(() => flo.close());
@@ -54,7 +54,7 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     });
   }
 
-  it("syncs, claims and checkpoints", async () => {
+  test("syncs, claims and checkpoints", async () => {
     const begin = now();
     const common = {
       dispatcher_id: "dispatcher.inventory",
@@ -69,7 +69,7 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
       dispatcher: { dispatcher_id: "dispatcher.inventory", created_at: begin, updated_at: begin },
       subjects: [{ ...common, status: "idle", revision: 1, cursor: { page: 1 }, attempt: 0, updated_at: begin }],
     });
-    test.clock.advance(1000);
+    fixture.clock.advance(1000);
     const running = await checkpoint();
 
     expect(running).toStrictEqual({
@@ -78,19 +78,19 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
       revision: 3,
       cursor: { page: 2, next_cursor: "cursor-2" },
       lease_owner_id: expect.any(String),
-      lease_expires_at: new Date(test.clock.now() + 300_000).toISOString(),
+      lease_expires_at: new Date(fixture.clock.now() + 300_000).toISOString(),
       attempt: 1,
       last_started_at: now(),
       updated_at: now(),
     });
   });
 
-  it("gives the subjects that were synced in the order in which they were given, and says when that was", async () => {
+  test("gives the subjects that were synced in the order in which they were given, and says when that was", async () => {
     const dispatcher_id = "d";
     const first = await flo.dispatcher.syncSubjects({ dispatcher_id, subjects: [{ subject_key: "b" }] });
     expect(first.subjects).toMatchObject([{ subject_key: "b" }]);
     const begin = now();
-    test.clock.advance(1000);
+    fixture.clock.advance(1000);
 
     const subjects = ["c", "b", "a"].map((subject_key) => ({ subject_key, cursor: subject_key }));
     const second = await flo.dispatcher.syncSubjects({ dispatcher_id, subjects });
@@ -99,7 +99,7 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     expect((await flo.dispatcher.claimDueSubjects({ dispatcher_id, lease_ms: 1000 })).subjects).toHaveLength(3);
   });
 
-  it("claims ten without a limit", async () => {
+  test("claims ten without a limit", async () => {
     const subjects = Array.from({ length: 12 }, (_, index) => ({ subject_key: `${index}` }));
     await flo.dispatcher.syncSubjects({ dispatcher_id: "many", subjects });
     const claim = { dispatcher_id: "many", lease_ms: 1000 };
@@ -107,11 +107,11 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     expect((await flo.dispatcher.claimDueSubjects({ ...claim, limit: undefined })).subjects).toHaveLength(2);
   });
 
-  it("counts leases that run out in a row, until an owner says how it ended", async () => {
+  test("counts leases that run out in a row, until an owner says how it ended", async () => {
     await sync();
     for (const consecutive_timeouts of [0, 1, 2]) {
       expect(await claimOne()).toMatchObject({ consecutive_timeouts, attempt: consecutive_timeouts + 1 });
-      test.clock.advance(5 * 60 * 1000);
+      fixture.clock.advance(5 * 60 * 1000);
     }
     const claimed = reference(await claimOne());
     const error = { code: "slow", message: "too slow" };
@@ -119,10 +119,10 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     expect(failed).toMatchObject({ consecutive_timeouts: 0, failure_count: 1, status: "failed" });
   });
 
-  it("completes with a next due time", async () => {
+  test("completes with a next due time", async () => {
     await sync();
     const running = await checkpoint();
-    const next_due_at = new Date(test.clock.now() + 15 * 60 * 1000).toISOString();
+    const next_due_at = new Date(fixture.clock.now() + 15 * 60 * 1000).toISOString();
     const done = await flo.dispatcher.completeSubject({
       dispatcher_id: running.dispatcher_id,
       subject_key: running.subject_key,
@@ -134,11 +134,11 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     const ended = { last_success_at: now(), last_finished_at: now(), attempt: 0 };
     expect(done).toMatchObject({ status: "succeeded", next_due_at, cursor: { page: 2 }, ...ended });
     for (const field of ["lease_owner_id", "lease_expires_at", "last_error"]) expect(done).not.toHaveProperty(field);
-    test.clock.advance(15 * 60 * 1000);
+    fixture.clock.advance(15 * 60 * 1000);
     expect(await claimOne()).toMatchObject({ status: "leased", last_started_at: now(), attempt: 1 });
   });
 
-  it("leaves out the due time of a completed subject that rests", async () => {
+  test("leaves out the due time of a completed subject that rests", async () => {
     await sync();
     const running = await checkpoint();
     const done = await flo.dispatcher.completeSubject({ ...reference(running), next_due_at: undefined });
@@ -146,7 +146,7 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     expect(done.status).toBe("succeeded");
   });
 
-  it("fails with a retry hint", async () => {
+  test("fails with a retry hint", async () => {
     await sync();
     const running = await checkpoint();
     const failed = await flo.dispatcher.failSubject({
@@ -169,23 +169,23 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
         retryable: true,
         continuable: true,
       },
-      next_due_at: new Date(test.clock.now() + 60_000).toISOString(),
+      next_due_at: new Date(fixture.clock.now() + 60_000).toISOString(),
     });
   });
 
-  it("keeps an error as it was given, and gives what a handler threw in the same form", async () => {
+  test("keeps an error as it was given, and gives what a handler threw in the same form", async () => {
     await sync();
     const error = { code: "gone", message: "no such warehouse", retryable: false, continuable: false };
     const failed = await flo.dispatcher.failSubject({ ...reference(await checkpoint()), error, retry_after_ms: 0 });
     expect(failed.last_error).toStrictEqual(error);
 
-    const dispatcher = test.create({ dispatcherId: "dispatcher.inventory" });
+    const dispatcher = fixture.create({ dispatcherId: "dispatcher.inventory" });
     await dispatcher.runSubjects({
       handle: () => {
         throw new RangeError("page 0");
       },
     });
-    test.clock.advance(3_600_000);
+    fixture.clock.advance(3_600_000);
     expect((await claimOne()).last_error).toStrictEqual({
       code: "RangeError",
       message: "page 0",
@@ -194,7 +194,7 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     });
   });
 
-  it("releases", async () => {
+  test("releases", async () => {
     await sync();
     const running = await checkpoint();
     const released = await flo.dispatcher.releaseSubject({
@@ -207,7 +207,7 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     expect(await claimOne()).toMatchObject({ cursor: { page: 2, next_cursor: "cursor-2" } });
   });
 
-  it("doesn't overwrite an active subject, and refreshes an inactive one", async () => {
+  test("doesn't overwrite an active subject, and refreshes an inactive one", async () => {
     await sync();
     const running = await checkpoint();
     expect((await sync()).subjects).toStrictEqual([running]);
@@ -217,7 +217,7 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     expect(await claimOne()).toMatchObject({ cursor: { page: 1 } });
   });
 
-  it("gives a conflict with the current state, in its own words", async () => {
+  test("gives a conflict with the current state, in its own words", async () => {
     await sync();
     const running = await checkpoint();
     const stale = flo.dispatcher.releaseSubject({ ...reference(running), revision: 1 });
@@ -226,7 +226,7 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     expect(error).toMatchObject({ code: "subject.revision_conflict", current: running });
   });
 
-  it("refuses both hints, times that are none, and what isn't an object", async () => {
+  test("refuses both hints, times that are none, and what isn't an object", async () => {
     await sync();
     const running = reference(await checkpoint());
     const error = { code: "no", message: "no" };
@@ -236,7 +236,7 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     await expect(flo.dispatcher.claimDueSubjects(null as never)).rejects.toMatchObject({ code: "subject.invalid" });
   });
 
-  it.each([
+  test.each([
     ["a field that flo doesn't have", { retire: true }],
     ["a field of a subject that flo doesn't have", { subjects: [{ subject_key: "a", group: "g" }] }],
     ["subjects that aren't an array", { subjects: "a" }],
@@ -248,17 +248,21 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     });
   });
 
-  it.each([1, "no", null, { code: "no" }, { code: 1, message: "no" }, { code: "no", message: "no", retryable: "yes" }])(
-    "refuses %j as an error",
-    async (error) => {
-      await sync();
-      const failing = flo.dispatcher.failSubject({ ...reference(await checkpoint()), error: error as never });
-      await expect(failing).rejects.toMatchObject({ code: "subject.invalid" });
-    },
-  );
+  test.each([
+    1,
+    "no",
+    null,
+    { code: "no" },
+    { code: 1, message: "no" },
+    { code: "no", message: "no", retryable: "yes" },
+  ])("refuses %j as an error", async (error) => {
+    await sync();
+    const failing = flo.dispatcher.failSubject({ ...reference(await checkpoint()), error: error as never });
+    await expect(failing).rejects.toMatchObject({ code: "subject.invalid" });
+  });
 
-  it("keeps its configuration when another is refused", async () => {
-    const working = { database: test.database.toOpen(), profile: test.profile };
+  test("keeps its configuration when another is refused", async () => {
+    const working = { database: fixture.database.toOpen(), profile: fixture.profile };
     flo.configure(working);
     await sync();
     const refused: readonly [object, string][] = [
@@ -279,9 +283,9 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
     expect((await sync()).subjects).toMatchObject([{ status: "idle", revision: 1 }]);
   });
 
-  it("keeps profiles apart", async () => {
+  test("keeps profiles apart", async () => {
     await sync();
-    flo.configure({ database: test.database.adapter, profile: "another" });
+    flo.configure({ database: fixture.database.adapter, profile: "another" });
     const claim = await flo.dispatcher.claimDueSubjects({
       dispatcher_id: "dispatcher.inventory",
       limit: 10,
@@ -291,7 +295,7 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
   });
 });
 
-it("says what to do where nobody has configured it", async () => {
+test("says what to do where nobody has configured it", async () => {
   const syncing = flo.dispatcher.syncSubjects({ dispatcher_id: "a", subjects: [] });
   await expect(syncing).rejects.toMatchObject({ code: "flo.not_configured" });
 });

@@ -1,15 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defineHook, defineWorkflow, perdure, type RunReport } from "../../src/index.ts";
 import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { SILENT, useDispatcher } from "./support/use-dispatcher.ts";
 
 describe.each(ENGINES)("subjects can be run on $name", (engine) => {
-  const test = useDispatcher(engine);
-  const namespace = () => test.profile.replace(" ", "-");
+  const fixture = useDispatcher(engine);
+  const namespace = () => fixture.profile.replace(" ", "-");
   const discover = () => ["a", "b"].map((subjectKey) => ({ subjectKey, cursor: { page: 1 } }));
 
-  it("from a hook", async () => {
+  test("from a hook", async () => {
     const handled: string[] = [];
     const importStock = defineHook({}, async (_payload: undefined, hook) => {
       const dispatcher = app.subjects.dispatcher("inventory");
@@ -20,7 +20,7 @@ describe.each(ENGINES)("subjects can be run on $name", (engine) => {
       });
     });
     await using app = await perdure({
-      database: test.database.adapter,
+      database: fixture.database.adapter,
       namespace: namespace(),
       hooks: { importStock },
       logger: SILENT,
@@ -30,7 +30,7 @@ describe.each(ENGINES)("subjects can be run on $name", (engine) => {
     expect(handled.sort()).toEqual(["a", "b"]);
   });
 
-  it("from a step of a workflow, whose result is the report", async () => {
+  test("from a step of a workflow, whose result is the report", async () => {
     const sync = defineWorkflow(
       { name: "sync" },
       async (_event, step): Promise<RunReport> =>
@@ -40,7 +40,7 @@ describe.each(ENGINES)("subjects can be run on $name", (engine) => {
         ),
     );
     await using app = await perdure({
-      database: test.database.adapter,
+      database: fixture.database.adapter,
       namespace: namespace(),
       workflows: { sync },
       logger: SILENT,
@@ -49,8 +49,8 @@ describe.each(ENGINES)("subjects can be run on $name", (engine) => {
     expect(await instance.result()).toMatchObject({ discovered: 2, completed: 2, failed: 0 });
   });
 
-  it("but not inside of a unit of work on SQLite, where they would wait for it", async () => {
-    await using app = await perdure({ database: test.database.adapter, namespace: namespace(), logger: SILENT });
+  test("but not inside of a unit of work on SQLite, where they would wait for it", async () => {
+    await using app = await perdure({ database: fixture.database.adapter, namespace: namespace(), logger: SILENT });
     const dispatcher = app.subjects.dispatcher("inventory");
     const inside = app.unitOfWork(() => dispatcher.syncSubjects({ subjects: discover() }));
     if (engine.dialect === "sqlite") await expect(inside).rejects.toMatchObject({ code: "transaction.nested" });

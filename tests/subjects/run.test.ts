@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { NonRetryableError, type RunReport, runSubjects, type SubjectProgress } from "../../src/index.ts";
 import { settle } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -23,13 +23,13 @@ const NOTHING: RunReport = {
 };
 
 describe.each(ENGINES)("runSubjects on $name", (engine) => {
-  const test = useDispatcher(engine);
-  const create = () => test.create<Cursor, undefined>();
+  const fixture = useDispatcher(engine);
+  const create = () => fixture.create<Cursor, undefined>();
   const discover = (...keys: string[]) => ({
     discover: () => keys.map((subjectKey) => ({ subjectKey, cursor: { page: 1 } })),
   });
 
-  it("discovers, and handles each subject, and ends", async () => {
+  test("discovers, and handles each subject, and ends", async () => {
     const dispatcher = create();
     const seen: string[] = [];
     const report = await dispatcher.runSubjects({
@@ -50,7 +50,7 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     ]);
   });
 
-  it("handles a subject again in the next run, from the cursor that it has by then", async () => {
+  test("handles a subject again in the next run, from the cursor that it has by then", async () => {
     const dispatcher = create();
     const pages: unknown[] = [];
     const run = () =>
@@ -66,19 +66,19 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(pages).toEqual([1, 2]);
   });
 
-  it("lets completed subjects rest for as long as it is told, or as their handlers say", async () => {
+  test("lets completed subjects rest for as long as it is told, or as their handlers say", async () => {
     const dispatcher = create();
-    const at = new Date(test.clock.now() + 5000);
+    const at = new Date(fixture.clock.now() + 5000);
     const handle = ({ subjectKey }: { subjectKey: string }) =>
       subjectKey === "b" ? { nextDueAt: at, cursor: { page: 7 } } : undefined;
     await dispatcher.runSubjects({ ...discover("a", "b"), every: "15 minutes", handle });
 
-    expect((await dispatcher.getSubject("a"))?.nextDueAt).toEqual(new Date(test.clock.now() + 900_000));
+    expect((await dispatcher.getSubject("a"))?.nextDueAt).toEqual(new Date(fixture.clock.now() + 900_000));
     expect(await dispatcher.getSubject("b")).toMatchObject({ nextDueAt: at, cursor: { page: 7 } });
     expect(await dispatcher.runSubjects({ ...discover("a", "b"), handle })).toMatchObject({ claimed: 0 });
   });
 
-  it("fails one subject without a word to the others, and goes on from its checkpoint", async () => {
+  test("fails one subject without a word to the others, and goes on from its checkpoint", async () => {
     const dispatcher = create();
     const events: string[] = [];
     const handle = async (
@@ -109,12 +109,12 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     const failed = await dispatcher.getSubject("bad");
     expect(failed).toMatchObject({ status: "failed", cursor: { page: 5 }, consecutiveFailures: 1 });
     expect(failed?.lastError).toMatchObject({ message: "the API is down" });
-    expect(failed?.nextDueAt).toEqual(new Date(test.clock.now() + 60_000));
-    test.clock.advance(60_000);
+    expect(failed?.nextDueAt).toEqual(new Date(fixture.clock.now() + 60_000));
+    fixture.clock.advance(60_000);
     expect(await dispatcher.runSubjects({ ...discover("bad"), handle })).toMatchObject({ completed: 1, failed: 0 });
   });
 
-  it("tries what can't succeed as seldom as the schedule allows", async () => {
+  test("tries what can't succeed as seldom as the schedule allows", async () => {
     const dispatcher = create();
     await dispatcher.runSubjects({
       ...discover("a"),
@@ -122,10 +122,10 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
         throw new NonRetryableError("gone");
       },
     });
-    expect((await dispatcher.getSubject("a"))?.nextDueAt).toEqual(new Date(test.clock.now() + 3_600_000));
+    expect((await dispatcher.getSubject("a"))?.nextDueAt).toEqual(new Date(fixture.clock.now() + 3_600_000));
   });
 
-  it("holds back nobody for a slow subject", async () => {
+  test("holds back nobody for a slow subject", async () => {
     const dispatcher = create();
     const slow = gate();
     const done: string[] = [];
@@ -143,7 +143,7 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(await running).toMatchObject({ completed: 5 });
   });
 
-  it("never has more at work than it may", async () => {
+  test("never has more at work than it may", async () => {
     const dispatcher = create();
     let [now, most] = [0, 0];
     const keys = Array.from({ length: 12 }, (_, index) => `s${index}`);
@@ -160,7 +160,7 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(most).toBe(3);
   });
 
-  it("renews the lease of a subject for as long as it is handled", async () => {
+  test("renews the lease of a subject for as long as it is handled", async () => {
     const dispatcher = create();
     const work = gate();
     const begun = gate();
@@ -174,8 +174,8 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     });
     await begun.opened;
     for (let second = 0; second < 20; second++) {
-      const due = new Date(test.clock.now() + 1000 + 2001);
-      test.clock.advance(1000);
+      const due = new Date(fixture.clock.now() + 1000 + 2001);
+      fixture.clock.advance(1000);
       await waitUntil(
         "the lease is renewed",
         async () => ((await dispatcher.getSubject("a"))?.leaseExpiresAt ?? due) >= due,
@@ -186,7 +186,7 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(await running).toMatchObject({ completed: 1, lost: 0 });
   });
 
-  it("tells a handler whose subject somebody else has, and writes nothing of it", async () => {
+  test("tells a handler whose subject somebody else has, and writes nothing of it", async () => {
     const dispatcher = create();
     const begun = gate();
     const taken = gate();
@@ -203,7 +203,7 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     });
     await begun.opened;
     // Its lease has run out without anybody having noticed, as when a process stands still.
-    test.clock.set(test.clock.now() + 30_000);
+    fixture.clock.set(fixture.clock.now() + 30_000);
     const [claimed] = await dispatcher.claimDueSubjects({ limit: 1, leaseMs: 60_000 });
     taken.open();
 
@@ -212,7 +212,7 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(await dispatcher.getSubject("a")).toEqual(claimed);
   });
 
-  it("gives back what throws when it is told to stop, uncounted, and keeps what is done", async () => {
+  test("gives back what throws when it is told to stop, uncounted, and keeps what is done", async () => {
     const dispatcher = create();
     const controller = new AbortController();
     const begun = gate();
@@ -236,12 +236,12 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(await dispatcher.runSubjects(late)).toEqual(NOTHING);
   });
 
-  it("gives back what it claims at the moment at which it is told to stop", async () => {
+  test("gives back what it claims at the moment at which it is told to stop", async () => {
     const dispatcher = create();
     const controller = new AbortController();
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a" }] });
     const before = await dispatcher.getSubject("a");
-    const { subjects } = test.database.store.engine;
+    const { subjects } = fixture.database.store.engine;
     const claim = subjects.claim.bind(subjects);
     vi.spyOn(subjects, "claim").mockImplementationOnce(async (request) => {
       const claimed = await claim(request);
@@ -258,15 +258,15 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     });
   });
 
-  it("leaves to the next run what becomes due while it runs", async () => {
+  test("leaves to the next run what becomes due while it runs", async () => {
     const dispatcher = create();
     let runs = 0;
     const report = await dispatcher.runSubjects({
       ...discover("a"),
       handle: () => {
         runs++;
-        test.clock.advance(1);
-        return { nextDueAt: test.clock.now() };
+        fixture.clock.advance(1);
+        return { nextDueAt: fixture.clock.now() };
       },
     });
     expect(report).toMatchObject({ claimed: 1 });
@@ -274,7 +274,7 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(await dispatcher.runSubjects({ handle: () => {} })).toMatchObject({ discovered: 0, completed: 1 });
   });
 
-  it("takes subjects bit by bit from an async discoverer, and retires the rest if it is told to", async () => {
+  test("takes subjects bit by bit from an async discoverer, and retires the rest if it is told to", async () => {
     const dispatcher = create();
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "old" }] });
     async function* found() {
@@ -286,11 +286,11 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(report).toMatchObject({ discovered: 2, created: 2, retired: 1, completed: 2 });
   });
 
-  it("is one call for a script", async () => {
-    const { adapter } = test.database;
+  test("is one call for a script", async () => {
+    const { adapter } = fixture.database;
     const report = await runSubjects({
       database: adapter,
-      profile: test.profile,
+      profile: fixture.profile,
       dispatcherId: "inventory",
       ...discover("a"),
       handle: ({ cursor }) => ({ cursor: { page: (cursor?.page ?? 0) + 1 } }),
@@ -299,14 +299,14 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(await create().getSubject("a")).toMatchObject({ cursor: { page: 2 } });
   });
 
-  it("counts an odd result as a failure that says what is accepted", async () => {
+  test("counts an odd result as a failure that says what is accepted", async () => {
     const dispatcher = create();
     const report = await dispatcher.runSubjects({ ...discover("a"), handle: () => ({ page: 5 }) as never });
     expect(report).toMatchObject({ failed: 1 });
     expect((await dispatcher.getSubject("a"))?.lastError).toMatchObject({ code: "subject.invalid" });
   });
 
-  it("is refused what it can't work with, and survives an onProgress that throws", async () => {
+  test("is refused what it can't work with, and survives an onProgress that throws", async () => {
     const dispatcher = create();
     const handle = () => {};
     for (const options of [{}, { handle: 5 }, { handle, limit: 0 }, { handle, discover: () => 7 }, { handle, x: 1 }]) {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { createSubjectDispatcher, type DatabaseAdapter, perdure, type SubjectDispatcher } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import { settle } from "../support/controlled-clock.ts";
@@ -12,14 +12,14 @@ const FLOOD = 100_000;
 const keyOf = (group: string, index: number) => `${group}:${String(index).padStart(6, "0")}`;
 
 describe.each(ENGINES)("many subjects on $name", (engine) => {
-  const test = useDispatcher(engine);
+  const fixture = useDispatcher(engine);
 
   const claim = async (dispatcher: SubjectDispatcher, limit = 10) =>
     (await dispatcher.claimDueSubjects({ limit, leaseMs: LEASE_MS })).map(({ subjectKey }) => subjectKey);
 
-  it("don't keep each other waiting: a tenant's flood leaves room for the others", async () => {
-    const dispatcher = test.create();
-    const since = test.clock.now() - FLOOD;
+  test("don't keep each other waiting: a tenant's flood leaves room for the others", async () => {
+    const dispatcher = fixture.create();
+    const since = fixture.clock.now() - FLOOD;
     const subjects = Array.from({ length: FLOOD }, (_, index) => ({
       subjectKey: keyOf("flood", index),
       group: "flood",
@@ -32,7 +32,7 @@ describe.each(ENGINES)("many subjects on $name", (engine) => {
     await dispatcher.syncSubjects({ subjects: [...others, { subjectKey: "alone" }] });
 
     // A worker that has never heard of the groups learns of them from what it claims.
-    const worker = test.create();
+    const worker = fixture.create();
     const first = await claim(worker);
     expect(first).toEqual(Array.from({ length: 10 }, (_, index) => keyOf("flood", index)));
     const claimed = new Set<string>();
@@ -42,8 +42,8 @@ describe.each(ENGINES)("many subjects on $name", (engine) => {
     expect(claimed).toContain(keyOf("flood", 10));
   });
 
-  it("are taken by age by one who claims one at a time, and in turns", async () => {
-    const dispatcher = test.create();
+  test("are taken by age by one who claims one at a time, and in turns", async () => {
+    const dispatcher = fixture.create();
     const flood = Array.from({ length: 50 }, (_, index) => ({
       subjectKey: keyOf("flood", index),
       group: "flood",
@@ -62,7 +62,7 @@ describe.each(ENGINES)("many subjects on $name", (engine) => {
 
 describe("ten thousand subjects on PostgreSQL", () => {
   const engine = ENGINES.find(({ name }) => name === "postgres") as (typeof ENGINES)[number];
-  const test = useDispatcher(engine);
+  const fixture = useDispatcher(engine);
   const log = new StatementLog();
   const subjects = Array.from({ length: 10_000 }, (_, index) => ({
     subjectKey: keyOf("s", index),
@@ -75,8 +75,8 @@ describe("ten thousand subjects on PostgreSQL", () => {
   });
 
   function open(): DatabaseAdapter {
-    const pool = createCountingPool(test.database.location, log);
-    const adapter = postgres(pool, { clock: test.clock, logger: SILENT });
+    const pool = createCountingPool(fixture.database.location, log);
+    const adapter = postgres(pool, { clock: fixture.clock, logger: SILENT });
     ends.push(
       () => adapter.store.close(),
       () => pool.end(),
@@ -84,8 +84,12 @@ describe("ten thousand subjects on PostgreSQL", () => {
     return adapter;
   }
 
-  it("are synced, refreshed and retired with a handful of statements", async () => {
-    const dispatcher = createSubjectDispatcher({ database: open(), profile: test.profile, dispatcherId: "inventory" });
+  test("are synced, refreshed and retired with a handful of statements", async () => {
+    const dispatcher = createSubjectDispatcher({
+      database: open(),
+      profile: fixture.profile,
+      dispatcherId: "inventory",
+    });
     await dispatcher.getSubject("s");
     log.clear();
     expect(await dispatcher.syncSubjects({ subjects })).toMatchObject({ created: 10_000 });
@@ -100,11 +104,11 @@ describe("ten thousand subjects on PostgreSQL", () => {
     expect(log.matching(/subject/)).toHaveLength(5);
   });
 
-  it("at rest cost an idle worker one question at a time, and then nothing", async () => {
+  test("at rest cost an idle worker one question at a time, and then nothing", async () => {
     const database = open();
-    const namespace = test.profile.replace(" ", "-");
+    const namespace = fixture.profile.replace(" ", "-");
     const dispatcher = createSubjectDispatcher({ database, profile: namespace, dispatcherId: "inventory" });
-    const nextDueAt = test.clock.now() + 3_600_000;
+    const nextDueAt = fixture.clock.now() + 3_600_000;
     await dispatcher.syncSubjects({ subjects: subjects.map((subject) => ({ ...subject, nextDueAt })) });
     let handled = 0;
     await using app = await perdure({ database, namespace, logger: SILENT });
@@ -121,10 +125,10 @@ describe("ten thousand subjects on PostgreSQL", () => {
     const asked = () => log.matching(/as remaining/).length === 2 && log.inFlight === 0;
     await waitUntil("it has asked for the next wake", () => database.store.work.connected && asked());
     expect(log.matching(/subject/)).toHaveLength(4);
-    test.clock.advance(20_000);
+    fixture.clock.advance(20_000);
     await settle();
     expect(log.matching(/subject/)).toHaveLength(4);
-    test.clock.advance(3_600_000);
+    fixture.clock.advance(3_600_000);
     await waitUntil("all are handled", () => handled === 10_000);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Application, defineSubjects, perdure, type SubjectsOptions } from "../../src/index.ts";
 import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -8,22 +8,22 @@ import { SILENT, useDispatcher } from "./support/use-dispatcher.ts";
 const MINUTE = 60_000;
 
 describe.each(ENGINES)("subjects of an application on $name", (engine) => {
-  const test = useDispatcher(engine);
+  const fixture = useDispatcher(engine);
   const discover = () => [{ subjectKey: "a", cursor: { page: 1 } }, { subjectKey: "b" }];
 
   function start(definition?: SubjectsOptions<{ page: number }>, worker = true) {
-    const { adapter } = test.database;
-    const namespace = test.profile.replace(" ", "-");
+    const { adapter } = fixture.database;
+    const namespace = fixture.profile.replace(" ", "-");
     const subjects = definition === undefined ? {} : { inventory: defineSubjects(definition) };
     return perdure({ database: adapter, namespace, subjects, worker, logger: SILENT });
   }
   const until = (app: Pick<Application<never>, "subjects">, what: string, count: number) =>
     waitUntil(`${count} are ${what}`, async () => {
       const { subjects } = await app.subjects.dispatcher("inventory").listSubjects();
-      return subjects.filter(({ lastSuccessAt }) => lastSuccessAt?.getTime() === test.clock.now()).length === count;
+      return subjects.filter(({ lastSuccessAt }) => lastSuccessAt?.getTime() === fixture.clock.now()).length === count;
     });
 
-  it("are discovered and handled by themselves, again and again", async () => {
+  test("are discovered and handled by themselves, again and again", async () => {
     const seen: string[] = [];
     await using app = await start({
       every: "15 minutes",
@@ -35,25 +35,28 @@ describe.each(ENGINES)("subjects of an application on $name", (engine) => {
     });
     await until(app, "done", 2);
     expect(seen.sort()).toEqual(["a 1", "b undefined"]);
-    test.clock.advance(14 * MINUTE);
+    fixture.clock.advance(14 * MINUTE);
     expect(await app.subjects.dispatcher("inventory").claimDueSubjects({ limit: 9, leaseMs: 1000 })).toEqual([]);
-    test.clock.advance(MINUTE);
+    fixture.clock.advance(MINUTE);
     await until(app, "done again", 2);
     expect(seen.slice(2).sort()).toEqual(["a 2", "b 1"]);
   });
 
-  it("can be defined while the application runs", async () => {
+  test("can be defined while the application runs", async () => {
     await using app = await start();
     const dispatcher = app.subjects.define("inventory", { every: "1 minute", discover, handle: () => {} });
 
     await until(app, "done", 2);
-    expect(await dispatcher.getSubject("a")).toMatchObject({ profile: test.profile.replace(" ", "-"), status: "idle" });
+    expect(await dispatcher.getSubject("a")).toMatchObject({
+      profile: fixture.profile.replace(" ", "-"),
+      status: "idle",
+    });
     expect(() => app.subjects.define("inventory", { every: "1 minute", handle: () => {} })).toThrow(
       expect.objectContaining({ code: "subject.invalid" }),
     );
   });
 
-  it("are tried again when they have failed, without waiting for the interval", async () => {
+  test("are tried again when they have failed, without waiting for the interval", async () => {
     let failures = 0;
     await using app = await start({
       every: "1 hour",
@@ -65,19 +68,19 @@ describe.each(ENGINES)("subjects of an application on $name", (engine) => {
     });
     const dispatcher = app.subjects.dispatcher("inventory");
     await waitUntil("it failed", async () => (await dispatcher.getSubject("a"))?.status === "failed");
-    test.clock.advance(MINUTE);
+    fixture.clock.advance(MINUTE);
     await until(app, "done", 1);
     expect(failures).toBe(2);
   });
 
-  it("are handled as soon as somebody syncs them", async () => {
+  test("are handled as soon as somebody syncs them", async () => {
     await using app = await start({ every: "1 hour", handle: () => {} });
     const dispatcher = app.subjects.dispatcher("inventory");
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "x" }] });
     await until(app, "done", 1);
   });
 
-  it("are shared by processes, each handled by one of them", async () => {
+  test("are shared by processes, each handled by one of them", async () => {
     const handled: string[] = [];
     let discoveries = 0;
     const both = gate();
@@ -104,7 +107,7 @@ describe.each(ENGINES)("subjects of an application on $name", (engine) => {
     expect(discoveries).toBe(1);
   });
 
-  it("aren't handled by a process that doesn't work", async () => {
+  test("aren't handled by a process that doesn't work", async () => {
     await using app = await start({ every: "1 hour", discover, handle: () => {} }, false);
     await app.subjects.dispatcher("inventory").syncSubjects({ subjects: [{ subjectKey: "x" }] });
     app.wake();
@@ -113,7 +116,7 @@ describe.each(ENGINES)("subjects of an application on $name", (engine) => {
     expect(await app.subjects.dispatcher("inventory").getSubject("a")).toBeNull();
   });
 
-  it("are handed back when the application stops in their middle", async () => {
+  test("are handed back when the application stops in their middle", async () => {
     const begun = gate();
     const app = await start({
       every: "1 hour",
@@ -125,16 +128,16 @@ describe.each(ENGINES)("subjects of an application on $name", (engine) => {
     });
     await begun.opened;
     const stopping = app.stop({ deadlineMs: 1000 });
-    await waitUntil("it waits", () => test.clock.timers > 0);
-    test.clock.advance(1000);
+    await waitUntil("it waits", () => fixture.clock.timers > 0);
+    fixture.clock.advance(1000);
     await stopping;
 
-    const dispatcher = test.create({ profile: test.profile.replace(" ", "-") });
+    const dispatcher = fixture.create({ profile: fixture.profile.replace(" ", "-") });
     expect(await dispatcher.getSubject("a")).toMatchObject({ status: "idle", attempts: 0, leaseOwner: null });
     expect(() => app.subjects.define("late", { every: "1 hour", handle: () => {} })).toThrow(/stopped/);
   });
 
-  it("are refused where they aren't well defined", () => {
+  test("are refused where they aren't well defined", () => {
     const handle = () => {};
     for (const options of [{}, { handle }, { handle, every: "10 milliseconds" }, { handle, every: "1 hour", x: 1 }]) {
       expect(() => defineSubjects(options as never)).toThrow();

@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, it } from "vitest";
+import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import * as flo from "../../src/flo/index.ts";
 import {
@@ -26,7 +26,7 @@ function compile(_body: () => unknown): void {}
 const where = { database: "app.db", profile: "p", dispatcherId: "d" };
 
 describe("the types of subjects", () => {
-  it("know the cursor and the meta everywhere", () => {
+  test("know the cursor and the meta everywhere", () => {
     compile(async () => {
       const dispatcher = createSubjectDispatcher<Cursor, Meta>(where);
       expectTypeOf(dispatcher).toEqualTypeOf<SubjectDispatcher<Cursor, Meta>>();
@@ -50,7 +50,7 @@ describe("the types of subjects", () => {
     expect(createSubjectDispatcher).toBeTypeOf("function");
   });
 
-  it("come from schemas", () => {
+  test("come from schemas", () => {
     compile(() => {
       const cursor = z.object({ page: z.number().default(1) });
       const dispatcher = createSubjectDispatcher({ ...where, cursor, meta: z.object({ id: z.string() }) });
@@ -58,7 +58,7 @@ describe("the types of subjects", () => {
     });
   });
 
-  it("go from the discovery to the handler", () => {
+  test("go from the discovery to the handler", () => {
     compile(() => {
       const definition = defineSubjects({
         every: "1 hour",
@@ -78,7 +78,7 @@ describe("the types of subjects", () => {
     });
   });
 
-  it("are those of the application's dispatchers", () => {
+  test("are those of the application's dispatchers", () => {
     compile((app = {} as Application<Record<never, never>>) => {
       expectTypeOf(app.subjects.dispatcher<Cursor>("d")).toEqualTypeOf<SubjectDispatcher<Cursor, unknown>>();
       const defined = app.subjects.define("d", {
@@ -90,7 +90,7 @@ describe("the types of subjects", () => {
     });
   });
 
-  it("are there for scripts of flo", () => {
+  test("are there for scripts of flo", () => {
     compile(async () => {
       const claim = await flo.dispatcher.claimDueSubjects<Cursor, Meta>({
         dispatcher_id: "d",

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSubjectDispatcher, type SubjectDispatcher } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
@@ -32,7 +32,7 @@ const UNSTORABLE: readonly [name: string, make: () => unknown, code: string][] =
 ];
 
 describe.each(ENGINES)("values of subjects on $name", (engine) => {
-  const test = useDispatcher(engine);
+  const fixture = useDispatcher(engine);
   const RETRIES = { retries: { delay: "1 minute", backoff: "constant" } } as const;
 
   async function claimOne(dispatcher: SubjectDispatcher) {
@@ -42,9 +42,9 @@ describe.each(ENGINES)("values of subjects on $name", (engine) => {
     return claimed;
   }
 
-  it.each(UNSTORABLE)("make a handler fail that returns %s, with backoff", async (_, make, code) => {
+  test.each(UNSTORABLE)("make a handler fail that returns %s, with backoff", async (_, make, code) => {
     for (const field of ["cursor", "meta"] as const) {
-      const dispatcher = test.create(RETRIES);
+      const dispatcher = fixture.create(RETRIES);
       const subjectKey = `of ${field}`;
       const discover = () => [{ subjectKey, cursor: { page: 1 } }];
       const report = await dispatcher.runSubjects({ discover, handle: () => ({ [field]: make() }) });
@@ -56,13 +56,13 @@ describe.each(ENGINES)("values of subjects on $name", (engine) => {
         meta: null,
         consecutiveFailures: 1,
         lastError: expect.objectContaining({ code, message: expect.stringContaining(`${field}`) }),
-        nextDueAt: new Date(test.clock.now() + 60_000),
+        nextDueAt: new Date(fixture.clock.now() + 60_000),
       });
     }
   });
 
-  it("make a handler fail whose result doesn't pass the schema", async () => {
-    const dispatcher = test.create({ ...RETRIES, cursor: z.object({ page: z.number() }) });
+  test("make a handler fail whose result doesn't pass the schema", async () => {
+    const dispatcher = fixture.create({ ...RETRIES, cursor: z.object({ page: z.number() }) });
     const report = await dispatcher.runSubjects({
       discover: () => [{ subjectKey: "a", cursor: { page: 1 } }],
       handle: () => ({ cursor: { page: "two" } as never }),
@@ -75,10 +75,10 @@ describe.each(ENGINES)("values of subjects on $name", (engine) => {
     });
   });
 
-  it.each(UNSTORABLE)("are refused at once if they are %s, and nothing changes", async (_, make, code) => {
+  test.each(UNSTORABLE)("are refused at once if they are %s, and nothing changes", async (_, make, code) => {
     for (const cursor of [undefined, z.any()]) {
-      test.nextProfile();
-      const dispatcher = test.create(cursor === undefined ? {} : { cursor, meta: cursor });
+      fixture.nextProfile();
+      const dispatcher = fixture.create(cursor === undefined ? {} : { cursor, meta: cursor });
       const { subjectKey, revision } = await claimOne(dispatcher);
       const before = await dispatcher.getSubject(subjectKey);
       for (const field of ["cursor", "meta"]) {
@@ -95,8 +95,8 @@ describe.each(ENGINES)("values of subjects on $name", (engine) => {
     }
   });
 
-  it("aren't waited for where subjects are promises", async () => {
-    const dispatcher = test.create();
+  test("aren't waited for where subjects are promises", async () => {
+    const dispatcher = fixture.create();
     const subjects = [never()] as never[];
     await expect(dispatcher.syncSubjects({ subjects })).rejects.toMatchObject({ code: "subject.invalid" });
     function* discover() {
@@ -107,8 +107,8 @@ describe.each(ENGINES)("values of subjects on $name", (engine) => {
     });
   });
 
-  it("that a handler throws are a failure, whatever they are", async () => {
-    const dispatcher = test.create(RETRIES);
+  test("that a handler throws are a failure, whatever they are", async () => {
+    const dispatcher = fixture.create(RETRIES);
     const thrown = [revokedProxy(), undefined, () => {}, never()];
     const report = await dispatcher.runSubjects({
       discover: () => thrown.map((_, index) => ({ subjectKey: `${index}` })),
@@ -120,8 +120,8 @@ describe.each(ENGINES)("values of subjects on $name", (engine) => {
     expect(report).toMatchObject({ failed: thrown.length, lost: 0 });
   });
 
-  it("of a newer version keep only their own subject from its handler", async () => {
-    const dispatcher = test.create(RETRIES);
+  test("of a newer version keep only their own subject from its handler", async () => {
+    const dispatcher = fixture.create(RETRIES);
     const { profile, dispatcherId } = dispatcher;
     const written = { group: null, cursor: null, meta: null, dueAt: null };
     const later = '{"$perdure":"of tomorrow","value":1}';
@@ -130,19 +130,21 @@ describe.each(ENGINES)("values of subjects on $name", (engine) => {
       { ...written, subjectKey: "b", meta: later },
       { ...written, subjectKey: "c" },
     ];
-    await test.database.store.subjects.sync({ profile, dispatcherId, subjects, keepProgress: false });
+    await fixture.database.store.subjects.sync({ profile, dispatcherId, subjects, keepProgress: false });
     const handled: string[] = [];
     const report = await dispatcher.runSubjects({ handle: ({ subjectKey }) => void handled.push(subjectKey) });
 
     expect(report).toMatchObject({ claimed: 1, completed: 1 });
     expect(handled).toEqual(["c"]);
-    const [record] = await test.database.store.subjects.statements.find([{ profile, dispatcherId, subjectKey: "a" }]);
-    expect(record).toMatchObject({ status: "failed", cursor: later, failures: 1, dueAt: test.clock.now() + 60_000 });
+    const [record] = await fixture.database.store.subjects.statements.find([
+      { profile, dispatcherId, subjectKey: "a" },
+    ]);
+    expect(record).toMatchObject({ status: "failed", cursor: later, failures: 1, dueAt: fixture.clock.now() + 60_000 });
   });
 });
 
 describe("values of subjects in a PostgreSQL database that isn't Unicode", () => {
-  it("make a handler fail if its encoding doesn't have them, in results and in errors", async () => {
+  test("make a handler fail if its encoding doesn't have them, in results and in errors", async () => {
     const database = await createDatabase({ empty: true, encoding: "LATIN1" });
     const adapter = postgres(database.url, { logger: SILENT });
     try {

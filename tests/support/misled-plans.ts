@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Statement } from "../../src/store/postgres/sql/statement.ts";
 import { createDatabase, type TestDatabase } from "./postgres-database.ts";
 import { explain, type PlanMode, type PlanNode, prepare, type RecordedStatement } from "./postgres-plans.ts";
@@ -70,7 +70,7 @@ export function describeMisledPlans(planned: PlannedTables): void {
         await database.drop();
       });
 
-      it.each(statements)("%s", async (__, record, indexes, most = mostRows) => {
+      test.each(statements)("%s", async (__, record, indexes, most = mostRows) => {
         const mode = ({ planOnce: once }: Statement) => (once ? "force_generic_plan" : "force_custom_plan");
         expect(await explainAll(client, await record(), mode, most)).toEqual([...indexes].sort());
       });
@@ -80,7 +80,7 @@ export function describeMisledPlans(planned: PlannedTables): void {
           for (const table of tables) await client.query(`analyze ${table}`);
         });
 
-        it.each(statements)("%s", async (__, record, indexes, most = mostRows) => {
+        test.each(statements)("%s", async (__, record, indexes, most = mostRows) => {
           for (const mode of ["force_generic_plan", "force_custom_plan"] as const)
             expect(await explainAll(client, await record(), () => mode, most), mode).toEqual([...indexes].sort());
         });

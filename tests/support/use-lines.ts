@@ -23,5 +23,5 @@ export function useLines(engine: TestEngine) {
     if (admitted.length !== 1) throw new Error(`Expected to admit one instance, got ${ids(admitted)}.`);
     return admitted[0] as ClaimedInstance;
   };
-  return { test, key, slot, rate, joinAll, end, one };
+  return { fixture: test, key, slot, rate, joinAll, end, one };
 }

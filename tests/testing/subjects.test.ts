@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defineHook, defineSubjects } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 
@@ -23,7 +23,7 @@ describe("subjects of a test application", () => {
     return { imports, seen };
   }
 
-  it("run when the test says so, and again when their time has come", async () => {
+  test("run when the test says so, and again when their time has come", async () => {
     const { imports, seen } = createImport(1);
     await using app = await createTestApp({ subjects: { imports } });
     expect(seen).toEqual([]);
@@ -37,7 +37,7 @@ describe("subjects of a test application", () => {
     expect(await app.subjects.dispatcher("imports").getSubject("a")).toMatchObject({ status: "idle", attempts: 0 });
   });
 
-  it("are tried again by their schedule, and what they throw is among the errors", async () => {
+  test("are tried again by their schedule, and what they throw is among the errors", async () => {
     const attempts: number[] = [];
     const flaky = defineSubjects({
       every: "1 hour",
@@ -60,7 +60,7 @@ describe("subjects of a test application", () => {
     ]);
   });
 
-  it("go on from their checkpoint when their process has crashed, after their lease", async () => {
+  test("go on from their checkpoint when their process has crashed, after their lease", async () => {
     const pages: number[] = [];
     const imports = defineSubjects({
       every: "1 hour",
@@ -82,7 +82,7 @@ describe("subjects of a test application", () => {
     expect(pages).toEqual([1, 2, 2, 3]);
   });
 
-  it("run beside hooks that sync them, and what a test syncs stays until it says so", async () => {
+  test("run beside hooks that sync them, and what a test syncs stays until it says so", async () => {
     const handled: string[] = [];
     const stock = defineSubjects({ every: "1 hour", handle: ({ subjectKey }) => void handled.push(subjectKey) });
     const discover = defineHook({}, async (subjectKey: string) => {
@@ -99,7 +99,7 @@ describe("subjects of a test application", () => {
     expect(handled).toEqual(["a", "b"]);
   });
 
-  it("that wait for time get it from advance", async () => {
+  test("that wait for time get it from advance", async () => {
     const done: string[] = [];
     const slow = defineSubjects({
       every: "1 hour",
@@ -119,7 +119,7 @@ describe("subjects of a test application", () => {
     await app.stop();
   });
 
-  it("are refused where they aren't well defined", async () => {
+  test("are refused where they aren't well defined", async () => {
     const subjects = { inventory: { every: "1 hour" } } as never;
     await expect(createTestApp({ subjects })).rejects.toMatchObject({ code: "subject.invalid" });
   });

@@ -6,7 +6,7 @@ import {
   runDurableObjectAlarm,
   runInDurableObject,
 } from "cloudflare:test";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { calls, gates } from "./support/my-fragment.ts";
 import type { MyFragmentDO } from "./support/my-fragment-do.ts";
@@ -32,7 +32,7 @@ describe("hooks in a Durable Object", () => {
     runInDurableObject(object(), (_instance, state) => (state as unknown as { abort(): void }).abort()).catch(() => {});
   const ran = () => calls.get(id.toString()) ?? [];
 
-  it("run as soon as they are triggered, and leave no alarm behind", async () => {
+  test("run as soon as they are triggered, and leave no alarm behind", async () => {
     await greet("ada");
 
     await eventually(() => expect(ran()).toEqual(["ada"]));
@@ -40,7 +40,7 @@ describe("hooks in a Durable Object", () => {
     await eventually(async () => expect(await alarm()).toBeNull());
   });
 
-  it("run by themselves when they are due", async () => {
+  test("run by themselves when they are due", async () => {
     await greet("ada", new Date(Date.now() + 400));
 
     expect(ran()).toEqual([]);
@@ -48,7 +48,7 @@ describe("hooks in a Durable Object", () => {
     await eventually(async () => expect(await alarm()).toBeNull());
   });
 
-  it("have an alarm for the time at which the first of them is due", async () => {
+  test("have an alarm for the time at which the first of them is due", async () => {
     const due = Date.now() + 3_600_000;
     await greet("later", new Date(due + 1000));
     await greet("first", new Date(due));
@@ -60,7 +60,7 @@ describe("hooks in a Durable Object", () => {
     expect(ran()).toEqual([]);
   });
 
-  it("have an alarm for the time until which they are put off", async () => {
+  test("have an alarm for the time until which they are put off", async () => {
     const greetWhenQuiet = (name: string, hours: number) =>
       inside(({ fragment }) => fragment.services.greetWhenQuiet(name, `${hours} hours`));
     const setFor = (due: number) => async () => expect(Math.abs(((await alarm()) ?? 0) - due)).toBeLessThan(60_000);
@@ -72,7 +72,7 @@ describe("hooks in a Durable Object", () => {
     expect(await pending()).toMatchObject([{ payload: "bob" }]);
   });
 
-  it("have an alarm while they run, so that nothing is lost with the object", async () => {
+  test("have an alarm while they run, so that nothing is lost with the object", async () => {
     let open = () => {};
     gates.set("slow", new Promise((resolve) => (open = resolve)));
     await greet("slow");
@@ -83,7 +83,7 @@ describe("hooks in a Durable Object", () => {
     await eventually(async () => expect(await alarm()).toBeNull());
   });
 
-  it("go on by themselves after the object was lost in the middle of one", async () => {
+  test("go on by themselves after the object was lost in the middle of one", async () => {
     gates.set("interrupted", new Promise(() => {}));
     await greet("interrupted");
     await eventually(() => expect(ran()).toEqual(["interrupted"]));
@@ -94,7 +94,7 @@ describe("hooks in a Durable Object", () => {
     await eventually(async () => expect(await pending()).toEqual([]));
   });
 
-  it("go on by themselves after the object was evicted before they were due", async () => {
+  test("go on by themselves after the object was evicted before they were due", async () => {
     await greet("ada", new Date(Date.now() + 700));
     await evictDurableObject(object());
 
@@ -102,7 +102,7 @@ describe("hooks in a Durable Object", () => {
   });
 
   describe("share the alarm with their host", () => {
-    it("whose earlier alarm stays where it was", async () => {
+    test("whose earlier alarm stays where it was", async () => {
       const hosts = Date.now() + 1800;
       await setAlarm(hosts);
       await greet("ada", new Date(hosts + 3_600_000));
@@ -111,7 +111,7 @@ describe("hooks in a Durable Object", () => {
       expect(await alarm()).toBe(hosts);
     });
 
-    it("whose later alarm comes back after theirs", async () => {
+    test("whose later alarm comes back after theirs", async () => {
       const hosts = Date.now() + 3_600_000;
       await setAlarm(hosts);
       await greet("ada", new Date(Date.now() + 300));
@@ -121,7 +121,7 @@ describe("hooks in a Durable Object", () => {
       await eventually(async () => expect(await alarm()).toBe(hosts));
     });
 
-    it("whose later alarm comes back also if the object is evicted meanwhile", async () => {
+    test("whose later alarm comes back also if the object is evicted meanwhile", async () => {
       const hosts = Date.now() + 3_600_000;
       await setAlarm(hosts);
       await greet("ada", new Date(Date.now() + 500));

@@ -2,7 +2,7 @@ import { env, type ObjectNamespace, runInDurableObject } from "cloudflare:test";
 import { createDurableHooksProcessor, defineFragment, instantiate, migrate } from "perdure";
 import { createDurableHooksDispatcherDurableObject } from "perdure/dispatchers/cloudflare-do";
 import { durableObject, type ObjectState } from "perdure/durable-object";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ControlledClock } from "../../src/testing/controlled-clock.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -73,7 +73,7 @@ describe("work that takes longer than an alarm may", () => {
     return runInDurableObject(stub, async (_instance, state) => body(await begin(state)));
   };
 
-  it("is handed from one alarm to the next, and goes on meanwhile", () =>
+  test("is handed from one alarm to the next, and goes on meanwhile", () =>
     inObject(async ({ clock, alarm, attempts, ring }) => {
       for (let round = 1; round <= 3; round++) {
         const { rung, over } = ring();
@@ -89,7 +89,7 @@ describe("work that takes longer than an alarm may", () => {
       expect(attempts).toEqual([1]);
     }));
 
-  it("ends in whichever alarm is there, and leaves none behind", () =>
+  test("ends in whichever alarm is there, and leaves none behind", () =>
     inObject(async ({ clock, alarm, attempts, letGo, ring, remaining }) => {
       await Promise.all([ring().over, clock.advanceAndSettle(LONGEST_ALARM - 1)]);
       const { over } = ring();
@@ -102,7 +102,7 @@ describe("work that takes longer than an alarm may", () => {
       expect(alarm.at).toBeNull();
     }));
 
-  it("ends between two alarms, and leaves none behind", () =>
+  test("ends between two alarms, and leaves none behind", () =>
     inObject(async ({ clock, alarm, letGo, ring, remaining }) => {
       await Promise.all([ring().over, clock.advanceAndSettle(LONGEST_ALARM - 1)]);
       expect(alarm.at).not.toBeNull();

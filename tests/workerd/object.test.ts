@@ -1,6 +1,6 @@
 import { env, evictDurableObject, type ObjectId, type ObjectNamespace, runInDurableObject } from "cloudflare:test";
 import { fromDurableObject } from "perdure";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { happened, note, type Shop, stepGates } from "./support/shop.ts";
 
@@ -23,7 +23,7 @@ describe("an object with workflows, hooks and subjects", () => {
     inside(async ({ app }) => (await app.workflows.checkout.create({ id: order, params })).id);
   const status = () => inside(async ({ app }) => (await (await app.workflows.checkout.get(order)).status()).status);
 
-  it("runs a workflow to its end, and leaves no alarm behind", async () => {
+  test("runs a workflow to its end, and leaves no alarm behind", async () => {
     const output = await inside(async ({ app }) => {
       const instance = await app.workflows.checkout.create({ id: order, params: { total: 12 } });
       return instance.result();
@@ -34,13 +34,13 @@ describe("an object with workflows, hooks and subjects", () => {
     await eventually(async () => expect(await alarm()).toBeNull());
   });
 
-  it("runs hooks", async () => {
+  test("runs hooks", async () => {
     await inside(({ app }) => app.hooks.greet.trigger(order));
 
     await eventually(() => expect(happened.get(order)).toEqual(["greeted"]));
   });
 
-  it("triggers hooks in a transaction of its host's, and not if that is rolled back", async () => {
+  test("triggers hooks in a transaction of its host's, and not if that is rolled back", async () => {
     await runInDurableObject(object(), ({ app }: Shop, { storage }) => {
       const triggerIn = (name: string) => app.within(fromDurableObject(storage)).triggerHook("greet", name);
       storage.transactionSync(() => triggerIn(order));
@@ -57,7 +57,7 @@ describe("an object with workflows, hooks and subjects", () => {
     expect(happened.get(`${order} undone`)).toBeUndefined();
   });
 
-  it("goes on by itself with a workflow that sleeps, after it was evicted", async () => {
+  test("goes on by itself with a workflow that sleeps, after it was evicted", async () => {
     await create({ total: 1, nap: 6000 });
     await eventually(async () => expect(await status()).toBe("waiting"));
     await eventually(async () => expect(await alarm()).toBeGreaterThan(Date.now() + 3000));
@@ -66,7 +66,7 @@ describe("an object with workflows, hooks and subjects", () => {
     await eventually(() => expect(happened.get(order)).toEqual(["charge", "book"]));
   });
 
-  it("goes on by itself with a workflow in whose step it was lost", async () => {
+  test("goes on by itself with a workflow in whose step it was lost", async () => {
     stepGates.set(order, new Promise(() => {}));
     await create({ total: 1 });
     await eventually(() => expect(happened.get(order)).toEqual(["charge"]));
@@ -77,7 +77,7 @@ describe("an object with workflows, hooks and subjects", () => {
     await eventually(async () => expect(await status()).toBe("complete"));
   });
 
-  it("goes on by itself with a short wait during which it was lost, and repeats no step", async () => {
+  test("goes on by itself with a short wait during which it was lost, and repeats no step", async () => {
     await create({ total: 1, nap: 1500 });
     await eventually(() => expect(happened.get(order)).toEqual(["charge"]));
     await eventually(async () => expect(await status()).toBe("waiting"));
@@ -86,7 +86,7 @@ describe("an object with workflows, hooks and subjects", () => {
     await eventually(() => expect(happened.get(order)).toEqual(["charge", "book"]));
   });
 
-  it("serves its application over HTTP to those who may", async () => {
+  test("serves its application over HTTP to those who may", async () => {
     await create({ total: 3 });
     const url = `https://shop/workflows/check-out/instances/${order}`;
     const refused = await object().fetch(url);
@@ -97,7 +97,7 @@ describe("an object with workflows, hooks and subjects", () => {
     expect(JSON.stringify(await answered.json())).toContain(order);
   });
 
-  it("discovers subjects and handles them, and wakes up for the next time", async () => {
+  test("discovers subjects and handles them, and wakes up for the next time", async () => {
     const stocks = env["STOCK"] as ObjectNamespace;
     const stock = stocks.get(stocks.newUniqueId());
     note("stock of berlin", "test");

@@ -1,6 +1,6 @@
 import { env, type ObjectNamespace, runInDurableObject } from "cloudflare:test";
 import { createObjectRouter, type RoutedWorkflowInstance } from "perdure/durable-object";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { WorkflowRuntime } from "../../src/workflows/workflow-runtime.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Shop, workflows } from "./support/shop.ts";
@@ -38,7 +38,7 @@ describe("what happens to instances in many objects", () => {
   }
   const typesOf = (events: readonly { readonly type: string }[]) => events.map(({ type }) => type);
 
-  it("is told as it happens, to the end of the run", async () => {
+  test("is told as it happens, to the end of the run", async () => {
     const subscription = await instance.subscribe();
     const before = await readUntil(subscription, "wait_started");
     await answer("yes");
@@ -50,7 +50,7 @@ describe("what happens to instances in many objects", () => {
     expect(await subscription.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("is told again after a cursor, and only what a filter names", async () => {
+  test("is told again after a cursor, and only what a filter names", async () => {
     await answer("yes");
     await instance.result();
     const filter = ["wait_started", "wait_completed"] as const;
@@ -61,7 +61,7 @@ describe("what happens to instances in many objects", () => {
     expect(rest).toEqual(events.slice(1));
   });
 
-  it("is told once, and in order, by those who lose the object", async () => {
+  test("is told once, and in order, by those who lose the object", async () => {
     const subscription = await instance.subscribe();
     const before = await readUntil(subscription, "wait_started");
     await abortObject();
@@ -74,7 +74,7 @@ describe("what happens to instances in many objects", () => {
     expect(ids).toEqual(expect.arrayContaining(whole.map(({ eventId }) => eventId)));
   });
 
-  it("is told of the run that was asked for, if the object is lost before anything came", async () => {
+  test("is told of the run that was asked for, if the object is lost before anything came", async () => {
     const subscription = await instance.subscribe({ filter: ["workflow_terminated", "workflow_completed"] });
     await instance.terminate();
     await abortObject();
@@ -84,7 +84,7 @@ describe("what happens to instances in many objects", () => {
     expect(await subscription.next()).toMatchObject({ value: { type: "workflow_terminated", run: 1 } });
   });
 
-  it("is told no more to those who have left", async () => {
+  test("is told no more to those who have left", async () => {
     const leave = await runInDurableObject(object(), ({ app }: Shop) =>
       vi.spyOn((app.parts.workflows as WorkflowRuntime).watchers, "leave"),
     );
@@ -97,7 +97,7 @@ describe("what happens to instances in many objects", () => {
     await eventually(() => expect(leave).toHaveBeenCalled());
   });
 
-  it("is refused where there is nothing to tell, with errors of the same classes", async () => {
+  test("is refused where there is nothing to tell, with errors of the same classes", async () => {
     await expect(instance.subscribe({ cursor: -1 })).rejects.toMatchObject({
       name: "InvalidInputError",
       code: "cursor.invalid",

@@ -1,6 +1,6 @@
 import { env, type ObjectNamespace, runInDurableObject } from "cloudflare:test";
 import { createObjectRouter } from "perdure/durable-object";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type Shop, workflows } from "./support/shop.ts";
 
@@ -19,7 +19,7 @@ describe("workflows in many objects", () => {
       return (await app.workflows.checkout.list()).instances.length;
     });
 
-  it("are spread by their ids, and found again", async () => {
+  test("are spread by their ids, and found again", async () => {
     const ids = Array.from({ length: 40 }, (_, index) => `order-${index}`);
     await router.checkout.createBatch(ids.map((id) => ({ id, params: { total: 1 } })));
     const counts = await Promise.all([0, 1, 2, 3].map(countIn));
@@ -29,7 +29,7 @@ describe("workflows in many objects", () => {
     expect((await router.checkout.get("order-17")).id).toBe("order-17");
   });
 
-  it("give results as they were, whatever they are", async () => {
+  test("give results as they were, whatever they are", async () => {
     const paid = new Date(1234567890123);
     const order = await router.checkout.create({ params: { total: 5, paid } });
 
@@ -39,7 +39,7 @@ describe("workflows in many objects", () => {
     expect((await order.history()).entries).toHaveLength(2);
   });
 
-  it("receive events, and fail with the errors of their code", async () => {
+  test("receive events, and fail with the errors of their code", async () => {
     const [yes, no] = await router.approval.createBatch([{ id: "yes" }, { id: "no" }]);
     await yes?.sendEvent({ type: "answered", payload: "yes" });
     await no?.sendEvent({ type: "answered", payload: "no" });
@@ -50,7 +50,7 @@ describe("workflows in many objects", () => {
     expect((failure as Error).cause).toMatchObject({ name: "RangeError", message: "It was refused." });
   });
 
-  it("are paused, resumed, restarted, terminated and deleted", async () => {
+  test("are paused, resumed, restarted, terminated and deleted", async () => {
     const instance = await router.approval.create({ id: "one" });
     await instance.pause();
     await eventually(async () => expect((await instance.status()).status).toBe("paused"));
@@ -63,7 +63,7 @@ describe("workflows in many objects", () => {
     await expect(router.approval.get("one")).rejects.toMatchObject({ code: "instance.not_found" });
   });
 
-  it("refuse what one object would refuse, with errors of the same classes", async () => {
+  test("refuse what one object would refuse, with errors of the same classes", async () => {
     await router.checkout.create({ id: "twice", params: { total: 1 } });
 
     await expect(router.checkout.create({ id: "twice", params: { total: 1 } })).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe("workflows in many objects", () => {
     expect(await router.checkout.createBatch([{ id: "twice", params: { total: 1 } }])).toEqual([]);
   });
 
-  it("are created each for itself, and what is wrong with some is told by their places", async () => {
+  test("are created each for itself, and what is wrong with some is told by their places", async () => {
     await router.checkout.create({ id: "there", params: { total: 1 } });
     const wanted = ["first", "there", "", "last"].map((id) => ({ id, params: { total: 1 } }));
     const { created, errors } = await router.checkout.createBatch({ instances: wanted });
@@ -92,7 +92,7 @@ describe("workflows in many objects", () => {
     expect(await router.checkout.counts()).toMatchObject({ total: 8 });
   });
 
-  it("are run again, or created where there are none", async () => {
+  test("are run again, or created where there are none", async () => {
     const options = { id: "daily", params: { total: 1 } };
     const { instance, outcome } = await router.checkout.restartOrCreate(options);
     await instance.result();
@@ -102,7 +102,7 @@ describe("workflows in many objects", () => {
     expect((await instance.status()).run).toBe(2);
   });
 
-  it("are deleted many at once, wherever they are", async () => {
+  test("are deleted many at once, wherever they are", async () => {
     const child = (await (await router.parent.create({ id: "parent" })).result()) as string;
     await router.checkout.createBatch(["a", "b", "c"].map((id) => ({ id, params: { total: 1 } })));
     const { deleted, errors } = await router.checkout.deleteBatch(["a", "nobody", child, "c", "a"]);
@@ -112,7 +112,7 @@ describe("workflows in many objects", () => {
     expect((await router.checkout.list()).instances.map(({ id }) => id)).toEqual(["b"]);
   });
 
-  it("find the children that their instances make in objects of their own", async () => {
+  test("find the children that their instances make in objects of their own", async () => {
     const parent = await router.parent.create({ id: "parent" });
     const childId = await parent.result();
     const child = await router.checkout.get(childId as string);
@@ -120,7 +120,7 @@ describe("workflows in many objects", () => {
     expect(await child.result()).toEqual({ total: 7 });
   });
 
-  it.each(["oldest", "newest"] as const)("are listed page by page over all objects, the %s first", async (order) => {
+  test.each(["oldest", "newest"] as const)("are listed page by page over all objects, the %s first", async (order) => {
     const created: string[] = [];
     for (let index = 0; index < 25; index++) {
       created.push((await router.checkout.create({ id: `n-${index}`, params: { total: index } })).id);

@@ -3,7 +3,7 @@ import type {
   WorkflowInstanceTerminateOptions as CloudflareTerminate,
   CloudflareWorkersModule,
 } from "@cloudflare/workers-types";
-import { describe, expect, expectTypeOf, it } from "vitest";
+import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import {
   type Application,
@@ -57,7 +57,7 @@ type Bindings = TypedBindings<typeof workflows>;
 function compile(_body: () => unknown): void {}
 
 describe("the types of workflows", () => {
-  it("give steps their results and contexts", () => {
+  test("give steps their results and contexts", () => {
     compile(async (step = {} as WorkflowStep) => {
       expectTypeOf(await step.do("a", () => 5)).toEqualTypeOf<number>();
       expectTypeOf(await step.do("a", { timeout: "1 minute" }, async () => "x")).toEqualTypeOf<string>();
@@ -75,7 +75,7 @@ describe("the types of workflows", () => {
     expect(workflows.plain.kind).toBe("workflow");
   });
 
-  it("give rollbacks what their steps gave, and take Cloudflare's", () => {
+  test("give rollbacks what their steps gave, and take Cloudflare's", () => {
     compile(async (step = {} as WorkflowStep, theirs = {} as CloudflareStep, instance = {} as WorkflowInstance) => {
       await step.do("a", () => 5, {
         rollback: async ({ output, error, ctx, stepName }) => {
@@ -114,7 +114,7 @@ describe("the types of workflows", () => {
     expect(workflows.plain.kind).toBe("workflow");
   });
 
-  it("know what create takes, and what result gives", () => {
+  test("know what create takes, and what result gives", () => {
     compile(async (bindings = {} as Bindings) => {
       const checkout = await bindings.checkout.create({ params: { total: 5 } });
       expectTypeOf(await checkout.result()).toEqualTypeOf<{ charged: number }>();
@@ -138,7 +138,7 @@ describe("the types of workflows", () => {
     expect(Object.keys(workflows)).toContain("approval");
   });
 
-  it("ask for params wherever something is created", () => {
+  test("ask for params wherever something is created", () => {
     compile(async (bindings = {} as Bindings, step = {} as WorkflowStep) => {
       await bindings.plain.createBatch([{}, { id: "a" }]);
       await bindings.plain.createBatch({ count: 2, priority: 5 });
@@ -161,7 +161,7 @@ describe("the types of workflows", () => {
     expect(workflows.ordered.kind).toBe("workflow");
   });
 
-  it("know the events and what each carries", () => {
+  test("know the events and what each carries", () => {
     compile(async (instance = {} as Awaited<ReturnType<Bindings["approval"]["create"]>>) => {
       await instance.sendEvent({ type: "approved", payload: { by: "me" } });
       await instance.sendEvent({ type: "denied", payload: { why: 5 }, id: "one" });
@@ -196,7 +196,7 @@ describe("the types of workflows", () => {
     expect(workflows.approval.events?.size).toBe(2);
   });
 
-  it("are those of an application too", () => {
+  test("are those of an application too", () => {
     compile((app = {} as Application<Record<never, never>, typeof workflows>) => {
       expectTypeOf(app.workflows).toEqualTypeOf<Bindings>();
     });
@@ -205,7 +205,7 @@ describe("the types of workflows", () => {
 });
 
 describe("what happens when a run is over", () => {
-  it("knows the output by its schema, and leaves the function's own result as it is", () => {
+  test("knows the output by its schema, and leaves the function's own result as it is", () => {
     const typed = defineWorkflow(
       {
         name: "typed",
@@ -227,7 +227,7 @@ describe("what happens when a run is over", () => {
       .returns.resolves.toEqualTypeOf<number>();
   });
 
-  it("knows the params of schedules by the schema of the input", () => {
+  test("knows the params of schedules by the schema of the input", () => {
     const input = z.object({ full: z.boolean() });
     const run = async () => {};
     defineWorkflow({ name: "typed", input, schedules: [{ cron: "0 9 * * *", params: { full: true } }] }, run);
