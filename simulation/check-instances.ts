@@ -1,7 +1,7 @@
-import { freshPlace } from "../src/store/fresh-place.ts";
-import type { InstanceStatements } from "../src/store/instance-statements.ts";
+import type { InstanceStatements } from "../src/store/instances/instance-statements.ts";
+import { freshPlace } from "../src/store/queue/fresh-place.ts";
+import { WorkClass } from "../src/store/queue/work-class.ts";
 import type { SqliteValue } from "../src/store/sqlite/driver.ts";
-import { WorkClass } from "../src/store/work-class.ts";
 import { checkBelongings } from "./check-belongings.ts";
 import { type InstanceAccount, purgeAt, type RunAccount, statusOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";

@@ -1,7 +1,7 @@
-import type { HookInsert } from "../src/store/hook-records.ts";
-import type { InstanceOutcome } from "../src/store/instance-records.ts";
+import type { HookInsert } from "../src/store/hooks/hook-records.ts";
+import type { InstanceOutcome } from "../src/store/instances/instance-records.ts";
 import { decodeValue } from "../src/values/index.ts";
-import { type Ending, endingHookName } from "../src/workflows/terminal-hooks.ts";
+import { type Ending, endingHookName } from "../src/workflows/define/terminal-hooks.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { InstanceAccount } from "./instance-account.ts";
 import { DEFAULT_HOOK_LIMIT, PROGRAM_NAMES, UNTOLD_PROGRAMS } from "./names.ts";

@@ -1,6 +1,6 @@
 import { defineHook } from "../src/hooks/define-hook.ts";
 import type { HookContext } from "../src/hooks/hook-context.ts";
-import type { TerminalHooks } from "../src/workflows/terminal-hooks.ts";
+import type { TerminalHooks } from "../src/workflows/define/terminal-hooks.ts";
 import { handle } from "./handlers.ts";
 import { DEFAULT_HOOK_LIMIT } from "./names.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";

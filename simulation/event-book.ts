@@ -1,4 +1,4 @@
-import type { EventInsert, EventInsertResult, NewEntry } from "../src/store/instance-records.ts";
+import type { EventInsert, EventInsertResult, NewEntry } from "../src/store/instances/instance-records.ts";
 import { decodeValue } from "../src/values/index.ts";
 import { type EventAccount, isEnding, type RunAccount, runOf, stepOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";

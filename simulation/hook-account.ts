@@ -1,4 +1,4 @@
-import type { HookInsert, SettleResult } from "../src/store/hook-records.ts";
+import type { HookInsert, SettleResult } from "../src/store/hooks/hook-records.ts";
 
 /** What the database owes us of one hook, by what it has told its callers. */
 export interface HookAccount {

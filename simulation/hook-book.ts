@@ -7,8 +7,8 @@ import type {
   HookLease,
   HookSettlement,
   SettleResult,
-} from "../src/store/hook-records.ts";
-import { RELAY } from "../src/store/relay.ts";
+} from "../src/store/hooks/hook-records.ts";
+import { RELAY } from "../src/store/hooks/relay.ts";
 import { type HookAccount, openAccount, presentResult, takeIn } from "./hook-account.ts";
 import { RunBook } from "./run-book.ts";
 import { numberOf, type TriggerRecord } from "./trigger-record.ts";

@@ -5,7 +5,7 @@ import type {
   KeptEntries,
   NewEntry,
   RollbackReason,
-} from "../src/store/instance-records.ts";
+} from "../src/store/instances/instance-records.ts";
 
 /** An entry of a journal, when it was written, and with which token. */
 export interface WrittenEntry extends NewEntry {

@@ -1,4 +1,4 @@
-import type { ClaimRequest } from "../src/store/hook-records.ts";
+import type { ClaimRequest } from "../src/store/hooks/hook-records.ts";
 import type {
   ClaimedInstance,
   InstanceCommit,
@@ -11,7 +11,7 @@ import type {
   NewEntry,
   Reacquisition,
   RenewedInstance,
-} from "../src/store/instance-records.ts";
+} from "../src/store/instances/instance-records.ts";
 import { BodyBook } from "./body-book.ts";
 import { checkErrored } from "./check-errored.ts";
 import { EndingBook, endOf } from "./ending-book.ts";

@@ -6,8 +6,8 @@ import {
   WorkflowTerminatedError,
 } from "../src/errors.ts";
 import { decodeValue } from "../src/values/index.ts";
-import type { CreateOptions } from "../src/workflows/create-options.ts";
-import { InstanceHandle } from "../src/workflows/instance-handle.ts";
+import type { CreateOptions } from "../src/workflows/instances/create-options.ts";
+import { InstanceHandle } from "../src/workflows/instances/instance-handle.ts";
 import type { WorkflowRuntime } from "../src/workflows/workflow-runtime.ts";
 import type { InstanceAccount } from "./instance-account.ts";
 import type { Answer, CreateRecord, EventRecord, Params } from "./instance-records.ts";

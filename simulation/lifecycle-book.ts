@@ -1,5 +1,5 @@
-import type { HookInsert } from "../src/store/hook-records.ts";
-import type { InstanceChange, InstanceName, KeptEntries } from "../src/store/instance-records.ts";
+import type { HookInsert } from "../src/store/hooks/hook-records.ts";
+import type { InstanceChange, InstanceName, KeptEntries } from "../src/store/instances/instance-records.ts";
 import { copyRun, type InstanceAccount, runOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { World } from "./world.ts";

@@ -1,6 +1,6 @@
-import type { LineLimits } from "../src/store/line-records.ts";
-import type { FlowControlOptions } from "../src/workflows/flow-control.ts";
-import { parseFlowControl } from "../src/workflows/flow-control.ts";
+import type { LineLimits } from "../src/store/lines/line-records.ts";
+import type { FlowControlOptions } from "../src/workflows/define/flow-control.ts";
+import { parseFlowControl } from "../src/workflows/define/flow-control.ts";
 import type { Params } from "./instance-records.ts";
 import type { ProgramName } from "./names.ts";
 

@@ -1,5 +1,5 @@
-import { defineWorkflow } from "../src/workflows/define-workflow.ts";
-import type { Workflows } from "../src/workflows/workflow-types.ts";
+import { defineWorkflow } from "../src/workflows/define/define-workflow.ts";
+import type { Workflows } from "../src/workflows/define/workflow-types.ts";
 import { createEndingHooks } from "./ending-hooks.ts";
 import type { Params } from "./instance-records.ts";
 import { LIMITS } from "./limits.ts";

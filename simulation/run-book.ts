@@ -1,6 +1,6 @@
 import type { HookContext } from "../src/hooks/hook-context.ts";
-import type { HookCount } from "../src/store/hook-records.ts";
-import { RELAY } from "../src/store/relay.ts";
+import type { HookCount } from "../src/store/hooks/hook-records.ts";
+import { RELAY } from "../src/store/hooks/relay.ts";
 import type { HookAccount } from "./hook-account.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { Payload, TriggerRecord } from "./trigger-record.ts";

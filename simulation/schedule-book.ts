@@ -1,5 +1,10 @@
-import type { ScheduleFiring, ScheduleKey, ScheduleScope, ScheduleTiming } from "../src/store/schedule-records.ts";
-import { CronTimes } from "../src/workflows/cron-times.ts";
+import type {
+  ScheduleFiring,
+  ScheduleKey,
+  ScheduleScope,
+  ScheduleTiming,
+} from "../src/store/schedules/schedule-records.ts";
+import { CronTimes } from "../src/workflows/schedules/cron-times.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { World } from "./world.ts";
 

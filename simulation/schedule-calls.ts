@@ -1,5 +1,5 @@
+import { WorkflowSchedules } from "../src/workflows/schedules/workflow-schedules.ts";
 import type { WorkflowRuntime } from "../src/workflows/workflow-runtime.ts";
-import { WorkflowSchedules } from "../src/workflows/workflow-schedules.ts";
 import { answered } from "./instance-calls.ts";
 import { SCHEDULED_PROGRAMS } from "./program-schedules.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
+import { RELAY } from "../src/store/hooks/relay.ts";
 import { migrateEngine } from "../src/store/migrate-store.ts";
-import { RELAY } from "../src/store/relay.ts";
 import { driverOf, type SqliteValue } from "../src/store/sqlite/driver.ts";
 import { SqliteEngine } from "../src/store/sqlite/engine.ts";
 import { noWakeups } from "../src/store/sqlite/no-wakeups.ts";

@@ -1,6 +1,6 @@
-import type { HookInsert } from "../src/store/hook-records.ts";
-import type { InstanceChange, InstanceName } from "../src/store/instance-records.ts";
-import type { InstanceStatements } from "../src/store/instance-statements.ts";
+import type { HookInsert } from "../src/store/hooks/hook-records.ts";
+import type { InstanceChange, InstanceName } from "../src/store/instances/instance-records.ts";
+import type { InstanceStatements } from "../src/store/instances/instance-statements.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { LifecycleOperation } from "./lifecycle-book.ts";
 import type { Wire } from "./wire.ts";

@@ -1,4 +1,4 @@
-import type { ScheduleStatements } from "../src/store/schedule-statements.ts";
+import type { ScheduleStatements } from "../src/store/schedules/schedule-statements.ts";
 import type { ScheduleBook } from "./schedule-book.ts";
 import type { Wire } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-import type { StreamStatements } from "../src/store/stream-statements.ts";
+import type { StreamStatements } from "../src/store/streams/stream-statements.ts";
 import type { StreamBook } from "./stream-book.ts";
 import type { Wire } from "./wire.ts";
 

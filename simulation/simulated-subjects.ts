@@ -1,4 +1,4 @@
-import type { SubjectStatements } from "../src/store/subject-statements.ts";
+import type { SubjectStatements } from "../src/store/subjects/subject-statements.ts";
 import type { SubjectBook } from "./subjects/subject-book.ts";
 import type { Wire } from "./wire.ts";
 

@@ -1,6 +1,6 @@
-import type { InstanceStatements } from "../src/store/instance-statements.ts";
+import type { InstanceStatements } from "../src/store/instances/instance-statements.ts";
 import type { SqliteDriver } from "../src/store/sqlite/driver.ts";
-import type { StreamStatements } from "../src/store/stream-statements.ts";
+import type { StreamStatements } from "../src/store/streams/stream-statements.ts";
 import type { Fault } from "./faults.ts";
 import type { Profile } from "./profile.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";

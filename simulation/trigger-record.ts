@@ -1,5 +1,5 @@
-import type { HookInsert } from "../src/store/hook-records.ts";
-import { RELAY } from "../src/store/relay.ts";
+import type { HookInsert } from "../src/store/hooks/hook-records.ts";
+import { RELAY } from "../src/store/hooks/relay.ts";
 import { decodeValue } from "../src/values/index.ts";
 
 /** What a handler does in one attempt. */

@@ -1,4 +1,4 @@
-import type { InstanceCommit, NewEntry } from "../src/store/instance-records.ts";
+import type { InstanceCommit, NewEntry } from "../src/store/instances/instance-records.ts";
 import { type InstanceAccount, isEnding, runOf, stepOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { World } from "./world.ts";

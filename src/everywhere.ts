@@ -57,12 +57,12 @@ export type { Randomness } from "./randomness.ts";
 export { type AesGcmOptions, aesGcm } from "./store/codec/aes-gcm.ts";
 export type { Codec } from "./store/codec/codec.ts";
 export type { AsyncTransaction, ForeignTransaction, SyncTransaction } from "./store/foreign-transaction.ts";
-export type { HookStatistics, HookStatus } from "./store/hook-records.ts";
-export type { InstanceStatus } from "./store/instance-records.ts";
+export type { HookStatistics, HookStatus } from "./store/hooks/hook-records.ts";
+export type { InstanceStatus } from "./store/instances/instance-records.ts";
 export type { FragmentMigration, FragmentTables } from "./store/migration.ts";
 export type { SqlRow, SqlValue } from "./store/sql-value.ts";
 export type { DatabaseAdapter } from "./store/store.ts";
-export type { SubjectStatus } from "./store/subject-records.ts";
+export type { SubjectStatus } from "./store/subjects/subject-records.ts";
 export { defineSubjects, type SubjectsDefinition, type SubjectsOptions } from "./subjects/define-subjects.ts";
 export type { SubjectRetries, SubjectSettings } from "./subjects/dispatcher-settings.ts";
 export type {
@@ -92,51 +92,60 @@ export { fromDurableObject } from "./transactions/from-durable-object.ts";
 export { fromPg } from "./transactions/from-pg.ts";
 export { fromBetterSqlite3, fromNodeSqlite } from "./transactions/from-sqlite.ts";
 export type { Unreadable } from "./values/index.ts";
-export type { AllInstances } from "./workflows/all-instances.ts";
-export type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "./workflows/batches.ts";
-export type { CreateOptions, NewInstance } from "./workflows/create-options.ts";
-export { defineWorkflow, type WorkflowContext } from "./workflows/define-workflow.ts";
-export { WorkflowEntrypoint } from "./workflows/entrypoint.ts";
-export type { ConcurrencyOptions, RateLimitOptions } from "./workflows/flow-control.ts";
-export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/history-page.ts";
-export type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./workflows/instance.ts";
-export type { AllInstanceCounts, InstanceCounts } from "./workflows/instance-counts.ts";
-export type { RestartPoint } from "./workflows/kept-entries.ts";
-export type { Labels } from "./workflows/labels.ts";
-export type { RestartedInstance, RestartOptions } from "./workflows/restart-options.ts";
-export type { RetentionOptions } from "./workflows/retention.ts";
+export { defineWorkflow, type WorkflowContext } from "./workflows/define/define-workflow.ts";
+export { WorkflowEntrypoint } from "./workflows/define/entrypoint.ts";
+export type { ConcurrencyOptions, RateLimitOptions } from "./workflows/define/flow-control.ts";
+export type { Labels } from "./workflows/define/labels.ts";
+export type { RetentionOptions } from "./workflows/define/retention.ts";
+export type { WorkflowStep } from "./workflows/define/step.ts";
 export type {
-  WorkflowRollbackContext,
-  WorkflowRollbackHandler,
-  WorkflowStepRollbackConfig,
-  WorkflowStepRollbackOptions,
-} from "./workflows/rollback-types.ts";
-export type { WorkflowCronSchedule } from "./workflows/scheduled-event.ts";
-export type { WorkflowStep } from "./workflows/step.ts";
-export type { RetryDelay, StepRetries, WorkflowStepConfig, WorkflowStepContext } from "./workflows/step-options.ts";
-export { StoredStream } from "./workflows/streams/stored-stream.ts";
+  RetryDelay,
+  StepRetries,
+  WorkflowStepConfig,
+  WorkflowStepContext,
+} from "./workflows/define/step-options.ts";
 export type {
   CompletedEvent,
   ErroredEvent,
   TerminalHandler,
   TerminalHooks,
   TerminatedEvent,
-} from "./workflows/terminal-hooks.ts";
-export type {
-  SubscribeOptions,
-  WorkflowInstanceEvent,
-  WorkflowInstanceEventType,
-  WorkflowInstanceSubscription,
-} from "./workflows/views/instance-event.ts";
+} from "./workflows/define/terminal-hooks.ts";
+export type { ReceivedEvent, WorkflowEvent } from "./workflows/define/workflow-event.ts";
+export type { WorkflowLimits } from "./workflows/define/workflow-settings.ts";
+export type { AnyWorkflow, WorkflowDefinition, Workflows } from "./workflows/define/workflow-types.ts";
+export type { AllInstances } from "./workflows/instances/all-instances.ts";
+export type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "./workflows/instances/batches.ts";
+export type { CreateOptions, NewInstance } from "./workflows/instances/create-options.ts";
+export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/instances/history-page.ts";
+export type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./workflows/instances/instance.ts";
+export type { AllInstanceCounts, InstanceCounts } from "./workflows/instances/instance-counts.ts";
+export type { RestartPoint } from "./workflows/instances/kept-entries.ts";
+export type { RestartedInstance, RestartOptions } from "./workflows/instances/restart-options.ts";
 export type {
   InstanceListOptions,
   InstancePage,
   TypedBindings,
   WorkflowBinding,
   WorkflowBindings,
-} from "./workflows/workflow-binding.ts";
-export type { ReceivedEvent, WorkflowEvent } from "./workflows/workflow-event.ts";
-export type { ScheduleOption } from "./workflows/workflow-schedule.ts";
-export type { ScheduleSelection, ScheduleSummary, WorkflowSchedules } from "./workflows/workflow-schedules.ts";
-export type { WorkflowLimits } from "./workflows/workflow-settings.ts";
-export type { AnyWorkflow, WorkflowDefinition, Workflows } from "./workflows/workflow-types.ts";
+} from "./workflows/instances/workflow-binding.ts";
+export type {
+  WorkflowRollbackContext,
+  WorkflowRollbackHandler,
+  WorkflowStepRollbackConfig,
+  WorkflowStepRollbackOptions,
+} from "./workflows/rollback/rollback-types.ts";
+export type { WorkflowCronSchedule } from "./workflows/schedules/scheduled-event.ts";
+export type { ScheduleOption } from "./workflows/schedules/workflow-schedule.ts";
+export type {
+  ScheduleSelection,
+  ScheduleSummary,
+  WorkflowSchedules,
+} from "./workflows/schedules/workflow-schedules.ts";
+export { StoredStream } from "./workflows/streams/stored-stream.ts";
+export type {
+  SubscribeOptions,
+  WorkflowInstanceEvent,
+  WorkflowInstanceEventType,
+  WorkflowInstanceSubscription,
+} from "./workflows/views/instance-event.ts";

@@ -4,7 +4,7 @@ import type {
   SubjectRecord,
   SubjectVersion,
   SyncBatch,
-} from "../../src/store/subject-records.ts";
+} from "../../src/store/subjects/subject-records.ts";
 import type { World } from "../world.ts";
 
 interface Account {

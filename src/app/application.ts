@@ -10,14 +10,14 @@ import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
 import { drainTogether } from "../queue/drain-together.ts";
 import type { Store } from "../store/store.ts";
-import { type AllInstances, createAllInstances } from "../workflows/all-instances.ts";
-import { createBindings } from "../workflows/create-bindings.ts";
-import { evaluateEnv, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
-import type { TypedBindings } from "../workflows/workflow-binding.ts";
+import { evaluateEnv, RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
+import { parseWorkflowLimits } from "../workflows/define/workflow-settings.ts";
+import type { Workflows } from "../workflows/define/workflow-types.ts";
+import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
+import { createBindings } from "../workflows/instances/create-bindings.ts";
+import type { TypedBindings } from "../workflows/instances/workflow-binding.ts";
+import { WorkflowSchedules } from "../workflows/schedules/workflow-schedules.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
-import { WorkflowSchedules } from "../workflows/workflow-schedules.ts";
-import { parseWorkflowLimits } from "../workflows/workflow-settings.ts";
-import type { Workflows } from "../workflows/workflow-types.ts";
 import { ApplicationSubjects } from "./application-subjects.ts";
 
 /** A hook that can be triggered by itself, in a transaction of its own. */

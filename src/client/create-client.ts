@@ -1,6 +1,6 @@
-import type { AllInstanceCounts } from "../workflows/instance-counts.ts";
-import type { BindingOf, InstanceListOptions, InstancePage } from "../workflows/workflow-binding.ts";
-import type { AnyWorkflow } from "../workflows/workflow-types.ts";
+import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
+import type { AllInstanceCounts } from "../workflows/instances/instance-counts.ts";
+import type { BindingOf, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import { type ClientOptions, parseClientOptions } from "./client-options.ts";
 import { RemoteBinding } from "./remote-binding.ts";
 import { RemoteInstances } from "./remote-instances.ts";

@@ -2,8 +2,8 @@ import { systemClock } from "../clock.ts";
 import { type Duration, parseDuration } from "../duration.ts";
 import { ConflictError, NotFoundError, PerdureError, WorkflowFailedError, WorkflowTerminatedError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import type { HistoryOptions, HistoryPage } from "../workflows/history-page.ts";
-import type { InstanceState, WorkflowInstance } from "../workflows/instance.ts";
+import type { HistoryOptions, HistoryPage } from "../workflows/instances/history-page.ts";
+import type { InstanceState, WorkflowInstance } from "../workflows/instances/instance.ts";
 import type {
   StandardEventType,
   SubscribeOptions,

@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import type { InstanceListOptions } from "../workflows/workflow-binding.ts";
+import type { InstanceListOptions } from "../workflows/instances/workflow-binding.ts";
 import { toWire } from "./wire.ts";
 
 const TIMES = ["createdFrom", "createdBefore", "finishedFrom", "finishedBefore"] as const;

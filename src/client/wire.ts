@@ -1,8 +1,8 @@
 import { decodeValue, encodeValue } from "../values/index.ts";
-import type { EarlierRun, HistoryItem, HistoryPage } from "../workflows/history-page.ts";
-import type { InstanceState, InstanceSummary } from "../workflows/instance.ts";
+import type { EarlierRun, HistoryItem, HistoryPage } from "../workflows/instances/history-page.ts";
+import type { InstanceState, InstanceSummary } from "../workflows/instances/instance.ts";
+import type { InstancePage } from "../workflows/instances/workflow-binding.ts";
 import type { WorkflowInstanceEvent } from "../workflows/views/instance-event.ts";
-import type { InstancePage } from "../workflows/workflow-binding.ts";
 
 /** Times are texts on the wire, and values are what they are stored as. */
 type Wire<Shape> = {

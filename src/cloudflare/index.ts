@@ -3,7 +3,7 @@
  * modules to this one, or start Node with `--import perdure/register`.
  */
 export { NonRetryableError } from "../errors.ts";
-export { WorkflowEntrypoint } from "../workflows/entrypoint.ts";
+export { WorkflowEntrypoint } from "../workflows/define/entrypoint.ts";
 export { DurableObject, RpcTarget, WorkerEntrypoint } from "./base-classes.ts";
 export { env, setEnv, waitUntil, withEnv } from "./environment.ts";
 export * from "./type-names.ts";

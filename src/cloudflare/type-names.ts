@@ -1,22 +1,22 @@
 import type { Duration } from "../duration.ts";
 import type { Backoff } from "../queue/retry-policy.ts";
-import type { InstanceStatus as Status } from "../store/instance-records.ts";
-import type { BatchOptions, CreatedBatch, DeletedBatch } from "../workflows/batches.ts";
-import type { CreateOptions } from "../workflows/create-options.ts";
-import type { WorkflowInstance as Instance, InstanceState } from "../workflows/instance.ts";
+import type { InstanceStatus as Status } from "../store/instances/instance-records.ts";
+import type { WorkflowStep as Step } from "../workflows/define/step.ts";
+import type {
+  RetryDelay,
+  WorkflowStepConfig as StepConfig,
+  WorkflowStepContext as StepContext,
+} from "../workflows/define/step-options.ts";
+import type { WorkflowEvent as BeginEvent, ReceivedEvent } from "../workflows/define/workflow-event.ts";
+import type { BatchOptions, CreatedBatch, DeletedBatch } from "../workflows/instances/batches.ts";
+import type { CreateOptions } from "../workflows/instances/create-options.ts";
+import type { WorkflowInstance as Instance, InstanceState } from "../workflows/instances/instance.ts";
 import type {
   WorkflowStepRollbackConfig as RollbackConfig,
   WorkflowRollbackContext as RollbackContext,
   WorkflowRollbackHandler as RollbackHandler,
   WorkflowStepRollbackOptions as RollbackOptions,
-} from "../workflows/rollback-types.ts";
-import type { WorkflowStep as Step } from "../workflows/step.ts";
-import type {
-  RetryDelay,
-  WorkflowStepConfig as StepConfig,
-  WorkflowStepContext as StepContext,
-} from "../workflows/step-options.ts";
-import type { WorkflowEvent as BeginEvent, ReceivedEvent } from "../workflows/workflow-event.ts";
+} from "../workflows/rollback/rollback-types.ts";
 
 /**
  * Types, which people import together with classes and often without saying `type`. Where types are only stripped, as Node does,

@@ -3,8 +3,8 @@ import { StoreError } from "../errors.ts";
 import { type DispatchErrorContext, DispatchLoop, type DispatchOptions } from "../queue/dispatch-loop.ts";
 import { type Owner, ownerOfToken } from "../queue/owner.ts";
 import type { ProcessorTaker } from "../queue/processor.ts";
+import type { Reservation, WorkKind, WorkNotice } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
-import type { Reservation, WorkKind, WorkNotice } from "../store/work-board.ts";
 import type { ObjectAlarm } from "./object-alarm.ts";
 
 export interface ObjectDispatchOptions extends Omit<DispatchOptions, "owner" | "pollIntervalMs"> {

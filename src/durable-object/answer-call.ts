@@ -1,11 +1,11 @@
 import { InvalidInputError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
-import type { BatchError, BatchOptions } from "../workflows/batches.ts";
-import { createBindings } from "../workflows/create-bindings.ts";
-import type { WorkflowInstance } from "../workflows/instance.ts";
-import type { BindingOf, InstanceListOptions, InstancePage } from "../workflows/workflow-binding.ts";
+import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
+import type { BatchError, BatchOptions } from "../workflows/instances/batches.ts";
+import { createBindings } from "../workflows/instances/create-bindings.ts";
+import type { WorkflowInstance } from "../workflows/instances/instance.ts";
+import type { BindingOf, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
-import type { AnyWorkflow } from "../workflows/workflow-types.ts";
 import { decodeCall, encodeAnswer, type ShardCall } from "./shard-call.ts";
 
 type AnyBinding = BindingOf<AnyWorkflow>;

@@ -11,10 +11,10 @@ import { checkOptions } from "../options.ts";
 import type { Codec } from "../store/codec/codec.ts";
 import { durableObject, type ObjectState } from "../store/sqlite/durable-object.ts";
 import type { SubjectsDefinition } from "../subjects/define-subjects.ts";
-import { type EnvOption, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
+import { type EnvOption, RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
+import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/define/workflow-settings.ts";
+import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
-import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/workflow-settings.ts";
-import type { Workflows } from "../workflows/workflow-types.ts";
 
 /** What runs in an object: as for `perdure`, but for the database, which is the object's own. */
 export interface ObjectDefinition<

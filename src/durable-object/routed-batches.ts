@@ -1,6 +1,6 @@
-import type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "../workflows/batches.ts";
-import { checkBatch, checkBatchOptions } from "../workflows/create-batch.ts";
-import type { CreateOptions } from "../workflows/create-options.ts";
+import type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "../workflows/instances/batches.ts";
+import { checkBatch, checkBatchOptions } from "../workflows/instances/create-batch.ts";
+import type { CreateOptions } from "../workflows/instances/create-options.ts";
 import type { ShardBatch } from "./answer-call.ts";
 import type { RoutedWorkflow } from "./routed-workflow.ts";
 

@@ -1,6 +1,6 @@
 import type { Duration } from "../duration.ts";
-import type { HistoryOptions, HistoryPage } from "../workflows/history-page.ts";
-import type { InstanceState, SentEvent, WorkflowInstance } from "../workflows/instance.ts";
+import type { HistoryOptions, HistoryPage } from "../workflows/instances/history-page.ts";
+import type { InstanceState, SentEvent, WorkflowInstance } from "../workflows/instances/instance.ts";
 import type {
   StandardEventType,
   SubscribeOptions,

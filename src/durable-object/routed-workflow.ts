@@ -1,5 +1,5 @@
 import { PerdureError } from "../errors.ts";
-import { notFound } from "../workflows/not-found.ts";
+import { notFound } from "../workflows/instances/not-found.ts";
 import { RoutedInstance } from "./routed-instance.ts";
 import type { Shards } from "./shards.ts";
 

@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../errors.ts";
-import { checkId } from "../workflows/names.ts";
+import { checkId } from "../names.ts";
 import { decodeAnswer, encodeCall, type ShardCall } from "./shard-call.ts";
 
 /** The binding of a Durable Object, taken structurally. */

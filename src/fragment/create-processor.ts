@@ -5,7 +5,7 @@ import { Processor, type ProcessorSource } from "../queue/processor.ts";
 import type { Store } from "../store/store.ts";
 import { InstanceSource } from "../workflows/instance-source.ts";
 import { LineSource } from "../workflows/line-source.ts";
-import { ScheduleSource } from "../workflows/schedule-source.ts";
+import { ScheduleSource } from "../workflows/schedules/schedule-source.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { type AnyFragment, Fragment } from "./fragment.ts";
 

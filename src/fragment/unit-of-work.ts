@@ -4,10 +4,10 @@ import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import { TriggerPlan } from "../hooks/write-triggers.ts";
 import type { EngineTransaction } from "../store/engine.ts";
-import type { HookInsert } from "../store/hook-records.ts";
+import type { HookInsert } from "../store/hooks/hook-records.ts";
+import { insertBatches } from "../store/hooks/stored-hooks.ts";
 import type { SqlRow, SqlValue } from "../store/sql-value.ts";
 import type { Store } from "../store/store.ts";
-import { insertBatches } from "../store/stored-hooks.ts";
 import { buildSql, checkParameters, checkText } from "./sql.ts";
 
 /** The arguments of a trigger: the payload may be left out where the hook takes none. */

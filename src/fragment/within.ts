@@ -5,7 +5,7 @@ import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import type { TriggeredHook } from "../hooks/write-triggers.ts";
 import { isThenable } from "../schema.ts";
 import type { AsyncTransaction, ForeignTransaction, SyncTransaction } from "../store/foreign-transaction.ts";
-import type { HookInsert } from "../store/hook-records.ts";
+import type { HookInsert } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import type { TriggerArguments } from "./unit-of-work.ts";
 

@@ -1,7 +1,7 @@
 import { type Duration, parseDuration } from "../duration.ts";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import type { Debounce } from "../store/hook-records.ts";
+import type { Debounce } from "../store/hooks/hook-records.ts";
 
 export interface DebounceOptions {
   /** How long no other trigger of the key may come in before the hook runs. */

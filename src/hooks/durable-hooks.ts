@@ -1,7 +1,7 @@
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import type { HookRecord, HookStatistics, HookStatus } from "../store/hook-records.ts";
+import type { HookRecord, HookStatistics, HookStatus } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import { decodeValue, shownOrUnreadable, type Unreadable } from "../values/index.ts";
 import { checkHookId, checkName, checkStoredName, checkText } from "./names.ts";

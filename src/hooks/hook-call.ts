@@ -1,5 +1,5 @@
 import type { RetryPolicy } from "../queue/retry-policy.ts";
-import type { ClaimedHook } from "../store/hook-records.ts";
+import type { ClaimedHook } from "../store/hooks/hook-records.ts";
 import { decodeValue } from "../values/index.ts";
 import type { HookContext, TraceContext } from "./hook-context.ts";
 

@@ -1,7 +1,7 @@
 import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
-import type { ClaimedHook, HookLease, HookScope } from "../store/hook-records.ts";
-import { RELAY } from "../store/relay.ts";
+import type { ClaimedHook, HookLease, QueueScope } from "../store/hooks/hook-records.ts";
+import { RELAY } from "../store/hooks/relay.ts";
 import type { Store } from "../store/store.ts";
 import { describeError } from "../values/index.ts";
 import type { StuckHook } from "./hook-settings.ts";
@@ -17,7 +17,7 @@ export class HookSource implements ProcessorSource {
   readonly store: Store;
   readonly namespaces: readonly string[];
   readonly #hooks: ReadonlyMap<string, RegisteredHooks>;
-  #scopes: HookScope[];
+  #scopes: QueueScope[];
 
   constructor(store: Store, hooks: readonly RegisteredHooks[]) {
     this.store = store;
@@ -38,7 +38,7 @@ export class HookSource implements ProcessorSource {
 
   async claim(request: WorkClaim): Promise<Work[]> {
     const scopes = this.#scopes;
-    if (scopes.length > 1) this.#scopes = [...scopes.slice(1), scopes[0] as HookScope]; // each namespace is the first in turn
+    if (scopes.length > 1) this.#scopes = [...scopes.slice(1), scopes[0] as QueueScope]; // each namespace is the first in turn
     const claimed = await this.store.hooks.statements.claim({ ...request, scopes });
     const work = claimed.map((hook) => this.toWork(hook));
     for (const one of work) {

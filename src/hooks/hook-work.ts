@@ -10,7 +10,7 @@ import {
 import { isNonRetryable } from "../non-retryable.ts";
 import { type RetryPolicy, requestedDelay, resolveRetries, retryDelay } from "../queue/retry-policy.ts";
 import { type AttemptFailure, solitude, solitudeAfter, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
-import type { ClaimedHook, HookOutcome, HookSettlement, SettleResult } from "../store/hook-records.ts";
+import type { ClaimedHook, HookOutcome, HookSettlement, SettleResult } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import { decodeValue, encodeError, tame } from "../values/index.ts";
 import type { AnyHookDefinition } from "./define-hook.ts";

@@ -1,7 +1,7 @@
 import { type AttemptFailure, solitudeAfter, type Work } from "../queue/work.ts";
-import { dueAt } from "../store/due-time.ts";
-import type { ClaimedHook } from "../store/hook-records.ts";
-import { fromRelay } from "../store/relay.ts";
+import { dueAt } from "../store/hooks/due-time.ts";
+import type { ClaimedHook } from "../store/hooks/hook-records.ts";
+import { fromRelay } from "../store/hooks/relay.ts";
 import type { Store } from "../store/store.ts";
 
 /**

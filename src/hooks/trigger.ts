@@ -3,7 +3,7 @@ import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { parseRetries, type RetryOptions } from "../queue/retry-policy.ts";
 import { applySchema, isThenable } from "../schema.ts";
-import type { HookInsert } from "../store/hook-records.ts";
+import type { HookInsert } from "../store/hooks/hook-records.ts";
 import { encodeValue, timeOfDate } from "../values/index.ts";
 import { type DebounceOptions, parseDebounce } from "./debounce.ts";
 import { checkText } from "./names.ts";

@@ -1,9 +1,9 @@
 import { isUnanswered } from "../errors.ts";
-import { dueAt } from "../store/due-time.ts";
 import type { InsertResult } from "../store/engine.ts";
-import type { ClaimedHook, HookInsert } from "../store/hook-records.ts";
+import { dueAt } from "../store/hooks/due-time.ts";
+import type { ClaimedHook, HookInsert } from "../store/hooks/hook-records.ts";
+import type { Reservation } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
-import type { Reservation } from "../store/work-board.ts";
 
 /** Names the hook of a trigger: with a key, the one that took the trigger in. */
 export interface TriggeredHook {

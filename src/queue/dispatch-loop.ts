@@ -1,7 +1,7 @@
 import { type Clock, pause } from "../clock.ts";
 import type { Logger } from "../logger.ts";
+import type { ClaimedWork, Reservation, WorkKind, WorkNotice } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
-import type { ClaimedWork, Reservation, WorkKind, WorkNotice } from "../store/work-board.ts";
 import { describeError } from "../values/index.ts";
 import { Chore } from "./chore.ts";
 import { Lane } from "./lane.ts";

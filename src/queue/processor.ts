@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Randomness } from "../randomness.ts";
+import type { ClaimedWork, Reservation, WorkKind, WorkNotice } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
-import type { ClaimedWork, Reservation, WorkKind, WorkNotice } from "../store/work-board.ts";
 import type { Work, WorkSource } from "./work.ts";
 
 /** Claimable rows of one kind, of some namespaces in one database. */

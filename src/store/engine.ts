@@ -11,18 +11,18 @@ import type {
   HookLease,
   HookRecord,
   HookReference,
-  HookScope,
   HookSettlement,
   HookStatistics,
+  QueueScope,
   SettleResult,
-} from "./hook-records.ts";
-import type { InstanceStatements } from "./instance-statements.ts";
+} from "./hooks/hook-records.ts";
+import type { InstanceStatements } from "./instances/instance-statements.ts";
 import type { AppliedMigration, Migration } from "./migration.ts";
 import type { RequestStatements } from "./request-statements.ts";
-import type { ScheduleStatements } from "./schedule-statements.ts";
+import type { ScheduleStatements } from "./schedules/schedule-statements.ts";
 import type { SqlRow, SqlValue } from "./sql-value.ts";
-import type { StreamStatements } from "./stream-statements.ts";
-import type { SubjectStatements } from "./subject-statements.ts";
+import type { StreamStatements } from "./streams/stream-statements.ts";
+import type { SubjectStatements } from "./subjects/subject-statements.ts";
 
 /**
  * What Perdure asks of a database, in batches: each method is one statement (or a few, where that is said), and carries its own
@@ -101,7 +101,7 @@ export interface HookStatements {
   /** Writes how often hooks were tried, each only for its owner. Gives, in the order of the counts, whether it was. */
   count(counts: readonly HookCount[]): Promise<boolean[]>;
   /** Milliseconds until the earliest row in scope is due (zero or less: it is), or null if nothing waits. */
-  nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null>;
+  nextWake(scopes: readonly QueueScope[], options: { takeOver: boolean }): Promise<number | null>;
   /** The tokens of leases in these namespaces. Small: there are as many as there are handlers running. */
   leaseTokens(namespaces: readonly string[]): Promise<string[]>;
   /** What is claimed with one of these tokens. */

@@ -1,5 +1,12 @@
-import type { ClaimedHook, HookLease, HookRecord, HookStatistics, HookStatus, SettleResult } from "./hook-records.ts";
-import type { WorkClass } from "./work-class.ts";
+import type {
+  ClaimedHook,
+  HookLease,
+  HookRecord,
+  HookStatistics,
+  HookStatus,
+  SettleResult,
+} from "./hooks/hook-records.ts";
+import type { WorkClass } from "./queue/work-class.ts";
 
 type Row = Record<string, unknown>;
 

@@ -3,11 +3,11 @@ import { createIdGenerator } from "../identifiers.ts";
 import type { Logger } from "../logger.ts";
 import type { Randomness } from "../randomness.ts";
 import type { Engine } from "./engine.ts";
-import { StoredHooks } from "./stored-hooks.ts";
-import { StoredInstances } from "./stored-instances.ts";
-import { StoredStreams } from "./stored-streams.ts";
-import { StoredSubjects } from "./stored-subjects.ts";
-import { WorkBoard } from "./work-board.ts";
+import { StoredHooks } from "./hooks/stored-hooks.ts";
+import { StoredInstances } from "./instances/stored-instances.ts";
+import { WorkBoard } from "./queue/work-board.ts";
+import { StoredStreams } from "./streams/stored-streams.ts";
+import { StoredSubjects } from "./subjects/stored-subjects.ts";
 
 export interface StoreOptions {
   readonly engine: Engine;

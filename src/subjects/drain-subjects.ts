@@ -1,5 +1,5 @@
 import { pause } from "../clock.ts";
-import type { WorkTaker } from "../store/work-board.ts";
+import type { WorkTaker } from "../store/queue/work-board.ts";
 import { topicOf } from "./subject-ledger.ts";
 import { type PoolOptions, SubjectPool } from "./subject-pool.ts";
 

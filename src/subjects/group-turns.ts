@@ -1,4 +1,4 @@
-import type { ClaimedSubjects, FairShare } from "../store/subject-records.ts";
+import type { ClaimedSubjects, FairShare } from "../store/subjects/subject-records.ts";
 
 /** How many groups one claim looks at. With more of them, it takes several claims to go round. */
 const GROUPS_PER_CLAIM = 200;

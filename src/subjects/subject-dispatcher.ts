@@ -1,7 +1,7 @@
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { checkText } from "../hooks/names.ts";
 import { checkOptions } from "../options.ts";
-import type { SubjectStatus } from "../store/subject-records.ts";
+import type { SubjectStatus } from "../store/subjects/subject-records.ts";
 import { encodeError } from "../values/index.ts";
 import {
   checkDelay,

@@ -3,7 +3,7 @@ import { type AttemptAbortedError, RevisionConflictError, StoreError } from "../
 import { isNonRetryable } from "../non-retryable.ts";
 import { checkOptions } from "../options.ts";
 import { requestedDelay } from "../queue/retry-policy.ts";
-import type { SubjectChangeKind, SubjectRecord } from "../store/subject-records.ts";
+import type { SubjectChangeKind, SubjectRecord } from "../store/subjects/subject-records.ts";
 import { encodeError, tame } from "../values/index.ts";
 import { checkTime } from "./check-inputs.ts";
 import type { HandleSubject, SubjectOutcome } from "./handle-subject.ts";

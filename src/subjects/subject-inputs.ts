@@ -1,4 +1,4 @@
-import type { SubjectStatus } from "../store/subject-records.ts";
+import type { SubjectStatus } from "../store/subjects/subject-records.ts";
 
 /** A time, as a `Date` or as milliseconds since the epoch. */
 export type Time = Date | number;

@@ -11,7 +11,7 @@ import type {
   SubjectSync,
   SubjectVersion,
   SyncCounts,
-} from "../store/subject-records.ts";
+} from "../store/subjects/subject-records.ts";
 import { encodeError, encodeValue } from "../values/index.ts";
 import type { ParsedSettings } from "./dispatcher-settings.ts";
 import { GroupTurns } from "./group-turns.ts";

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../clock.ts";
+import type { WorkNotice, WorkTaker } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
-import type { WorkNotice, WorkTaker } from "../store/work-board.ts";
 import { describeError } from "../values/index.ts";
 import { drainSubjects } from "./drain-subjects.ts";
 import { topicOf } from "./subject-ledger.ts";

@@ -1,4 +1,4 @@
-import type { SubjectRecord, SubjectStatus } from "../store/subject-records.ts";
+import type { SubjectRecord, SubjectStatus } from "../store/subjects/subject-records.ts";
 import { decodeValue, shownOrUnreadable, type Unreadable } from "../values/index.ts";
 
 /** A subject as it was when it was read or written. */

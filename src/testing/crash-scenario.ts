@@ -1,6 +1,6 @@
 import type { Duration } from "../duration.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
-import type { Workflows } from "../workflows/workflow-types.ts";
+import type { Workflows } from "../workflows/define/workflow-types.ts";
 import type { CrashMoment } from "./commit-points.ts";
 import type { TestApp } from "./test-app.ts";
 import type { TestAppOptions } from "./test-app-options.ts";

@@ -1,5 +1,5 @@
 import type { HookDefinitions } from "../hooks/define-hook.ts";
-import type { Workflows } from "../workflows/workflow-types.ts";
+import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { TestApp } from "./test-app.ts";
 import { parseTestAppOptions, type TestAppOptions } from "./test-app-options.ts";
 import { type TestRehearsal, TestWorld } from "./test-world.ts";

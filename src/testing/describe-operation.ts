@@ -1,4 +1,4 @@
-import type { HookInsert, HookSettlement } from "../store/hook-records.ts";
+import type { HookInsert, HookSettlement } from "../store/hooks/hook-records.ts";
 import type {
   EventInsert,
   InstanceCommit,
@@ -6,8 +6,8 @@ import type {
   InstanceName,
   InstanceOutcome,
   NewEntry,
-} from "../store/instance-records.ts";
-import type { ScheduleFiring } from "../store/schedule-records.ts";
+} from "../store/instances/instance-records.ts";
+import type { ScheduleFiring } from "../store/schedules/schedule-records.ts";
 
 export interface OperationName {
   /** Of the engine. */

@@ -1,6 +1,6 @@
-import { type RegisteredWorkflow, RegisteredWorkflows } from "../workflows/registered-workflows.ts";
-import type { WorkflowStep } from "../workflows/step.ts";
-import type { AnyWorkflowDefinition, WorkflowEntrypointClass } from "../workflows/workflow-types.ts";
+import { type RegisteredWorkflow, RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
+import type { WorkflowStep } from "../workflows/define/step.ts";
+import type { AnyWorkflowDefinition, WorkflowEntrypointClass } from "../workflows/define/workflow-types.ts";
 import type { ProcessLife } from "./process-life.ts";
 
 type Run = (event: never, step: never, context: never) => unknown;

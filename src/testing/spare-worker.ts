@@ -2,8 +2,8 @@ import type { Owner } from "../queue/owner.ts";
 import { createTokens } from "../queue/owner.ts";
 import type { Processor } from "../queue/processor.ts";
 import { Worker, type WorkerOptions } from "../queue/worker.ts";
+import type { ClaimedWork, Reservation, WorkKind, WorkTaker } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
-import type { ClaimedWork, Reservation, WorkKind, WorkTaker } from "../store/work-board.ts";
 
 type SpareWorkerOptions = Pick<WorkerOptions, "concurrency" | "leaseMs" | "onFailure" | "onError"> & {
   readonly processor: Processor;

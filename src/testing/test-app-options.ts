@@ -4,9 +4,13 @@ import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
 import type { Logger } from "../logger.ts";
 import type { SubjectsDefinition } from "../subjects/define-subjects.ts";
 import { timeOfDate } from "../values/index.ts";
-import type { EnvOption } from "../workflows/registered-workflows.ts";
-import { parseWorkflowLimits, type WorkflowLimits, type WorkflowSettings } from "../workflows/workflow-settings.ts";
-import type { Workflows } from "../workflows/workflow-types.ts";
+import type { EnvOption } from "../workflows/define/registered-workflows.ts";
+import {
+  parseWorkflowLimits,
+  type WorkflowLimits,
+  type WorkflowSettings,
+} from "../workflows/define/workflow-settings.ts";
+import type { Workflows } from "../workflows/define/workflow-types.ts";
 
 export interface TestAppOptions<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>>
   extends DurableHooksOptions {

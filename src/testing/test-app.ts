@@ -6,10 +6,10 @@ import type { RunUnitOfWork } from "../fragment/define-fragment.ts";
 import type { RunWithin } from "../fragment/within.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
-import type { AllInstances } from "../workflows/all-instances.ts";
-import type { TypedBindings } from "../workflows/workflow-binding.ts";
-import type { WorkflowSchedules } from "../workflows/workflow-schedules.ts";
-import type { Workflows } from "../workflows/workflow-types.ts";
+import type { Workflows } from "../workflows/define/workflow-types.ts";
+import type { AllInstances } from "../workflows/instances/all-instances.ts";
+import type { TypedBindings } from "../workflows/instances/workflow-binding.ts";
+import type { WorkflowSchedules } from "../workflows/schedules/workflow-schedules.ts";
 import { createTestBindings } from "./test-bindings.ts";
 import type { TestAppError, TestWorld } from "./test-world.ts";
 

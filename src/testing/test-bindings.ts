@@ -1,9 +1,9 @@
 import { parseDuration } from "../duration.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
-import type { CreatedBatch } from "../workflows/batches.ts";
-import type { WorkflowInstance } from "../workflows/instance.ts";
-import type { BindingOf, TypedBindings } from "../workflows/workflow-binding.ts";
-import type { AnyWorkflow, Workflows } from "../workflows/workflow-types.ts";
+import type { AnyWorkflow, Workflows } from "../workflows/define/workflow-types.ts";
+import type { CreatedBatch } from "../workflows/instances/batches.ts";
+import type { WorkflowInstance } from "../workflows/instances/instance.ts";
+import type { BindingOf, TypedBindings } from "../workflows/instances/workflow-binding.ts";
 import { makeIntrospectable } from "./introspection/introspect.ts";
 import { forever } from "./process-life.ts";
 import type { TestProcess } from "./test-process.ts";

@@ -1,4 +1,4 @@
-import type { WorkflowInstance } from "../workflows/instance.ts";
+import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import type {
   SubscribeOptions,
   WorkflowInstanceEvent,

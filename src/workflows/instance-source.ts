@@ -1,7 +1,7 @@
 import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
-import type { HookScope } from "../store/hook-records.ts";
-import type { ClaimedInstance, NamedLease } from "../store/instance-records.ts";
+import type { QueueScope } from "../store/hooks/hook-records.ts";
+import type { ClaimedInstance, NamedLease } from "../store/instances/instance-records.ts";
 import type { Store } from "../store/store.ts";
 import { InstanceWork } from "./instance-work.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
@@ -16,7 +16,7 @@ export class InstanceSource implements ProcessorSource {
   readonly store: Store;
   readonly namespaces: readonly string[];
   readonly #runtimes: ReadonlyMap<string, WorkflowRuntime>;
-  #scopes: HookScope[];
+  #scopes: QueueScope[];
   #looking = false;
 
   constructor(store: Store, runtimes: readonly WorkflowRuntime[]) {
@@ -36,7 +36,7 @@ export class InstanceSource implements ProcessorSource {
 
   async claim(request: WorkClaim): Promise<Work[]> {
     const scopes = this.#scopes;
-    if (scopes.length > 1) this.#scopes = [...scopes.slice(1), scopes[0] as HookScope]; // each namespace is the first in turn
+    if (scopes.length > 1) this.#scopes = [...scopes.slice(1), scopes[0] as QueueScope]; // each namespace is the first in turn
     const askedAt = this.store.clock.monotonic();
     const claimed = await this.store.instances.statements.claim({ ...request, scopes });
     return claimed.map((instance) => this.toWork(instance, askedAt));

@@ -6,11 +6,11 @@ import {
   UNUSABLE_PAUSE_MS,
   type Work,
 } from "../queue/work.ts";
-import type { ClaimedInstance } from "../store/instance-records.ts";
+import type { ClaimedInstance } from "../store/instances/instance-records.ts";
 import { describeError } from "../values/index.ts";
-import { Execution } from "./execution.ts";
-import type { ExecutionEnd } from "./execution-host.ts";
-import type { FinishedRun } from "./result-waiters.ts";
+import { Execution } from "./execution/execution.ts";
+import type { ExecutionEnd } from "./execution/execution-host.ts";
+import type { FinishedRun } from "./instances/result-waiters.ts";
 import { runWorkflow } from "./run-workflow.ts";
 import type { Reacquired, WorkflowRuntime } from "./workflow-runtime.ts";
 

@@ -1,7 +1,7 @@
 import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
-import type { ClaimedInstance } from "../store/instance-records.ts";
-import type { LineScope } from "../store/line-records.ts";
+import type { ClaimedInstance } from "../store/instances/instance-records.ts";
+import type { LineScope } from "../store/lines/line-records.ts";
 import type { Store } from "../store/store.ts";
 import type { InstanceSource } from "./instance-source.ts";
 import type { InstanceWork } from "./instance-work.ts";

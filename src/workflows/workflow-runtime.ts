@@ -1,5 +1,4 @@
 import { isUnanswered, PerdureError } from "../errors.ts";
-import { isLimited } from "../store/fresh-place.ts";
 import type {
   ClaimedInstance,
   InstanceChange,
@@ -10,19 +9,20 @@ import type {
   InstanceRecord,
   NamedLease,
   RenewedInstance,
-} from "../store/instance-records.ts";
+} from "../store/instances/instance-records.ts";
+import { isLimited } from "../store/queue/fresh-place.ts";
+import type { Reservation } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
-import type { Reservation } from "../store/work-board.ts";
 import { describeError } from "../values/index.ts";
-import type { Execution } from "./execution.ts";
-import type { ExecutionHost } from "./execution-host.ts";
-import { ProgressDrops } from "./progress-drops.ts";
-import { readable } from "./readable.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
-import { type FinishedRun, ResultWaiters } from "./result-waiters.ts";
+import type { RegisteredWorkflows } from "./define/registered-workflows.ts";
+import { endingTrigger } from "./define/terminal-hooks.ts";
+import type { Execution } from "./execution/execution.ts";
+import type { ExecutionHost } from "./execution/execution-host.ts";
+import { ProgressDrops } from "./execution/progress-drops.ts";
+import { TurnQueue } from "./execution/turn-queue.ts";
+import { readable } from "./instances/readable.ts";
+import { type FinishedRun, ResultWaiters } from "./instances/result-waiters.ts";
 import { StepStreams } from "./streams/step-streams.ts";
-import { endingTrigger } from "./terminal-hooks.ts";
-import { TurnQueue } from "./turn-queue.ts";
 import { InstanceWatchers } from "./views/instance-watchers.ts";
 
 export type InstanceOperation = "pause" | "resume" | "terminate" | "rollBack" | "restart" | "delete";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/index.ts";
 import { createHttpHandler, type HttpHandler } from "../../src/http/index.ts";
-import { defineWorkflow } from "../../src/workflows/define-workflow.ts";
+import { defineWorkflow } from "../../src/workflows/define/define-workflow.ts";
 import { useHttp } from "../http/support/use-http.ts";
 import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";

@@ -1,4 +1,4 @@
-import type { WorkflowInstance } from "../../src/workflows/instance.ts";
+import type { WorkflowInstance } from "../../src/workflows/instances/instance.ts";
 
 /** What the steps of an instance gave in its present run, in the order in which they ended. */
 export async function stepResults(instance: Pick<WorkflowInstance, "history" | "status">): Promise<unknown[]> {

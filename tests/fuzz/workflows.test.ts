@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Application, perdure } from "../../src/app/perdure.ts";
 import { aesGcm, defineWorkflow, type WorkflowEvent } from "../../src/index.ts";
 import { sqlite } from "../../src/store/sqlite/index.ts";
-import { parseWorkflowLimits } from "../../src/workflows/workflow-settings.ts";
+import { parseWorkflowLimits } from "../../src/workflows/define/workflow-settings.ts";
 import { ENGINES, type TestStore } from "../support/engines.ts";
 import { clearAnswer, clearAnswerSync } from "./support/clear-answer.ts";
 import { fuzz } from "./support/fuzz.ts";

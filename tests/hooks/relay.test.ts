@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { RelayWork } from "../../src/hooks/relay-work.ts";
-import type { HookInsert } from "../../src/store/hook-records.ts";
-import { RELAY, toRelay } from "../../src/store/relay.ts";
+import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
+import { RELAY, toRelay } from "../../src/store/hooks/relay.ts";
 import { ENGINES } from "../support/engines.ts";
 import { COMPLETED, useStore } from "../support/use-store.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Application } from "../../src/app/perdure.ts";
 import { defineHook } from "../../src/hooks/define-hook.ts";
-import { defineWorkflow } from "../../src/workflows/define-workflow.ts";
+import { defineWorkflow } from "../../src/workflows/define/define-workflow.ts";
 import { ENGINES, type TestEngine } from "../support/engines.ts";
 import { readEvents } from "./support/read-events.ts";
 import { type Client, type Reply, useHttp } from "./support/use-http.ts";

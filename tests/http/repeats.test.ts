@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineWorkflow } from "../../src/workflows/define-workflow.ts";
+import { defineWorkflow } from "../../src/workflows/define/define-workflow.ts";
 import { ENGINES } from "../support/engines.ts";
 import { workflows } from "./support/sample-app.ts";
 import { useHttp } from "./support/use-http.ts";

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createHttpHandler } from "../../src/http/index.ts";
-import { defineWorkflow } from "../../src/workflows/define-workflow.ts";
+import { defineWorkflow } from "../../src/workflows/define/define-workflow.ts";
 import { ControlledClock } from "../support/controlled-clock.ts";
 import { ENGINES, type TestEngine } from "../support/engines.ts";
 import { hooks, workflows } from "./support/sample-app.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { perdure } from "../../src/app/perdure.ts";
 import { defineHook } from "../../src/hooks/define-hook.ts";
 import { DispatchLoop } from "../../src/queue/dispatch-loop.ts";
-import { defineWorkflow } from "../../src/workflows/define-workflow.ts";
+import { defineWorkflow } from "../../src/workflows/define/define-workflow.ts";
 import { ControlledClock } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decodeValue, encodeValue } from "../../src/values/index.ts";
-import { defineWorkflow } from "../../src/workflows/define-workflow.ts";
+import { defineWorkflow } from "../../src/workflows/define/define-workflow.ts";
 import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { breaks, workflows } from "./support/sample-app.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InvalidInputError } from "../../src/errors.ts";
-import { CronTimes } from "../../src/workflows/cron-times.ts";
+import { CronTimes } from "../../src/workflows/schedules/cron-times.ts";
 
 function timesAfter(cron: string, timezone: string, from: string, count: number): string[] {
   const times = new CronTimes(cron, timezone);

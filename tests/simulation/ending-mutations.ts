@@ -1,6 +1,6 @@
 import { NAMESPACE } from "../../simulation/names.ts";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
-import { endingTrigger } from "../../src/workflows/terminal-hooks.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
+import { endingTrigger } from "../../src/workflows/define/terminal-hooks.ts";
 import { type Mutation, overriding } from "./rewriting.ts";
 
 /** Protections of the hooks that tell of a run's end. */

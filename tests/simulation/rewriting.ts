@@ -1,6 +1,6 @@
 import type { Profile } from "../../simulation/profile.ts";
 import type { SimulationOptions } from "../../simulation/simulation-options.ts";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import type { SqliteDriver } from "../../src/store/sqlite/driver.ts";
 
 /** One protection, switched off. */

@@ -1,5 +1,5 @@
-import type { InstanceHistory, JournalEntry } from "../../src/store/instance-records.ts";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import type { InstanceHistory, JournalEntry } from "../../src/store/instances/instance-records.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import { type Mutation, overriding, rewriting } from "./rewriting.ts";
 
 const ROLL_BACK = /^update perdure_instance set\s+rolling_back = iif/;

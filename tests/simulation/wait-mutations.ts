@@ -1,4 +1,4 @@
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import { type Mutation, overriding } from "./rewriting.ts";
 
 /** Protections of waits: late answers, and drains that are shorter than they. */

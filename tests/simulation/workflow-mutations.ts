@@ -1,5 +1,5 @@
-import type { InstanceCommit, InstanceHistory } from "../../src/store/instance-records.ts";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import type { InstanceCommit, InstanceHistory } from "../../src/store/instances/instance-records.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import { type Mutation, overriding, rewriting } from "./rewriting.ts";
 
 const INSERT_ENTRY = /^insert into perdure_journal/;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { WorkClass } from "../../src/store/work-class.ts";
+import { WorkClass } from "../../src/store/queue/work-class.ts";
 import { ENGINES } from "../support/engines.ts";
 import { FAILED, KEPT, LEASE_MS, RELEASED, retryAfter, useStore } from "../support/use-store.ts";
 

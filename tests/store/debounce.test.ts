@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { HookInsert } from "../../src/store/hook-records.ts";
+import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
 import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { COMPLETED, FAILED, LEASE_MS, RELEASED, retryAfter, useStore } from "../support/use-store.ts";
 

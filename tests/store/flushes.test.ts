@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { HookInsert } from "../../src/store/hook-records.ts";
+import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { COMPLETED, useStore } from "../support/use-store.ts";
 

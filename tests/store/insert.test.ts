@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StoreError } from "../../src/errors.ts";
-import { WorkClass } from "../../src/store/work-class.ts";
+import { WorkClass } from "../../src/store/queue/work-class.ts";
 import { ENGINES } from "../support/engines.ts";
 import { LEASE_MS, useStore } from "../support/use-store.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ClaimedInstance } from "../../src/store/instance-records.ts";
+import type { ClaimedInstance } from "../../src/store/instances/instance-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { COMPLETED, ERRORED, LEASE_MS, RELEASED, RUNNING, SLEEP_MS, useInstances } from "../support/use-instances.ts";
 

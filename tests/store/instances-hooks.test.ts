@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { HookInsert } from "../../src/store/hook-records.ts";
-import type { InstanceCommit, InstanceOutcome } from "../../src/store/instance-records.ts";
+import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
+import type { InstanceCommit, InstanceOutcome } from "../../src/store/instances/instance-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { COMPLETED, ERRORED, LEASE_MS, RUNNING, useInstances } from "../support/use-instances.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ClaimedInstance, InstanceHistory, NamedRun } from "../../src/store/instance-records.ts";
-import { PAGE_BYTES } from "../../src/store/load-page.ts";
+import type { ClaimedInstance, InstanceHistory, NamedRun } from "../../src/store/instances/instance-records.ts";
+import { PAGE_BYTES } from "../../src/store/instances/load-page.ts";
 import { ENGINES } from "../support/engines.ts";
 import { RUNNING, useInstances } from "../support/use-instances.ts";
 

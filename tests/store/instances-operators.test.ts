@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { InstanceRecord } from "../../src/store/instance-records.ts";
+import type { InstanceRecord } from "../../src/store/instances/instance-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { INSTANCE_STATES, type InstanceState } from "../support/instance-states.ts";
 import { COMPLETED, ERRORED, LEASE_MS, RUNNING, useInstances } from "../support/use-instances.ts";

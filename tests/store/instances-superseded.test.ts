@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
 import { GroupCommit } from "../../src/store/group-commit.ts";
-import type { ClaimedInstance, InstanceCommit, InstanceCommitResult } from "../../src/store/instance-records.ts";
+import type {
+  ClaimedInstance,
+  InstanceCommit,
+  InstanceCommitResult,
+} from "../../src/store/instances/instance-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { COMPLETED, ERRORED, LEASE_MS, RELEASED, RUNNING, SLEEP_MS, useInstances } from "../support/use-instances.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { InstanceStatus } from "../../src/store/instance-records.ts";
+import type { InstanceStatus } from "../../src/store/instances/instance-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { INSTANCE_STATES } from "../support/instance-states.ts";
 import { type InstancesUnderTest, RUNNING, SLEEP_MS, useInstances } from "../support/use-instances.ts";

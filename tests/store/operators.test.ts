@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { HookFilter } from "../../src/store/hook-records.ts";
-import { WorkClass } from "../../src/store/work-class.ts";
+import type { HookFilter } from "../../src/store/hooks/hook-records.ts";
+import { WorkClass } from "../../src/store/queue/work-class.ts";
 import { ENGINES } from "../support/engines.ts";
 import { COMPLETED, FAILED, KEPT, LEASE_MS, retryAfter, useStore } from "../support/use-store.ts";
 

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
-import { NO_TRAITS } from "../../src/store/instance-records.ts";
-import type { ScheduleKey } from "../../src/store/schedule-records.ts";
-import type { ScheduleStatements } from "../../src/store/schedule-statements.ts";
+import { NO_TRAITS } from "../../src/store/instances/instance-records.ts";
+import type { ScheduleKey } from "../../src/store/schedules/schedule-records.ts";
+import type { ScheduleStatements } from "../../src/store/schedules/schedule-statements.ts";
 import { describeMisledPlans, type PlannedStatement } from "../support/misled-plans.ts";
 import { recordInstanceStatements, recordScheduleStatements } from "../support/postgres-plans.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ClaimedHook } from "../../src/store/hook-records.ts";
+import type { ClaimedHook } from "../../src/store/hooks/hook-records.ts";
 import { usePostgres } from "../support/use-postgres.ts";
 import { COMPLETED, RELEASED } from "../support/use-store.ts";
 

@@ -1,8 +1,8 @@
 import type { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Engine } from "../../src/store/engine.ts";
-import type { HookInsert } from "../../src/store/hook-records.ts";
-import { NO_TRAITS } from "../../src/store/instance-records.ts";
+import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
+import { NO_TRAITS } from "../../src/store/instances/instance-records.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createCountingPool, StatementLog } from "../support/counting-pool.ts";

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { describe, expect, test } from "vitest";
-import type { ClaimedInstance, InstanceOutcome } from "../../src/store/instance-records.ts";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import type { ClaimedInstance, InstanceOutcome } from "../../src/store/instances/instance-records.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import { holdAfterSnapshot, instancesOn } from "../support/instance-session.ts";
 import { COMPLETED, ERRORED, InstancesUnderTest, LEASE_MS, RELEASED, RUNNING } from "../support/use-instances.ts";
 import { usePostgres } from "../support/use-postgres.ts";

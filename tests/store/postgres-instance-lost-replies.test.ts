@@ -4,7 +4,7 @@ import type {
   InstanceInsert,
   InstanceOutcome,
   InstanceStatus,
-} from "../../src/store/instance-records.ts";
+} from "../../src/store/instances/instance-records.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Cut, CuttingProxy } from "../support/cutting-proxy.ts";

@@ -4,8 +4,8 @@ import {
   type InstanceFilter,
   type InstanceOutcome,
   type NewEntry,
-} from "../../src/store/instance-records.ts";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+} from "../../src/store/instances/instance-records.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import { describeMisledPlans } from "../support/misled-plans.ts";
 import { NAMED } from "../support/named.ts";
 import { recordInstanceStatements } from "../support/postgres-plans.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ClaimedHook, HookInsert, HookOutcome } from "../../src/store/hook-records.ts";
+import type { ClaimedHook, HookInsert, HookOutcome } from "../../src/store/hooks/hook-records.ts";
 import { usePostgres } from "../support/use-postgres.ts";
 import { COMPLETED, FAILED, KEPT, LEASE_MS, RELEASED, retryAfter } from "../support/use-store.ts";
 

@@ -1,8 +1,8 @@
 import type { Client } from "pg";
 import { describe, expect, test } from "vitest";
-import type { ClaimedInstance } from "../../src/store/instance-records.ts";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
-import type { AdmitRequest } from "../../src/store/line-records.ts";
+import type { ClaimedInstance } from "../../src/store/instances/instance-records.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
+import type { AdmitRequest } from "../../src/store/lines/line-records.ts";
 import type { Connection } from "../../src/store/postgres/connection.ts";
 import { PostgresInstanceStatements } from "../../src/store/postgres/instance-statements.ts";
 import type { Statement } from "../../src/store/postgres/sql/statement.ts";

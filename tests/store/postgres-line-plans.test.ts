@@ -1,8 +1,8 @@
 import type { Client } from "pg";
-import type { InstanceInsert } from "../../src/store/instance-records.ts";
-import { NO_TRAITS } from "../../src/store/instance-records.ts";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
-import type { LineLimits } from "../../src/store/line-records.ts";
+import type { InstanceInsert } from "../../src/store/instances/instance-records.ts";
+import { NO_TRAITS } from "../../src/store/instances/instance-records.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
+import type { LineLimits } from "../../src/store/lines/line-records.ts";
 import { describeMisledPlans, type PlannedStatement } from "../support/misled-plans.ts";
 import { NAMED } from "../support/named.ts";
 import { type Answers, recordInstanceStatements } from "../support/postgres-plans.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CommitOutcomeUnknownError } from "../../src/errors.ts";
-import type { HookOutcome } from "../../src/store/hook-records.ts";
+import type { HookOutcome } from "../../src/store/hooks/hook-records.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Cut, CuttingProxy } from "../support/cutting-proxy.ts";

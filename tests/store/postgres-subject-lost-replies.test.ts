@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postgres } from "../../src/store/postgres/index.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { SubjectChangeKind, SubjectRecord } from "../../src/store/subject-records.ts";
+import type { SubjectChangeKind, SubjectRecord } from "../../src/store/subjects/subject-records.ts";
 import { type Cut, CuttingProxy } from "../support/cutting-proxy.ts";
 import { usePostgres } from "../support/use-postgres.ts";
 import { LEASE_MS, SubjectsUnderTest } from "../support/use-subjects.ts";

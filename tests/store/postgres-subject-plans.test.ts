@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SubjectStatements } from "../../src/store/subject-statements.ts";
+import type { SubjectStatements } from "../../src/store/subjects/subject-statements.ts";
 import { createDatabase, type TestDatabase } from "../support/postgres-database.ts";
 import {
   explain,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ScheduleFiring, ScheduleKey } from "../../src/store/schedule-records.ts";
+import type { ScheduleFiring, ScheduleKey } from "../../src/store/schedules/schedule-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { useInstances } from "../support/use-instances.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { HookOutcome, SettleResult } from "../../src/store/hook-records.ts";
-import { WorkClass } from "../../src/store/work-class.ts";
+import type { HookOutcome, SettleResult } from "../../src/store/hooks/hook-records.ts";
+import { WorkClass } from "../../src/store/queue/work-class.ts";
 import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { COMPLETED, FAILED, KEPT, LEASE_MS, RELEASED, retryAfter, useStore } from "../support/use-store.ts";
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LineKind } from "../../src/store/line-records.ts";
+import { LineKind } from "../../src/store/lines/line-records.ts";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
 import { CONFIRM_SCHEDULE } from "../../src/store/sqlite/sql/confirm-schedule.ts";
 import { COUNT_HELD } from "../../src/store/sqlite/sql/count-held.ts";

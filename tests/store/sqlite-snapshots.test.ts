@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import { migrateEngine } from "../../src/store/migrate-store.ts";
 import { type SqliteHandle, sqlite } from "../../src/store/sqlite/index.ts";
 import type { Store } from "../../src/store/store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { SubjectSync } from "../../src/store/subject-records.ts";
+import type { SubjectSync } from "../../src/store/subjects/subject-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { LEASE_MS, useSubjects } from "../support/use-subjects.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EngineTransaction } from "../../src/store/engine.ts";
-import type { ClaimedHook } from "../../src/store/hook-records.ts";
+import type { ClaimedHook } from "../../src/store/hooks/hook-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { COMPLETED, RELEASED, useStore } from "../support/use-store.ts";
 

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import type { Clock } from "../../src/clock.ts";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import type { Connection } from "../../src/store/postgres/connection.ts";
 import { PostgresInstanceStatements } from "../../src/store/postgres/instance-statements.ts";
 import type { Statement } from "../../src/store/postgres/sql/statement.ts";

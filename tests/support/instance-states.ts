@@ -1,4 +1,4 @@
-import type { InstanceStatus } from "../../src/store/instance-records.ts";
+import type { InstanceStatus } from "../../src/store/instances/instance-records.ts";
 import { COMPLETED, ERRORED, type InstancesUnderTest, LEASE_MS, RELEASED } from "./use-instances.ts";
 
 export interface InstanceState {

@@ -1,14 +1,14 @@
 import { type Client, escapeLiteral } from "pg";
 import type { HookStatements } from "../../src/store/engine.ts";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import type { Connection } from "../../src/store/postgres/connection.ts";
 import { PostgresHookStatements } from "../../src/store/postgres/hook-statements.ts";
 import { PostgresInstanceStatements } from "../../src/store/postgres/instance-statements.ts";
 import { PostgresScheduleStatements } from "../../src/store/postgres/schedule-statements.ts";
 import type { Statement } from "../../src/store/postgres/sql/statement.ts";
 import { PostgresSubjectStatements } from "../../src/store/postgres/subject-statements.ts";
-import type { ScheduleStatements } from "../../src/store/schedule-statements.ts";
-import type { SubjectStatements } from "../../src/store/subject-statements.ts";
+import type { ScheduleStatements } from "../../src/store/schedules/schedule-statements.ts";
+import type { SubjectStatements } from "../../src/store/subjects/subject-statements.ts";
 import { ControlledClock } from "./controlled-clock.ts";
 
 export interface RecordedStatement {

@@ -1,4 +1,4 @@
-import type { ClaimRequest } from "../../src/store/hook-records.ts";
+import type { ClaimRequest } from "../../src/store/hooks/hook-records.ts";
 import type {
   ClaimedInstance,
   EventInsert,
@@ -20,10 +20,10 @@ import type {
   InstanceTraits,
   NewEntry,
   PastRun,
-} from "../../src/store/instance-records.ts";
-import { INSTANCE_STATUSES, NO_TRAITS } from "../../src/store/instance-records.ts";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
-import type { AdmitRequest, LineLimits } from "../../src/store/line-records.ts";
+} from "../../src/store/instances/instance-records.ts";
+import { INSTANCE_STATUSES, NO_TRAITS } from "../../src/store/instances/instance-records.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
+import type { AdmitRequest, LineLimits } from "../../src/store/lines/line-records.ts";
 import type { ControlledClock } from "./controlled-clock.ts";
 import type { TestEngine } from "./engines.ts";
 import { NAMED } from "./named.ts";

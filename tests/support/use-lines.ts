@@ -1,5 +1,5 @@
-import type { ClaimedInstance, InstanceOutcome } from "../../src/store/instance-records.ts";
-import type { LineLimits } from "../../src/store/line-records.ts";
+import type { ClaimedInstance, InstanceOutcome } from "../../src/store/instances/instance-records.ts";
+import type { LineLimits } from "../../src/store/lines/line-records.ts";
 import type { TestEngine } from "./engines.ts";
 import { COMPLETED, type InstancesUnderTest, useInstances } from "./use-instances.ts";
 

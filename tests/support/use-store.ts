@@ -7,7 +7,7 @@ import type {
   HookOutcome,
   HookRecord,
   SettleResult,
-} from "../../src/store/hook-records.ts";
+} from "../../src/store/hooks/hook-records.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ControlledClock } from "./controlled-clock.ts";
 import type { TestEngine, TestStore } from "./engines.ts";

@@ -10,8 +10,8 @@ import type {
   SubjectSync,
   SyncBatch,
   SyncCounts,
-} from "../../src/store/subject-records.ts";
-import type { SubjectStatements } from "../../src/store/subject-statements.ts";
+} from "../../src/store/subjects/subject-records.ts";
+import type { SubjectStatements } from "../../src/store/subjects/subject-statements.ts";
 import type { ControlledClock } from "./controlled-clock.ts";
 import type { TestEngine } from "./engines.ts";
 import { LEASE_MS, type StoreUnderTest, useStore } from "./use-store.ts";

@@ -7,7 +7,7 @@ import { perdure } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import { sqlite } from "../../src/store/sqlite/index.ts";
 import type { DatabaseAdapter } from "../../src/store/store.ts";
-import type { WorkflowBindings } from "../../src/workflows/workflow-binding.ts";
+import type { WorkflowBindings } from "../../src/workflows/instances/workflow-binding.ts";
 import { openCountingDatabase } from "./counting-database.ts";
 import { createCountingPool, StatementLog } from "./counting-pool.ts";
 import { type BodyEntry, createPrograms } from "./workflow-programs.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { defineWorkflow } from "../../src/index.ts";
-import type { BindingOf } from "../../src/workflows/workflow-binding.ts";
+import type { BindingOf } from "../../src/workflows/instances/workflow-binding.ts";
 import { ENGINES } from "../support/engines.ts";
 import { useWorkflows } from "./support/use-workflows.ts";
 

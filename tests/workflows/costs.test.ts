@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { defineWorkflow } from "../../src/index.ts";
-import type { InstanceCommit, InstanceInsert } from "../../src/store/instance-records.ts";
+import type { InstanceCommit, InstanceInsert } from "../../src/store/instances/instance-records.ts";
 import { ENGINES } from "../support/engines.ts";
 import { becomes, comesToRest } from "./support/sample.ts";
 import { eventually, useWorkflows, type WorkflowProcess, withTime } from "./support/use-workflows.ts";

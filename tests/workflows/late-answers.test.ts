@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { defineWorkflow, type WorkflowStep } from "../../src/index.ts";
-import type { InstanceStatements } from "../../src/store/instance-statements.ts";
+import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import { ENGINES } from "../support/engines.ts";
 import { untilStatus, useWorkflows, type WorkflowProcess } from "./support/use-workflows.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { defineWorkflow, type WorkflowEvent, type WorkflowLimits } from "../../src/index.ts";
-import { parseWorkflowLimits } from "../../src/workflows/workflow-settings.ts";
+import { parseWorkflowLimits } from "../../src/workflows/define/workflow-settings.ts";
 import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { useWorkflows } from "./support/use-workflows.ts";
 

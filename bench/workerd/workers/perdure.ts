@@ -1,5 +1,5 @@
 import { createObjectRouter, type ObjectNamespace, PerdureObject } from "../../../src/durable-object/index.ts";
-import { defineWorkflow } from "../../../src/workflows/define-workflow.ts";
+import { defineWorkflow } from "../../../src/workflows/define/define-workflow.ts";
 import { type OrderStep, runOrder, untilComplete } from "./order.ts";
 
 const orders = defineWorkflow({ name: "orders" }, (_event, step) => runOrder(step as unknown as OrderStep));

@@ -1,5 +1,5 @@
-import type { InstanceRun } from "../../store/instance-records.ts";
-import type { InstanceHandle } from "../../workflows/instance-handle.ts";
+import type { InstanceRun } from "../../store/instances/instance-records.ts";
+import type { InstanceHandle } from "../../workflows/instances/instance-handle.ts";
 import type { Call } from "../route.ts";
 
 type InstanceCall = Pick<

@@ -1,9 +1,9 @@
 import type { Duration } from "../../duration.ts";
 import { PerdureError } from "../../errors.ts";
-import { createEach } from "../../workflows/create-batch.ts";
-import type { CreateOptions } from "../../workflows/create-options.ts";
-import type { WorkflowInstance } from "../../workflows/instance.ts";
-import { MOST_IN_BATCH } from "../../workflows/workflow-settings.ts";
+import { MOST_IN_BATCH } from "../../workflows/define/workflow-settings.ts";
+import { createEach } from "../../workflows/instances/create-batch.ts";
+import type { CreateOptions } from "../../workflows/instances/create-options.ts";
+import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import type { HttpHost } from "../http-host.ts";
 import { idOfKey } from "../idempotency.ts";
 import { present } from "../present.ts";

@@ -1,10 +1,10 @@
 import { ConflictError } from "../../errors.ts";
 import { applySchema } from "../../schema.ts";
 import { encodeValue } from "../../values/index.ts";
-import type { CreateOptions } from "../../workflows/create-options.ts";
-import type { WorkflowInstance } from "../../workflows/instance.ts";
-import { InstanceHandle } from "../../workflows/instance-handle.ts";
-import { alreadyExists, prepareInstance } from "../../workflows/prepare-instance.ts";
+import type { CreateOptions } from "../../workflows/instances/create-options.ts";
+import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
+import { InstanceHandle } from "../../workflows/instances/instance-handle.ts";
+import { alreadyExists, prepareInstance } from "../../workflows/instances/prepare-instance.ts";
 import type { HttpHost } from "../http-host.ts";
 
 type Workflow = Pick<ReturnType<HttpHost["workflow"]>, "runtime" | "registered">;

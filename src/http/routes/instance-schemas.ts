@@ -1,4 +1,4 @@
-import { INSTANCE_STATUSES } from "../../store/instance-records.ts";
+import { INSTANCE_STATUSES } from "../../store/instances/instance-records.ts";
 import type { HttpResource } from "../authorization.ts";
 import { component, objectOf, type Schema } from "../schema.ts";
 import { FAILURE, LABELS, MAYBE_TIME, NAME, TIME, UNREADABLE, VALUE } from "../schemas.ts";

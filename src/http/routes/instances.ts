@@ -1,4 +1,4 @@
-import type { InstanceHandle } from "../../workflows/instance-handle.ts";
+import type { InstanceHandle } from "../../workflows/instances/instance-handle.ts";
 import { present } from "../present.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { type FromSchema, objectOf, type Schema } from "../schema.ts";

@@ -1,4 +1,4 @@
-import type { InstanceListOptions, InstancePage } from "../../workflows/workflow-binding.ts";
+import type { InstanceListOptions, InstancePage } from "../../workflows/instances/workflow-binding.ts";
 import { invalidRequest } from "../http-error.ts";
 import { present } from "../present.ts";
 import { type PageRequest, readPage } from "../read-page.ts";

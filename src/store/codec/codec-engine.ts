@@ -4,7 +4,7 @@ import { isThenable } from "../../schema.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Engine, EngineTransaction, Migrator, Wakeups } from "../engine.ts";
 import type { ForeignInsert } from "../foreign-transaction.ts";
-import type { HookInsert } from "../hook-records.ts";
+import type { HookInsert } from "../hooks/hook-records.ts";
 import type { AppliedMigration, Migration } from "../migration.ts";
 import type { RequestStatements } from "../request-statements.ts";
 import type { Codec } from "./codec.ts";

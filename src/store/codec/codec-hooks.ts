@@ -12,11 +12,11 @@ import type {
   HookOutcome,
   HookRecord,
   HookReference,
-  HookScope,
   HookSettlement,
   HookStatistics,
+  QueueScope,
   SettleResult,
-} from "../hook-records.ts";
+} from "../hooks/hook-records.ts";
 import { type Place, placeOfHook, placeOfHookError } from "./place.ts";
 import type { ValueCodec } from "./value-codec.ts";
 
@@ -72,7 +72,7 @@ export class CodecHookStatements implements HookStatements {
     return this.#inner.settle(await this.encodeSettlements(settlements), sending);
   }
 
-  nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
+  nextWake(scopes: readonly QueueScope[], options: { takeOver: boolean }): Promise<number | null> {
     return this.#inner.nextWake(scopes, options);
   }
 

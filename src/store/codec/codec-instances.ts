@@ -1,6 +1,6 @@
 import { StoreError } from "../../errors.ts";
 import type { Sending } from "../group-commit.ts";
-import type { ClaimRequest, HookInsert, HookScope } from "../hook-records.ts";
+import type { ClaimRequest, HookInsert, QueueScope } from "../hooks/hook-records.ts";
 import type {
   ClaimedInstance,
   EventInsert,
@@ -31,9 +31,9 @@ import type {
   RenewedInstance,
   RestartRequest,
   RunRange,
-} from "../instance-records.ts";
-import type { InstanceStatements } from "../instance-statements.ts";
-import type { AdmitRequest, LineScope } from "../line-records.ts";
+} from "../instances/instance-records.ts";
+import type { InstanceStatements } from "../instances/instance-statements.ts";
+import type { AdmitRequest, LineScope } from "../lines/line-records.ts";
 import { InstanceValues } from "./instance-values.ts";
 import type { ValueCodec } from "./value-codec.ts";
 
@@ -111,7 +111,7 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.renew(leases, leaseMs);
   }
 
-  nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
+  nextWake(scopes: readonly QueueScope[], options: { takeOver: boolean }): Promise<number | null> {
     return this.#inner.nextWake(scopes, options);
   }
 
@@ -131,7 +131,7 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.expireLeases(namespaces, locks);
   }
 
-  unknownNames(scope: HookScope): Promise<string[]> {
+  unknownNames(scope: QueueScope): Promise<string[]> {
     return this.#inner.unknownNames(scope);
   }
 

@@ -4,8 +4,8 @@ import type {
   ScheduleKey,
   ScheduleScope,
   ScheduleTiming,
-} from "../schedule-records.ts";
-import type { ScheduleStatements } from "../schedule-statements.ts";
+} from "../schedules/schedule-records.ts";
+import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
 import { InstanceValues } from "./instance-values.ts";
 import type { ValueCodec } from "./value-codec.ts";
 

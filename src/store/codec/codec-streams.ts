@@ -1,8 +1,8 @@
 import { bytesOfBase64, toBase64 } from "../../values/bytes.ts";
 import { decodeValue } from "../../values/index.ts";
-import { ChunkFormat } from "../chunk-format.ts";
-import type { InstanceLease } from "../instance-records.ts";
-import type { StreamChunk, StreamRange, StreamStatements } from "../stream-statements.ts";
+import type { InstanceLease } from "../instances/instance-records.ts";
+import { ChunkFormat } from "../streams/chunk-format.ts";
+import type { StreamChunk, StreamRange, StreamStatements } from "../streams/stream-statements.ts";
 import { placeOfChunk } from "./place.ts";
 import type { ValueCodec } from "./value-codec.ts";
 

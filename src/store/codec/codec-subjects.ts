@@ -13,8 +13,8 @@ import type {
   SubjectVersion,
   SyncBatch,
   SyncCounts,
-} from "../subject-records.ts";
-import type { SubjectStatements } from "../subject-statements.ts";
+} from "../subjects/subject-records.ts";
+import type { SubjectStatements } from "../subjects/subject-statements.ts";
 import { type Place, placeOfSubject } from "./place.ts";
 import type { ValueCodec } from "./value-codec.ts";
 

@@ -1,4 +1,4 @@
-import type { HookInsert } from "../hook-records.ts";
+import type { HookInsert } from "../hooks/hook-records.ts";
 import type {
   EventInsert,
   HistoryEntry,
@@ -11,7 +11,7 @@ import type {
   JournalEntry,
   NewEntry,
   StoredEvent,
-} from "../instance-records.ts";
+} from "../instances/instance-records.ts";
 import { encodeTrigger } from "./codec-hooks.ts";
 import { type Place, placeOfEnd, placeOfEntry, placeOfEvent, placeOfParams } from "./place.ts";
 import type { ValueCodec } from "./value-codec.ts";

@@ -1,7 +1,7 @@
-import type { HookReference } from "../hook-records.ts";
-import type { InstanceName, InstanceRun, NewEntry } from "../instance-records.ts";
-import type { StreamChunk } from "../stream-statements.ts";
-import type { SubjectName } from "../subject-records.ts";
+import type { HookReference } from "../hooks/hook-records.ts";
+import type { InstanceName, InstanceRun, NewEntry } from "../instances/instance-records.ts";
+import type { StreamChunk } from "../streams/stream-statements.ts";
+import type { SubjectName } from "../subjects/subject-records.ts";
 
 /**
  * The field that a value is in, and what it belongs to: a text that no other value has, for a codec to bind the value to. A value

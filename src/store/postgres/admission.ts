@@ -1,6 +1,6 @@
 import { StoreError } from "../../errors.ts";
-import type { ClaimedInstance } from "../instance-records.ts";
-import { toClaimedInstance } from "../instance-rows.ts";
+import type { ClaimedInstance } from "../instances/instance-records.ts";
+import { toClaimedInstance } from "../instances/instance-rows.ts";
 import {
   type AdmitRequest,
   type Line,
@@ -8,7 +8,7 @@ import {
   type LineLimits,
   type LineScope,
   type StartRate,
-} from "../line-records.ts";
+} from "../lines/line-records.ts";
 import {
   type Candidate,
   chooseStarts,
@@ -20,7 +20,7 @@ import {
   rateKeysOf,
   settleLine,
   shareOf,
-} from "../look-at-line.ts";
+} from "../lines/look-at-line.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
 import { compareText } from "../text-order.ts";
 import { integerArray, textArray } from "./array-literals.ts";

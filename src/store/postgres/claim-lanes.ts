@@ -1,6 +1,6 @@
-import { BEFORE_ALL_PLACES } from "../fresh-place.ts";
-import { type HookLane, hookLanes, instanceLanes } from "../hook-lanes.ts";
-import type { ClaimRequest } from "../hook-records.ts";
+import type { ClaimRequest } from "../hooks/hook-records.ts";
+import { BEFORE_ALL_PLACES } from "../queue/fresh-place.ts";
+import { hookLanes, instanceLanes, type QueueLane } from "../queue/lanes.ts";
 import { toNumber } from "../rows.ts";
 import { compareText } from "../text-order.ts";
 import type { ClaimProgress } from "./claim-progress.ts";
@@ -44,7 +44,7 @@ async function claimFrom(
   const key = QUEUE_KEY[table];
   rows.sort((left, right) => byPlace(left, right) || compareText(left[key] as string, right[key] as string));
   if (fromStart) progress.begin();
-  for (const row of rows) progress.note(lanes[toNumber(row.place) - 1] as HookLane, toNumber(row.due_at));
+  for (const row of rows) progress.note(lanes[toNumber(row.place) - 1] as QueueLane, toNumber(row.due_at));
   progress.end({ full: rows.length === limit });
   return rows;
 }

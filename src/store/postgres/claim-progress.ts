@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
-import { BEFORE_ALL_PLACES } from "../fresh-place.ts";
-import type { HookLane } from "../hook-lanes.ts";
-import { WorkClass } from "../work-class.ts";
+import { BEFORE_ALL_PLACES } from "../queue/fresh-place.ts";
+import type { QueueLane } from "../queue/lanes.ts";
+import { WorkClass } from "../queue/work-class.ts";
 
 /** At least this often a claim starts from the beginning: it finds what was committed late, and what lost owners left behind. */
 const LONGEST_RUN_MS = 2000;
@@ -26,7 +26,7 @@ export class ClaimProgress {
     return this.#resumes && this.#clock.monotonic() - this.#startedAt < LONGEST_RUN_MS;
   }
 
-  stoppedAt({ namespace, class: workClass }: HookLane): number {
+  stoppedAt({ namespace, class: workClass }: QueueLane): number {
     return this.#stoppedAt.get(`${namespace} ${workClass}`) ?? BEFORE_ALL_PLACES;
   }
 
@@ -42,7 +42,7 @@ export class ClaimProgress {
   }
 
   /** A row of this lane was taken. What is taken over, or has a priority, is always looked for from the beginning. */
-  note({ namespace, class: workClass }: HookLane, dueAt: number): void {
+  note({ namespace, class: workClass }: QueueLane, dueAt: number): void {
     if (workClass !== WorkClass.continuing && workClass !== WorkClass.fresh) return;
     const lane = `${namespace} ${workClass}`;
     this.#stoppedAt.set(lane, Math.max(this.#stoppedAt.get(lane) ?? 0, dueAt));

@@ -1,8 +1,8 @@
-import type { HookLane } from "../hook-lanes.ts";
-import type { HookInsert, HookLease, HookReference } from "../hook-records.ts";
+import type { HookInsert, HookLease, HookReference } from "../hooks/hook-records.ts";
+import type { QueueLane } from "../queue/lanes.ts";
 
 /** Rows as columns: a batch is given to PostgreSQL as one array for each column. */
-export function laneColumns(lanes: readonly HookLane[]): unknown[] {
+export function laneColumns(lanes: readonly QueueLane[]): unknown[] {
   return [
     lanes.map((lane) => lane.namespace),
     lanes.map((lane) => lane.class),

@@ -1,5 +1,5 @@
 import type { CancelTarget } from "../engine.ts";
-import type { HookFilter, HookRecord, HookReference, HookStatistics } from "../hook-records.ts";
+import type { HookFilter, HookRecord, HookReference, HookStatistics } from "../hooks/hook-records.ts";
 import { toHookRecord, toStatistics } from "../rows.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { cancelHooks } from "./sql/cancel-hooks.ts";

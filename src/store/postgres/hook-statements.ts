@@ -2,8 +2,7 @@ import type { Clock } from "../../clock.ts";
 import { StoreError } from "../../errors.ts";
 import type { HookStatements, InsertResult } from "../engine.ts";
 import type { Sending } from "../group-commit.ts";
-import { hookLanes } from "../hook-lanes.ts";
-import { delayOf, isUnwanted } from "../hook-outcome.ts";
+import { delayOf, isUnwanted } from "../hooks/hook-outcome.ts";
 import type {
   ClaimedHook,
   ClaimRequest,
@@ -11,10 +10,11 @@ import type {
   HookInsert,
   HookLease,
   HookReference,
-  HookScope,
   HookSettlement,
+  QueueScope,
   SettleResult,
-} from "../hook-records.ts";
+} from "../hooks/hook-records.ts";
+import { hookLanes } from "../queue/lanes.ts";
 import { toClaimedHook, toLease, toNumber, toNumberOrNull, toSettleResult } from "../rows.ts";
 import type { Companion } from "./accompanied-query.ts";
 import { claimLanes } from "./claim-lanes.ts";
@@ -111,7 +111,7 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     return settlements.map((settlement) => results.get(settlement) ?? "lost");
   }
 
-  async nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
+  async nextWake(scopes: readonly QueueScope[], options: { takeOver: boolean }): Promise<number | null> {
     const lanes = hookLanes(scopes, options.takeOver);
     if (lanes.length === 0) return null;
     const { rows } = await this.run(nextWake("hook"), [this.now(), ...laneColumns(lanes)]);

@@ -8,7 +8,7 @@ import type {
   InstanceRun,
   InstanceTraits,
   NewEntry,
-} from "../instance-records.ts";
+} from "../instances/instance-records.ts";
 import { integerArray, jsonArray, textArray } from "./array-literals.ts";
 import type { CommitShape } from "./sql/commit-instances.ts";
 

@@ -1,4 +1,4 @@
-import type { HookInsert, HookScope } from "../hook-records.ts";
+import type { HookInsert, QueueScope } from "../hooks/hook-records.ts";
 import type {
   HistoryEntry,
   HistoryFilter,
@@ -13,9 +13,15 @@ import type {
   ProgressRange,
   RestartRequest,
   RunRange,
-} from "../instance-records.ts";
-import { UNFINISHED_STATUSES } from "../instance-records.ts";
-import { toHistoryEntry, toInstanceCount, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
+} from "../instances/instance-records.ts";
+import { UNFINISHED_STATUSES } from "../instances/instance-records.ts";
+import {
+  toHistoryEntry,
+  toInstanceCount,
+  toInstancePosition,
+  toInstanceRecord,
+  toPastRun,
+} from "../instances/instance-rows.ts";
 import { toNumber } from "../rows.ts";
 import { integerArray, textArray } from "./array-literals.ts";
 import type { PostgresQueryable } from "./driver.ts";
@@ -159,7 +165,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
     await this.run(dropProgress, [ref, run, from, type, name, count, parent]);
   }
 
-  async unknownNames({ namespace, names }: HookScope): Promise<string[]> {
+  async unknownNames({ namespace, names }: QueueScope): Promise<string[]> {
     const { rows } = await this.run(unknownNames, [namespace, names]);
     return rows.map((row) => row.name as string);
   }

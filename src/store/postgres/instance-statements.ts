@@ -1,9 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { StoreError } from "../../errors.ts";
-import { isLimited } from "../fresh-place.ts";
 import type { Sending } from "../group-commit.ts";
-import { instanceLanes } from "../hook-lanes.ts";
-import type { ClaimRequest, HookScope } from "../hook-records.ts";
+import type { ClaimRequest, QueueScope } from "../hooks/hook-records.ts";
 import type {
   ClaimedInstance,
   EventInsert,
@@ -20,11 +18,13 @@ import type {
   NamedLease,
   Reacquisition,
   RenewedInstance,
-} from "../instance-records.ts";
-import { toClaimedInstance, toNamedLease, toRenewedInstance } from "../instance-rows.ts";
-import type { InstanceStatements } from "../instance-statements.ts";
-import type { AdmitRequest, LineScope } from "../line-records.ts";
-import { PAGE_BYTES } from "../load-page.ts";
+} from "../instances/instance-records.ts";
+import { toClaimedInstance, toNamedLease, toRenewedInstance } from "../instances/instance-rows.ts";
+import type { InstanceStatements } from "../instances/instance-statements.ts";
+import { PAGE_BYTES } from "../instances/load-page.ts";
+import type { AdmitRequest, LineScope } from "../lines/line-records.ts";
+import { isLimited } from "../queue/fresh-place.ts";
+import { instanceLanes } from "../queue/lanes.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
 import type { Companion } from "./accompanied-query.ts";
 import { PostgresAdmission } from "./admission.ts";
@@ -154,7 +154,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     return rows.map(toRenewedInstance);
   }
 
-  async nextWake(scopes: readonly HookScope[], options: { takeOver: boolean }): Promise<number | null> {
+  async nextWake(scopes: readonly QueueScope[], options: { takeOver: boolean }): Promise<number | null> {
     const lanes = instanceLanes(scopes, options.takeOver);
     if (lanes.length === 0) return null;
     const { rows } = await this.run(nextWake("instance"), [this.now(), ...laneColumns(lanes)]);

@@ -5,9 +5,9 @@ import type {
   JournalEntry,
   LoadedEvents,
   StoredEvent,
-} from "../instance-records.ts";
-import { toJournalEntry, toStoredEvent } from "../instance-rows.ts";
-import { PAGE_BYTES } from "../load-page.ts";
+} from "../instances/instance-records.ts";
+import { toJournalEntry, toStoredEvent } from "../instances/instance-rows.ts";
+import { PAGE_BYTES } from "../instances/load-page.ts";
 import { toNumber } from "../rows.ts";
 import { LOADED } from "./sql/load-instances.ts";
 

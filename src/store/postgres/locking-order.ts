@@ -1,6 +1,6 @@
-import type { HookReference } from "../hook-records.ts";
-import type { InstanceName, InstanceRun } from "../instance-records.ts";
-import type { ScheduleKey } from "../schedule-records.ts";
+import type { HookReference } from "../hooks/hook-records.ts";
+import type { InstanceName, InstanceRun } from "../instances/instance-records.ts";
+import type { ScheduleKey } from "../schedules/schedule-records.ts";
 import { compareText } from "../text-order.ts";
 
 /**

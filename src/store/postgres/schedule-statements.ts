@@ -1,4 +1,4 @@
-import { isLimited } from "../fresh-place.ts";
+import { isLimited } from "../queue/fresh-place.ts";
 import { toNumber } from "../rows.ts";
 import type {
   KnownSchedules,
@@ -6,9 +6,9 @@ import type {
   ScheduleKey,
   ScheduleScope,
   ScheduleTiming,
-} from "../schedule-records.ts";
-import { toScheduleRecord } from "../schedule-rows.ts";
-import type { ScheduleStatements } from "../schedule-statements.ts";
+} from "../schedules/schedule-records.ts";
+import { toScheduleRecord } from "../schedules/schedule-rows.ts";
+import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
 import { integerArray, textArray } from "./array-literals.ts";
 import { insertColumns } from "./instance-columns.ts";
 import { bySchedule, inOrder } from "./locking-order.ts";

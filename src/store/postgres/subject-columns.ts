@@ -1,4 +1,4 @@
-import type { SubjectChange, SubjectName, SubjectSync, SubjectVersion } from "../subject-records.ts";
+import type { SubjectChange, SubjectName, SubjectSync, SubjectVersion } from "../subjects/subject-records.ts";
 import { compareText } from "../text-order.ts";
 import { integerArray, textArray } from "./array-literals.ts";
 

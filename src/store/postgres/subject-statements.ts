@@ -13,9 +13,9 @@ import type {
   SubjectVersion,
   SyncBatch,
   SyncCounts,
-} from "../subject-records.ts";
-import { inOrderOfDue, toRefusal, toSubjectRecord } from "../subject-rows.ts";
-import type { SubjectStatements } from "../subject-statements.ts";
+} from "../subjects/subject-records.ts";
+import { inOrderOfDue, toRefusal, toSubjectRecord } from "../subjects/subject-rows.ts";
+import type { SubjectStatements } from "../subjects/subject-statements.ts";
 import { compareText } from "../text-order.ts";
 import { textArray } from "./array-literals.ts";
 import type { Connection } from "./connection.ts";

@@ -1,6 +1,6 @@
-import type { ClaimedInstance } from "../instance-records.ts";
-import { toClaimedInstance } from "../instance-rows.ts";
-import { type AdmitRequest, type Line, LineKind, type LineLimits, type StartRate } from "../line-records.ts";
+import type { ClaimedInstance } from "../instances/instance-records.ts";
+import { toClaimedInstance } from "../instances/instance-rows.ts";
+import { type AdmitRequest, type Line, LineKind, type LineLimits, type StartRate } from "../lines/line-records.ts";
 import {
   type Candidate,
   chooseStarts,
@@ -10,7 +10,7 @@ import {
   rateKeysOf,
   settleLine,
   shareOf,
-} from "../look-at-line.ts";
+} from "../lines/look-at-line.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver } from "./driver.ts";
 import { CLAIM_INSTANCES } from "./sql/claim-instances.ts";

@@ -1,5 +1,5 @@
-import type { InstanceCommit, InstanceCommitResult, InstanceOutcome } from "../instance-records.ts";
-import { WorkClass } from "../work-class.ts";
+import type { InstanceCommit, InstanceCommitResult, InstanceOutcome } from "../instances/instance-records.ts";
+import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteDriver } from "./driver.ts";
 import { hookValues } from "./hook-values.ts";
 import { freeSlot } from "./lines.ts";

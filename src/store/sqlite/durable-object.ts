@@ -2,7 +2,7 @@ import { InvalidInputError } from "../../errors.ts";
 import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
 import { withCodec } from "../codec/codec-engine.ts";
 import type { ForeignInsert } from "../foreign-transaction.ts";
-import type { HookInsert } from "../hook-records.ts";
+import type { HookInsert } from "../hooks/hook-records.ts";
 import { createAdapter, type DatabaseAdapter, Store } from "../store.ts";
 import { SqliteEngine } from "./engine.ts";
 import { accessTo } from "./object-access.ts";

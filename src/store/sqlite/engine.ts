@@ -4,7 +4,7 @@ import type { Randomness } from "../../randomness.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Engine, EngineTransaction, Migrator, Wakeups } from "../engine.ts";
 import type { ForeignInsert } from "../foreign-transaction.ts";
-import type { HookInsert } from "../hook-records.ts";
+import type { HookInsert } from "../hooks/hook-records.ts";
 import type { AppliedMigration, Migration } from "../migration.ts";
 import type { SqlValue } from "../sql-value.ts";
 import type { SqliteAccess } from "./access.ts";

@@ -1,4 +1,4 @@
-import type { SubjectClaim } from "../subject-records.ts";
+import type { SubjectClaim } from "../subjects/subject-records.ts";
 import type { SqliteDriver } from "./driver.ts";
 import { FIND_DUE_IN_GROUP } from "./sql/find-due-in-group.ts";
 import { NEXT_GROUP } from "./sql/next-group.ts";

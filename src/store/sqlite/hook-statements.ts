@@ -1,8 +1,7 @@
 import type { CancelTarget, HookStatements, InsertResult } from "../engine.ts";
 import type { ForeignInsert } from "../foreign-transaction.ts";
 import type { Sending } from "../group-commit.ts";
-import { hookLanes } from "../hook-lanes.ts";
-import { delayOf, isUnwanted } from "../hook-outcome.ts";
+import { delayOf, isUnwanted } from "../hooks/hook-outcome.ts";
 import type {
   ClaimedHook,
   ClaimRequest,
@@ -12,11 +11,12 @@ import type {
   HookLease,
   HookRecord,
   HookReference,
-  HookScope,
   HookSettlement,
   HookStatistics,
+  QueueScope,
   SettleResult,
-} from "../hook-records.ts";
+} from "../hooks/hook-records.ts";
+import { hookLanes } from "../queue/lanes.ts";
 import { toClaimedHook, toHookRecord, toLease, toSettleResult, toStatistics } from "../rows.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver } from "./driver.ts";
@@ -121,7 +121,7 @@ export class SqliteHookStatements implements HookStatements {
       : { text: INSERT_KEYED_HOOK, parameters: keyedHookValues(hook, now) };
   }
 
-  nextWake(scopes: readonly HookScope[], { takeOver }: { takeOver: boolean }): Promise<number | null> {
+  nextWake(scopes: readonly QueueScope[], { takeOver }: { takeOver: boolean }): Promise<number | null> {
     return findNextWake(this.#access, NEXT_WAKE, hookLanes(scopes, takeOver));
   }
 

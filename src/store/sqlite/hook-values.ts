@@ -1,6 +1,6 @@
-import { dueAt, latestAt } from "../due-time.ts";
-import type { HookInsert } from "../hook-records.ts";
-import { WorkClass } from "../work-class.ts";
+import { dueAt, latestAt } from "../hooks/due-time.ts";
+import type { HookInsert } from "../hooks/hook-records.ts";
+import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteValue } from "./driver.ts";
 
 /** What a trigger is written with, at this time. */

@@ -1,4 +1,4 @@
-import type { HookInsert } from "../hook-records.ts";
+import type { HookInsert } from "../hooks/hook-records.ts";
 import type {
   HistoryEntry,
   HistoryFilter,
@@ -15,9 +15,15 @@ import type {
   ProgressRange,
   RestartRequest,
   RunRange,
-} from "../instance-records.ts";
-import { toHistoryEntry, toInstanceCount, toInstancePosition, toInstanceRecord, toPastRun } from "../instance-rows.ts";
-import { WorkClass } from "../work-class.ts";
+} from "../instances/instance-records.ts";
+import {
+  toHistoryEntry,
+  toInstanceCount,
+  toInstancePosition,
+  toInstanceRecord,
+  toPastRun,
+} from "../instances/instance-rows.ts";
+import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { hookValues } from "./hook-values.ts";

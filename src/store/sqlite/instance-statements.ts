@@ -1,7 +1,5 @@
-import { freshPlace, isLimited } from "../fresh-place.ts";
 import type { Sending } from "../group-commit.ts";
-import { instanceLanes } from "../hook-lanes.ts";
-import type { ClaimRequest, HookScope } from "../hook-records.ts";
+import type { ClaimRequest, QueueScope } from "../hooks/hook-records.ts";
 import type {
   ClaimedInstance,
   EventInsert,
@@ -21,12 +19,20 @@ import type {
   Reacquisition,
   RenewedInstance,
   StoredEvent,
-} from "../instance-records.ts";
-import { toClaimedInstance, toJournalEntry, toNamedLease, toRenewedInstance, toStoredEvent } from "../instance-rows.ts";
-import type { InstanceStatements } from "../instance-statements.ts";
-import type { AdmitRequest, LineScope } from "../line-records.ts";
-import { PAGE_BYTES, PageRoom } from "../load-page.ts";
-import { WorkClass } from "../work-class.ts";
+} from "../instances/instance-records.ts";
+import {
+  toClaimedInstance,
+  toJournalEntry,
+  toNamedLease,
+  toRenewedInstance,
+  toStoredEvent,
+} from "../instances/instance-rows.ts";
+import type { InstanceStatements } from "../instances/instance-statements.ts";
+import { PAGE_BYTES, PageRoom } from "../instances/load-page.ts";
+import type { AdmitRequest, LineScope } from "../lines/line-records.ts";
+import { freshPlace, isLimited } from "../queue/fresh-place.ts";
+import { instanceLanes } from "../queue/lanes.ts";
+import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteAccess } from "./access.ts";
 import { SqliteAdmission } from "./admission.ts";
 import { commitInstance } from "./commit-instance.ts";
@@ -174,7 +180,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     });
   }
 
-  nextWake(scopes: readonly HookScope[], { takeOver }: { takeOver: boolean }): Promise<number | null> {
+  nextWake(scopes: readonly QueueScope[], { takeOver }: { takeOver: boolean }): Promise<number | null> {
     return findNextWake(this.access, NEXT_WAKE, instanceLanes(scopes, takeOver));
   }
 
@@ -201,7 +207,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     return this.access.write(() => this.driver.run(EXPIRE_LEASES, parameters));
   }
 
-  async unknownNames({ namespace, names }: HookScope): Promise<string[]> {
+  async unknownNames({ namespace, names }: QueueScope): Promise<string[]> {
     const rows = await this.access.read(() => this.driver.all(UNKNOWN_NAMES, [namespace, JSON.stringify(names)]));
     return rows.map((row) => row.name as string);
   }

@@ -1,5 +1,5 @@
-import { LineKind } from "../line-records.ts";
-import { WorkClass } from "../work-class.ts";
+import { LineKind } from "../lines/line-records.ts";
+import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteDriver } from "./driver.ts";
 import { FREE_SLOT } from "./sql/free-slot.ts";
 import { JOIN_LINE } from "./sql/join-line.ts";

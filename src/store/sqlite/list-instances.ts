@@ -1,4 +1,4 @@
-import type { InstanceFilter, InstanceStatus } from "../instance-records.ts";
+import type { InstanceFilter, InstanceStatus } from "../instances/instance-records.ts";
 import { compareText } from "../text-order.ts";
 import type { SqliteDriver } from "./driver.ts";
 import { GET_INSTANCE_BY_REF } from "./sql/get-instance-by-ref.ts";

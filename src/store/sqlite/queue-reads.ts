@@ -1,5 +1,5 @@
-import type { HookLane } from "../hook-lanes.ts";
-import { WorkClass } from "../work-class.ts";
+import type { QueueLane } from "../queue/lanes.ts";
+import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver } from "./driver.ts";
 
@@ -12,7 +12,7 @@ export interface DueStatements {
 }
 
 interface DueRequest {
-  readonly lanes: readonly HookLane[];
+  readonly lanes: readonly QueueLane[];
   readonly limit: number;
   readonly mostLost?: number | undefined;
   readonly now: number;
@@ -35,7 +35,7 @@ export function findDue(driver: SqliteDriver, { due, lostOnce }: DueStatements, 
 function findIn(
   driver: SqliteDriver,
   statement: string,
-  lanes: readonly HookLane[],
+  lanes: readonly QueueLane[],
   limit: number,
   now: number,
 ): Row[] {
@@ -52,7 +52,7 @@ function findIn(
 export async function findNextWake(
   access: SqliteAccess,
   statement: string,
-  lanes: readonly HookLane[],
+  lanes: readonly QueueLane[],
 ): Promise<number | null> {
   if (lanes.length === 0) return null;
   return access.read(() => {

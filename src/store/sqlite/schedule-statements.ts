@@ -4,9 +4,9 @@ import type {
   ScheduleKey,
   ScheduleScope,
   ScheduleTiming,
-} from "../schedule-records.ts";
-import { toScheduleRecord } from "../schedule-rows.ts";
-import type { ScheduleStatements } from "../schedule-statements.ts";
+} from "../schedules/schedule-records.ts";
+import { toScheduleRecord } from "../schedules/schedule-rows.ts";
+import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import type { SqliteInstanceStatements } from "./instance-statements.ts";

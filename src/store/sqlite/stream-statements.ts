@@ -1,6 +1,6 @@
-import type { InstanceLease } from "../instance-records.ts";
-import type { StreamChunk, StreamRange, StreamStatements } from "../stream-statements.ts";
-import { WorkClass } from "../work-class.ts";
+import type { InstanceLease } from "../instances/instance-records.ts";
+import { WorkClass } from "../queue/work-class.ts";
+import type { StreamChunk, StreamRange, StreamStatements } from "../streams/stream-statements.ts";
 import type { SqliteAccess } from "./access.ts";
 import { FIND_RUN } from "./sql/find-run.ts";
 import { READ_CHUNK } from "./sql/read-chunk.ts";

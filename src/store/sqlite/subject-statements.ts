@@ -12,9 +12,9 @@ import type {
   SubjectVersion,
   SyncBatch,
   SyncCounts,
-} from "../subject-records.ts";
-import { inOrderOfDue, toRefusal, toSubjectRecord } from "../subject-rows.ts";
-import type { SubjectStatements } from "../subject-statements.ts";
+} from "../subjects/subject-records.ts";
+import { inOrderOfDue, toRefusal, toSubjectRecord } from "../subjects/subject-rows.ts";
+import type { SubjectStatements } from "../subjects/subject-statements.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { findInTurns } from "./find-in-turns.ts";

@@ -1,8 +1,8 @@
 import { InvalidInputError, PerdureError } from "../../errors.ts";
 import type { HookDefinitions } from "../../hooks/define-hook.ts";
-import type { InstanceStatus } from "../../store/instance-records.ts";
-import type { WorkflowInstance } from "../../workflows/instance.ts";
-import type { Workflows } from "../../workflows/workflow-types.ts";
+import type { InstanceStatus } from "../../store/instances/instance-records.ts";
+import type { Workflows } from "../../workflows/define/workflow-types.ts";
+import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import type { TestWorld } from "../test-world.ts";
 import type { Modifications } from "./modifications.ts";
 import type { StepTarget, WorkflowInstanceModifier } from "./modifier.ts";

@@ -1,6 +1,6 @@
-import type { WorkflowStep } from "../../workflows/step.ts";
-import type { WorkflowStepConfig, WorkflowStepContext } from "../../workflows/step-options.ts";
-import { parseEventTimeout, tolerated } from "../../workflows/steps.ts";
+import type { WorkflowStep } from "../../workflows/define/step.ts";
+import type { WorkflowStepConfig, WorkflowStepContext } from "../../workflows/define/step-options.ts";
+import { parseEventTimeout, tolerated } from "../../workflows/execution/steps.ts";
 import type { MockedEvent, Modifications } from "./modifications.ts";
 
 /** Outside of tests. */

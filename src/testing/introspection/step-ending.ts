@@ -1,5 +1,5 @@
-import type { HistoryItem } from "../../workflows/history-page.ts";
-import type { WorkflowInstance } from "../../workflows/instance.ts";
+import type { HistoryItem } from "../../workflows/instances/history-page.ts";
+import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import type { StepTarget } from "./modifier.ts";
 
 export type FoundEnding = { readonly value: unknown } | { readonly error: Error };

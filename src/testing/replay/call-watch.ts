@@ -1,7 +1,7 @@
-import type { StepType } from "../../store/instance-records.ts";
-import type { HistoryItem } from "../../workflows/history-page.ts";
-import type { WorkflowStep } from "../../workflows/step.ts";
-import type { WorkflowStepConfig } from "../../workflows/step-options.ts";
+import type { StepType } from "../../store/instances/instance-records.ts";
+import type { WorkflowStep } from "../../workflows/define/step.ts";
+import type { WorkflowStepConfig } from "../../workflows/define/step-options.ts";
+import type { HistoryItem } from "../../workflows/instances/history-page.ts";
 import { forever } from "../process-life.ts";
 
 interface Call {

@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../../errors.ts";
-import type { HistoryItem } from "../../workflows/history-page.ts";
+import type { HistoryItem } from "../../workflows/instances/history-page.ts";
 
 /** An entry of a history. Where it was kept as JSON, its times are texts. */
 export type RecordedItem = Omit<HistoryItem, "at" | "dueAt"> & {

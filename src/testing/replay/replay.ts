@@ -1,8 +1,8 @@
 import { checkOptions } from "../../options.ts";
 import { encodeValue } from "../../values/index.ts";
-import type { EnvOption } from "../../workflows/registered-workflows.ts";
-import { describeStep } from "../../workflows/step-path.ts";
-import type { AnyWorkflow, Workflows } from "../../workflows/workflow-types.ts";
+import type { EnvOption } from "../../workflows/define/registered-workflows.ts";
+import type { AnyWorkflow, Workflows } from "../../workflows/define/workflow-types.ts";
+import { describeStep } from "../../workflows/execution/step-path.ts";
 import { createTestWorld } from "../create-test-app.ts";
 import { CallWatch } from "./call-watch.ts";
 import { type RecordedHistory, readRecorded } from "./recorded-history.ts";

@@ -1,7 +1,7 @@
-import type { InstanceName, NewEntry } from "../../store/instance-records.ts";
-import type { InstanceStatements } from "../../store/instance-statements.ts";
+import type { InstanceName, NewEntry } from "../../store/instances/instance-records.ts";
+import type { InstanceStatements } from "../../store/instances/instance-statements.ts";
 import { encodeError, encodeValue } from "../../values/index.ts";
-import type { HistoryItem } from "../../workflows/history-page.ts";
+import type { HistoryItem } from "../../workflows/instances/history-page.ts";
 
 const LEASE = { lock: "history", leaseMs: 1000 };
 

@@ -1,4 +1,4 @@
-import { ChunkFormat } from "../../store/chunk-format.ts";
+import { ChunkFormat } from "../../store/streams/chunk-format.ts";
 
 /** Text as a chunk. What isn't well-formed, because a surrogate stands alone, is kept as it is in UTF-16. */
 export function encodeText(text: string): Uint8Array {

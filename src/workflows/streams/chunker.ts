@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../../errors.ts";
-import { ChunkFormat } from "../../store/chunk-format.ts";
+import { ChunkFormat } from "../../store/streams/chunk-format.ts";
 import { encodeText } from "./chunk-text.ts";
 
 /** Of a row; what comes in smaller pieces is put together, what is larger is taken apart. */

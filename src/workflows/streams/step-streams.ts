@@ -1,10 +1,10 @@
 import { StoreError } from "../../errors.ts";
-import type { InstanceLease } from "../../store/instance-records.ts";
+import type { InstanceLease } from "../../store/instances/instance-records.ts";
 import type { Store } from "../../store/store.ts";
-import type { StreamRange } from "../../store/stream-statements.ts";
+import type { StreamRange } from "../../store/streams/stream-statements.ts";
 import { StreamReference } from "../../values/index.ts";
-import type { Attempt } from "../attempt.ts";
-import { pathOf, type StepIdentity } from "../step-path.ts";
+import type { Attempt } from "../execution/attempt.ts";
+import { pathOf, type StepIdentity } from "../execution/step-path.ts";
 import { Chunker, StreamRefusedError } from "./chunker.ts";
 import { StoredStream } from "./stored-stream.ts";
 

@@ -1,5 +1,5 @@
 import { CodecError, PerdureError } from "../../errors.ts";
-import { ChunkFormat } from "../../store/chunk-format.ts";
+import { ChunkFormat } from "../../store/streams/chunk-format.ts";
 import type { StreamReference } from "../../values/index.ts";
 import { decodeText } from "./chunk-text.ts";
 

@@ -1,4 +1,4 @@
-import type { HistoryEntry } from "../../store/instance-records.ts";
+import type { HistoryEntry } from "../../store/instances/instance-records.ts";
 import { delayOf } from "../../values/index.ts";
 
 /** The delay after a failed attempt as it was computed, not what was left of it when it was written. */

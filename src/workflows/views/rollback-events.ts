@@ -1,6 +1,6 @@
-import type { HistoryEntry } from "../../store/instance-records.ts";
+import type { HistoryEntry } from "../../store/instances/instance-records.ts";
 import { decodeValue, describeError } from "../../values/index.ts";
-import { pathOf } from "../step-path.ts";
+import { pathOf } from "../execution/step-path.ts";
 import { retryDelayOf } from "./retry-delay.ts";
 import type { SlottedEvent } from "./slotted-event.ts";
 

@@ -1,5 +1,5 @@
-import type { InstanceRecord, InstanceStatus } from "../../store/instance-records.ts";
-import type { InstanceStatements } from "../../store/instance-statements.ts";
+import type { InstanceRecord, InstanceStatus } from "../../store/instances/instance-records.ts";
+import type { InstanceStatements } from "../../store/instances/instance-statements.ts";
 import { decodeValue, describeError } from "../../values/index.ts";
 import type { EventDetails } from "./event-details.ts";
 

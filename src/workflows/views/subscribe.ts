@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
-import type { InstanceRecord } from "../../store/instance-records.ts";
+import type { InstanceRecord } from "../../store/instances/instance-records.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { runOf } from "./event-id.ts";
 import type { SubscribeOptions, WorkflowInstanceEventType, WorkflowInstanceSubscription } from "./instance-event.ts";

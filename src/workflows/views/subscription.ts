@@ -1,6 +1,11 @@
-import type { HistoryEntry, InstanceName, InstanceRecord, InstanceStatus } from "../../store/instance-records.ts";
+import type {
+  HistoryEntry,
+  InstanceName,
+  InstanceRecord,
+  InstanceStatus,
+} from "../../store/instances/instance-records.ts";
 import { decodeValue } from "../../values/index.ts";
-import { notFound } from "../not-found.ts";
+import { notFound } from "../instances/not-found.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { EventDetails } from "./event-details.ts";
 import { BEFORE_END, END, eventIdOf } from "./event-id.ts";

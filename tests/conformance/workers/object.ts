@@ -1,8 +1,8 @@
 import { createObjectRouter, type ObjectNamespace, PerdureObject } from "../../../src/durable-object/index.ts";
 import { NonRetryableError } from "../../../src/errors.ts";
-import { WorkflowEntrypoint } from "../../../src/workflows/entrypoint.ts";
-import type { WorkflowStep } from "../../../src/workflows/step.ts";
-import type { WorkflowEvent } from "../../../src/workflows/workflow-event.ts";
+import { WorkflowEntrypoint } from "../../../src/workflows/define/entrypoint.ts";
+import type { WorkflowStep } from "../../../src/workflows/define/step.ts";
+import type { WorkflowEvent } from "../../../src/workflows/define/workflow-event.ts";
 import { type AnyBinding, answer, type Call, type StepResults } from "../answer.ts";
 import type { Begin, ProgramStep } from "../program.ts";
 import { programOf } from "../programs/index.ts";

@@ -1,6 +1,6 @@
 import { StoreError } from "../../../src/errors.ts";
 import type { HookStatements } from "../../../src/store/engine.ts";
-import type { InstanceStatements } from "../../../src/store/instance-statements.ts";
+import type { InstanceStatements } from "../../../src/store/instances/instance-statements.ts";
 
 function connectionLost(): StoreError {
   return new StoreError("store.unavailable", "the connection was cut", { transient: true });

@@ -1,6 +1,6 @@
 import { defineHook } from "../../../src/hooks/define-hook.ts";
-import { defineWorkflow } from "../../../src/workflows/define-workflow.ts";
-import type { WorkflowEvent } from "../../../src/workflows/workflow-event.ts";
+import { defineWorkflow } from "../../../src/workflows/define/define-workflow.ts";
+import type { WorkflowEvent } from "../../../src/workflows/define/workflow-event.ts";
 
 /** Gives its params back. */
 const echo = defineWorkflow({ name: "echo" }, async (event: WorkflowEvent<unknown>, step) =>

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll } from "vitest";
 import { type Application, type PerdureOptions, perdure } from "../../../src/app/perdure.ts";
 import type { HookDefinitions } from "../../../src/hooks/define-hook.ts";
 import { createHttpHandler, type HttpHandler, type HttpHandlerOptions } from "../../../src/http/index.ts";
-import type { Workflows } from "../../../src/workflows/workflow-types.ts";
+import type { Workflows } from "../../../src/workflows/define/workflow-types.ts";
 import { LogBook } from "../../hooks/support/log-book.ts";
 import type { TestEngine, TestStore } from "../../support/engines.ts";
 import { waitUntil } from "../../support/wait-until.ts";

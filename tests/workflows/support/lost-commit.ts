@@ -1,4 +1,4 @@
-import type { InstanceCommit, InstanceCommitResult } from "../../../src/store/instance-records.ts";
+import type { InstanceCommit, InstanceCommitResult } from "../../../src/store/instances/instance-records.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 /**

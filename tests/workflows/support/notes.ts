@@ -1,4 +1,4 @@
-import type { InstanceCommit } from "../../../src/store/instance-records.ts";
+import type { InstanceCommit } from "../../../src/store/instances/instance-records.ts";
 
 /** What several processes, one after the other, saw of one instance, and where they disagree. */
 export class Story {

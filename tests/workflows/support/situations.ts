@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { WorkflowInstance } from "../../../src/workflows/instance.ts";
+import type { WorkflowInstance } from "../../../src/workflows/instances/instance.ts";
 import { becomes, comesToRest, type Mode, Sample } from "./sample.ts";
 import { eventually, type WorkflowProcess, type WorkflowsUnderTest } from "./use-workflows.ts";
 

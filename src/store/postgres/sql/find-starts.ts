@@ -1,4 +1,4 @@
-import { LineKind } from "../../line-records.ts";
+import { LineKind } from "../../lines/line-records.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../fresh-place.ts";
+import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../queue/fresh-place.ts";
 
 /** See `freshPlace`: the same in SQL. `row` has a priority and the keys. */
 export function freshClass(row: string): string {

@@ -1,4 +1,4 @@
-import type { HookStatus } from "../../hook-records.ts";
+import type { HookStatus } from "../../hooks/hook-records.ts";
 
 /** A hook's status follows from its queue columns. */
 export const STATUS_CONDITIONS: Record<HookStatus, string> = {

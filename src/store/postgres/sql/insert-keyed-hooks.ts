@@ -1,4 +1,4 @@
-import { keyedTimes } from "../../keyed-times.ts";
+import { keyedTimes } from "../../hooks/keyed-times.ts";
 import { COLUMNS, VALUES, values } from "./insert-columns.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { batch, isRowOf, NOW } from "./statement.ts";

@@ -1,4 +1,4 @@
-import type { InstanceFilter } from "../../instance-records.ts";
+import type { InstanceFilter } from "../../instances/instance-records.ts";
 import { RECORD } from "./instance-record.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { inCatalogOrder, isInstanceOf, READS_ROW } from "./statement.ts";

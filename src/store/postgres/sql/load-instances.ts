@@ -1,4 +1,4 @@
-import { PAGE_BYTES, ROW_BYTES } from "../../load-page.ts";
+import { PAGE_BYTES, ROW_BYTES } from "../../instances/load-page.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { isInstanceOf, placedBatch } from "./statement.ts";
 

@@ -1,4 +1,4 @@
-import { LineKind } from "../../line-records.ts";
+import { LineKind } from "../../lines/line-records.ts";
 import { CLAIMED_COLUMNS } from "./claimed-columns.ts";
 
 const IN_LINE = {

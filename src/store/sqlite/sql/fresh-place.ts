@@ -1,4 +1,4 @@
-import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../fresh-place.ts";
+import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../queue/fresh-place.ts";
 
 interface Keys {
   readonly slotKey: string;

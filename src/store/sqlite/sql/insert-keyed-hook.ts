@@ -1,4 +1,4 @@
-import { keyedTimes } from "../../keyed-times.ts";
+import { keyedTimes } from "../../hooks/keyed-times.ts";
 import { COLUMNS } from "./insert-columns.ts";
 
 const pending = "perdure_hook.lock is null";

@@ -1,4 +1,4 @@
-import type { HookStatus } from "../../hook-records.ts";
+import type { HookStatus } from "../../hooks/hook-records.ts";
 import { RECORD, STATUS_CONDITIONS } from "./hook-record.ts";
 
 /** One page in the order of ids. Indexes: perdure_hook_failed for dead letters; else the primary key. */

@@ -1,0 +1,170 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { InvalidInputError } from "../../errors.ts";
+import { checkWorkflowName } from "../../names.ts";
+import { checkOptions } from "../../options.ts";
+import { isStandardSchema } from "../../schema.ts";
+import type { WorkflowBindings } from "../instances/workflow-binding.ts";
+import { parseSchedules, type ScheduleOption } from "../schedules/workflow-schedule.ts";
+import { type FlowControlOptions, parseFlowControl } from "./flow-control.ts";
+import { parseRetention, type RetentionOptions } from "./retention.ts";
+import type { WorkflowStep } from "./step.ts";
+import { parseTerminalHooks, TERMINAL_HOOKS, type TerminalHooks } from "./terminal-hooks.ts";
+import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
+import type { AnyWorkflowDefinition, WorkflowDefinition, WorkflowFunction } from "./workflow-types.ts";
+
+/** What else a workflow's function is given. */
+export interface WorkflowContext<Env = unknown> {
+  /** The workflows of the application. An instance that is created here is created once, as a step is. */
+  readonly workflows: WorkflowBindings;
+  readonly env: Env;
+}
+
+type EventSchemas = Readonly<Record<string, StandardSchemaV1>>;
+/** What steps receive. Where no events are declared, any may be sent. */
+type PayloadsOf<Schemas extends EventSchemas | undefined> = Schemas extends EventSchemas
+  ? { readonly [Type in keyof Schemas & string]: StandardSchemaV1.InferOutput<Schemas[Type]> }
+  : EventPayloads;
+
+/** What `sendEvent` takes. */
+type SentPayloadsOf<Schemas extends EventSchemas | undefined> = Schemas extends EventSchemas
+  ? { readonly [Type in keyof Schemas & string]: StandardSchemaV1.InferInput<Schemas[Type]> }
+  : EventPayloads;
+
+/** What the schema says; without one nobody knows before the function is written. */
+type KnownOutput<Output extends StandardSchemaV1 | undefined> = Output extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Output>
+  : unknown;
+
+interface WorkflowOptions<Params, Output> extends TerminalHooks<Output> {
+  readonly name: string;
+  /** When instances are created by themselves: cron expressions, in UTC, or `{ cron, timezone, params, name }`. */
+  readonly schedules?: readonly ScheduleOption<Params>[];
+  /** How long finished instances are kept, unless `create` says otherwise. Default: for ever. */
+  readonly retention?: RetentionOptions;
+}
+
+/**
+ * Defines a workflow. Schemas, of any library that speaks Standard Schema, check what goes in and out: params at `create`,
+ * events at `sendEvent`, the output at the end.
+ *
+ * @example
+ * const checkout = defineWorkflow({ name: "checkout", input: Order }, async (event, step) => {
+ *   const charge = await step.do("charge", (ctx) => pay(event.payload, ctx.idempotencyKey));
+ *   await step.sleep("cool down", "10 minutes");
+ *   return { charge };
+ * });
+ */
+export function defineWorkflow<
+  Input extends StandardSchemaV1,
+  Events extends EventSchemas | undefined = undefined,
+  Output extends StandardSchemaV1 | undefined = undefined,
+  Result = unknown,
+>(
+  options: WorkflowOptions<StandardSchemaV1.InferInput<Input>, KnownOutput<Output>> &
+    FlowControlOptions<StandardSchemaV1.InferOutput<Input>> & {
+      readonly input: Input;
+      readonly output?: Output;
+      readonly events?: Events;
+    },
+  run: (
+    event: WorkflowEvent<StandardSchemaV1.InferOutput<Input>>,
+    step: WorkflowStep<PayloadsOf<Events>>,
+    context: WorkflowContext,
+  ) => Promise<Output extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Output> : Result>,
+): WorkflowDefinition<
+  StandardSchemaV1.InferInput<Input>,
+  Output extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Output> : Result,
+  SentPayloadsOf<Events>
+>;
+export function defineWorkflow<
+  Params = undefined,
+  Events extends EventSchemas | undefined = undefined,
+  Output extends StandardSchemaV1 | undefined = undefined,
+  Result = unknown,
+>(
+  options: WorkflowOptions<unknown, KnownOutput<Output>> &
+    FlowControlOptions<Params> & {
+      readonly input?: undefined;
+      readonly output?: Output;
+      readonly events?: Events;
+    },
+  run: (
+    event: WorkflowEvent<Params>,
+    step: WorkflowStep<PayloadsOf<Events>>,
+    context: WorkflowContext,
+  ) => Promise<Output extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Output> : Result>,
+): WorkflowDefinition<
+  NoInfer<Params>,
+  Output extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Output> : Result,
+  SentPayloadsOf<Events>
+>;
+export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefinition {
+  if (typeof options !== "object" || options === null || typeof run !== "function") {
+    throw invalid("defineWorkflow takes options and a function: defineWorkflow({ name }, async (event, step) => …)");
+  }
+  checkOptions(options, {
+    label: "A workflow",
+    fields: [
+      "name",
+      "input",
+      "output",
+      "events",
+      "schedules",
+      "concurrency",
+      "rateLimit",
+      "retention",
+      ...TERMINAL_HOOKS,
+    ],
+    code: "workflow.invalid",
+  });
+  const {
+    name,
+    input: given,
+    output,
+    events,
+    schedules,
+    concurrency,
+    rateLimit,
+    retention,
+  } = options as Record<string, unknown>;
+  const input = checkSchema(given, "input");
+  return {
+    kind: "workflow",
+    name: checkWorkflowName(name),
+    input,
+    output: checkSchema(output, "output"),
+    events: checkEvents(events),
+    schedules: parseSchedules(schedules, input),
+    flow: parseFlowControl(concurrency, rateLimit),
+    endingHooks: parseTerminalHooks(options as Record<string, unknown>),
+    retention: parseRetention(retention, "workflow.invalid"),
+    run: run as WorkflowFunction,
+  };
+}
+
+export function isWorkflowDefinition(value: unknown): value is AnyWorkflowDefinition {
+  return typeof value === "object" && value !== null && Reflect.get(value, "kind") === "workflow";
+}
+
+function checkSchema(value: unknown, label: string): StandardSchemaV1 | null {
+  if (value === undefined) return null;
+  if (isStandardSchema(value)) return value;
+  throw invalid(`A workflow's ${label} must be a Standard Schema (zod, valibot, arktype and others make them)`);
+}
+
+function checkEvents(events: unknown): ReadonlyMap<string, StandardSchemaV1> | null {
+  if (events === undefined) return null;
+  if (Object.prototype.toString.call(events) !== "[object Object]") {
+    throw invalid("A workflow's events must be an object: { type: schema }");
+  }
+  return new Map(
+    Object.entries(events as object).map(([type, schema]) => [
+      type,
+      checkSchema(schema, `event "${type}"`) as StandardSchemaV1,
+    ]),
+  );
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("workflow.invalid", `${problem}.`);
+}

@@ -1,0 +1,120 @@
+import type { JournalEntry } from "../../store/instances/instance-records.ts";
+import { StoredStarts } from "./start-order.ts";
+import { pathOf, type StepIdentity } from "./step-path.ts";
+
+/** What is stored about the attempts at a step, or at its rollback. */
+export interface AttemptRecord {
+  /** Of the last attempt that failed. */
+  failedAttempt: number;
+  /** Of the last attempt that is known to have begun. */
+  startedAttempt: number;
+  /** When the next attempt is due, or the deadline of a wait. */
+  dueAt: number | null;
+  /** What it came to: `completed`, `received`, `timedOut`, `rolledBack`, or a failure with no attempt left. */
+  ending: JournalEntry | null;
+  /** Where what it told on the way begins; null for most. */
+  progressFrom: number | null;
+  /** Of the last attempt that told something. */
+  progressAttempt: number;
+}
+
+/** Everything that is stored about one step of a run. */
+export interface StepRecord extends StepIdentity, AttemptRecord {
+  /** Its place in the order in which steps began; null if it has told nothing but its progress. */
+  began: number | null;
+  /** Whether the code has called this step. */
+  reached: boolean;
+  /** What is stored about its rollback; null if it had none when it began. */
+  undo: AttemptRecord | null;
+}
+
+/** The journal of a run, by step. */
+export class RunJournal {
+  /** Since this entry the run is rolled back. */
+  rollingBack: JournalEntry | null = null;
+  /** Steps that have a rollback, in the order in which they began. */
+  readonly undoable: StepRecord[] = [];
+  readonly #starts = new StoredStarts();
+  /** Made when there is something to remember: most runs are never loaded. */
+  #records: Map<string, StepRecord> | undefined;
+
+  constructor(entries: readonly JournalEntry[] = []) {
+    for (const entry of entries) this.#add(entry);
+  }
+
+  /** The latest place in the order of starts. */
+  get latestStart(): number {
+    return this.#starts.latest;
+  }
+
+  /** What is stored about the n-th call of this step, under its name or an older one. */
+  find(step: StepIdentity, aliases: readonly string[]): StepRecord | null {
+    if (this.#records === undefined) return null;
+    for (const name of [step.name, ...aliases]) {
+      const record = this.#records.get(pathOf({ ...step, name }));
+      if (record !== undefined) return record;
+    }
+    return null;
+  }
+
+  /** Steps that have run before, but that this code hasn't called. Those inside of a finished step aren't expected to be. */
+  unreached(): StepRecord[] {
+    return [...(this.#records?.values() ?? [])].filter(({ reached, parent }) => !reached && parent === null);
+  }
+
+  #add(entry: JournalEntry): void {
+    if (entry.kind === "rollingBack") {
+      this.rollingBack = entry;
+      return;
+    }
+    const record = this.#recordOf(entry);
+    if (entry.kind !== "progress") record.began ??= this.#starts.next(entry);
+    add(entry, record, this.undoable);
+  }
+
+  #recordOf(entry: JournalEntry): StepRecord {
+    const { type, name, count, parent } = entry;
+    const path = pathOf(entry);
+    this.#records ??= new Map();
+    let record = this.#records.get(path);
+    if (record === undefined) {
+      record = { type, name, count, parent, ...noAttempts(), began: null, reached: false, undo: null };
+      this.#records.set(path, record);
+    }
+    return record;
+  }
+}
+
+function add(entry: JournalEntry, record: StepRecord, undoable: StepRecord[]): void {
+  switch (entry.kind) {
+    case "undoable":
+      record.undo = noAttempts();
+      undoable.push(record);
+      record.startedAttempt = entry.attempt;
+      return;
+    case "rollbackStarted":
+    case "rolledBack":
+    case "rollbackFailed":
+      addAttempt(entry, record.undo ?? record);
+      return;
+    default:
+      addAttempt(entry, record);
+  }
+}
+
+function addAttempt({ kind, ...entry }: JournalEntry, record: AttemptRecord): void {
+  const failed = kind === "failed" || kind === "rollbackFailed";
+  if (kind === "progress") {
+    record.progressFrom ??= entry.position;
+    record.progressAttempt = entry.attempt;
+  } else if (kind === "started" || kind === "rollbackStarted") record.startedAttempt = entry.attempt;
+  else if (kind === "waiting") record.dueAt = entry.dueAt;
+  else if (failed && entry.dueAt !== null) {
+    record.failedAttempt = entry.attempt;
+    record.dueAt = entry.dueAt;
+  } else record.ending = { kind, ...entry };
+}
+
+export function noAttempts(): AttemptRecord {
+  return { ending: null, failedAttempt: 0, startedAttempt: 0, dueAt: null, progressFrom: null, progressAttempt: 0 };
+}

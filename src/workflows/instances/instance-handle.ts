@@ -1,0 +1,330 @@
+import { type Duration, parseDuration } from "../../duration.ts";
+import {
+  ConflictError,
+  InvalidInputError,
+  type NotFoundError,
+  type PerdureError,
+  WorkflowFailedError,
+  WorkflowTerminatedError,
+} from "../../errors.ts";
+import { checkId } from "../../names.ts";
+import { checkOptions } from "../../options.ts";
+import { applySchema } from "../../schema.ts";
+import type { HookInsert } from "../../store/hooks/hook-records.ts";
+import type {
+  InstanceChange,
+  InstanceRecord,
+  InstanceRun,
+  InstanceTarget,
+  KeptEntries,
+} from "../../store/instances/instance-records.ts";
+import { decodeValue, describeError, encodeValue, shownOrUnreadable } from "../../values/index.ts";
+import type { Labels } from "../define/labels.ts";
+import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
+import { endingTrigger } from "../define/terminal-hooks.ts";
+import type { EventPayloads } from "../define/workflow-event.ts";
+import { toRollback } from "../rollback/rollback-report.ts";
+import type {
+  StandardEventType,
+  SubscribeOptions,
+  WorkflowInstanceEventType,
+  WorkflowInstanceSubscription,
+} from "../views/instance-event.ts";
+import { parseSubscribeOptions, subscribe } from "../views/subscribe.ts";
+import type { InstanceOperation, WorkflowRuntime } from "../workflow-runtime.ts";
+import { keptWithoutFailed } from "./failed-steps.ts";
+import type { HistoryOptions, HistoryPage } from "./history-page.ts";
+import type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./instance.ts";
+import {
+  checkRestartPoint,
+  groupBySteps,
+  keptBefore,
+  positionsOf,
+  type RestartPoint,
+  type StepEntries,
+} from "./kept-entries.ts";
+import { notFound } from "./not-found.ts";
+import { readHistory } from "./read-history.ts";
+import { toFinishedRun } from "./result-waiters.ts";
+import { waitForRun } from "./wait-for-run.ts";
+
+/** For how long a new instance needs no look at the database if this process runs it: only another one could have ended it. */
+const KNOWN_MS = 1000;
+
+/** After these the run that asked for them is over: its code must not go on. */
+const ENDS_RUN: ReadonlySet<InstanceOperation> = new Set(["terminate", "rollBack", "restart", "delete"]);
+
+interface HandleOptions {
+  readonly createdRef?: string | null;
+  readonly callerRef?: string | null;
+  readonly only?: InstanceRun | undefined;
+}
+
+/** An instance, by its name. */
+export class InstanceHandle<Output = unknown, Events extends EventPayloads = EventPayloads>
+  implements WorkflowInstance<Output, Events>
+{
+  readonly id: string;
+  readonly workflowName: string;
+  readonly #runtime: WorkflowRuntime;
+  readonly #workflow: RegisteredWorkflow;
+  readonly #name: InstanceTarget;
+  /** Where this handle has just created it: its ref, and until when we know by ourselves that nobody has finished it. */
+  readonly #created: { readonly ref: string; readonly knownUntil: number } | null;
+
+  /** The instance whose code has this handle, where it is code of a workflow. */
+  readonly #callerRef: string | null;
+
+  /** `only`: whatever is done is done to this run, or not at all. */
+  constructor(
+    runtime: WorkflowRuntime,
+    workflow: RegisteredWorkflow,
+    id: string,
+    { createdRef = null, callerRef = null, only }: HandleOptions = {},
+  ) {
+    this.id = id;
+    this.workflowName = workflow.name;
+    this.#runtime = runtime;
+    this.#workflow = workflow;
+    this.#name = { namespace: runtime.namespace, name: workflow.name, id, ...(only === undefined ? {} : { only }) };
+    const knownUntil = runtime.store.clock.monotonic() + KNOWN_MS;
+    this.#created = createdRef === null ? null : { ref: createdRef, knownUntil };
+    this.#callerRef = callerRef;
+  }
+
+  async status(): Promise<InstanceState<Output>> {
+    const record = await this.#record();
+    return toState(record, this.#runtime) as InstanceState<Output>;
+  }
+
+  async result(options: { readonly timeout?: Duration; readonly signal?: AbortSignal } = {}): Promise<Output> {
+    checkOptions(options, { label: "result", fields: ["timeout", "signal"] });
+    const { timeout, signal } = options;
+    const timeoutMs = timeout === undefined ? null : parseDuration(timeout, "timeout");
+    signal?.throwIfAborted();
+    const { results, store } = this.#runtime;
+    const wait = { look: !this.#isUnfinished, timeoutMs, signal };
+    const run = await waitForRun({ results, clock: store.clock }, this.#name, wait);
+    if (run === null) throw this.#notFound();
+    if (run.status === "complete") return decodeValue(run.output) as Output;
+    if (run.status === "errored") throw new WorkflowFailedError(this.workflowName, this.id, decodeValue(run.error));
+    throw new WorkflowTerminatedError(this.workflowName, this.id);
+  }
+
+  async sendEvent<Type extends keyof Events & string>(event: SentEvent<Type, Events[Type]>): Promise<void> {
+    checkOptions(event, { label: "An event", fields: ["type", "payload", "id"], code: "event.invalid" });
+    const { maxEventType, maxEventBytes, maxPendingEvents: maxPending } = this.#runtime.workflows.settings;
+    const type = checkId(event.type, "The type of an event", maxEventType);
+    const eventId =
+      event.id === undefined ? this.#runtime.store.createId() : `own:${checkId(event.id, "The id of an event")}`;
+    const payload = await this.#checkPayload(type, event.payload);
+    const encoded = encodeValue(payload, { label: "payload", maxBytes: maxEventBytes });
+    const insert = { ...this.#name, eventId, type, payload: encoded, maxPending };
+    const sent = await this.#runtime.store.instances.sendEvent(insert);
+    if (sent.result === "missing") throw await this.#missing();
+    if (sent.result === "finished") throw this.#finishedAlready("no event can be sent to it");
+    if (sent.result === "full") throw this.#tooManyEvents(maxPending);
+    this.#runtime.touched(sent.ref);
+  }
+
+  async pause(): Promise<void> {
+    const { changed } = await this.#change("pause");
+    if (!changed) throw this.#finishedAlready("it can't be paused");
+  }
+
+  async resume(): Promise<void> {
+    const { changed, instance } = await this.#change("resume");
+    if (!changed && isFinished(instance)) throw this.#finishedAlready("it can't be resumed");
+  }
+
+  async terminate(options: { readonly rollback?: boolean } = {}): Promise<void> {
+    checkOptions(options, { label: "terminate", fields: ["rollback"] });
+    const { rollback = false } = options;
+    if (typeof rollback !== "boolean")
+      throw new InvalidInputError("options.invalid", "rollback must be true or false.");
+    const { changed, instance } = await this.#change(rollback ? "rollBack" : "terminate");
+    if (!changed && isFinished(instance)) throw this.#finishedAlready("it can't be terminated");
+  }
+
+  async restart(options: { readonly from?: RestartPoint } = {}): Promise<void> {
+    checkOptions(options, { label: "restart", fields: ["from"] });
+    if (options.from !== undefined) {
+      const from = checkRestartPoint(options.from, this.#runtime.workflows.settings.maxStepName);
+      await this.#restartWith("received", (steps, { ref }) => {
+        const running = this.#runtime.live.get(ref);
+        return keptBefore(steps, from, (path) => running?.placeOf(path) ?? null);
+      });
+      return;
+    }
+    const { instance } = await this.#change("restart");
+    if (instance === null) return;
+    const { ref, run } = instance;
+    this.#runtime.store.streams.statements.wipeRuns(ref, run).catch(() => {}); // then they go with the instance
+  }
+
+  /** What is kept may be streams of earlier runs: those stay, and go with the instance. */
+  async retryFailedStep(): Promise<void> {
+    await this.#restartWith("all", (steps, { status, error }) => {
+      if (status === "errored") return keptWithoutFailed(steps, error as string);
+      throw new ConflictError(
+        "instance.not_errored",
+        `The instance "${this.id}" is ${status}: no step of it has failed.`,
+      );
+    });
+  }
+
+  async delete(): Promise<void> {
+    await this.#change("delete");
+  }
+
+  async history(options: HistoryOptions = {}): Promise<HistoryPage> {
+    return readHistory(this.#runtime, await this.#record(), options);
+  }
+
+  async subscribe<const Type extends WorkflowInstanceEventType = StandardEventType>(
+    options: SubscribeOptions<Type> = {},
+  ): Promise<WorkflowInstanceSubscription<Type>> {
+    const parsed = parseSubscribeOptions(options);
+    return subscribe(this.#runtime, await this.#record(), parsed) as unknown as WorkflowInstanceSubscription<Type>;
+  }
+
+  async #record(): Promise<InstanceRecord> {
+    const [record] = await this.#runtime.store.instances.statements.find([this.#name]);
+    if (record === null || record === undefined) throw this.#notFound();
+    return record;
+  }
+
+  /** Begins the next run with what is to be kept of this one. Somebody else may restart it at the same time: then we look again. */
+  async #restartWith(
+    events: KeptEntries["events"],
+    choose: (steps: StepEntries[], record: InstanceRecord) => StepEntries[],
+  ): Promise<void> {
+    for (;;) {
+      const record = await this.#record();
+      const { instances } = this.#runtime.store;
+      const held = instances.beginLoad();
+      const present = { ref: record.ref, run: record.run, instance: record };
+      const history = await instances.load(present, held).finally(() => held.release());
+      if (history === null) continue;
+      const positions = positionsOf(choose(groupBySteps(history.entries), record));
+      const { changed } = await this.#change("restart", { run: record.run, positions, events });
+      if (changed) return;
+    }
+  }
+
+  #ask(operation: InstanceOperation, kept?: KeptEntries): Promise<InstanceChange> {
+    const { statements } = this.#runtime.store.instances;
+    if (operation === "restart") {
+      return statements.restart(this.#name, kept === undefined ? undefined : { statuses: null, params: null, kept });
+    }
+    if (operation === "terminate" || operation === "rollBack") {
+      return statements[operation](this.#name, this.#terminationHook());
+    }
+    return statements[operation](this.#name);
+  }
+
+  async #change(operation: InstanceOperation, kept?: KeptEntries): Promise<InstanceChange> {
+    const change = await this.#runtime.change(operation, () => this.#ask(operation, kept));
+    if (change.instance === null) throw await this.#missing();
+    if (change.changed && change.instance.ref === this.#callerRef && ENDS_RUN.has(operation)) await never();
+    return change;
+  }
+
+  #terminationHook(): ((run: number) => HookInsert) | undefined {
+    if (this.#workflow.endingHooks.terminated === undefined) return undefined;
+    return (run) => endingTrigger({ ...this.#name, run }, "terminated", null, this.#runtime.store.createId);
+  }
+
+  async #checkPayload(type: string, payload: unknown): Promise<unknown> {
+    const events = this.#workflow.definition?.events ?? null;
+    const schema = events === null ? null : events.get(type);
+    if (schema === undefined) {
+      const known = [...(events?.keys() ?? [])].join(", ");
+      throw new InvalidInputError(
+        "event.invalid",
+        `The workflow "${this.workflowName}" takes no event "${type}"; it takes ${known}.`,
+      );
+    }
+    return applySchema(schema, payload, `The payload of the event "${type}"`, "event.invalid");
+  }
+
+  /** Whether we need not ask the database: it was created a moment ago, and this process hasn't finished it. */
+  get #isUnfinished(): boolean {
+    if (this.#created === null) return false;
+    const { ref, knownUntil } = this.#created;
+    return this.#runtime.store.clock.monotonic() < knownUntil && this.#runtime.isUnfinished(ref);
+  }
+
+  /** There is no such instance, or it isn't in the run that was meant. */
+  async #missing(): Promise<PerdureError> {
+    if (this.#name.only === undefined) return this.#notFound();
+    const [record] = await this.#runtime.store.instances.statements.find([this.#name]);
+    if (record === null || record === undefined) return this.#notFound();
+    return new ConflictError(
+      "instance.run_changed",
+      `The instance "${this.id}" of "${this.workflowName}" was restarted or created anew since: nothing was done to it.`,
+    );
+  }
+
+  #notFound(): NotFoundError {
+    return notFound(this.workflowName, this.id);
+  }
+
+  #tooManyEvents(most: number): ConflictError {
+    return new ConflictError(
+      "event.too_many",
+      `The instance "${this.id}" of "${this.workflowName}" has ${most} events that it hasn't received yet, and takes no more until it has. ` +
+        "Send it again later, or raise workflowLimits.pendingEvents.",
+    );
+  }
+
+  #finishedAlready(consequence: string): ConflictError {
+    return new ConflictError(
+      "instance.finished",
+      `The instance "${this.id}" of "${this.workflowName}" is finished: ${consequence}.`,
+    );
+  }
+}
+
+/** An instance that this process holds in memory while it waits is waiting, whoever owns its row. */
+function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceState {
+  return { ...toValues(record), ...toPlainState(record, runtime) };
+}
+
+/** The same for one of many. */
+export function toSummary(record: InstanceRecord, runtime: WorkflowRuntime): InstanceSummary {
+  const { id, name } = record;
+  const values = shownOrUnreadable(() => toValues(record));
+  return { id, workflowName: name, ...values, ...toPlainState(record, runtime) };
+}
+
+/** What users' code gave. Throws CodecError if it can't be read. */
+function toValues({ status, output, error, rollback }: InstanceRecord) {
+  return {
+    ...(status === "complete" ? { output: decodeValue(output as string) } : {}),
+    ...(status === "errored" ? { error: describeError(decodeValue(error as string)) } : {}),
+    ...toRollback(rollback),
+  };
+}
+
+function toPlainState(record: InstanceRecord, runtime: WorkflowRuntime) {
+  const { status, run, labels, createdAt, startedAt, finishedAt, ref } = record;
+  const waits = status === "running" && runtime.live.get(ref)?.waiting === true;
+  return {
+    status: waits ? ("waiting" as const) : status,
+    run,
+    labels: labels === null ? {} : (JSON.parse(labels) as Labels),
+    createdAt: new Date(createdAt),
+    startedAt: startedAt === null ? null : new Date(startedAt),
+    finishedAt: finishedAt === null ? null : new Date(finishedAt),
+  };
+}
+
+function isFinished(instance: InstanceRecord | null): boolean {
+  return instance !== null && toFinishedRun(instance) !== undefined;
+}
+
+/** Waits without holding on to anything: the code that awaits it is dropped with its run. */
+function never(): Promise<never> {
+  return new Promise(() => {});
+}

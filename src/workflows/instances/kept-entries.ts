@@ -1,0 +1,106 @@
+import { ConflictError, InvalidInputError, NotFoundError } from "../../errors.ts";
+import { checkStepName } from "../../names.ts";
+import { checkOptions } from "../../options.ts";
+import type { JournalEntry } from "../../store/instances/instance-records.ts";
+import { StoredStarts } from "../execution/start-order.ts";
+import { describeStep, pathOf } from "../execution/step-path.ts";
+
+/** Where a restart begins. */
+export interface RestartPoint {
+  /** Of a step that has run. */
+  readonly name: string;
+  /** Which call of that name. Default: 1. */
+  readonly count?: number;
+  /** Default: `do`. */
+  readonly type?: "do" | "sleep" | "waitForEvent";
+}
+
+/** One step of a run, in the journal. */
+export interface StepEntries {
+  readonly path: string;
+  /** Its place in the order in which steps began. */
+  readonly began: number;
+  /** In the order of their positions. */
+  readonly entries: readonly JournalEntry[];
+  /** What it came to; null if it hasn't ended. */
+  readonly ending: JournalEntry | null;
+}
+
+const TYPES: readonly unknown[] = ["do", "sleep", "waitForEvent"] satisfies RestartPoint["type"][];
+
+export function checkRestartPoint(from: unknown, maxStepName: number): RestartPoint {
+  const fields = ["name", "count", "type"];
+  checkOptions(from, { label: "from", fields });
+  const { name, count = 1, type = "do" } = from as RestartPoint;
+  checkStepName(name, maxStepName);
+  if (!Number.isInteger(count) || count < 1) throw invalid("from.count must be a whole number above zero");
+  if (!TYPES.includes(type)) throw invalid(`from.type must be one of ${TYPES.join(", ")}`);
+  return { name, count, type };
+}
+
+/** The steps of a run, in the order in which they began. */
+export function groupBySteps(entries: readonly JournalEntry[]): StepEntries[] {
+  const steps = new Map<string, { began: number; entries: JournalEntry[] }>();
+  const starts = new StoredStarts();
+  for (const entry of entries) {
+    if (entry.type === "rollback") continue;
+    const path = pathOf(entry);
+    const step = steps.get(path) ?? { began: Number.NaN, entries: [] };
+    steps.set(path, step);
+    step.entries.push(entry);
+    // What has told nothing but its progress began after everything before that, as far as we know.
+    if (entry.kind === "progress") step.began ||= starts.latest + 0.5;
+    else if (!Number.isInteger(step.began)) step.began = starts.next(entry);
+  }
+  return Array.from(steps, ([path, step]) => ({ path, ...step, ending: step.entries.find(isEnding) ?? null })).sort(
+    (left, right) => left.began - right.began,
+  );
+}
+
+/**
+ * What a restart from a step keeps: everything that had ended of what began before that step. `placeOf` knows those that have begun
+ * in this process, and aren't in the journal yet.
+ */
+export function keptBefore(
+  steps: readonly StepEntries[],
+  { name, count = 1, type = "do" }: RestartPoint,
+  placeOf: (path: string) => number | null,
+): StepEntries[] {
+  const isNamed = ({ entries: [entry] }: StepEntries) =>
+    entry?.name === name && entry.count === count && entry.parent === null;
+  const named = steps.filter(isNamed);
+  const found = named.find(({ entries: [entry] }) => entry?.type === type);
+  const began = found?.began ?? placeOf(pathOf({ type, name, count, parent: null }));
+  if (began === null) {
+    const others = named.map(({ entries: [entry] }) => entry?.type).filter((other) => TYPES.includes(other));
+    const hint = others.length === 0 ? "" : ` It has one of the type ${others.join(", ")}: name that as from.type.`;
+    throw new NotFoundError(
+      "step.not_found",
+      `This run has no step ${describeStep({ type, name, count })} to begin from: see the instance's history.${hint}`,
+    );
+  }
+  const before =
+    found === undefined ? steps.filter((step) => step.began < began) : steps.slice(0, steps.indexOf(found));
+  return before.filter((step) => step.ending !== null);
+}
+
+/** The positions of these steps' entries. Refuses what was rolled back: its effects aren't there any more. */
+export function positionsOf(steps: readonly StepEntries[]): number[] {
+  const entries = steps.flatMap((step) => step.entries);
+  const undone = entries.find(({ kind }) => kind.startsWith("roll"));
+  if (undone !== undefined) {
+    throw new ConflictError(
+      "instance.rolled_back",
+      `The step ${describeStep(undone)} was rolled back, so its result can't be kept. Restart from a step before it, or from the beginning.`,
+    );
+  }
+  return entries.map(({ position }) => position).sort((left, right) => left - right);
+}
+
+function isEnding({ kind, dueAt }: JournalEntry): boolean {
+  return kind === "completed" || kind === "received" || kind === "timedOut" || (kind === "failed" && dueAt === null);
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("options.invalid", `${problem}.`);
+}

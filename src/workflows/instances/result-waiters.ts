@@ -1,0 +1,157 @@
+import { isStoreClosed } from "../../errors.ts";
+import type { InstanceName, InstanceRecord } from "../../store/instances/instance-records.ts";
+import type { Topic } from "../../store/queue/work-board.ts";
+import type { Store } from "../../store/store.ts";
+import { EarliestTimer } from "../execution/earliest-timer.ts";
+
+/** How a run ended. */
+export type FinishedRun =
+  | { readonly status: "complete"; readonly output: string }
+  | { readonly status: "errored"; readonly error: string }
+  | { readonly status: "terminated" };
+
+/** Somebody who waits; told of the one or the other, once. */
+export interface ResultWaiter {
+  /** `null`: the instance was deleted. */
+  finished(run: FinishedRun | null): void;
+  /** Nobody will ever know: the database was closed. */
+  failed(error: unknown): void;
+}
+
+const MOST_AT_ONCE = 500;
+/** How often to look, where other processes tell us of what they finish, and where they can't. */
+const SLOW_POLL_MS = 5000;
+const FAST_POLL_MS = 500;
+/** What is heard within this time is answered together. */
+const GATHER_MS = 5;
+
+/**
+ * Those who wait for instances to end. What this process finishes, it tells them itself; of what others finish they learn by one
+ * query for all, asked when somebody announces it, and from time to time.
+ */
+export class ResultWaiters {
+  readonly #store: Store;
+  readonly #timer: EarliestTimer;
+  readonly #topic: Topic;
+  readonly #waiting = new Map<string, { readonly instance: InstanceName; readonly waiters: Set<ResultWaiter> }>();
+  /** Those that the next poll looks at, by their keys. */
+  readonly #asked = new Set<string>();
+  #polling = false;
+  #deferred = false;
+  #unlisten: (() => void) | undefined;
+
+  constructor(store: Store, namespace: string) {
+    this.#store = store;
+    this.#timer = new EarliestTimer(store.clock, () => this.#askForAll());
+    this.#topic = `${namespace}~finished`;
+  }
+
+  /** Tells it once, when the instance is finished; at once in effect, if it is and `look` is true. Gives a way to stop. */
+  wait(instance: InstanceName, waiter: ResultWaiter, { look }: { look: boolean }): () => void {
+    const key = keyOf(instance);
+    const known = this.#waiting.get(key);
+    if (known === undefined) this.#waiting.set(key, { instance, waiters: new Set([waiter]) });
+    else known.waiters.add(waiter);
+    this.#unlisten ??= this.#store.work.listen((names) => this.#heard(names));
+    this.#pollInTime();
+    if (look) this.#ask([key]);
+    return () => this.#leave(key, waiter);
+  }
+
+  /** This process has finished it, by running it or otherwise. */
+  finished(instance: InstanceName, run: FinishedRun | null): void {
+    this.#tell(keyOf(instance), run);
+    this.#store.work.announce(this.#topic);
+  }
+
+  /** Others may finish it, and not be able to tell us. */
+  #pollInTime(): void {
+    const { alone, connected } = this.#store.work;
+    if (!alone) this.#timer.after(connected ? SLOW_POLL_MS : FAST_POLL_MS);
+  }
+
+  #tell(key: string, run: FinishedRun | null): void {
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined) return;
+    this.#waiting.delete(key);
+    this.#rest();
+    for (const waiter of waiting.waiters) waiter.finished(run);
+  }
+
+  #failAll(error: unknown): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    this.#rest();
+    for (const waiter of waiting.flatMap(({ waiters }) => [...waiters])) waiter.failed(error);
+  }
+
+  #leave(key: string, waiter: ResultWaiter): void {
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined || !waiting.waiters.delete(waiter) || waiting.waiters.size > 0) return;
+    this.#waiting.delete(key);
+    this.#rest();
+  }
+
+  /** Nobody waits: nothing to hear, nothing to ask. */
+  #rest(): void {
+    if (this.#waiting.size > 0) return;
+    this.#timer.cancel();
+    this.#unlisten?.();
+    this.#unlisten = undefined;
+  }
+
+  #heard(names: readonly string[] | null): void {
+    if (names === null || names.includes(this.#topic)) this.#timer.after(GATHER_MS);
+  }
+
+  #askForAll(): void {
+    this.#ask(this.#waiting.keys());
+  }
+
+  /** What is asked for in one turn of the event loop, or while a poll is under way, goes into one query. */
+  #ask(keys: Iterable<string>): void {
+    for (const key of keys) this.#asked.add(key);
+    if (this.#polling || this.#deferred) return;
+    this.#deferred = true;
+    this.#store.clock.defer(() => {
+      this.#deferred = false;
+      void this.#poll();
+    });
+  }
+
+  async #poll(): Promise<void> {
+    const asked = [...this.#asked].filter((key) => this.#waiting.has(key));
+    this.#asked.clear();
+    if (asked.length === 0) return;
+    this.#polling = true;
+    try {
+      for (let start = 0; start < asked.length; start += MOST_AT_ONCE) {
+        const some = asked.slice(start, start + MOST_AT_ONCE).flatMap((key) => this.#waiting.get(key)?.instance ?? []);
+        const records = await this.#store.instances.statements.find(some);
+        for (const [index, instance] of some.entries()) this.#compare(keyOf(instance), records[index] ?? null);
+      }
+    } catch (error) {
+      if (isStoreClosed(error)) this.#failAll(error); // else the database is away: the next poll asks again
+    } finally {
+      this.#polling = false;
+      if (this.#asked.size > 0) this.#ask([]);
+      if (this.#waiting.size > 0) this.#pollInTime();
+    }
+  }
+
+  #compare(key: string, record: InstanceRecord | null): void {
+    const run = record === null ? null : toFinishedRun(record);
+    if (run !== undefined) this.#tell(key, run);
+  }
+}
+
+/** Undefined while it isn't finished. */
+export function toFinishedRun({ status, output, error }: InstanceRecord): FinishedRun | undefined {
+  if (status === "complete") return { status, output: output as string };
+  if (status === "errored") return { status, error: error as string };
+  return status === "terminated" ? { status } : undefined;
+}
+
+function keyOf({ namespace, name, id }: InstanceName): string {
+  return `${namespace} ${name} ${id}`;
+}

@@ -1,0 +1,74 @@
+import { WorkflowTerminatedError } from "../../errors.ts";
+import type { EntryKind, InstanceName, NewEntry } from "../../store/instances/instance-records.ts";
+import { decodeValue, describeError } from "../../values/index.ts";
+import type { WorkflowStepContext } from "../define/step-options.ts";
+import { noAttempts } from "../execution/run-journal.ts";
+import { BodyCall } from "../execution/step-call.ts";
+import { describePolicy } from "../execution/step-config.ts";
+import type { WorkflowRollbackContext } from "./rollback-types.ts";
+import type { UndoableStep } from "./undoable-steps.ts";
+
+/** How the entries of a rollback differ from those of its step. */
+const KINDS: Partial<Record<EntryKind, EntryKind>> = {
+  started: "rollbackStarted",
+  completed: "rolledBack",
+  failed: "rollbackFailed",
+};
+
+/** The rollback of one step: tried like a step, and remembered among its entries. */
+export class RollbackCall extends BodyCall {
+  /** `failure` gives what the handler is told, a new copy for each attempt. */
+  constructor({ step, call, record }: UndoableStep & { readonly call: BodyCall }, failure: () => Error) {
+    const { handler, policy } = call.rollback as NonNullable<BodyCall["rollback"]>;
+    const output = () => outputOf(call);
+    const body = async (ctx: WorkflowStepContext) => {
+      const config = describePolicy(call.policy);
+      const context = {
+        ctx: withConfig(ctx, config),
+        error: failure(),
+        output: output(),
+        stepName: `${call.name}-${call.count}`,
+      };
+      await handler(context as WorkflowRollbackContext<never, never>);
+    };
+    super(step, null, { policy, body, attempts: record?.undo ?? noAttempts() });
+  }
+
+  override get key(): string {
+    return `rollback:${super.key}`;
+  }
+
+  override entry(kind: EntryKind, details?: Parameters<BodyCall["entry"]>[1]): NewEntry {
+    return super.entry(KINDS[kind] ?? kind, details);
+  }
+}
+
+/** Why a run is rolled back, as its handlers are told. `error` is what the workflow threw, as it is stored. */
+export function rollbackFailure(error: string | null, { name, id }: InstanceName): Error {
+  if (error === null) return new WorkflowTerminatedError(name, id);
+  const thrown = decodeValue(error);
+  return thrown instanceof Error ? thrown : new Error(describeError(thrown).message, { cause: thrown });
+}
+
+/** What the step gave: stored in this execution, or before. */
+export function outputOf({ output, record }: BodyCall): unknown {
+  const ending = record?.ending ?? null;
+  const text = output ?? (ending?.kind === "completed" ? ending.value : null);
+  return text === null ? undefined : decodeValue(text);
+}
+
+/** What is seldom asked for is still made when it is. */
+function withConfig(ctx: WorkflowStepContext, config: WorkflowStepContext["config"]): WorkflowStepContext {
+  return {
+    step: ctx.step,
+    attempt: ctx.attempt,
+    config,
+    emit: (value) => ctx.emit(value),
+    get idempotencyKey() {
+      return ctx.idempotencyKey;
+    },
+    get signal() {
+      return ctx.signal;
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { Cron } from "croner";
+import { InvalidInputError } from "../../errors.ts";
+
+/** Any time will do to find out whether there are times at all: this one is before a leap day. */
+const SOME_TIME = Date.UTC(2024, 0, 1);
+const ACCEPTED =
+  'five fields ("0 9 * * 1-5": minute, hour, day of the month, month, day of the week), six (a second before them), or one of ' +
+  "@hourly, @daily, @weekly, @monthly and @yearly";
+
+/**
+ * The times of a cron expression in a time zone. What a change of the clocks skips happens right after it; what it repeats
+ * happens once, if the expression gives a time of day, and in both hours if it gives an interval.
+ */
+export class CronTimes {
+  readonly cron: string;
+  readonly timezone: string;
+  readonly #times: Cron;
+
+  constructor(cron: unknown, timezone: unknown) {
+    if (typeof cron !== "string" || !isExpression(cron)) throw invalid(`A cron expression has ${ACCEPTED}`, cron);
+    this.cron = cron.trim().replace(/\s+/g, " ");
+    this.timezone = checkTimezone(timezone);
+    try {
+      this.#times = new Cron(this.cron, { timezone: this.timezone, mode: "5-or-6-parts", paused: true });
+    } catch (error) {
+      throw invalid(`A cron expression has ${ACCEPTED}`, cron, error as Error);
+    }
+    if (this.nextAfter(SOME_TIME) === null) throw invalid("A cron expression must have a time that comes", cron);
+  }
+
+  /** The first of its times after this one, in milliseconds; null if there is none. */
+  nextAfter(time: number): number | null {
+    return this.#times.nextRun(new Date(time))?.getTime() ?? null;
+  }
+
+  /** The last of its times up to this one. */
+  lastUpTo(time: number): number | null {
+    const nextSecond = Math.floor(time / 1000) * 1000 + 1000; // times are whole seconds
+    return this.#times.previousRuns(1, new Date(nextSecond))[0]?.getTime() ?? null;
+  }
+}
+
+/** The parser also takes dates, which don't come again. */
+function isExpression(text: string): boolean {
+  const trimmed = text.trim();
+  return trimmed.startsWith("@") || /^\S+(\s+\S+){4,5}$/.test(trimmed);
+}
+
+function checkTimezone(timezone: unknown): string {
+  try {
+    if (typeof timezone === "string" && timezone !== "") {
+      new Intl.DateTimeFormat("en", { timeZone: timezone });
+      return timezone;
+    }
+  } catch {
+    // said below
+  }
+  throw invalid('A time zone is a name like "Europe/Berlin" or "UTC"', timezone);
+}
+
+function invalid(accepted: string, value: unknown, cause?: Error): InvalidInputError {
+  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 100)) : `a value of type ${typeof value}`;
+  const why = cause === undefined ? "" : ` (${cause.message.replace(/^CronPattern: /, "").replace(/\.$/, "")})`;
+  return new InvalidInputError("schedule.invalid", `${accepted}; got ${shown}${why}.`, { cause });
+}

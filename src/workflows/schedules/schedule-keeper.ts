@@ -1,0 +1,124 @@
+import type { KnownSchedules, ScheduleRecord } from "../../store/schedules/schedule-records.ts";
+import { describeError } from "../../values/index.ts";
+import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
+import { prepareInstance } from "../instances/prepare-instance.ts";
+import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import { type CodeSchedule, codeSchedules, sameSchedule } from "./schedule-code.ts";
+import { registerSchedules } from "./schedule-registration.ts";
+import { toTrait } from "./scheduled-event.ts";
+import { scheduledId } from "./workflow-schedule.ts";
+
+/** How often the code's schedules are compared with the stored ones. */
+const REGISTER_MS = 3_600_000;
+/** How often to look all the same: another process may have resumed one, and its word may have been lost. */
+const LOOK_MS = 30_000;
+/** What other processes announce within this time of a look isn't looked for. */
+const GATHER_MS = 1000;
+
+/**
+ * Fires the schedules of one namespace that this process has in its code, each by its own times. Nobody owns a schedule: all
+ * processes look, and whoever moves it on to its next time has fired it, in the transaction that creates the instance. Times that
+ * were missed, because nobody looked, are made up for once: the last of them is fired.
+ */
+export class ScheduleKeeper {
+  readonly #runtime: WorkflowRuntime;
+  readonly #code: readonly CodeSchedule[];
+  /** By the monotonic clock. */
+  #registerAt = 0;
+  #registered = false;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  /** When the earliest is due; infinite if none is. */
+  #dueAt = Number.POSITIVE_INFINITY;
+  #changes = -1;
+
+  constructor(runtime: WorkflowRuntime) {
+    this.#runtime = runtime;
+    this.#code = codeSchedules(runtime);
+  }
+
+  /** Fires what is due. Gives milliseconds until it should be called again; null if there is no need to. */
+  async tend(): Promise<number | null> {
+    const { clock } = this.#runtime.store;
+    if (clock.monotonic() >= this.#registerAt) await this.#register();
+    if (this.#code.length === 0) return this.#registerAt - clock.monotonic();
+    if (this.#mustLook()) await this.#fireDue();
+    return Math.min(this.#dueAt, this.#lookedAt + LOOK_MS, this.#registerAt) - clock.monotonic();
+  }
+
+  /** Milliseconds until the next one is due; none while they aren't stored yet. */
+  async nextWake(): Promise<number | null> {
+    if (this.#code.length === 0) return null;
+    if (!this.#registered) return 0;
+    if (this.#mustLook()) await this.#look();
+    return this.#dueAt === Number.POSITIVE_INFINITY ? null : this.#dueAt - this.#runtime.store.clock.monotonic();
+  }
+
+  /** Another process has done something. */
+  heard(): void {
+    const { clock } = this.#runtime.store;
+    if (clock.monotonic() > this.#lookedAt + GATHER_MS) this.#lookedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  #mustLook(): boolean {
+    const now = this.#runtime.store.clock.monotonic();
+    return now >= this.#dueAt || now >= this.#lookedAt + LOOK_MS || this.#changes !== this.#runtime.scheduleChanges;
+  }
+
+  async #register(): Promise<void> {
+    await registerSchedules(this.#runtime, this.#code, { retires: this.#registered });
+    this.#registered = true;
+    this.#registerAt = this.#runtime.store.clock.monotonic() + REGISTER_MS;
+    this.#lookedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  async #look(): Promise<KnownSchedules> {
+    const { store, namespace, scheduleChanges } = this.#runtime;
+    const lookedAt = store.clock.monotonic();
+    const known = await store.engine.schedules.list([namespace]);
+    this.#lookedAt = lookedAt;
+    this.#changes = scheduleChanges;
+    const due = known.schedules.filter((schedule) => schedule.dueAt !== null && this.#find(schedule) !== undefined);
+    this.#dueAt =
+      lookedAt + Math.min(...due.map(({ dueAt }) => (dueAt as number) - known.at), Number.POSITIVE_INFINITY);
+    return known;
+  }
+
+  async #fireDue(): Promise<void> {
+    const { at, schedules } = await this.#look();
+    let fired = false;
+    for (const schedule of schedules) {
+      const code = this.#find(schedule);
+      if (code === undefined || schedule.dueAt === null || schedule.dueAt > at) continue;
+      fired = (await this.#fire(schedule, code, at)) || fired;
+    }
+    if (this.#dueAt <= this.#lookedAt) await this.#look();
+    if (fired) this.#runtime.store.work.post({ namespace: this.#runtime.namespace, delayMs: 0 });
+  }
+
+  async #fire(schedule: ScheduleRecord, { workflow, schedule: code }: CodeSchedule, at: number): Promise<boolean> {
+    const { store } = this.#runtime;
+    const dueAt = schedule.dueAt as number;
+    const lastAt = Math.max(code.times.lastUpTo(at) ?? dueAt, dueAt);
+    const instance = await this.#prepare(workflow, code, lastAt);
+    return store.engine.schedules.fire({ ...schedule, dueAt, lastAt, nextAt: code.times.nextAfter(at), instance });
+  }
+
+  /** Null if its params can't be used: then this time is left out. */
+  async #prepare(workflow: RegisteredWorkflow, code: CodeSchedule["schedule"], time: number) {
+    const { store } = this.#runtime;
+    const { name, params, times } = code;
+    try {
+      const options = { id: scheduledId(code, time), params };
+      const { insert } = await prepareInstance(this.#runtime, workflow, options);
+      return { ...insert, traits: toTrait(insert.traits, { cron: times.cron, scheduledTime: time }) };
+    } catch (error) {
+      const details = { workflow: workflow.name, schedule: name, ...describeError(error) };
+      store.logger.error("A time of a schedule was left out: its params aren't what its workflow takes.", details);
+      return null;
+    }
+  }
+
+  #find(stored: ScheduleRecord): CodeSchedule | undefined {
+    return this.#code.find(({ key }) => sameSchedule(key, stored));
+  }
+}

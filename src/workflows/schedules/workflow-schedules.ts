@@ -1,0 +1,134 @@
+import { NotFoundError } from "../../errors.ts";
+import { checkId } from "../../names.ts";
+import { checkOptions } from "../../options.ts";
+import type { ScheduleRecord, ScheduleTiming } from "../../store/schedules/schedule-records.ts";
+import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
+import type { WorkflowInstance } from "../instances/instance.ts";
+import { InstanceHandle } from "../instances/instance-handle.ts";
+import { prepareInstance } from "../instances/prepare-instance.ts";
+import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import { CronTimes } from "./cron-times.ts";
+import { toTrait } from "./scheduled-event.ts";
+
+/** A schedule as it is stored, for people who look after the system. */
+export interface ScheduleSummary {
+  readonly workflowName: string;
+  readonly name: string;
+  readonly cron: string;
+  readonly timezone: string;
+  readonly paused: boolean;
+  /** When it fires next; null while it is paused. */
+  readonly nextAt: Date | null;
+  /** The last of its times that it was fired for. */
+  readonly lastAt: Date | null;
+  /** Whether this process has it in its code: others fire it, or nobody does any more. */
+  readonly inCode: boolean;
+}
+
+/** Schedules of a workflow: the workflow's key or name, and the name of one, or all of them. */
+export interface ScheduleSelection {
+  readonly workflow: string;
+  readonly name?: string;
+}
+
+/** Look at schedules, stop them for a time, and run them between their times: for operators, scripts and dashboards. */
+export class WorkflowSchedules {
+  readonly #runtime: WorkflowRuntime;
+
+  constructor(runtime: WorkflowRuntime) {
+    this.#runtime = runtime;
+  }
+
+  /** All schedules that are stored. A schedule is stored when a process that runs workflows has started with it. */
+  async list(): Promise<ScheduleSummary[]> {
+    const { schedules } = await this.#statements.list([this.#runtime.namespace]);
+    return schedules.map((schedule) => this.#toSummary(schedule));
+  }
+
+  /**
+   * Nothing fires until it is resumed, and the times that pass meanwhile aren't made up for.
+   *
+   * @example
+   * await app.schedules.pause({ workflow: "report", name: "daily" });
+   */
+  async pause(selection: ScheduleSelection): Promise<void> {
+    const { workflow, name } = this.#check(selection, "pause");
+    const paused = await this.#statements.pause({ ...this.#scope(workflow), name });
+    if (paused === 0) throw notFound(workflow.name, name);
+    this.#runtime.schedulesChanged();
+  }
+
+  /** Goes on with the next time from now. */
+  async resume(selection: ScheduleSelection): Promise<void> {
+    const { workflow, name } = this.#check(selection, "resume");
+    const { at, schedules } = await this.#statements.list([this.#runtime.namespace]);
+    const selected = schedules.filter(
+      (schedule) => schedule.workflow === workflow.name && (name === null || schedule.name === name),
+    );
+    if (selected.length === 0) throw notFound(workflow.name, name);
+    const paused = selected.filter((schedule) => schedule.paused);
+    await this.#statements.resume(paused.map((schedule) => toTiming(schedule, at)));
+    this.#runtime.schedulesChanged();
+  }
+
+  /**
+   * Creates an instance as the schedule would, now; its own times stay as they are. This process must have the schedule in its
+   * code. The name may be left out where the workflow has only one.
+   */
+  async runNow(selection: ScheduleSelection): Promise<WorkflowInstance> {
+    const { workflow, name } = this.#check(selection, "runNow");
+    const known = workflow.schedules.filter((schedule) => name === null || schedule.name === name);
+    const [schedule] = known;
+    if (schedule === undefined || known.length > 1) throw notOne(workflow, name);
+    const { at } = await this.#statements.list([]);
+    const { insert } = await prepareInstance(this.#runtime, workflow, { params: schedule.params });
+    const id = `${schedule.name}:${insert.ref}`;
+    const traits = toTrait(insert.traits, { cron: schedule.times.cron, scheduledTime: at });
+    await this.#runtime.create([{ ...insert, id, traits }]);
+    return new InstanceHandle(this.#runtime, workflow, id, { createdRef: insert.ref });
+  }
+
+  get #statements() {
+    return this.#runtime.store.engine.schedules;
+  }
+
+  #check(selection: ScheduleSelection, label: string): { workflow: RegisteredWorkflow; name: string | null } {
+    checkOptions(selection, { label, fields: ["workflow", "name"] });
+    const workflow = this.#runtime.workflows.get(selection.workflow);
+    return { workflow, name: selection.name === undefined ? null : checkId(selection.name, "The name of a schedule") };
+  }
+
+  #scope({ name }: RegisteredWorkflow) {
+    return { namespace: this.#runtime.namespace, workflow: name };
+  }
+
+  #toSummary({ workflow, name, cron, timezone, paused, dueAt, lastAt }: ScheduleRecord): ScheduleSummary {
+    const inCode = this.#runtime.workflows
+      .find(workflow)
+      ?.schedules.some(
+        (known) => known.name === name && known.times.cron === cron && known.times.timezone === timezone,
+      );
+    const toDate = (time: number | null) => (time === null ? null : new Date(time));
+    const times = { nextAt: toDate(dueAt), lastAt: toDate(lastAt) };
+    return { workflowName: workflow, name, cron, timezone, paused, ...times, inCode: inCode ?? false };
+  }
+}
+
+/** Stored times may be of other code, but they were checked when they were stored. */
+function toTiming(schedule: ScheduleRecord, at: number): ScheduleTiming {
+  return { ...schedule, dueAt: new CronTimes(schedule.cron, schedule.timezone).nextAfter(at) };
+}
+
+function notFound(workflow: string, name: string | null): NotFoundError {
+  const wanted = name === null ? "no schedules" : `no schedule "${name}"`;
+  return new NotFoundError("schedule.not_found", `The workflow "${workflow}" has ${wanted}.`);
+}
+
+function notOne({ name, schedules }: RegisteredWorkflow, wanted: string | null): NotFoundError {
+  const known = schedules.map((schedule) => schedule.name).join(", ");
+  const problem = wanted === null && schedules.length > 1 ? "several schedules; name one" : "no such schedule";
+  return new NotFoundError(
+    "schedule.not_found",
+    `The workflow "${name}" has ${problem}. In this code it has ${known || "none"}.`,
+  );
+}
