@@ -1,5 +1,5 @@
 import type { InstanceStatements } from "../src/store/instances/instance-statements.ts";
-import { freshPlace } from "../src/store/queue/fresh-place.ts";
+import { freshRank } from "../src/store/queue/rank.ts";
 import { WorkClass } from "../src/store/queue/work-class.ts";
 import type { SqliteValue } from "../src/store/sqlite/driver.ts";
 import { checkBelongings } from "./check-belongings.ts";
@@ -25,7 +25,7 @@ const EVENTS = `select ref, run, count(*) as entries, max(sequence) as last from
 
 const LINES = "select kind || ' ' || key as key, available_at from perdure_line";
 /** Where instances without a priority stand in a line, before the time at which they joined it. */
-const FIRST_PLACE_MS = -freshPlace({ priority: 0, limited: true }, 0).availableAt;
+const FIRST_PLACE_MS = -freshRank({ priority: 0, limited: true }, 0).availableAt;
 
 /** From which status an instance comes into which, by one call of the database; `gone` is deleted. */
 const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {

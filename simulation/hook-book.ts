@@ -1,14 +1,14 @@
-import type { InsertResult } from "../src/store/engine.ts";
 import type {
   ClaimedHook,
-  ClaimRequest,
   HookCount,
   HookInsert,
   HookLease,
   HookSettlement,
   SettleResult,
 } from "../src/store/hooks/hook-records.ts";
+import type { InsertResult } from "../src/store/hooks/hook-statements.ts";
 import { RELAY } from "../src/store/hooks/relay.ts";
+import type { ClaimRequest } from "../src/store/queue/claim-request.ts";
 import { type HookAccount, openAccount, presentResult, takeIn } from "./hook-account.ts";
 import { RunBook } from "./run-book.ts";
 import { numberOf, type TriggerRecord } from "./trigger-record.ts";

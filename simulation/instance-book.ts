@@ -1,4 +1,3 @@
-import type { ClaimRequest } from "../src/store/hooks/hook-records.ts";
 import type {
   ClaimedInstance,
   InstanceCommit,
@@ -12,6 +11,7 @@ import type {
   Reacquisition,
   RenewedInstance,
 } from "../src/store/instances/instance-records.ts";
+import type { ClaimRequest } from "../src/store/queue/claim-request.ts";
 import { BodyBook } from "./body-book.ts";
 import { checkErrored } from "./check-errored.ts";
 import { EndingBook, endOf } from "./ending-book.ts";

@@ -1,8 +1,9 @@
 import { CommitOutcomeUnknownError } from "../src/errors.ts";
 import type { Dialect } from "../src/store/dialect.ts";
-import type { Engine, EngineTransaction, HookStatements, InsertResult } from "../src/store/engine.ts";
+import type { Engine, EngineTransaction } from "../src/store/engine.ts";
 import type { ForeignInsert } from "../src/store/foreign-transaction.ts";
 import type { HookInsert } from "../src/store/hooks/hook-records.ts";
+import type { HookStatements, InsertResult } from "../src/store/hooks/hook-statements.ts";
 import { toRelay } from "../src/store/hooks/relay.ts";
 import type { InstanceStatements } from "../src/store/instances/instance-statements.ts";
 import type { AppliedMigration } from "../src/store/migration.ts";

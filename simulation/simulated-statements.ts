@@ -1,4 +1,4 @@
-import type { HookStatements } from "../src/store/engine.ts";
+import type { HookStatements } from "../src/store/hooks/hook-statements.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { SimulatedDatabase } from "./simulated-database.ts";
 import type { Wire } from "./wire.ts";

@@ -1,5 +1,5 @@
 import type { InstanceLease, NewEntry } from "../src/store/instances/instance-records.ts";
-import type { StreamChunk, StreamRange } from "../src/store/streams/stream-statements.ts";
+import type { StreamChunk, StreamRange } from "../src/store/streams/stream-records.ts";
 import { decodeValue, StreamReference } from "../src/values/index.ts";
 import { type InstanceAccount, isOwner, stepOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";

@@ -1,7 +1,8 @@
 import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
-import type { ClaimedHook, HookLease, QueueScope } from "../store/hooks/hook-records.ts";
+import type { ClaimedHook, HookLease } from "../store/hooks/hook-records.ts";
 import { RELAY } from "../store/hooks/relay.ts";
+import type { QueueScope } from "../store/queue/claim-request.ts";
 import type { Store } from "../store/store.ts";
 import { describeError } from "../values/index.ts";
 import type { StuckHook } from "./hook-settings.ts";

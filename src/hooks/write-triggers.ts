@@ -1,7 +1,7 @@
 import { isUnanswered } from "../errors.ts";
-import type { InsertResult } from "../store/engine.ts";
 import { dueAt } from "../store/hooks/due-time.ts";
 import type { ClaimedHook, HookInsert } from "../store/hooks/hook-records.ts";
+import type { InsertResult } from "../store/hooks/hook-statements.ts";
 import type { Reservation } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
 

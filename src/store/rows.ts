@@ -1,15 +1,3 @@
-import type {
-  ClaimedHook,
-  HookLease,
-  HookRecord,
-  HookStatistics,
-  HookStatus,
-  SettleResult,
-} from "./hooks/hook-records.ts";
-import type { WorkClass } from "./queue/work-class.ts";
-
-type Row = Record<string, unknown>;
-
 /** Drivers give 64-bit integers as text, because they may not fit a number. Ours are milliseconds and counts: they fit. */
 export function toNumber(value: unknown): number {
   return Number(value);
@@ -17,66 +5,4 @@ export function toNumber(value: unknown): number {
 
 export function toNumberOrNull(value: unknown): number | null {
   return value === null ? null : Number(value);
-}
-
-export function toLease(row: Row): HookLease {
-  return { namespace: row.namespace as string, id: row.id as string, lock: row.lock as string };
-}
-
-export function toClaimedHook(row: Row): ClaimedHook {
-  return {
-    namespace: row.namespace as string,
-    id: row.id as string,
-    lock: row.lock as string,
-    name: row.name as string,
-    key: row.key as string | null,
-    ownId: Boolean(row.own_id),
-    attempts: toNumber(row.attempts),
-    recoveries: toNumber(row.recoveries),
-    unconfirmed: Boolean(row.unconfirmed),
-    triggers: toNumber(row.triggers),
-    payload: row.payload as string,
-    retries: row.retries as string | null,
-    trace: row.trace as string | null,
-    createdAt: toNumber(row.created_at),
-    lastAttemptAt: toNumberOrNull(row.previous_attempt_at),
-    dueAt: toNumber(row.due_at),
-    claimedAt: toNumber(row.claimed_at),
-  };
-}
-
-export function toHookRecord(row: Row): HookRecord {
-  return {
-    namespace: row.namespace as string,
-    id: row.id as string,
-    name: row.name as string,
-    key: row.key as string | null,
-    status: row.status as HookStatus,
-    class: toNumber(row.class) as WorkClass,
-    attempts: toNumber(row.attempts),
-    recoveries: toNumber(row.recoveries),
-    triggers: toNumber(row.triggers),
-    payload: row.payload as string,
-    retries: row.retries as string | null,
-    error: row.error as string | null,
-    createdAt: toNumber(row.created_at),
-    lastAttemptAt: toNumberOrNull(row.last_attempt_at),
-    availableAt: toNumberOrNull(row.available_at),
-    finishedAt: toNumberOrNull(row.finished_at),
-  };
-}
-
-export function toStatistics(row: Row): HookStatistics {
-  return {
-    pending: toNumber(row.pending),
-    due: toNumber(row.due),
-    processing: toNumber(row.processing),
-    failed: toNumber(row.failed),
-    completed: toNumber(row.completed),
-    oldestDueMs: toNumberOrNull(row.oldest_due_ms),
-  };
-}
-
-export function toSettleResult(row: Row): SettleResult {
-  return row.result as SettleResult;
 }

@@ -1,7 +1,7 @@
 import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
-import type { QueueScope } from "../store/hooks/hook-records.ts";
 import type { ClaimedInstance, NamedLease } from "../store/instances/instance-records.ts";
+import type { QueueScope } from "../store/queue/claim-request.ts";
 import type { Store } from "../store/store.ts";
 import { InstanceWork } from "./instance-work.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";

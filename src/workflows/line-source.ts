@@ -1,7 +1,7 @@
 import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
 import type { ClaimedInstance } from "../store/instances/instance-records.ts";
-import type { LineScope } from "../store/lines/line-records.ts";
+import type { QueueScope } from "../store/queue/claim-request.ts";
 import type { Store } from "../store/store.ts";
 import type { InstanceSource } from "./instance-source.ts";
 import type { InstanceWork } from "./instance-work.ts";
@@ -19,7 +19,7 @@ export class LineSource implements ProcessorSource {
   readonly namespaces: readonly string[];
   readonly #instances: InstanceSource;
   readonly #runtimes: ReadonlyMap<string, WorkflowRuntime>;
-  readonly #scopes: readonly LineScope[];
+  readonly #scopes: readonly QueueScope[];
   /** Whether there are lines that this process may let in from. */
   #limited: boolean;
   #opened = false;

@@ -10,7 +10,7 @@ import type {
   NamedLease,
   RenewedInstance,
 } from "../store/instances/instance-records.ts";
-import { isLimited } from "../store/queue/fresh-place.ts";
+import { isLimited } from "../store/queue/rank.ts";
 import type { Reservation } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
 import { describeError } from "../values/index.ts";

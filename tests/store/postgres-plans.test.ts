@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { HookStatements } from "../../src/store/engine.ts";
 import type { HookInsert, HookOutcome } from "../../src/store/hooks/hook-records.ts";
+import type { HookStatements } from "../../src/store/hooks/hook-statements.ts";
 import type { Statement } from "../../src/store/postgres/sql/statement.ts";
 import { createDatabase, type TestDatabase } from "../support/postgres-database.ts";
 import {

@@ -1,5 +1,5 @@
 import { type Client, escapeLiteral } from "pg";
-import type { HookStatements } from "../../src/store/engine.ts";
+import type { HookStatements } from "../../src/store/hooks/hook-statements.ts";
 import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import type { Connection } from "../../src/store/postgres/connection.ts";
 import { PostgresHookStatements } from "../../src/store/postgres/hook-statements.ts";

@@ -1,29 +1,30 @@
-import type { ClaimRequest } from "../../src/store/hooks/hook-records.ts";
-import type {
-  ClaimedInstance,
-  EventInsert,
-  EventInsertResult,
-  HistoryEntry,
-  HistoryFilter,
-  InstanceCommit,
-  InstanceCommitResult,
-  InstanceFilter,
-  InstanceHistory,
-  InstanceInsert,
-  InstanceInsertResult,
-  InstanceLease,
-  InstanceName,
-  InstanceOutcome,
-  InstanceRecord,
-  InstanceRun,
-  InstanceStatus,
-  InstanceTraits,
-  NewEntry,
-  PastRun,
+import {
+  type ClaimedInstance,
+  type EventInsert,
+  type EventInsertResult,
+  type HistoryEntry,
+  type HistoryFilter,
+  INSTANCE_STATUSES,
+  type InstanceCommit,
+  type InstanceCommitResult,
+  type InstanceFilter,
+  type InstanceHistory,
+  type InstanceInsert,
+  type InstanceInsertResult,
+  type InstanceLease,
+  type InstanceName,
+  type InstanceOutcome,
+  type InstanceRecord,
+  type InstanceRun,
+  type InstanceStatus,
+  type InstanceTraits,
+  type NewEntry,
+  NO_TRAITS,
+  type PastRun,
 } from "../../src/store/instances/instance-records.ts";
-import { INSTANCE_STATUSES, NO_TRAITS } from "../../src/store/instances/instance-records.ts";
 import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import type { AdmitRequest, LineLimits } from "../../src/store/lines/line-records.ts";
+import type { ClaimRequest } from "../../src/store/queue/claim-request.ts";
 import type { ControlledClock } from "./controlled-clock.ts";
 import type { TestEngine } from "./engines.ts";
 import { NAMED } from "./named.ts";

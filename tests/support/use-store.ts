@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import type { HookStatements, InsertResult } from "../../src/store/engine.ts";
 import type {
   ClaimedHook,
-  ClaimRequest,
   HookInsert,
   HookOutcome,
   HookRecord,
   SettleResult,
 } from "../../src/store/hooks/hook-records.ts";
+import type { HookStatements, InsertResult } from "../../src/store/hooks/hook-statements.ts";
+import type { ClaimRequest } from "../../src/store/queue/claim-request.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ControlledClock } from "./controlled-clock.ts";
 import type { TestEngine, TestStore } from "./engines.ts";

@@ -23,7 +23,7 @@ const KEY_ID = /^[A-Za-z0-9_.-]{1,64}$/;
 const STORED = /^aes-gcm:([A-Za-z0-9_.-]{1,64}):([A-Za-z0-9+/=]+)$/;
 
 /**
- * Encrypts stored values with AES-GCM, by the Web Cryptography API. Each value has a random nonce, and is bound to its place: it can
+ * Encrypts stored values with AES-GCM, by the Web Cryptography API. Each value has a random nonce, and is bound to its location: it can
  * neither be changed nor moved without being noticed. To rotate keys, add one and make it `current`; keep the old ones for as long
  * as something is stored that was written with them.
  *
@@ -38,13 +38,13 @@ export function aesGcm(options: AesGcmOptions): Codec {
   const currentKey = typeof current === "string" ? keys.get(current) : undefined;
   if (currentKey === undefined) throw invalid(`current must be one of the ids of keys: ${[...keys.keys()].join(", ")}`);
   return {
-    encode: async (text, place) => {
+    encode: async (text, location) => {
       const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
-      const algorithm = { name: ALGORITHM, iv, additionalData: boundTo(current, place) };
+      const algorithm = { name: ALGORITHM, iv, additionalData: boundTo(current, location) };
       const encrypted = await crypto.subtle.encrypt(algorithm, await currentKey(), new TextEncoder().encode(text));
       return `aes-gcm:${current}:${toBase64(joined(iv, new Uint8Array(encrypted)))}`;
     },
-    decode: async (text, place) => {
+    decode: async (text, location) => {
       const [, id, data] = STORED.exec(text) ?? [];
       if (id === undefined || data === undefined) {
         throw new ReadableCodecError(
@@ -54,15 +54,15 @@ export function aesGcm(options: AesGcmOptions): Codec {
       }
       const key = keys.get(id);
       if (key === undefined) throw keyMissing(id, [...keys.keys()]);
-      return decrypt(id, data, await key(), place);
+      return decrypt(id, data, await key(), location);
     },
   };
 }
 
-async function decrypt(id: string, data: string, key: AesKey, place: string): Promise<string> {
+async function decrypt(id: string, data: string, key: AesKey, location: string): Promise<string> {
   try {
     const bytes = bytesOfBase64(data);
-    const algorithm = { name: ALGORITHM, iv: bytes.subarray(0, NONCE_BYTES), additionalData: boundTo(id, place) };
+    const algorithm = { name: ALGORITHM, iv: bytes.subarray(0, NONCE_BYTES), additionalData: boundTo(id, location) };
     return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, key, bytes.subarray(NONCE_BYTES)));
   } catch {
     throw new ReadableCodecError(
@@ -113,8 +113,8 @@ function readBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-function boundTo(id: string, place: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(new TextEncoder().encode(`aes-gcm:${id}:${place}`));
+function boundTo(id: string, location: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(new TextEncoder().encode(`aes-gcm:${id}:${location}`));
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {

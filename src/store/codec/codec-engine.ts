@@ -13,7 +13,7 @@ import { CodecInstanceStatements } from "./codec-instances.ts";
 import { CodecScheduleStatements } from "./codec-schedules.ts";
 import { CodecStreamStatements } from "./codec-streams.ts";
 import { CodecSubjectStatements } from "./codec-subjects.ts";
-import { placeOfHook } from "./place.ts";
+import { locationOfHook } from "./location.ts";
 import { ValueCodec } from "./value-codec.ts";
 
 /** The engine itself, where there is no codec: whoever wants none pays nothing for it. */
@@ -75,8 +75,8 @@ class CodecEngine implements Engine {
 
   /** A promise only if the codec is asynchronous. */
   foreignInsert(hook: HookInsert): ForeignInsert | Promise<ForeignInsert> {
-    const payload = this.#codec.encode(hook.payload, placeOfHook("payload", hook));
-    const trace = hook.trace === null ? null : this.#codec.encode(hook.trace, placeOfHook("trace", hook));
+    const payload = this.#codec.encode(hook.payload, locationOfHook("payload", hook));
+    const trace = hook.trace === null ? null : this.#codec.encode(hook.trace, locationOfHook("trace", hook));
     if (!isThenable(payload) && !isThenable(trace)) return this.#inner.foreignInsert({ ...hook, payload, trace });
     return Promise.all([payload, trace]).then(([payload, trace]) =>
       this.#inner.foreignInsert({ ...hook, payload, trace }),

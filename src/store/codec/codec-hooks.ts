@@ -1,10 +1,8 @@
 import { CodecError, PerdureError } from "../../errors.ts";
 import { encodeError } from "../../values/index.ts";
-import type { CancelTarget, HookStatements, InsertResult } from "../engine.ts";
 import type { Sending } from "../group-commit.ts";
 import type {
   ClaimedHook,
-  ClaimRequest,
   HookCount,
   HookFilter,
   HookInsert,
@@ -14,17 +12,18 @@ import type {
   HookReference,
   HookSettlement,
   HookStatistics,
-  QueueScope,
   SettleResult,
 } from "../hooks/hook-records.ts";
-import { type Place, placeOfHook, placeOfHookError } from "./place.ts";
+import type { CancelTarget, HookStatements, InsertResult } from "../hooks/hook-statements.ts";
+import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
+import { locationOfHook, locationOfHookError, type ValueLocation } from "./location.ts";
 import type { ValueCodec } from "./value-codec.ts";
 
 export async function encodeTrigger(codec: ValueCodec, hook: HookInsert): Promise<HookInsert> {
   return {
     ...hook,
-    payload: await codec.encode(hook.payload, placeOfHook("payload", hook)),
-    trace: await codec.encodeOrNull(hook.trace, placeOfHook("trace", hook)),
+    payload: await codec.encode(hook.payload, locationOfHook("payload", hook)),
+    trace: await codec.encodeOrNull(hook.trace, locationOfHook("trace", hook)),
   };
 }
 
@@ -45,7 +44,7 @@ export class CodecHookStatements implements HookStatements {
   encodeSettlements(settlements: readonly HookSettlement[]): Promise<HookSettlement[]> {
     const encode = async (settlement: HookSettlement): Promise<HookSettlement> => ({
       ...settlement,
-      outcome: await this.#encodeOutcome(settlement.outcome, placeOfHookError(settlement)),
+      outcome: await this.#encodeOutcome(settlement.outcome, locationOfHookError(settlement)),
     });
     return Promise.all(settlements.map(encode));
   }
@@ -58,8 +57,8 @@ export class CodecHookStatements implements HookStatements {
     const claimed = await this.#inner.claim(request);
     const decode = async (hook: ClaimedHook): Promise<ClaimedHook> => ({
       ...hook,
-      payload: await this.#codec.decode(hook.payload, placeOfHook("payload", hook)),
-      trace: await this.#codec.decodeOrNull(hook.trace, placeOfHook("trace", hook)),
+      payload: await this.#codec.decode(hook.payload, locationOfHook("payload", hook)),
+      trace: await this.#codec.decodeOrNull(hook.trace, locationOfHook("trace", hook)),
     });
     return Promise.all(claimed.map(decode));
   }
@@ -122,15 +121,15 @@ export class CodecHookStatements implements HookStatements {
     return this.#inner.purge(namespace, limit);
   }
 
-  async #encodeOutcome(outcome: HookOutcome, place: Place): Promise<HookOutcome> {
+  async #encodeOutcome(outcome: HookOutcome, location: ValueLocation): Promise<HookOutcome> {
     if (outcome.kind !== "retry" && outcome.kind !== "failed") return outcome;
-    return { ...outcome, error: await this.#encodeError(outcome.error, place) };
+    return { ...outcome, error: await this.#encodeError(outcome.error, location) };
   }
 
   /** An outcome must not wait for a key service, or be lost with it: then it is written, and what was thrown is left out. */
-  async #encodeError(error: string, place: Place): Promise<string> {
+  async #encodeError(error: string, location: ValueLocation): Promise<string> {
     try {
-      return await this.#codec.encode(error, place);
+      return await this.#codec.encode(error, location);
     } catch (failure) {
       if (!(failure instanceof CodecError)) throw failure;
       return encodeError(
@@ -142,8 +141,8 @@ export class CodecHookStatements implements HookStatements {
   async #decodeRecord(record: HookRecord): Promise<HookRecord> {
     return {
       ...record,
-      payload: await this.#codec.decode(record.payload, placeOfHook("payload", record)),
-      error: await this.#codec.decodeOrNull(record.error, placeOfHookError(record)),
+      payload: await this.#codec.decode(record.payload, locationOfHook("payload", record)),
+      error: await this.#codec.decodeOrNull(record.error, locationOfHookError(record)),
     };
   }
 }

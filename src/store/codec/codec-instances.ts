@@ -1,6 +1,6 @@
 import { StoreError } from "../../errors.ts";
 import type { Sending } from "../group-commit.ts";
-import type { ClaimRequest, HookInsert, QueueScope } from "../hooks/hook-records.ts";
+import type { HookInsert } from "../hooks/hook-records.ts";
 import type {
   ClaimedInstance,
   EventInsert,
@@ -33,7 +33,8 @@ import type {
   RunRange,
 } from "../instances/instance-records.ts";
 import type { InstanceStatements } from "../instances/instance-statements.ts";
-import type { AdmitRequest, LineScope } from "../lines/line-records.ts";
+import type { AdmitRequest } from "../lines/line-records.ts";
+import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import { InstanceValues } from "./instance-values.ts";
 import type { ValueCodec } from "./value-codec.ts";
 
@@ -67,7 +68,7 @@ export class CodecInstanceStatements implements InstanceStatements {
     return Promise.all(admitted.map((instance) => this.#values.decodeParams(instance)));
   }
 
-  nextAdmission(scopes: readonly LineScope[]): Promise<number | null> {
+  nextAdmission(scopes: readonly QueueScope[]): Promise<number | null> {
     return this.#inner.nextAdmission(scopes);
   }
 

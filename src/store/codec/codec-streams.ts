@@ -2,8 +2,9 @@ import { bytesOfBase64, toBase64 } from "../../values/bytes.ts";
 import { decodeValue } from "../../values/index.ts";
 import type { InstanceLease } from "../instances/instance-records.ts";
 import { ChunkFormat } from "../streams/chunk-format.ts";
-import type { StreamChunk, StreamRange, StreamStatements } from "../streams/stream-statements.ts";
-import { placeOfChunk } from "./place.ts";
+import type { StreamChunk, StreamRange } from "../streams/stream-records.ts";
+import type { StreamStatements } from "../streams/stream-statements.ts";
+import { locationOfChunk } from "./location.ts";
 import type { ValueCodec } from "./value-codec.ts";
 
 /** Streams with every chunk encoded. A codec takes text, so a chunk goes through it in base64. */
@@ -18,7 +19,7 @@ export class CodecStreamStatements implements StreamStatements {
 
   async write(lease: InstanceLease, chunk: StreamChunk): Promise<boolean> {
     const text = JSON.stringify(toBase64(chunk.data));
-    const encoded = new TextEncoder().encode(await this.#codec.encode(text, placeOfChunk(lease.ref, chunk)));
+    const encoded = new TextEncoder().encode(await this.#codec.encode(text, locationOfChunk(lease.ref, chunk)));
     const data = new Uint8Array(encoded.length + 1);
     data[0] = ChunkFormat.encoded;
     data.set(encoded, 1);
@@ -30,7 +31,7 @@ export class CodecStreamStatements implements StreamStatements {
     const data = await this.#inner.read(ref, stream, number);
     if (data === null || data[0] !== ChunkFormat.encoded) return data;
     const encoded = new TextDecoder().decode(data.subarray(1));
-    const text = await this.#codec.decode(encoded, placeOfChunk(ref, { stream, number }));
+    const text = await this.#codec.decode(encoded, locationOfChunk(ref, { stream, number }));
     return bytesOfBase64(decodeValue(text) as string);
   }
 

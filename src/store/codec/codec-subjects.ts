@@ -15,7 +15,7 @@ import type {
   SyncCounts,
 } from "../subjects/subject-records.ts";
 import type { SubjectStatements } from "../subjects/subject-statements.ts";
-import { type Place, placeOfSubject } from "./place.ts";
+import { locationOfSubject, type ValueLocation } from "./location.ts";
 import type { ValueCodec } from "./value-codec.ts";
 
 /** Subjects with their cursors, meta and errors encoded. */
@@ -43,8 +43,8 @@ export class CodecSubjectStatements implements SubjectStatements {
       const stored = known.get(subject.subjectKey) ?? null;
       return {
         ...subject,
-        cursor: await this.#encodeIfNew(subject.cursor, stored?.cursor, placeOfSubject("cursor", name)),
-        meta: await this.#encodeIfNew(subject.meta, stored?.meta, placeOfSubject("meta", name)),
+        cursor: await this.#encodeIfNew(subject.cursor, stored?.cursor, locationOfSubject("cursor", name)),
+        meta: await this.#encodeIfNew(subject.meta, stored?.meta, locationOfSubject("meta", name)),
       };
     };
     return this.#inner.sync({ ...batch, subjects: await Promise.all(batch.subjects.map(encode)) });
@@ -62,9 +62,9 @@ export class CodecSubjectStatements implements SubjectStatements {
   async change(changes: readonly SubjectChange[], sending?: Sending): Promise<SubjectChangeResult[]> {
     const encode = async (change: SubjectChange): Promise<SubjectChange> => ({
       ...change,
-      cursor: await this.#codec.encodeOrNull(change.cursor, placeOfSubject("cursor", change)),
-      meta: await this.#codec.encodeOrNull(change.meta, placeOfSubject("meta", change)),
-      error: await this.#codec.encodeOrNull(change.error, placeOfSubject("error", change)),
+      cursor: await this.#codec.encodeOrNull(change.cursor, locationOfSubject("cursor", change)),
+      meta: await this.#codec.encodeOrNull(change.meta, locationOfSubject("meta", change)),
+      error: await this.#codec.encodeOrNull(change.error, locationOfSubject("error", change)),
     });
     const results = await this.#inner.change(await Promise.all(changes.map(encode)), sending);
     const decode = async (result: SubjectChangeResult): Promise<SubjectChangeResult> =>
@@ -94,18 +94,18 @@ export class CodecSubjectStatements implements SubjectStatements {
     return Promise.all(records.map((record) => this.#decode(record)));
   }
 
-  async #encodeIfNew(text: string | null, stored: string | undefined, place: Place): Promise<string | null> {
+  async #encodeIfNew(text: string | null, stored: string | undefined, location: ValueLocation): Promise<string | null> {
     if (text === null) return null;
-    const same = stored !== undefined && isEncoded(stored) && (await this.#codec.decode(stored, place)) === text;
-    return same ? stored : this.#codec.encode(text, place);
+    const same = stored !== undefined && isEncoded(stored) && (await this.#codec.decode(stored, location)) === text;
+    return same ? stored : this.#codec.encode(text, location);
   }
 
   async #decode(record: SubjectRecord): Promise<SubjectRecord> {
     return {
       ...record,
-      cursor: await this.#codec.decode(record.cursor, placeOfSubject("cursor", record)),
-      meta: await this.#codec.decode(record.meta, placeOfSubject("meta", record)),
-      error: await this.#codec.decodeOrNull(record.error, placeOfSubject("error", record)),
+      cursor: await this.#codec.decode(record.cursor, locationOfSubject("cursor", record)),
+      meta: await this.#codec.decode(record.meta, locationOfSubject("meta", record)),
+      error: await this.#codec.decodeOrNull(record.error, locationOfSubject("error", record)),
     };
   }
 }

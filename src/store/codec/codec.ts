@@ -4,13 +4,13 @@ import { InvalidInputError } from "../../errors.ts";
  * Turns what users stored into another text before it is written, and back when it is read: to encrypt it, most of all. Both may be
  * asynchronous. A synchronous transaction of the application's can't wait, and needs a codec that isn't.
  *
- * `place` says which field it is and what it belongs to, and is the same when it is read. An encrypting codec binds the
+ * `location` says which field it is and what it belongs to, and is the same when it is read. An encrypting codec binds the
  * text to it, so that nobody can move a value to where it doesn't belong.
  */
 export interface Codec {
-  encode(text: string, place: string): string | Promise<string>;
+  encode(text: string, location: string): string | Promise<string>;
   /** Throws or rejects for a text that `encode` hasn't made. */
-  decode(text: string, place: string): string | Promise<string>;
+  decode(text: string, location: string): string | Promise<string>;
 }
 
 export function checkCodec(codec: unknown): Codec | null {

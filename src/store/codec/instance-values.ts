@@ -13,7 +13,7 @@ import type {
   StoredEvent,
 } from "../instances/instance-records.ts";
 import { encodeTrigger } from "./codec-hooks.ts";
-import { type Place, placeOfEnd, placeOfEntry, placeOfEvent, placeOfParams } from "./place.ts";
+import { locationOfEnd, locationOfEntry, locationOfEvent, locationOfParams, type ValueLocation } from "./location.ts";
 import type { ValueCodec } from "./value-codec.ts";
 
 /** How a run ended, in an instance or in what is kept of an earlier run. */
@@ -40,11 +40,11 @@ export class InstanceValues {
   }
 
   async encodeParams<Owner extends NamedInstance & { readonly params: string }>(instance: Owner): Promise<Owner> {
-    return { ...instance, params: await this.#codec.encode(instance.params, placeOfParams(instance)) };
+    return { ...instance, params: await this.#codec.encode(instance.params, locationOfParams(instance)) };
   }
 
   async decodeParams<Owner extends NamedInstance & { readonly params: string }>(instance: Owner): Promise<Owner> {
-    return { ...instance, params: await this.#codec.decode(instance.params, placeOfParams(instance)) };
+    return { ...instance, params: await this.#codec.decode(instance.params, locationOfParams(instance)) };
   }
 
   async decodeRecord(record: InstanceRecord): Promise<InstanceRecord> {
@@ -55,9 +55,9 @@ export class InstanceValues {
     const { run } = end;
     return {
       ...end,
-      output: await this.#codec.decodeOrNull(end.output, placeOfEnd("output", instance, run)),
-      error: await this.#codec.decodeOrNull(end.error, placeOfEnd("error", instance, run)),
-      rollback: await this.#codec.decodeOrNull(end.rollback, placeOfEnd("rollback", instance, run)),
+      output: await this.#codec.decodeOrNull(end.output, locationOfEnd("output", instance, run)),
+      error: await this.#codec.decodeOrNull(end.error, locationOfEnd("error", instance, run)),
+      rollback: await this.#codec.decodeOrNull(end.rollback, locationOfEnd("rollback", instance, run)),
     };
   }
 
@@ -66,12 +66,12 @@ export class InstanceValues {
     const instance = { ...commit.instance, ref };
     const encode = async (entry: NewEntry): Promise<NewEntry> => ({
       ...entry,
-      value: await this.#codec.encodeOrNull(entry.value, placeOfEntry(instance, entry)),
+      value: await this.#codec.encodeOrNull(entry.value, locationOfEntry(instance, entry)),
     });
     return {
       ...commit,
       entries: await Promise.all(commit.entries.map(encode)),
-      outcome: await this.#encodeOutcome(outcome, (field) => placeOfEnd(field, instance, run)),
+      outcome: await this.#encodeOutcome(outcome, (field) => locationOfEnd(field, instance, run)),
       ...(commit.hook === undefined ? {} : { hook: await this.encodeHook(commit.hook) }),
     };
   }
@@ -85,7 +85,7 @@ export class InstanceValues {
     const decode = async (entry: Entry): Promise<Entry> =>
       entry.value === null
         ? entry
-        : { ...entry, value: await this.#codec.decode(entry.value, placeOfEntry(instance, entry)) };
+        : { ...entry, value: await this.#codec.decode(entry.value, locationOfEntry(instance, entry)) };
     return Promise.all(entries.map(decode));
   }
 
@@ -93,32 +93,35 @@ export class InstanceValues {
     const decode = async (entry: HistoryEntry): Promise<HistoryEntry> => {
       const { eventId, eventType, eventPayload } = entry;
       if (eventId === null || eventType === null || eventPayload === null) return entry;
-      const place = placeOfEvent(instance, { id: eventId, type: eventType });
-      return { ...entry, eventPayload: await this.#codec.decode(eventPayload, place) };
+      const location = locationOfEvent(instance, { id: eventId, type: eventType });
+      return { ...entry, eventPayload: await this.#codec.decode(eventPayload, location) };
     };
     return Promise.all((await this.decodeEntries(instance, entries)).map(decode));
   }
 
   async encodeEvent(event: EventInsert): Promise<EventInsert> {
-    const place = placeOfEvent(event, { id: event.eventId, type: event.type });
-    return { ...event, payload: await this.#codec.encode(event.payload, place) };
+    const location = locationOfEvent(event, { id: event.eventId, type: event.type });
+    return { ...event, payload: await this.#codec.encode(event.payload, location) };
   }
 
   decodeEvents(instance: InstanceName, events: readonly StoredEvent[]): Promise<StoredEvent[]> {
     const decode = async (event: StoredEvent): Promise<StoredEvent> => ({
       ...event,
-      payload: await this.#codec.decode(event.payload, placeOfEvent(instance, event)),
+      payload: await this.#codec.decode(event.payload, locationOfEvent(instance, event)),
     });
     return Promise.all(events.map(decode));
   }
 
-  async #encodeOutcome(outcome: InstanceOutcome, placeOf: (field: EndField) => Place): Promise<InstanceOutcome> {
+  async #encodeOutcome(
+    outcome: InstanceOutcome,
+    locationOf: (field: EndField) => ValueLocation,
+  ): Promise<InstanceOutcome> {
     if (outcome.kind === "completed") {
-      return { ...outcome, output: await this.#codec.encode(outcome.output, placeOf("output")) };
+      return { ...outcome, output: await this.#codec.encode(outcome.output, locationOf("output")) };
     }
-    const error = "error" in outcome ? await this.#codec.encode(outcome.error, placeOf("error")) : null;
+    const error = "error" in outcome ? await this.#codec.encode(outcome.error, locationOf("error")) : null;
     const given = "rollback" in outcome ? (outcome.rollback ?? null) : null;
-    const rollback = await this.#codec.encodeOrNull(given, placeOf("rollback"));
+    const rollback = await this.#codec.encodeOrNull(given, locationOf("rollback"));
     if (outcome.kind === "errored") return { ...outcome, error: error as string, rollback };
     if (outcome.kind === "rollingBack") return { ...outcome, error: error as string };
     return outcome.kind === "terminated" ? { ...outcome, rollback } : outcome;

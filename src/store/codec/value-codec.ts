@@ -12,7 +12,7 @@ import {
 } from "../../values/encoded-text.ts";
 import { ReadableCodecError } from "./aes-gcm.ts";
 import type { Codec } from "./codec.ts";
-import type { Place } from "./place.ts";
+import type { ValueLocation } from "./location.ts";
 
 /** The same failure is logged once in this time: a page of unreadable values says the same a hundred times. */
 const QUIET_MS = 60_000;
@@ -34,62 +34,62 @@ export class ValueCodec {
    * A promise only if the codec is asynchronous. What is encoded already stays as it is: a trigger that was written into the
    * application's own transaction, and is relayed. Throws or rejects with CodecError.
    */
-  encode(text: string, place: Place): string | Promise<string> {
+  encode(text: string, location: ValueLocation): string | Promise<string> {
     if (isEncoded(text)) return text;
     refuseEncoded(text); // it could not be read, and must not replace what is stored
     try {
-      const encoded = this.#codec.encode(text, place.text);
+      const encoded = this.#codec.encode(text, location.text);
       if (!isThenable(encoded)) return toStored(encoded);
-      return encoded.then(toStored).catch((error: unknown) => this.#refuse(error, place));
+      return encoded.then(toStored).catch((error: unknown) => this.#refuse(error, location));
     } catch (error) {
-      return this.#refuse(error, place);
+      return this.#refuse(error, location);
     }
   }
 
-  async encodeOrNull(text: string | null, place: Place): Promise<string | null> {
-    return text === null ? null : this.encode(text, place);
+  async encodeOrNull(text: string | null, location: ValueLocation): Promise<string | null> {
+    return text === null ? null : this.encode(text, location);
   }
 
   /**
    * Never rejects: a value that can't be read becomes a text that says so to the code that needs the value. A value that isn't
    * encoded was stored before there was a codec, and stays as it is.
    */
-  async decode(text: string, place: Place): Promise<string> {
+  async decode(text: string, location: ValueLocation): Promise<string> {
     if (!isEncoded(text)) return text;
     try {
-      const boundTo = isFormerlyEncoded(text) ? place.former : place.text;
+      const boundTo = isFormerlyEncoded(text) ? location.former : location.text;
       const decoded: unknown = await this.#codec.decode(unwrapEncoded(text), boundTo);
       if (typeof decoded === "string") return decoded;
       throw new TypeError("decode gave no text");
     } catch (error) {
-      return toUnreadable(this.#toCodecError(error, "read", place));
+      return toUnreadable(this.#toCodecError(error, "read", location));
     }
   }
 
-  async decodeOrNull(text: string | null, place: Place): Promise<string | null> {
-    return text === null ? null : this.decode(text, place);
+  async decodeOrNull(text: string | null, location: ValueLocation): Promise<string | null> {
+    return text === null ? null : this.decode(text, location);
   }
 
-  #refuse(error: unknown, place: Place): never {
-    throw this.#toCodecError(error, "written", place);
+  #refuse(error: unknown, location: ValueLocation): never {
+    throw this.#toCodecError(error, "written", location);
   }
 
   /**
    * Readers see this error, also over HTTP, and it may be stored as the failure of the code that met it. So it says nothing of
    * what the codec said, which may name a server or a key: that is for the log alone.
    */
-  #toCodecError(error: unknown, deed: "read" | "written", place: Place): CodecError {
+  #toCodecError(error: unknown, deed: "read" | "written", location: ValueLocation): CodecError {
     if (error instanceof ReadableCodecError) return error;
-    this.#log(error, deed, place);
+    this.#log(error, deed, location);
     return new CodecError("codec.failed", `A value can't be ${deed}: the codec failed. The log says why.`);
   }
 
-  #log(error: unknown, deed: "read" | "written", place: Place): void {
+  #log(error: unknown, deed: "read" | "written", location: ValueLocation): void {
     const message = error instanceof Error ? error.message : String(error);
     const now = this.#clock.now();
     if (message === this.#logged.message && now - this.#logged.at < QUIET_MS) return;
     this.#logged = { message, at: now };
-    this.#logger.error(`The codec failed: a value can't be ${deed}.`, { place: place.text, error });
+    this.#logger.error(`The codec failed: a value can't be ${deed}.`, { location: location.text, error });
   }
 }
 

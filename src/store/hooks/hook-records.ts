@@ -51,26 +51,6 @@ export interface HookInsert extends HookReference {
   readonly lease: { readonly lock: string; readonly leaseMs: number } | null;
 }
 
-/** What a claimer may run: the hooks of one namespace that this process knows by name. */
-export interface QueueScope {
-  readonly namespace: string;
-  readonly names: readonly string[];
-}
-
-export interface ClaimRequest {
-  readonly scopes: readonly QueueScope[];
-  readonly limit: number;
-  /** Whether rows whose lease ran out may be among them. */
-  readonly takeOver: boolean;
-  /**
-   * How many of those, if their first owner was the one that was lost. Of what was lost more often, one at a time, and only if there
-   * is nothing else to take over: it may be what ends its owners. Default: one.
-   */
-  readonly mostLost?: number;
-  readonly lock: string;
-  readonly leaseMs: number;
-}
-
 export interface ClaimedHook extends HookLease {
   readonly name: string;
   readonly key: string | null;

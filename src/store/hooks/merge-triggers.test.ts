@@ -29,18 +29,18 @@ describe("triggers that are written together", () => {
   test("stay as they are without keys", () => {
     const triggers = [trigger("a"), trigger("b"), trigger("c")];
 
-    expect(mergeTriggers(triggers)).toEqual({ merged: triggers, places: [0, 1, 2] });
+    expect(mergeTriggers(triggers)).toEqual({ merged: triggers, indexes: [0, 1, 2] });
   });
 
   test("become one by their key, with the last payload, policy and trace, and are counted", () => {
-    const { merged, places } = mergeTriggers([
+    const { merged, indexes } = mergeTriggers([
       trigger("a", { key: "k", payload: "1", retries: '{"limit":1}', trace: '"t"', triggers: 2 }),
       trigger("b"),
       trigger("c", { key: "k", payload: "2" }),
     ]);
 
     expect(merged).toEqual([trigger("c", { key: "k", payload: "2", triggers: 3 }), trigger("b")]);
-    expect(places).toEqual([0, 1, 0]);
+    expect(indexes).toEqual([0, 1, 0]);
   });
 
   test("are apart by name and namespace, however these are put together", () => {
@@ -105,6 +105,6 @@ describe("triggers that are written together", () => {
   test("count once if they are the same", () => {
     const same = trigger("a", { key: "k" });
 
-    expect(mergeTriggers([same, same])).toEqual({ merged: [same], places: [0, 0] });
+    expect(mergeTriggers([same, same])).toEqual({ merged: [same], indexes: [0, 0] });
   });
 });

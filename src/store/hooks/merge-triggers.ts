@@ -3,23 +3,23 @@ import type { Debounce, HookInsert } from "./hook-records.ts";
 /**
  * Triggers of one key that are written together become one: the newest payload and policy, the earliest time, all counted. Of those
  * that are debounced the newest decides how long it must stay quiet, and none waits for longer than it may.
- * Gives what to write, and for each trigger its place there.
+ * Gives what to write, and for each trigger its index there.
  */
-export function mergeTriggers(triggers: readonly HookInsert[]): { merged: HookInsert[]; places: number[] } {
+export function mergeTriggers(triggers: readonly HookInsert[]): { merged: HookInsert[]; indexes: number[] } {
   const merged: HookInsert[] = [];
-  const placeOfKey = new Map<string, number>();
-  const places = triggers.map((trigger) => {
+  const indexOfKey = new Map<string, number>();
+  const indexes = triggers.map((trigger) => {
     if (trigger.key === null) return merged.push(trigger) - 1;
     const key = JSON.stringify([trigger.namespace, trigger.name, trigger.key]);
-    const place = placeOfKey.get(key);
-    if (place === undefined) {
-      placeOfKey.set(key, merged.length);
+    const index = indexOfKey.get(key);
+    if (index === undefined) {
+      indexOfKey.set(key, merged.length);
       return merged.push(trigger) - 1;
     }
-    merged[place] = collapse(merged[place] as HookInsert, trigger);
-    return place;
+    merged[index] = collapse(merged[index] as HookInsert, trigger);
+    return index;
   });
-  return { merged, places };
+  return { merged, indexes };
 }
 
 function collapse(earlier: HookInsert, later: HookInsert): HookInsert {

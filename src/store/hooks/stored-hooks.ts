@@ -1,6 +1,7 @@
-import type { Engine, HookStatements, InsertResult } from "../engine.ts";
+import type { Engine } from "../engine.ts";
 import { GroupCommit } from "../group-commit.ts";
 import type { HookCount, HookInsert, HookSettlement, SettleResult } from "./hook-records.ts";
+import type { HookStatements, InsertResult } from "./hook-statements.ts";
 import { mergeTriggers } from "./merge-triggers.ts";
 
 type Batch = readonly HookInsert[];
@@ -64,11 +65,11 @@ export async function insertBatches(
   batches: readonly Batch[],
   insert: (triggers: Batch) => Promise<InsertResult[]>,
 ): Promise<InsertResult[][]> {
-  const { merged, places } = mergeTriggers(batches.flat());
+  const { merged, indexes } = mergeTriggers(batches.flat());
   const results = await insert(merged);
   let next = 0;
   return batches.map((batch) =>
-    batch.map(({ id }) => resultFor(id, results[places[next++] as number] as InsertResult)),
+    batch.map(({ id }) => resultFor(id, results[indexes[next++] as number] as InsertResult)),
   );
 }
 

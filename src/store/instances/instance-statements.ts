@@ -1,6 +1,7 @@
 import type { Sending } from "../group-commit.ts";
-import type { ClaimRequest, HookInsert, QueueScope } from "../hooks/hook-records.ts";
-import type { AdmitRequest, LineScope } from "../lines/line-records.ts";
+import type { HookInsert } from "../hooks/hook-records.ts";
+import type { AdmitRequest } from "../lines/line-records.ts";
+import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import type {
   ClaimedInstance,
   EventInsert,
@@ -46,7 +47,7 @@ export interface InstanceStatements {
   admit(request: AdmitRequest): Promise<ClaimedInstance[]>;
 
   /** Milliseconds until somebody should look at a line (zero or less: now), or null. */
-  nextAdmission(scopes: readonly LineScope[]): Promise<number | null>;
+  nextAdmission(scopes: readonly QueueScope[]): Promise<number | null>;
 
   /** Has all lines looked at again, because limits may have changed. Gives whether there are any. */
   openLines(namespaces: readonly string[]): Promise<boolean>;

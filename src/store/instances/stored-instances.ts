@@ -1,6 +1,6 @@
 import type { Engine } from "../engine.ts";
 import { GroupCommit } from "../group-commit.ts";
-import { isLimited } from "../queue/fresh-place.ts";
+import { isLimited } from "../queue/rank.ts";
 import type {
   EventInsert,
   EventInsertResult,

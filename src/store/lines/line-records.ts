@@ -1,3 +1,5 @@
+import type { QueueScope } from "../queue/claim-request.ts";
+
 /**
  * A line: the instances that wait for a slot of their key, or, where they have a rate and no slots, for a start. Its row says when
  * somebody should look at it; whoever looks admits as many as the limits allow.
@@ -28,13 +30,8 @@ export interface LineLimits {
   readonly starts: StartRate | null;
 }
 
-export interface LineScope {
-  readonly namespace: string;
-  readonly names: readonly string[];
-}
-
 export interface AdmitRequest {
-  readonly scopes: readonly LineScope[];
+  readonly scopes: readonly QueueScope[];
   /** Of the workflow of this name. */
   readonly limitsOf: (namespace: string, name: string) => LineLimits;
   /** At most so many, which begin at once. */

@@ -1,14 +1,7 @@
 import { StoreError } from "../../errors.ts";
 import type { ClaimedInstance } from "../instances/instance-records.ts";
 import { toClaimedInstance } from "../instances/instance-rows.ts";
-import {
-  type AdmitRequest,
-  type Line,
-  LineKind,
-  type LineLimits,
-  type LineScope,
-  type StartRate,
-} from "../lines/line-records.ts";
+import { type AdmitRequest, type Line, LineKind, type LineLimits, type StartRate } from "../lines/line-records.ts";
 import {
   type Candidate,
   chooseStarts,
@@ -21,6 +14,7 @@ import {
   settleLine,
   shareOf,
 } from "../lines/look-at-line.ts";
+import type { QueueScope } from "../queue/claim-request.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
 import { compareText } from "../text-order.ts";
 import { integerArray, textArray } from "./array-literals.ts";
@@ -75,7 +69,7 @@ export class PostgresAdmission extends PostgresStatements {
     return this.connection.transaction((client) => this.#admitDue(client, due, request));
   }
 
-  async nextAdmission(scopes: readonly LineScope[]): Promise<number | null> {
+  async nextAdmission(scopes: readonly QueueScope[]): Promise<number | null> {
     if (scopes.length === 0) return null;
     const { rows } = await this.run(nextLine, [this.now(), ...scopeColumns(scopes)]);
     return toNumberOrNull(rows[0]?.remaining ?? null);
@@ -232,6 +226,6 @@ function toRate(row: Row, { limit, periodMs }: StartRate): Rate {
 }
 
 /** The driver gives nested arrays to PostgreSQL as such, which must all be of one length; ours aren't. */
-function scopeColumns(scopes: readonly LineScope[]): unknown[] {
+function scopeColumns(scopes: readonly QueueScope[]): unknown[] {
   return [scopes.map(({ namespace }) => namespace), scopes.map(({ names }) => textArray(names))];
 }

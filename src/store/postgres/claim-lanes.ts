@@ -1,6 +1,6 @@
-import type { ClaimRequest } from "../hooks/hook-records.ts";
-import { BEFORE_ALL_PLACES } from "../queue/fresh-place.ts";
+import type { ClaimRequest } from "../queue/claim-request.ts";
 import { hookLanes, instanceLanes, type QueueLane } from "../queue/lanes.ts";
+import { BEFORE_ALL_RANKS } from "../queue/rank.ts";
 import { toNumber } from "../rows.ts";
 import { compareText } from "../text-order.ts";
 import type { ClaimProgress } from "./claim-progress.ts";
@@ -39,7 +39,7 @@ async function claimFrom(
   const lanesOf = table === "hook" ? hookLanes : instanceLanes;
   const lanes = lanesOf(request.scopes, request.takeOver && fromStart);
   if (lanes.length === 0) return [];
-  const since = lanes.map((lane) => (fromStart ? BEFORE_ALL_PLACES : progress.stoppedAt(lane)));
+  const since = lanes.map((lane) => (fromStart ? BEFORE_ALL_RANKS : progress.stoppedAt(lane)));
   const { rows } = await send([...laneColumns(lanes), since, limit, lock, leaseMs, mostLost]);
   const key = QUEUE_KEY[table];
   rows.sort((left, right) => byPlace(left, right) || compareText(left[key] as string, right[key] as string));

@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock.ts";
-import { BEFORE_ALL_PLACES } from "../queue/fresh-place.ts";
 import type { QueueLane } from "../queue/lanes.ts";
+import { BEFORE_ALL_RANKS } from "../queue/rank.ts";
 import { WorkClass } from "../queue/work-class.ts";
 
 /** At least this often a claim starts from the beginning: it finds what was committed late, and what lost owners left behind. */
@@ -27,7 +27,7 @@ export class ClaimProgress {
   }
 
   stoppedAt({ namespace, class: workClass }: QueueLane): number {
-    return this.#stoppedAt.get(`${namespace} ${workClass}`) ?? BEFORE_ALL_PLACES;
+    return this.#stoppedAt.get(`${namespace} ${workClass}`) ?? BEFORE_ALL_RANKS;
   }
 
   /** A claim has begun, or has started from the beginning again. */

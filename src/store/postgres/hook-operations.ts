@@ -1,6 +1,6 @@
-import type { CancelTarget } from "../engine.ts";
 import type { HookFilter, HookRecord, HookReference, HookStatistics } from "../hooks/hook-records.ts";
-import { toHookRecord, toStatistics } from "../rows.ts";
+import { toHookRecord, toStatistics } from "../hooks/hook-rows.ts";
+import type { CancelTarget } from "../hooks/hook-statements.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { cancelHooks } from "./sql/cancel-hooks.ts";
 import { discardHooks } from "./sql/discard-hooks.ts";

@@ -1,21 +1,21 @@
 import type { Clock } from "../../clock.ts";
 import { StoreError } from "../../errors.ts";
-import type { HookStatements, InsertResult } from "../engine.ts";
 import type { Sending } from "../group-commit.ts";
 import { delayOf, isUnwanted } from "../hooks/hook-outcome.ts";
 import type {
   ClaimedHook,
-  ClaimRequest,
   HookCount,
   HookInsert,
   HookLease,
   HookReference,
   HookSettlement,
-  QueueScope,
   SettleResult,
 } from "../hooks/hook-records.ts";
+import { toClaimedHook, toLease, toSettleResult } from "../hooks/hook-rows.ts";
+import type { HookStatements, InsertResult } from "../hooks/hook-statements.ts";
+import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import { hookLanes } from "../queue/lanes.ts";
-import { toClaimedHook, toLease, toNumber, toNumberOrNull, toSettleResult } from "../rows.ts";
+import { toNumber, toNumberOrNull } from "../rows.ts";
 import type { Companion } from "./accompanied-query.ts";
 import { claimLanes } from "./claim-lanes.ts";
 import { ClaimProgress } from "./claim-progress.ts";

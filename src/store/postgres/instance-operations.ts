@@ -1,20 +1,20 @@
-import type { HookInsert, QueueScope } from "../hooks/hook-records.ts";
-import type {
-  HistoryEntry,
-  HistoryFilter,
-  InstanceChange,
-  InstanceCount,
-  InstanceFilter,
-  InstanceName,
-  InstancePosition,
-  InstanceRecord,
-  InstanceTarget,
-  PastRun,
-  ProgressRange,
-  RestartRequest,
-  RunRange,
+import type { HookInsert } from "../hooks/hook-records.ts";
+import {
+  type HistoryEntry,
+  type HistoryFilter,
+  type InstanceChange,
+  type InstanceCount,
+  type InstanceFilter,
+  type InstanceName,
+  type InstancePosition,
+  type InstanceRecord,
+  type InstanceTarget,
+  type PastRun,
+  type ProgressRange,
+  type RestartRequest,
+  type RunRange,
+  UNFINISHED_STATUSES,
 } from "../instances/instance-records.ts";
-import { UNFINISHED_STATUSES } from "../instances/instance-records.ts";
 import {
   toHistoryEntry,
   toInstanceCount,
@@ -22,6 +22,7 @@ import {
   toInstanceRecord,
   toPastRun,
 } from "../instances/instance-rows.ts";
+import type { QueueScope } from "../queue/claim-request.ts";
 import { toNumber } from "../rows.ts";
 import { integerArray, textArray } from "./array-literals.ts";
 import type { PostgresQueryable } from "./driver.ts";

@@ -1,7 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import { StoreError } from "../../errors.ts";
 import type { Sending } from "../group-commit.ts";
-import type { ClaimRequest, QueueScope } from "../hooks/hook-records.ts";
 import type {
   ClaimedInstance,
   EventInsert,
@@ -22,9 +21,10 @@ import type {
 import { toClaimedInstance, toNamedLease, toRenewedInstance } from "../instances/instance-rows.ts";
 import type { InstanceStatements } from "../instances/instance-statements.ts";
 import { PAGE_BYTES } from "../instances/load-page.ts";
-import type { AdmitRequest, LineScope } from "../lines/line-records.ts";
-import { isLimited } from "../queue/fresh-place.ts";
+import type { AdmitRequest } from "../lines/line-records.ts";
+import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import { instanceLanes } from "../queue/lanes.ts";
+import { isLimited } from "../queue/rank.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
 import type { Companion } from "./accompanied-query.ts";
 import { PostgresAdmission } from "./admission.ts";
@@ -102,7 +102,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     return this.#admission.admit(request);
   }
 
-  nextAdmission(scopes: readonly LineScope[]): Promise<number | null> {
+  nextAdmission(scopes: readonly QueueScope[]): Promise<number | null> {
     return this.#admission.nextAdmission(scopes);
   }
 

@@ -1,4 +1,4 @@
-import { isLimited } from "../queue/fresh-place.ts";
+import { isLimited } from "../queue/rank.ts";
 import { toNumber } from "../rows.ts";
 import type {
   KnownSchedules,

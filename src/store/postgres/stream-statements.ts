@@ -1,5 +1,6 @@
 import type { InstanceLease } from "../instances/instance-records.ts";
-import type { StreamChunk, StreamRange, StreamStatements } from "../streams/stream-statements.ts";
+import type { StreamChunk, StreamRange } from "../streams/stream-records.ts";
+import type { StreamStatements } from "../streams/stream-statements.ts";
 import { readChunk } from "./sql/read-chunk.ts";
 import { wipeRuns, wipeStreams } from "./sql/wipe-streams.ts";
 import { writeChunk } from "./sql/write-chunk.ts";

@@ -1,4 +1,4 @@
-import type { QueueScope } from "../hooks/hook-records.ts";
+import type { QueueScope } from "./claim-request.ts";
 import { WorkClass } from "./work-class.ts";
 
 /** One class of one namespace: the part of the queue's index that is read in order. */

@@ -1,10 +1,8 @@
-import type { CancelTarget, HookStatements, InsertResult } from "../engine.ts";
 import type { ForeignInsert } from "../foreign-transaction.ts";
 import type { Sending } from "../group-commit.ts";
 import { delayOf, isUnwanted } from "../hooks/hook-outcome.ts";
 import type {
   ClaimedHook,
-  ClaimRequest,
   HookCount,
   HookFilter,
   HookInsert,
@@ -13,11 +11,12 @@ import type {
   HookReference,
   HookSettlement,
   HookStatistics,
-  QueueScope,
   SettleResult,
 } from "../hooks/hook-records.ts";
+import { toClaimedHook, toHookRecord, toLease, toSettleResult, toStatistics } from "../hooks/hook-rows.ts";
+import type { CancelTarget, HookStatements, InsertResult } from "../hooks/hook-statements.ts";
+import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import { hookLanes } from "../queue/lanes.ts";
-import { toClaimedHook, toHookRecord, toLease, toSettleResult, toStatistics } from "../rows.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver } from "./driver.ts";
 import { hookValues, keyedHookValues } from "./hook-values.ts";

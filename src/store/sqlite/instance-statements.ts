@@ -1,5 +1,4 @@
 import type { Sending } from "../group-commit.ts";
-import type { ClaimRequest, QueueScope } from "../hooks/hook-records.ts";
 import type {
   ClaimedInstance,
   EventInsert,
@@ -29,9 +28,10 @@ import {
 } from "../instances/instance-rows.ts";
 import type { InstanceStatements } from "../instances/instance-statements.ts";
 import { PAGE_BYTES, PageRoom } from "../instances/load-page.ts";
-import type { AdmitRequest, LineScope } from "../lines/line-records.ts";
-import { freshPlace, isLimited } from "../queue/fresh-place.ts";
+import type { AdmitRequest } from "../lines/line-records.ts";
+import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import { instanceLanes } from "../queue/lanes.ts";
+import { freshRank, isLimited } from "../queue/rank.ts";
 import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteAccess } from "./access.ts";
 import { SqliteAdmission } from "./admission.ts";
@@ -115,7 +115,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     return this.#admission.admit(request);
   }
 
-  async nextAdmission(scopes: readonly LineScope[]): Promise<number | null> {
+  async nextAdmission(scopes: readonly QueueScope[]): Promise<number | null> {
     return this.access.read(() => {
       const times = scopes.flatMap(({ namespace, names }) =>
         this.driver.all(NEXT_LINE, [namespace, JSON.stringify(names)]).map((row) => Number(row.available_at)),
@@ -225,7 +225,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     const limited = isLimited(traits);
     const place = lease
       ? { class: WorkClass.leased, availableAt: now + lease.leaseMs }
-      : freshPlace({ priority: traits?.priority ?? 0, limited }, now);
+      : freshRank({ priority: traits?.priority ?? 0, limited }, now);
     const values = [
       ref,
       ...keyOf(instance),

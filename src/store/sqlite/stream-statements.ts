@@ -1,6 +1,7 @@
 import type { InstanceLease } from "../instances/instance-records.ts";
 import { WorkClass } from "../queue/work-class.ts";
-import type { StreamChunk, StreamRange, StreamStatements } from "../streams/stream-statements.ts";
+import type { StreamChunk, StreamRange } from "../streams/stream-records.ts";
+import type { StreamStatements } from "../streams/stream-statements.ts";
 import type { SqliteAccess } from "./access.ts";
 import { FIND_RUN } from "./sql/find-run.ts";
 import { READ_CHUNK } from "./sql/read-chunk.ts";

@@ -1,7 +1,8 @@
 import type { Engine } from "../engine.ts";
 import { GroupCommit } from "../group-commit.ts";
 import type { InstanceLease } from "../instances/instance-records.ts";
-import type { StreamChunk, StreamStatements } from "./stream-statements.ts";
+import type { StreamChunk } from "./stream-records.ts";
+import type { StreamStatements } from "./stream-statements.ts";
 
 /** Streams of steps in the database. Chunks may be sent again: they carry their own names and numbers. */
 export class StoredStreams {

@@ -3,7 +3,7 @@ import { checkInstanceId } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
 import { applySchema } from "../../schema.ts";
 import type { InstanceInsert } from "../../store/instances/instance-records.ts";
-import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../../store/queue/fresh-place.ts";
+import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../../store/queue/rank.ts";
 import { encodeValue } from "../../values/index.ts";
 import { flowKeys } from "../define/flow-control.ts";
 import { parseTraits, toTraits } from "../define/instance-traits.ts";

@@ -1,7 +1,7 @@
 import { StoreError } from "../../errors.ts";
 import type { InstanceLease } from "../../store/instances/instance-records.ts";
 import type { Store } from "../../store/store.ts";
-import type { StreamRange } from "../../store/streams/stream-statements.ts";
+import type { StreamRange } from "../../store/streams/stream-records.ts";
 import { StreamReference } from "../../values/index.ts";
 import type { Attempt } from "../execution/attempt.ts";
 import { pathOf, type StepIdentity } from "../execution/step-path.ts";

@@ -1,5 +1,5 @@
 import { StoreError } from "../../../src/errors.ts";
-import type { HookStatements } from "../../../src/store/engine.ts";
+import type { HookStatements } from "../../../src/store/hooks/hook-statements.ts";
 import type { InstanceStatements } from "../../../src/store/instances/instance-statements.ts";
 
 function connectionLost(): StoreError {

@@ -9,7 +9,7 @@ import type { HookDefinitions } from "../../../src/hooks/define-hook.ts";
 import type { DurableHooks } from "../../../src/hooks/durable-hooks.ts";
 import type { DurableHooksOptions } from "../../../src/hooks/hook-settings.ts";
 import type { DispatchErrorContext } from "../../../src/queue/dispatch-loop.ts";
-import type { HookStatements } from "../../../src/store/engine.ts";
+import type { HookStatements } from "../../../src/store/hooks/hook-statements.ts";
 import type { DatabaseAdapter, Store } from "../../../src/store/store.ts";
 import { ControlledClock, settle } from "../../support/controlled-clock.ts";
 import type { TestEngine, TestStore } from "../../support/engines.ts";

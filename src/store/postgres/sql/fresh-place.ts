@@ -1,6 +1,6 @@
-import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../queue/fresh-place.ts";
+import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../queue/rank.ts";
 
-/** See `freshPlace`: the same in SQL. `row` has a priority and the keys. */
+/** See `freshRank`: the same in SQL. `row` has a priority and the keys. */
 export function freshClass(row: string): string {
   return `case when ${row}.slot_key is not null or ${row}.rate_key is not null then 6
     when ${row}.priority > 0 then 3 when ${row}.priority < 0 then 4 else 1 end`;

@@ -1,11 +1,11 @@
-import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../queue/fresh-place.ts";
+import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../queue/rank.ts";
 
 interface Keys {
   readonly slotKey: string;
   readonly rateKey: string;
 }
 
-/** See `freshPlace`: the same for a row that is there already, and these keys. */
+/** See `freshRank`: the same for a row that is there already, and these keys. */
 export function freshClass({ slotKey, rateKey }: Keys): string {
   return `case when ${slotKey} is not null or ${rateKey} is not null then 6
     when priority > 0 then 3 when priority < 0 then 4 else 1 end`;

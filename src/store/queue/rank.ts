@@ -6,22 +6,22 @@ export const LOWEST_PRIORITY = -100;
 export const HIGHEST_PRIORITY = 100;
 
 /**
- * What is new and has a priority lies in a lane of its own, where `available_at` says its place: this much earlier than now for each
- * step of priority. It is longer than all times that there are, so a higher priority always comes first, and equal ones in the
- * order of time, with no index but the one that claims use. All of it is in the past, so all of it is due.
+ * A new row with a priority has a lane of its own, where `available_at` gives its order: this much earlier than now for each step of
+ * priority. The step is longer than any time difference that occurs, so a higher priority always comes first, equal priorities come in
+ * the order of time, and the index that serves claims serves priorities too. All these times are in the past, so every such row is due.
  */
 export const PRIORITY_STEP_MS = 10_000_000_000_000;
 
-/** A time before all places in lanes. */
-export const BEFORE_ALL_PLACES = Number.MIN_SAFE_INTEGER;
+/** A time before that of every rank. */
+export const BEFORE_ALL_RANKS = Number.MIN_SAFE_INTEGER;
 
-/** Whether it shares slots or starts with others, and must stand in line for them. */
+/** Whether an instance shares slots or starts with others, and so must wait in line for them. */
 export function isLimited(traits: InstanceTraits | null): boolean {
   return traits !== null && (traits.slotKey !== null || traits.rateKey !== null);
 }
 
-/** Where a new instance, or a restarted one, waits for its start. */
-export function freshPlace(
+/** When, and before which others, a new or restarted instance is claimed. */
+export function freshRank(
   { priority, limited }: { readonly priority: number; readonly limited: boolean },
   now: number,
 ): { readonly class: WorkClass; readonly availableAt: number } {

@@ -1,0 +1,20 @@
+/** The hooks or workflows of one namespace that a process has code for, by name: it claims no others. */
+export interface QueueScope {
+  readonly namespace: string;
+  readonly names: readonly string[];
+}
+
+/** Asks for due rows of these scopes, to be claimed with this token for the length of the lease. */
+export interface ClaimRequest {
+  readonly scopes: readonly QueueScope[];
+  readonly limit: number;
+  /** Whether the claim may take over rows whose lease has expired. */
+  readonly takeOver: boolean;
+  /**
+   * How many rows to take over at most, of those that have lost only one owner. Rows that have lost more are taken over one at a
+   * time, and only if there is no other row to take over, because they may be what kills their owners. Default: one.
+   */
+  readonly mostLost?: number;
+  readonly lock: string;
+  readonly leaseMs: number;
+}
