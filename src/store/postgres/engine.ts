@@ -15,7 +15,7 @@ import { type Limits, SLOW_ANSWER_TIMEOUT_MS } from "./limits.ts";
 import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
 import { PostgresRequestStatements } from "./request-statements.ts";
 import { PostgresScheduleStatements } from "./schedule-statements.ts";
-import { schemaMigrations } from "./schema/index.ts";
+import { schemaMigrations } from "./schema/schema.ts";
 import { foreignInsertHook } from "./sql/foreign-insert-hook.ts";
 import { PostgresStreamStatements } from "./stream-statements.ts";
 import { PostgresSubjectStatements } from "./subject-statements.ts";

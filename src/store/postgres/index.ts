@@ -5,7 +5,7 @@ import { createAdapter, type DatabaseAdapter, Store } from "../store.ts";
 import type { PostgresPool } from "./driver.ts";
 import { PostgresEngine } from "./engine.ts";
 import { migrationsTable } from "./migrate.ts";
-import { schemaMigrations } from "./schema/index.ts";
+import { schemaMigrations } from "./schema/schema.ts";
 
 export type { PostgresClient, PostgresPool, PostgresQueryable } from "./driver.ts";
 

@@ -1,0 +1,22 @@
+import type { Migration } from "../../migration.ts";
+import type { SchemaPrefix } from "../sql/statement.ts";
+import { line, request, schedule, start } from "./coordination.ts";
+import { deletedInstance, event, journal, label, pastRun, streamChunk } from "./dependents.ts";
+import { hook, instance, subject } from "./queues.ts";
+
+/**
+ * Perdure's tables in PostgreSQL. A released migration is never edited, because databases have applied it: a later version appends
+ * a migration to the list. Comments may be corrected, SQL may not.
+ *
+ * Common to all tables:
+ * - Columns are ordered by alignment (eight bytes, four, two, one, then those of variable length), so that no row has padding.
+ * - Text that is compared has the collation "C", which orders by bytes. `json` stores values that `jsonb` rejects.
+ * - There are no foreign keys and few indexes, because every write pays for each of them.
+ * - Times are milliseconds of database time.
+ */
+export function schemaMigrations(schema: SchemaPrefix): Migration[] {
+  const tables = [hook, instance, subject, label, journal, event, pastRun, streamChunk, deletedInstance];
+  const statements = [...tables, line, start, schedule, request].flatMap((table) => table(schema));
+  const sql = statements.map((statement) => `${statement};\n`).join("");
+  return [{ owner: "perdure", number: 1, name: "tables", breaking: true, sql }];
+}
