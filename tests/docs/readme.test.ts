@@ -17,9 +17,10 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test("README.md's first sample runs as it stands, and says the same once more without doing it again", async () => {
+test("README.md's workflow has twelve lines, runs as pasted, and doesn't charge again in a second process", async () => {
   const readme = await readFile(join(root, "README.md"), "utf8");
   const [, sample = ""] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+  expect(sample.trimEnd().split("\n")).toHaveLength(12);
   const resolver = join(directory, "resolve.mjs");
   await writeFile(join(directory, "checkout.mts"), sample);
   await writeFile(join(directory, "package.json"), '{ "type": "commonjs" }'); // as `npm init` makes it
@@ -34,6 +35,6 @@ test("README.md's first sample runs as it stands, and says the same once more wi
     return stdout.trimEnd().split("\n");
   };
 
-  expect(await run()).toEqual(["charging 12 €", expect.stringMatching(/^confirming \S+$/), "approved by Ada"]);
-  expect(await run()).toEqual(["approved by Ada"]);
+  expect(await run()).toEqual(["charging the card", "order-1 is confirmed"]);
+  expect(await run()).toEqual(["order-1 is confirmed"]);
 });

@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { root, SAMPLES, samplesOf } from "./support/samples.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const execute = promisify(execFile);
 
 const ENTRIES = {
@@ -28,7 +27,7 @@ const checkout = library.defineWorkflow({ name: "checkout" }, async (_event: lib
 });
 export const createApp = () => library.perdure({ database: ":memory:", workflows: { checkout } });
 
-/** Runs workflows to their ends, with an order for their params and an approval for whoever waits for one. */
+/** Runs workflows to their ends, with an order for their params and an approval for those that wait for one. */
 export async function runToTheEnd(workflows: library.Workflows): Promise<void> {
   await using app = await createTestApp({ workflows });
   for (const [key, workflow] of Object.entries(app.workflows)) {
@@ -51,8 +50,7 @@ let count = 0;
 beforeAll(async () => {
   directory = await mkdtemp(join(root, "tests/docs/samples-"));
   await writeFile(join(directory, "given.ts"), GIVEN);
-  const text = await readFile(join(root, "docs/workflows.md"), "utf8");
-  const samples = Array.from(text.matchAll(/```ts\n([\s\S]*?)```/g), ([, sample]) => sample as string);
+  const samples = SAMPLES["tests/docs/workflows.test.ts"].flatMap(samplesOf);
   count = samples.length;
   for (const [index, sample] of samples.entries()) {
     await writeFile(join(directory, `sample-${index + 1}.ts`), toModule(sample));
@@ -81,7 +79,7 @@ function toModule(sample: string): string {
   ].join("\n");
 }
 
-test("every sample in docs/workflows.md is accepted by the compiler", async () => {
+test("every sample of the pages on workflows is accepted by the compiler", async () => {
   const configuration = {
     extends: join(root, "tsconfig.json"),
     compilerOptions: {
@@ -98,7 +96,7 @@ test("every sample in docs/workflows.md is accepted by the compiler", async () =
   expect(stdout).toBe("");
 });
 
-test("and runs to its end", async () => {
+test("every sample of the pages on workflows runs to its end", async () => {
   const urls = Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, `file://${path}`]));
   const resolver = join(directory, "resolve.mjs");
   const runner = join(directory, "run.mjs");

@@ -54,11 +54,7 @@ async function run(version: string, program: string, ...parameters: string[]): P
 
 describe.concurrent.each(VERSIONS)("the built package on %s", (version) => {
   test("runs README.md's first sample to its end", async () => {
-    expect(await run(version, "sample.mjs")).toEqual([
-      "charging 12 €",
-      expect.stringMatching(/^confirming \S+$/),
-      "approved by Ada",
-    ]);
+    expect(await run(version, "sample.mjs")).toEqual(["charging the card", "order-1 is confirmed"]);
   });
 
   test("runs hooks, units of work, workflows, schedules and subjects on embedded SQLite", async () => {
