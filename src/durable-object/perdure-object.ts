@@ -8,7 +8,7 @@ import { migrate } from "../fragment/migrate.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import { createHttpHandler, type HttpHandler } from "../http/create-http-handler.ts";
 import type { ObjectState } from "../store/sqlite/durable-object.ts";
-import { FREE_SUBJECTS } from "../store/sqlite/sql/free-subjects.ts";
+import { FREE_SUBJECTS } from "../store/sqlite/sql/subjects.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { answerCall } from "./answer-call.ts";
 import { answerSubscription } from "./answer-subscription.ts";

@@ -2,22 +2,32 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LineKind } from "../../src/store/lines/line-records.ts";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
-import { CONFIRM_SCHEDULE } from "../../src/store/sqlite/sql/confirm-schedule.ts";
-import { COUNT_HELD } from "../../src/store/sqlite/sql/count-held.ts";
-import { FIND_DELETED_INSTANCE, FORGET_DELETED_INSTANCE } from "../../src/store/sqlite/sql/deleted-instances.ts";
-import { FIND_CANDIDATE, FIND_CONTINUING, findStarts, NEXT_IN_LINE } from "../../src/store/sqlite/sql/find-in-line.ts";
-import { FIND_LINES } from "../../src/store/sqlite/sql/find-lines.ts";
-import { FIRE_SCHEDULE } from "../../src/store/sqlite/sql/fire-schedule.ts";
-import { FREE_SLOT } from "../../src/store/sqlite/sql/free-slot.ts";
-import { INSERT_SCHEDULE } from "../../src/store/sqlite/sql/insert-schedule.ts";
-import { INSTANCE_PLACE } from "../../src/store/sqlite/sql/instance-place.ts";
-import { LIST_SCHEDULES } from "../../src/store/sqlite/sql/list-schedules.ts";
-import { NEXT_LINE } from "../../src/store/sqlite/sql/next-line.ts";
-import { PAUSE_SCHEDULES } from "../../src/store/sqlite/sql/pause-schedules.ts";
-import { RESUME_SCHEDULE } from "../../src/store/sqlite/sql/resume-schedule.ts";
-import { RETIRE_SCHEDULE } from "../../src/store/sqlite/sql/retire-schedule.ts";
-import { DROP_LINE, SETTLE_LINE } from "../../src/store/sqlite/sql/settle-line.ts";
-import { COUNT_STARTS, FIND_START, FORGET_STARTS } from "../../src/store/sqlite/sql/starts.ts";
+import { INSTANCE_PLACE } from "../../src/store/sqlite/sql/instances-change.ts";
+import { FIND_DELETED_INSTANCE, FORGET_DELETED_INSTANCE } from "../../src/store/sqlite/sql/instances-delete.ts";
+import {
+  COUNT_HELD,
+  COUNT_STARTS,
+  DROP_LINE,
+  FIND_CANDIDATE,
+  FIND_CONTINUING,
+  FIND_LINES,
+  FIND_START,
+  FORGET_STARTS,
+  FREE_SLOT,
+  findStarts,
+  NEXT_IN_LINE,
+  NEXT_LINE,
+  SETTLE_LINE,
+} from "../../src/store/sqlite/sql/lines.ts";
+import {
+  CONFIRM_SCHEDULE,
+  FIRE_SCHEDULE,
+  INSERT_SCHEDULE,
+  LIST_SCHEDULES,
+  PAUSE_SCHEDULES,
+  RESUME_SCHEDULE,
+  RETIRE_SCHEDULE,
+} from "../../src/store/sqlite/sql/schedules.ts";
 import { searchOf } from "../support/sqlite-searches.ts";
 
 const LINE = "PRIMARY KEY (kind=? AND key=?)";

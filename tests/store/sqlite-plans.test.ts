@@ -1,63 +1,74 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
-import { cancelNextTriggers } from "../../src/store/sqlite/sql/cancel-next-triggers.ts";
-import { cancelPendingHooks } from "../../src/store/sqlite/sql/cancel-pending-hooks.ts";
-import { CANCEL_TARGETS } from "../../src/store/sqlite/sql/cancel-targets.ts";
-import { CLAIM_HOOKS } from "../../src/store/sqlite/sql/claim-hooks.ts";
-import { CLAIM_INSTANCES } from "../../src/store/sqlite/sql/claim-instances.ts";
-import { CONFIRM_INSTANCE } from "../../src/store/sqlite/sql/confirm-instance.ts";
-import { COUNT_HOOK } from "../../src/store/sqlite/sql/count-hook.ts";
-import { COUNT_FINISHED_INSTANCES, COUNT_UNFINISHED_INSTANCES } from "../../src/store/sqlite/sql/count-instances.ts";
-import { COUNT_RECOVERY } from "../../src/store/sqlite/sql/count-recovery.ts";
-import { DELETE_BELONGINGS } from "../../src/store/sqlite/sql/delete-belongings.ts";
-import { DELETE_COMPLETED_HOOKS } from "../../src/store/sqlite/sql/delete-completed-hooks.ts";
-import { DELETE_ENTRIES } from "../../src/store/sqlite/sql/delete-entries.ts";
-import { DELETE_INSTANCE } from "../../src/store/sqlite/sql/delete-instance.ts";
-import { DELETE_LABEL } from "../../src/store/sqlite/sql/delete-label.ts";
-import { DISCARD_HOOK } from "../../src/store/sqlite/sql/discard-hook.ts";
-import { DROP_PROGRESS } from "../../src/store/sqlite/sql/drop-progress.ts";
-import { expireLeases } from "../../src/store/sqlite/sql/expire-leases.ts";
-import { FIND_CREATED_INSTANCE } from "../../src/store/sqlite/sql/find-created-instance.ts";
-import { FIND_DUE_HOOKS } from "../../src/store/sqlite/sql/find-due-hooks.ts";
-import { FIND_DUE_INSTANCES } from "../../src/store/sqlite/sql/find-due-instances.ts";
-import { findLeased } from "../../src/store/sqlite/sql/find-leased.ts";
-import { FIND_PURGE } from "../../src/store/sqlite/sql/find-purge.ts";
-import { FIND_RECIPIENT } from "../../src/store/sqlite/sql/find-recipient.ts";
-import { FIND_RUN } from "../../src/store/sqlite/sql/find-run.ts";
-import { FIND_SETTLED_HOOK } from "../../src/store/sqlite/sql/find-settled-hook.ts";
-import { FIND_TRIGGERED_HOOK } from "../../src/store/sqlite/sql/find-triggered-hook.ts";
-import { FINISH_INSTANCE } from "../../src/store/sqlite/sql/finish-instance.ts";
-import { GET_HOOK } from "../../src/store/sqlite/sql/get-hook.ts";
-import { GET_INSTANCE } from "../../src/store/sqlite/sql/get-instance.ts";
-import { GET_INSTANCE_BY_REF } from "../../src/store/sqlite/sql/get-instance-by-ref.ts";
-import { KEEP_PAST_RUN } from "../../src/store/sqlite/sql/keep-past-run.ts";
-import { leaseTokens } from "../../src/store/sqlite/sql/lease-tokens.ts";
-import { listHooks } from "../../src/store/sqlite/sql/list-hooks.ts";
-import { listFinishedRefs, listRefsByLabel, listUnfinishedRefs } from "../../src/store/sqlite/sql/list-refs.ts";
-import { nextWake } from "../../src/store/sqlite/sql/next-wake.ts";
-import { PARK_INSTANCE } from "../../src/store/sqlite/sql/park-instance.ts";
-import { PAUSE_INSTANCE } from "../../src/store/sqlite/sql/pause-instance.ts";
-import { PURGE_HOOKS } from "../../src/store/sqlite/sql/purge-hooks.ts";
-import { PURGE_INSTANCES } from "../../src/store/sqlite/sql/purge-instances.ts";
-import { REACQUIRE_INSTANCE } from "../../src/store/sqlite/sql/reacquire-instance.ts";
-import { READ_CHUNK } from "../../src/store/sqlite/sql/read-chunk.ts";
-import { readHistory } from "../../src/store/sqlite/sql/read-history.ts";
-import { READ_JOURNAL } from "../../src/store/sqlite/sql/read-journal.ts";
-import { READ_PAST_RUNS } from "../../src/store/sqlite/sql/read-past-runs.ts";
-import { READ_POSITION } from "../../src/store/sqlite/sql/read-position.ts";
-import { REDRIVE_HOOK } from "../../src/store/sqlite/sql/redrive-hook.ts";
-import { RELEASE_INSTANCE } from "../../src/store/sqlite/sql/release-instance.ts";
-import { RENEW_HOOK } from "../../src/store/sqlite/sql/renew-hook.ts";
-import { RENEW_INSTANCE } from "../../src/store/sqlite/sql/renew-instance.ts";
-import { RESTART_INSTANCE } from "../../src/store/sqlite/sql/restart-instance.ts";
-import { RESUME_INSTANCE } from "../../src/store/sqlite/sql/resume-instance.ts";
-import { SETTLE_HOOK } from "../../src/store/sqlite/sql/settle-hook.ts";
-import { SWEEP_BELONGINGS } from "../../src/store/sqlite/sql/sweep-belongings.ts";
-import { TERMINATE_INSTANCE } from "../../src/store/sqlite/sql/terminate-instance.ts";
-import { UNKNOWN_NAMES } from "../../src/store/sqlite/sql/unknown-names.ts";
-import { WAKE_INSTANCE } from "../../src/store/sqlite/sql/wake-instance.ts";
-import { WIPE_RUNS, WIPE_STREAMS } from "../../src/store/sqlite/sql/wipe-streams.ts";
+import { FIND_RECIPIENT, WAKE_INSTANCE } from "../../src/store/sqlite/sql/events.ts";
+import {
+  DISCARD_HOOK,
+  GET_HOOK,
+  listHooks,
+  PURGE_HOOKS,
+  REDRIVE_HOOK,
+} from "../../src/store/sqlite/sql/hooks-operate.ts";
+import {
+  CLAIM_HOOKS,
+  COUNT_HOOK,
+  DELETE_COMPLETED_HOOKS,
+  FIND_DUE_HOOKS,
+  FIND_SETTLED_HOOK,
+  RENEW_HOOK,
+  SETTLE_HOOK,
+} from "../../src/store/sqlite/sql/hooks-run.ts";
+import {
+  CANCEL_TARGETS,
+  cancelNextTriggers,
+  cancelPendingHooks,
+  FIND_TRIGGERED_HOOK,
+} from "../../src/store/sqlite/sql/hooks-trigger.ts";
+import {
+  KEEP_PAST_RUN,
+  PAUSE_INSTANCE,
+  RESTART_INSTANCE,
+  RESUME_INSTANCE,
+  TERMINATE_INSTANCE,
+} from "../../src/store/sqlite/sql/instances-change.ts";
+import {
+  CLAIM_INSTANCES,
+  CONFIRM_INSTANCE,
+  COUNT_RECOVERY,
+  FIND_DUE_INSTANCES,
+  REACQUIRE_INSTANCE,
+  RENEW_INSTANCE,
+} from "../../src/store/sqlite/sql/instances-claim.ts";
+import {
+  FIND_RUN,
+  FINISH_INSTANCE,
+  PARK_INSTANCE,
+  RELEASE_INSTANCE,
+} from "../../src/store/sqlite/sql/instances-commit.ts";
+import { FIND_CREATED_INSTANCE } from "../../src/store/sqlite/sql/instances-create.ts";
+import {
+  DELETE_BELONGINGS,
+  DELETE_INSTANCE,
+  DELETE_LABEL,
+  FIND_PURGE,
+  PURGE_INSTANCES,
+  SWEEP_BELONGINGS,
+} from "../../src/store/sqlite/sql/instances-delete.ts";
+import {
+  COUNT_FINISHED_INSTANCES,
+  COUNT_UNFINISHED_INSTANCES,
+  GET_INSTANCE,
+  GET_INSTANCE_BY_REF,
+  listFinishedRefs,
+  listRefsByLabel,
+  listUnfinishedRefs,
+  READ_PAST_RUNS,
+  READ_POSITION,
+  UNKNOWN_NAMES,
+} from "../../src/store/sqlite/sql/instances-read.ts";
+import { DELETE_ENTRIES, DROP_PROGRESS, READ_JOURNAL, readHistory } from "../../src/store/sqlite/sql/journal.ts";
+import { expireLeases, findLeased, leaseTokens, nextWake } from "../../src/store/sqlite/sql/queue.ts";
+import { READ_CHUNK, WIPE_RUNS, WIPE_STREAMS } from "../../src/store/sqlite/sql/streams.ts";
 import { searchOf } from "../support/sqlite-searches.ts";
 
 const BY_ID = ["PRIMARY KEY (namespace=? AND id=?)"];

@@ -1,17 +1,19 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
-import { CHANGE_SUBJECT } from "../../src/store/sqlite/sql/change-subject.ts";
-import { CLAIM_SUBJECT } from "../../src/store/sqlite/sql/claim-subject.ts";
-import { FIND_DUE_IN_GROUP } from "../../src/store/sqlite/sql/find-due-in-group.ts";
-import { FIND_DUE_SUBJECTS } from "../../src/store/sqlite/sql/find-due-subjects.ts";
-import { GET_SUBJECT } from "../../src/store/sqlite/sql/get-subject.ts";
-import { LIST_SUBJECTS } from "../../src/store/sqlite/sql/list-subjects.ts";
-import { NEXT_GROUP } from "../../src/store/sqlite/sql/next-group.ts";
-import { NEXT_SUBJECT_WAKE } from "../../src/store/sqlite/sql/next-subject-wake.ts";
-import { REFRESH_SUBJECT } from "../../src/store/sqlite/sql/refresh-subject.ts";
-import { RENEW_SUBJECT } from "../../src/store/sqlite/sql/renew-subject.ts";
-import { RETIRE_SUBJECTS } from "../../src/store/sqlite/sql/retire-subjects.ts";
+import {
+  CHANGE_SUBJECT,
+  CLAIM_SUBJECT,
+  FIND_DUE_IN_GROUP,
+  FIND_DUE_SUBJECTS,
+  GET_SUBJECT,
+  LIST_SUBJECTS,
+  NEXT_GROUP,
+  NEXT_SUBJECT_WAKE,
+  REFRESH_SUBJECT,
+  RENEW_SUBJECT,
+  RETIRE_SUBJECTS,
+} from "../../src/store/sqlite/sql/subjects.ts";
 import { searchOf } from "../support/sqlite-searches.ts";
 
 const SCOPE = "profile=? AND dispatcher_id=?";

@@ -13,13 +13,22 @@ import {
 } from "../lines/look-at-line.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver } from "./driver.ts";
-import { CLAIM_INSTANCES } from "./sql/claim-instances.ts";
-import { COUNT_HELD } from "./sql/count-held.ts";
-import { FIND_CANDIDATE, FIND_CONTINUING, findStarts, NEXT_IN_LINE } from "./sql/find-in-line.ts";
-import { FIND_LINES } from "./sql/find-lines.ts";
-import { JOIN_LINE } from "./sql/join-line.ts";
-import { DROP_LINE, SETTLE_LINE } from "./sql/settle-line.ts";
-import { COUNT_STARTS, FIND_START, FORGET_STARTS, INSERT_START } from "./sql/starts.ts";
+import { CLAIM_INSTANCES } from "./sql/instances-claim.ts";
+import {
+  COUNT_HELD,
+  COUNT_STARTS,
+  DROP_LINE,
+  FIND_CANDIDATE,
+  FIND_CONTINUING,
+  FIND_LINES,
+  FIND_START,
+  FORGET_STARTS,
+  findStarts,
+  INSERT_START,
+  JOIN_LINE,
+  NEXT_IN_LINE,
+  SETTLE_LINE,
+} from "./sql/lines.ts";
 
 type Row = Record<string, unknown>;
 

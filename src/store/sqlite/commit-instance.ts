@@ -3,14 +3,9 @@ import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteDriver } from "./driver.ts";
 import { hookValues } from "./hook-values.ts";
 import { freeSlot } from "./lines.ts";
-import { BEGIN_ROLLBACK } from "./sql/begin-rollback.ts";
-import { DELETE_ENTRIES } from "./sql/delete-entries.ts";
-import { FIND_RUN } from "./sql/find-run.ts";
-import { FINISH_INSTANCE } from "./sql/finish-instance.ts";
-import { INSERT_ENTRY } from "./sql/insert-entry.ts";
-import { INSERT_HOOK } from "./sql/insert-hook.ts";
-import { PARK_INSTANCE } from "./sql/park-instance.ts";
-import { RELEASE_INSTANCE } from "./sql/release-instance.ts";
+import { INSERT_HOOK } from "./sql/hooks-trigger.ts";
+import { BEGIN_ROLLBACK, FIND_RUN, FINISH_INSTANCE, PARK_INSTANCE, RELEASE_INSTANCE } from "./sql/instances-commit.ts";
+import { DELETE_ENTRIES, INSERT_ENTRY } from "./sql/journal.ts";
 
 const SUPERSEDED: InstanceCommitResult = { result: "superseded" };
 

@@ -1,7 +1,6 @@
 import type { SubjectClaim } from "../subjects/subject-records.ts";
 import type { SqliteDriver } from "./driver.ts";
-import { FIND_DUE_IN_GROUP } from "./sql/find-due-in-group.ts";
-import { NEXT_GROUP } from "./sql/next-group.ts";
+import { FIND_DUE_IN_GROUP, NEXT_GROUP } from "./sql/subjects.ts";
 
 type Row = Record<string, unknown>;
 

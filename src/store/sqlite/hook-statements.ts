@@ -21,29 +21,26 @@ import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver } from "./driver.ts";
 import { hookValues, keyedHookValues } from "./hook-values.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
-import { cancelNextTriggers } from "./sql/cancel-next-triggers.ts";
-import { cancelPendingHooks } from "./sql/cancel-pending-hooks.ts";
-import { CANCEL_TARGETS } from "./sql/cancel-targets.ts";
-import { CLAIM_HOOKS } from "./sql/claim-hooks.ts";
-import { COUNT_HOOK } from "./sql/count-hook.ts";
-import { DELETE_COMPLETED_HOOKS } from "./sql/delete-completed-hooks.ts";
-import { DISCARD_HOOK } from "./sql/discard-hook.ts";
-import { expireLeases } from "./sql/expire-leases.ts";
-import { FIND_DUE_HOOKS, FIND_LOST_HOOKS } from "./sql/find-due-hooks.ts";
-import { findLeased } from "./sql/find-leased.ts";
-import { FIND_SETTLED_HOOK } from "./sql/find-settled-hook.ts";
-import { FIND_TRIGGERED_HOOK } from "./sql/find-triggered-hook.ts";
-import { GET_HOOK } from "./sql/get-hook.ts";
-import { HOOK_STATISTICS } from "./sql/hook-statistics.ts";
-import { INSERT_HOOK } from "./sql/insert-hook.ts";
-import { INSERT_KEYED_HOOK } from "./sql/insert-keyed-hook.ts";
-import { leaseTokens } from "./sql/lease-tokens.ts";
-import { listHooks } from "./sql/list-hooks.ts";
-import { nextWake } from "./sql/next-wake.ts";
-import { PURGE_HOOKS } from "./sql/purge-hooks.ts";
-import { REDRIVE_HOOK } from "./sql/redrive-hook.ts";
-import { RENEW_HOOK } from "./sql/renew-hook.ts";
-import { SETTLE_HOOK } from "./sql/settle-hook.ts";
+import { DISCARD_HOOK, GET_HOOK, HOOK_STATISTICS, listHooks, PURGE_HOOKS, REDRIVE_HOOK } from "./sql/hooks-operate.ts";
+import {
+  CLAIM_HOOKS,
+  COUNT_HOOK,
+  DELETE_COMPLETED_HOOKS,
+  FIND_DUE_HOOKS,
+  FIND_LOST_HOOKS,
+  FIND_SETTLED_HOOK,
+  RENEW_HOOK,
+  SETTLE_HOOK,
+} from "./sql/hooks-run.ts";
+import {
+  CANCEL_TARGETS,
+  cancelNextTriggers,
+  cancelPendingHooks,
+  FIND_TRIGGERED_HOOK,
+  INSERT_HOOK,
+  INSERT_KEYED_HOOK,
+} from "./sql/hooks-trigger.ts";
+import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts";
 
 type Row = Record<string, unknown>;
 

@@ -30,22 +30,25 @@ import { hookValues } from "./hook-values.ts";
 import { freeSlot, joinLine, toPlace } from "./lines.ts";
 import { listInstances, workflowNames } from "./list-instances.ts";
 import { deleteBelongings, deleteLabels, hasPurge, purgeInstances, sweepDeleted } from "./purge-instances.ts";
-import { COUNT_FINISHED_INSTANCES, COUNT_UNFINISHED_INSTANCES } from "./sql/count-instances.ts";
-import { DELETE_INSTANCE } from "./sql/delete-instance.ts";
-import { DROP_PROGRESS } from "./sql/drop-progress.ts";
-import { GET_INSTANCE } from "./sql/get-instance.ts";
-import { INSERT_HOOK } from "./sql/insert-hook.ts";
-import { INSTANCE_PLACE } from "./sql/instance-place.ts";
-import { KEEP_ENTRIES, KEEP_EVENTS } from "./sql/keep-entries.ts";
-import { KEEP_PAST_RUN } from "./sql/keep-past-run.ts";
-import { PAUSE_INSTANCE } from "./sql/pause-instance.ts";
-import { readHistory } from "./sql/read-history.ts";
-import { READ_PAST_RUNS } from "./sql/read-past-runs.ts";
-import { READ_POSITION } from "./sql/read-position.ts";
-import { RESTART_INSTANCE } from "./sql/restart-instance.ts";
-import { RESUME_INSTANCE } from "./sql/resume-instance.ts";
-import { ROLL_BACK_INSTANCE } from "./sql/roll-back-instance.ts";
-import { TERMINATE_INSTANCE } from "./sql/terminate-instance.ts";
+import { INSERT_HOOK } from "./sql/hooks-trigger.ts";
+import {
+  INSTANCE_PLACE,
+  KEEP_PAST_RUN,
+  PAUSE_INSTANCE,
+  RESTART_INSTANCE,
+  RESUME_INSTANCE,
+  ROLL_BACK_INSTANCE,
+  TERMINATE_INSTANCE,
+} from "./sql/instances-change.ts";
+import { DELETE_INSTANCE } from "./sql/instances-delete.ts";
+import {
+  COUNT_FINISHED_INSTANCES,
+  COUNT_UNFINISHED_INSTANCES,
+  GET_INSTANCE,
+  READ_PAST_RUNS,
+  READ_POSITION,
+} from "./sql/instances-read.ts";
+import { DROP_PROGRESS, KEEP_ENTRIES, KEEP_EVENTS, readHistory } from "./sql/journal.ts";
 
 type Row = Record<string, unknown>;
 

@@ -40,32 +40,35 @@ import type { SqliteValue } from "./driver.ts";
 import { isIn, keyOf, SqliteInstanceOperations } from "./instance-operations.ts";
 import { joinLine, toPlace } from "./lines.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
-import { CLAIM_INSTANCES } from "./sql/claim-instances.ts";
-import { CONFIRM_INSTANCE } from "./sql/confirm-instance.ts";
-import { COUNT_HELD } from "./sql/count-held.ts";
-import { COUNT_PENDING_EVENTS } from "./sql/count-pending-events.ts";
-import { COUNT_RECOVERY } from "./sql/count-recovery.ts";
-import { expireLeases } from "./sql/expire-leases.ts";
-import { FIND_CREATED_INSTANCE } from "./sql/find-created-instance.ts";
-import { FIND_DUE_INSTANCES, FIND_LOST_INSTANCES } from "./sql/find-due-instances.ts";
-import { FIND_EVENT } from "./sql/find-event.ts";
-import { findLeased } from "./sql/find-leased.ts";
-import { FIND_RECIPIENT } from "./sql/find-recipient.ts";
-import { FIND_RUN } from "./sql/find-run.ts";
-import { INSERT_EVENT } from "./sql/insert-event.ts";
-import { INSERT_INSTANCE, INSERT_SPECIAL_INSTANCE } from "./sql/insert-instance.ts";
-import { INSERT_LABEL } from "./sql/insert-label.ts";
-import { INSTANCE_PLACE } from "./sql/instance-place.ts";
-import { leaseTokens } from "./sql/lease-tokens.ts";
-import { NEXT_LINE } from "./sql/next-line.ts";
-import { nextWake } from "./sql/next-wake.ts";
-import { FIND_ANY_LINE, OPEN_LINES } from "./sql/open-lines.ts";
-import { REACQUIRE_INSTANCE } from "./sql/reacquire-instance.ts";
-import { READ_EVENTS } from "./sql/read-events.ts";
-import { READ_JOURNAL } from "./sql/read-journal.ts";
-import { RENEW_INSTANCE } from "./sql/renew-instance.ts";
-import { UNKNOWN_NAMES } from "./sql/unknown-names.ts";
-import { WAKE_INSTANCE } from "./sql/wake-instance.ts";
+import {
+  COUNT_PENDING_EVENTS,
+  FIND_EVENT,
+  FIND_RECIPIENT,
+  INSERT_EVENT,
+  READ_EVENTS,
+  WAKE_INSTANCE,
+} from "./sql/events.ts";
+import { INSTANCE_PLACE } from "./sql/instances-change.ts";
+import {
+  CLAIM_INSTANCES,
+  CONFIRM_INSTANCE,
+  COUNT_RECOVERY,
+  FIND_DUE_INSTANCES,
+  FIND_LOST_INSTANCES,
+  REACQUIRE_INSTANCE,
+  RENEW_INSTANCE,
+} from "./sql/instances-claim.ts";
+import { FIND_RUN } from "./sql/instances-commit.ts";
+import {
+  FIND_CREATED_INSTANCE,
+  INSERT_INSTANCE,
+  INSERT_LABEL,
+  INSERT_SPECIAL_INSTANCE,
+} from "./sql/instances-create.ts";
+import { UNKNOWN_NAMES } from "./sql/instances-read.ts";
+import { READ_JOURNAL } from "./sql/journal.ts";
+import { COUNT_HELD, FIND_ANY_LINE, NEXT_LINE, OPEN_LINES } from "./sql/lines.ts";
+import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts";
 
 type Row = Record<string, unknown>;
 

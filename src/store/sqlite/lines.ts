@@ -1,8 +1,7 @@
 import { LineKind } from "../lines/line-records.ts";
 import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteDriver } from "./driver.ts";
-import { FREE_SLOT } from "./sql/free-slot.ts";
-import { JOIN_LINE } from "./sql/join-line.ts";
+import { FREE_SLOT, JOIN_LINE } from "./sql/lines.ts";
 
 /** Where an instance stands, and what it shares with others. */
 export interface InstancePlace {

@@ -1,9 +1,13 @@
 import type { InstanceFilter, InstanceStatus } from "../instances/instance-records.ts";
 import { compareText } from "../text-order.ts";
 import type { SqliteDriver } from "./driver.ts";
-import { GET_INSTANCE_BY_REF } from "./sql/get-instance-by-ref.ts";
-import { listFinishedRefs, listRefsByLabel, listUnfinishedRefs } from "./sql/list-refs.ts";
-import { WORKFLOW_NAMES } from "./sql/workflow-names.ts";
+import {
+  GET_INSTANCE_BY_REF,
+  listFinishedRefs,
+  listRefsByLabel,
+  listUnfinishedRefs,
+  WORKFLOW_NAMES,
+} from "./sql/instances-read.ts";
 
 type Row = Record<string, unknown>;
 

@@ -1,10 +1,14 @@
 import type { SqliteDriver } from "./driver.ts";
-import { DELETE_BELONGINGS } from "./sql/delete-belongings.ts";
-import { DELETE_LABEL } from "./sql/delete-label.ts";
-import { FIND_DELETED_INSTANCE, FORGET_DELETED_INSTANCE, MARK_DELETED } from "./sql/deleted-instances.ts";
-import { FIND_PURGE } from "./sql/find-purge.ts";
-import { PURGE_INSTANCES } from "./sql/purge-instances.ts";
-import { SWEEP_BELONGINGS } from "./sql/sweep-belongings.ts";
+import {
+  DELETE_BELONGINGS,
+  DELETE_LABEL,
+  FIND_DELETED_INSTANCE,
+  FIND_PURGE,
+  FORGET_DELETED_INSTANCE,
+  MARK_DELETED,
+  PURGE_INSTANCES,
+  SWEEP_BELONGINGS,
+} from "./sql/instances-delete.ts";
 
 type Row = Record<string, unknown>;
 

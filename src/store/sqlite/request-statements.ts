@@ -6,7 +6,7 @@ import {
   FINISH_REQUEST,
   FORGET_EXPIRED_REQUESTS,
   FORGET_REQUEST,
-} from "./sql/remember-requests.ts";
+} from "./sql/requests.ts";
 
 export class SqliteRequestStatements implements RequestStatements {
   readonly #access: SqliteAccess;

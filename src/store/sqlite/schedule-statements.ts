@@ -10,13 +10,15 @@ import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import type { SqliteInstanceStatements } from "./instance-statements.ts";
-import { CONFIRM_SCHEDULE } from "./sql/confirm-schedule.ts";
-import { FIRE_SCHEDULE } from "./sql/fire-schedule.ts";
-import { INSERT_SCHEDULE } from "./sql/insert-schedule.ts";
-import { LIST_SCHEDULES } from "./sql/list-schedules.ts";
-import { PAUSE_SCHEDULES } from "./sql/pause-schedules.ts";
-import { RESUME_SCHEDULE } from "./sql/resume-schedule.ts";
-import { RETIRE_SCHEDULE } from "./sql/retire-schedule.ts";
+import {
+  CONFIRM_SCHEDULE,
+  FIRE_SCHEDULE,
+  INSERT_SCHEDULE,
+  LIST_SCHEDULES,
+  PAUSE_SCHEDULES,
+  RESUME_SCHEDULE,
+  RETIRE_SCHEDULE,
+} from "./sql/schedules.ts";
 
 export class SqliteScheduleStatements implements ScheduleStatements {
   readonly #access: SqliteAccess;

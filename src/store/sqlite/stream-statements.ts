@@ -3,10 +3,8 @@ import { WorkClass } from "../queue/work-class.ts";
 import type { StreamChunk, StreamRange } from "../streams/stream-records.ts";
 import type { StreamStatements } from "../streams/stream-statements.ts";
 import type { SqliteAccess } from "./access.ts";
-import { FIND_RUN } from "./sql/find-run.ts";
-import { READ_CHUNK } from "./sql/read-chunk.ts";
-import { WIPE_RUNS, WIPE_STREAMS } from "./sql/wipe-streams.ts";
-import { WRITE_CHUNK } from "./sql/write-chunk.ts";
+import { FIND_RUN } from "./sql/instances-commit.ts";
+import { READ_CHUNK, WIPE_RUNS, WIPE_STREAMS, WRITE_CHUNK } from "./sql/streams.ts";
 
 export class SqliteStreamStatements implements StreamStatements {
   readonly #access: SqliteAccess;

@@ -18,16 +18,18 @@ import type { SubjectStatements } from "../subjects/subject-statements.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 import { findInTurns } from "./find-in-turns.ts";
-import { CHANGE_SUBJECT } from "./sql/change-subject.ts";
-import { CLAIM_SUBJECT } from "./sql/claim-subject.ts";
-import { FIND_DUE_SUBJECTS } from "./sql/find-due-subjects.ts";
-import { GET_SUBJECT } from "./sql/get-subject.ts";
-import { INSERT_SUBJECT } from "./sql/insert-subject.ts";
-import { LIST_SUBJECTS } from "./sql/list-subjects.ts";
-import { NEXT_SUBJECT_WAKE } from "./sql/next-subject-wake.ts";
-import { REFRESH_SUBJECT } from "./sql/refresh-subject.ts";
-import { RENEW_SUBJECT } from "./sql/renew-subject.ts";
-import { RETIRE_SUBJECTS } from "./sql/retire-subjects.ts";
+import {
+  CHANGE_SUBJECT,
+  CLAIM_SUBJECT,
+  FIND_DUE_SUBJECTS,
+  GET_SUBJECT,
+  INSERT_SUBJECT,
+  LIST_SUBJECTS,
+  NEXT_SUBJECT_WAKE,
+  REFRESH_SUBJECT,
+  RENEW_SUBJECT,
+  RETIRE_SUBJECTS,
+} from "./sql/subjects.ts";
 
 type Row = Record<string, unknown>;
 

@@ -1,0 +1,71 @@
+import type { HookStatus } from "../../hooks/hook-records.ts";
+import { WorkClass } from "../../queue/work-class.ts";
+
+/** A hook's status follows from its queue columns. */
+export const STATUS_CONDITIONS: Record<HookStatus, string> = {
+  pending: "available_at is not null and lock is null",
+  processing: "available_at is not null and lock is not null",
+  failed: "available_at is null and error is not null",
+  completed: "available_at is null and error is null",
+};
+
+const STATUS = `case ${Object.entries(STATUS_CONDITIONS)
+  .map(([status, condition]) => `when ${condition} then '${status}'`)
+  .join(" ")} end`;
+
+export const HOOK_RECORD = `namespace, id, name, key, ${STATUS} as status, class, attempts, recoveries, triggers, payload, retries, error, created_at,
+  last_attempt_at, available_at, finished_at`;
+
+/** Index: the primary key. */
+export const GET_HOOK = `select ${HOOK_RECORD} from perdure_hook where namespace = ? and id = ?`;
+
+/** One page in the order of ids. Indexes: perdure_hook_failed for dead letters; else the primary key. */
+export function listHooks(
+  status: HookStatus | null,
+  order: "oldest" | "newest",
+  { paged }: { paged: boolean },
+): string {
+  const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
+  return `
+select ${HOOK_RECORD} from perdure_hook ${status === "failed" ? "indexed by perdure_hook_failed" : ""}
+where namespace = ?1
+  and (?2 is null or name = ?2)
+  ${paged ? `and id ${comparison} ?4` : ""}
+  ${status === null ? "" : `and ${STATUS_CONDITIONS[status]}`}
+order by id ${direction}
+limit ?3`;
+}
+
+/** Reads every hook of the namespace: for people who look, not for loops. */
+export const HOOK_STATISTICS = `
+select
+  count(*) filter (where ${STATUS_CONDITIONS.pending}) as pending,
+  count(*) filter (where ${STATUS_CONDITIONS.pending} and available_at <= ?1) as due,
+  count(*) filter (where ${STATUS_CONDITIONS.processing}) as processing,
+  count(*) filter (where ${STATUS_CONDITIONS.failed}) as failed,
+  count(*) filter (where ${STATUS_CONDITIONS.completed}) as completed,
+  ?1 - min(available_at) filter (where ${STATUS_CONDITIONS.pending} and available_at <= ?1) as oldest_due_ms
+from perdure_hook
+where namespace = ?2`;
+
+/** A dead letter whose key is free becomes due, with fresh attempts. Indexes: the primary key, perdure_hook_key. */
+export const REDRIVE_HOOK = `
+update perdure_hook as hook set available_at = ?, class = ${WorkClass.continuing}, attempts = 0, recoveries = 0, finished_at = null, latest_at = null
+where namespace = ? and id = ? and ${STATUS_CONDITIONS.failed}
+  and not exists (
+    select 1 from perdure_hook as holder
+    where holder.namespace = hook.namespace and holder.name = hook.name and holder.key = hook.key
+      and holder.key is not null and holder.available_at is not null
+  )`;
+
+/** Index: the primary key. */
+export const DISCARD_HOOK = `delete from perdure_hook where namespace = ? and id = ? and available_at is null`;
+
+/** One bounded batch of kept hooks whose time is over. Index: perdure_hook_completed. */
+export const PURGE_HOOKS = `
+delete from perdure_hook where namespace = ?1 and id in (
+  select id from perdure_hook
+  where namespace = ?1 and available_at is null and error is null and purge_at <= ?2
+  order by purge_at
+  limit ?3
+)`;

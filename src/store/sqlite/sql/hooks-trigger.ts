@@ -1,0 +1,81 @@
+import { keyedTimes } from "../../hooks/keyed-times.ts";
+
+/** What every trigger writes. */
+export const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at,
+  triggered_at, key, triggers, last_trigger, own_id`;
+
+/** A trigger without a key. An id that exists is left alone. Index: the primary key. */
+export const INSERT_HOOK = `
+insert into perdure_hook (${COLUMNS})
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (namespace, id) do nothing`;
+
+const pending = "perdure_hook.lock is null";
+
+const newer = "excluded.triggered_at >= perdure_hook.triggered_at";
+
+const replaced = (column: string) =>
+  `case when ${pending} and ${newer} then excluded.${column} else perdure_hook.${column} end`;
+
+const stored = (column: string) =>
+  `case when ${pending} then null when ${newer} then excluded.${column}
+    when perdure_hook.next_at is null then perdure_hook.${column} else perdure_hook.next_${column} end`;
+
+const times = keyedTimes({ row: "perdure_hook", least: "min" });
+
+/**
+ * A trigger with a key. A key that a pending or running hook holds takes the trigger in: pending, the newest payload and policy
+ * replace the stored ones; running, the trigger is stored beside it for once more. For the times see `keyedTimes`. A trigger that is
+ * sent again counts once, and an older one that comes late doesn't replace a newer: it counts, and makes a running hook run once
+ * more with what it has.
+ * Indexes: the primary key, perdure_hook_key.
+ */
+export const INSERT_KEYED_HOOK = `
+insert into perdure_hook (${COLUMNS}, latest_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (namespace, id) do nothing
+on conflict (namespace, name, key) where key is not null and available_at is not null
+do update set
+  payload = ${replaced("payload")},
+  retries = ${replaced("retries")},
+  trace = ${replaced("trace")},
+  available_at = ${times.availableAt},
+  attempts = case when ${pending} then 0 else perdure_hook.attempts end,
+  triggers = perdure_hook.triggers + case when ${pending} then excluded.triggers else 0 end,
+  next_at = ${times.nextAt},
+  latest_at = ${times.latestAt},
+  next_payload = ${stored("payload")},
+  next_retries = ${stored("retries")},
+  next_trace = ${stored("trace")},
+  next_triggers = case when ${pending} then 0 else perdure_hook.next_triggers + excluded.triggers end,
+  triggered_at = max(perdure_hook.triggered_at, excluded.triggered_at),
+  last_trigger = excluded.last_trigger
+where perdure_hook.last_trigger is not excluded.last_trigger
+returning id`;
+
+/** The hook that holds a trigger which was written before: that of its id, or of its key. Indexes: the primary key, perdure_hook_key. */
+export const FIND_TRIGGERED_HOOK = `
+select id, lock, created_at from perdure_hook where namespace = ?1 and id = ?2
+union all
+select id, lock, created_at from perdure_hook
+where namespace = ?1 and name = ?3 and key = ?4 and key is not null and available_at is not null
+limit 1`;
+
+/** Indexes: the primary key or perdure_hook_key. */
+export const CANCEL_TARGETS = {
+  id: "namespace = ?1 and id = ?2 and available_at is not null",
+  key: "namespace = ?1 and key = ?2 and name = ?3 and key is not null and available_at is not null",
+} as const;
+
+export function cancelPendingHooks(target: string): string {
+  return `delete from perdure_hook where ${target} and lock is null returning id`;
+}
+
+/** Running hooks lose the trigger that waits beside them. */
+export function cancelNextTriggers(target: string): string {
+  return `
+update perdure_hook set next_at = null, next_payload = null, next_retries = null, next_trace = null, next_triggers = 0,
+  latest_at = null
+where ${target} and lock is not null
+returning id`;
+}

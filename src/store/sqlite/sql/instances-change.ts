@@ -1,0 +1,96 @@
+import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../queue/rank.ts";
+import { WorkClass } from "../../queue/work-class.ts";
+import { HELD, INSTANCE_RECORD } from "./instances-read.ts";
+
+/** Where an instance stands. Index: perdure_instance_id. */
+export const INSTANCE_PLACE = `
+select class, available_at, namespace, name, slot_key, rate_key from perdure_instance where namespace = ? and name = ? and id = ?`;
+
+interface Keys {
+  readonly slotKey: string;
+  readonly rateKey: string;
+}
+
+/** See `freshRank`: the same for a row that is there already, and these keys. */
+export function freshClass({ slotKey, rateKey }: Keys): string {
+  return `case when ${slotKey} is not null or ${rateKey} is not null then ${WorkClass.lineFresh}
+    when priority > 0 then ${WorkClass.urgent} when priority < 0 then ${WorkClass.patient} else ${WorkClass.fresh} end`;
+}
+
+/** Of one that stands in line. `now` is a parameter. */
+export function linePlace(now: string): string {
+  return `${now} - (priority - (${LOWEST_PRIORITY}) + 1) * ${PRIORITY_STEP_MS}`;
+}
+
+export function freshTime(now: string, { slotKey, rateKey }: Keys): string {
+  return `case when priority = 0 and ${slotKey} is null and ${rateKey} is null then ${now} else ${linePlace(now)} end`;
+}
+
+/** Not due any more, unless somebody has it. Index: perdure_instance_id. */
+export const PAUSE_INSTANCE = `
+update perdure_instance set paused = 1, available_at = case when ${HELD} then available_at end
+where namespace = ? and name = ? and id = ? and outcome is null
+returning ${INSTANCE_RECORD}`;
+
+/**
+ * Due at once, unless somebody has it. What was recovered stays in the lane of its kind, and what stood in line goes to its end.
+ * Index: perdure_instance_id.
+ */
+export const RESUME_INSTANCE = `
+update perdure_instance set
+  paused = 0, wakes = wakes + 1,
+  class = case when class in (${WorkClass.leased}, ${WorkClass.lineContinuing}, ${WorkClass.lineFresh}) then class else ${WorkClass.continuing} end,
+  available_at = case when ${HELD} then available_at when class = ${WorkClass.lineFresh} then ${linePlace("?1")} else ?1 end
+where namespace = ?2 and name = ?3 and id = ?4 and paused and outcome is null
+returning ${INSTANCE_RECORD}`;
+
+/** A rollback that is under way ends where it is. */
+const STOPPED_ROLLBACK = `iif(rolling_back is null, null, '{"outcome":"failed"}')`;
+
+/** Index: perdure_instance_id. */
+export const TERMINATE_INSTANCE = `
+update perdure_instance set
+  outcome = 'terminated', rollback = ${STOPPED_ROLLBACK}, rolling_back = null, finished_at = ?1, purge_at = ?1 + error_retention,
+  lock = null, class = ${WorkClass.continuing}, available_at = null, paused = 0, wakes = wakes + 1
+where namespace = ?2 and name = ?3 and id = ?4 and outcome is null
+returning ${INSTANCE_RECORD}`;
+
+/** Nothing of this run was ever begun, nor kept from an earlier one. */
+const UNTOUCHED = `started_at is null and not exists (
+    select 1 from perdure_journal as journal where journal.ref = perdure_instance.ref and journal.run = perdure_instance.run
+  )`;
+
+/** Due at once, to be rolled back; where there is nothing to roll back, terminated. Indexes: perdure_instance_id, the journal's primary key. */
+export const ROLL_BACK_INSTANCE = `
+update perdure_instance set
+  rolling_back = iif(${UNTOUCHED}, null, 'terminated'),
+  outcome = iif(${UNTOUCHED}, 'terminated', null),
+  finished_at = iif(${UNTOUCHED}, ?1, null),
+  purge_at = iif(${UNTOUCHED}, ?1 + error_retention, null),
+  available_at = iif(${UNTOUCHED}, null, ?1),
+  class = iif(${UNTOUCHED} or slot_key is null, ${WorkClass.continuing}, ${WorkClass.lineContinuing}),
+  lock = null, recoveries = 0, paused = 0, wakes = wakes + 1
+where namespace = ?2 and name = ?3 and id = ?4 and outcome is null and rolling_back is null
+returning ${INSTANCE_RECORD}`;
+
+/** How a run stands that is about to be restarted. Index: perdure_instance_id. */
+export const KEEP_PAST_RUN = `
+insert into perdure_past_run (ref, run, status, output, error, rollback, started_at, finished_at)
+select ref, run, status, output, error, rollback, started_at, finished_at
+from perdure_instance
+where namespace = ?1 and name = ?2 and id = ?3 and (?4 is null or status in (select value from json_each(?4)))`;
+
+const KEYS = { slotKey: "iif(?7, ?8, slot_key)", rateKey: "iif(?7, ?9, rate_key)" };
+
+/**
+ * If its status is one of those that are asked for. It keeps its params and what it shares by them, unless there are new ones.
+ * Index: perdure_instance_id.
+ */
+export const RESTART_INSTANCE = `
+update perdure_instance set
+  run = run + 1, slot_key = ${KEYS.slotKey}, rate_key = ${KEYS.rateKey},
+  class = ${freshClass(KEYS)}, available_at = ${freshTime("?1", KEYS)}, lock = null, recoveries = 0, recovered_position = 0,
+  wakes = wakes + 1, paused = 0, outcome = null, output = null, error = null, rolling_back = null, rollback = null,
+  started_at = null, finished_at = null, purge_at = null, params = coalesce(?6, params)
+where namespace = ?2 and name = ?3 and id = ?4 and (?5 is null or status in (select value from json_each(?5)))
+returning ${INSTANCE_RECORD}`;

@@ -1,0 +1,61 @@
+/** Index: the primary key; a taken position is left alone. */
+export const INSERT_ENTRY = `
+insert into perdure_journal (ref, run, position, kind, type, name, count, attempt, value, due_at, event, parent, at, began)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (ref, run, position) do nothing`;
+
+/** Takes back entries of a commit that turned out to be superseded. Index: the primary key. */
+export const DELETE_ENTRIES = `
+delete from perdure_journal where ref = ? and run = ? and position >= ? and position < ?`;
+
+/** Entries of a run after a position. Index: the primary key. */
+export const READ_JOURNAL = `
+select position, kind, type, name, count, attempt, case when kind <> 'progress' then value end as value, due_at, event, parent, at,
+  began
+from perdure_journal
+where ref = ? and run = ? and position > ? and (kind <> 'progress' or value is not null)
+order by position limit ?`;
+
+/** One page of an instance's journal, with the events that its entries received. Indexes: both primary keys. */
+export function readHistory(
+  order: "oldest" | "newest",
+  { paged, oneRun, dropped = false }: { paged: boolean; oneRun: boolean; dropped?: boolean },
+): string {
+  const [comparison, direction, start] = order === "oldest" ? [">", "asc", "0"] : ["<", "desc", "9e15"];
+  return `
+select entry.run, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value, entry.due_at,
+  entry.event, entry.parent, entry.at, event.id as event_id,
+  event.type as event_type, event.payload as event_payload
+from perdure_journal as entry
+  left join perdure_event as event on event.ref = entry.ref and event.run = entry.run and event.sequence = entry.event
+where entry.ref = ?1
+  ${oneRun ? "and entry.run = ?3" : "and ?3 is null"}
+  ${paged ? `and (entry.run, entry.position) ${comparison} (?4, ?5)` : "and ?4 is null and ?5 is null"}
+  ${paged && oneRun ? `and entry.position ${comparison} case when ?4 = ?3 then ?5 else ${start} end` : ""}
+  ${dropped ? "" : "and (entry.kind <> 'progress' or entry.value is not null)"}
+order by entry.run ${direction}, entry.position ${direction}
+limit ?2`;
+}
+
+/** What a step told while it ran. Index: the primary key. */
+export const DROP_PROGRESS = `
+update perdure_journal set value = null
+where ref = ? and run = ? and position >= ? and kind = 'progress' and type = ? and name = ? and count = ? and parent is ?`;
+
+/** Copies entries of a run to the one after it, at its first positions. Index: the primary key. */
+export const KEEP_ENTRIES = `
+insert into perdure_journal (ref, run, position, kind, type, name, count, attempt, value, due_at, event, parent, at, began)
+select ref, run + 1, row_number() over (order by position), kind, type, name, count, attempt, value, due_at, event, parent, at,
+  began
+from perdure_journal
+where ref = ?1 and run = ?2 and position in (select value from json_each(?3))`;
+
+/** And the events that they received; with `?4`, those that none of them received, too. Indexes: both primary keys. */
+export const KEEP_EVENTS = `
+insert into perdure_event (ref, run, id, sequence, type, payload, at)
+select event.ref, event.run + 1, event.id, event.sequence, event.type, event.payload, event.at
+from perdure_event as event
+where event.ref = ?1 and event.run = ?2 and (?4 or event.sequence in (
+  select journal.event from perdure_journal as journal
+  where journal.ref = ?1 and journal.run = ?2 and journal.position in (select value from json_each(?3))
+))`;

@@ -1,0 +1,48 @@
+import { WorkClass } from "../../queue/work-class.ts";
+
+/** Tables of claimable rows. Each has an index of its name with `_due` behind it. */
+export type QueueTable = "perdure_hook" | "perdure_instance";
+
+/**
+ * When the earliest row of these lanes is due. The names are one list for all lanes, so that it is made once, and not for each
+ * row. Index: perdure_hook_due or perdure_instance_due gives the first entry of each lane.
+ */
+export function nextWake(table: QueueTable): string {
+  return `
+select min(earliest) as available_at from (
+  select (
+    select work.available_at from ${table} as work
+    where work.namespace = lane.value ->> 'namespace' and work.class = lane.value ->> 'class' and work.available_at is not null
+      and (+work.namespace, work.name) in (
+        select scope.value ->> 'namespace', name.value from json_each(?1) as scope, json_each(scope.value, '$.names') as name
+      )
+    order by work.available_at
+    limit 1
+  ) as earliest
+  from json_each(?1) as lane
+)`;
+}
+
+/** Who holds leases. Index: perdure_hook_due or perdure_instance_due, its leased lanes. */
+export function leaseTokens(table: QueueTable): string {
+  return `
+select distinct lock from ${table} indexed by ${table}_due
+where namespace in (select value from json_each(?)) and class = ${WorkClass.leased} and available_at is not null and lock is not null`;
+}
+
+/** What is claimed with one of these tokens. Index: perdure_hook_due or perdure_instance_due, its leased lanes. */
+export function findLeased(table: QueueTable): string {
+  const columns = table === "perdure_hook" ? "namespace, id, lock" : "namespace, name, id, ref, run, lock";
+  return `
+select ${columns} from ${table} indexed by ${table}_due
+where namespace in (select value from json_each(?)) and class = ${WorkClass.leased} and available_at is not null
+  and lock in (select value from json_each(?))`;
+}
+
+/** Ends the leases of owners that are known to be gone. Index: perdure_hook_due or perdure_instance_due, its leased lanes. */
+export function expireLeases(table: QueueTable): string {
+  return `
+update ${table} indexed by ${table}_due set available_at = ?
+where namespace in (select value from json_each(?)) and class = ${WorkClass.leased} and available_at is not null
+  and lock in (select value from json_each(?))`;
+}

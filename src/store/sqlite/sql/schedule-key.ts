@@ -1,2 +1,0 @@
-/** Names one schedule. */
-export const SCHEDULE_KEY = "namespace = ? and workflow = ? and name = ? and cron = ? and timezone = ?";
