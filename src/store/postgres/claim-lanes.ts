@@ -6,7 +6,7 @@ import { compareText } from "../text-order.ts";
 import type { ClaimProgress } from "./claim-progress.ts";
 import type { PostgresResult } from "./driver.ts";
 import { laneColumns } from "./hook-columns.ts";
-import { QUEUE_KEY, type QueueTable } from "./sql/queue-table.ts";
+import { QUEUE_KEY, type QueueTable } from "./sql/queue.ts";
 
 type Row = Record<string, unknown>;
 

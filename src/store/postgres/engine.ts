@@ -16,7 +16,7 @@ import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
 import { PostgresRequestStatements } from "./request-statements.ts";
 import { PostgresScheduleStatements } from "./schedule-statements.ts";
 import { schemaMigrations } from "./schema/schema.ts";
-import { foreignInsertHook } from "./sql/foreign-insert-hook.ts";
+import { foreignInsertHook } from "./sql/hook-inserts.ts";
 import { PostgresStreamStatements } from "./stream-statements.ts";
 import { PostgresSubjectStatements } from "./subject-statements.ts";
 import { TransactionSlots } from "./transaction-slots.ts";

@@ -2,13 +2,15 @@ import type { HookFilter, HookRecord, HookReference, HookStatistics } from "../h
 import { toHookRecord, toStatistics } from "../hooks/hook-rows.ts";
 import type { CancelTarget } from "../hooks/hook-statements.ts";
 import { isUniqueViolation } from "./errors.ts";
-import { cancelHooks } from "./sql/cancel-hooks.ts";
-import { discardHooks } from "./sql/discard-hooks.ts";
-import { getHook } from "./sql/get-hook.ts";
-import { hookStatistics } from "./sql/hook-statistics.ts";
-import { listHooks } from "./sql/list-hooks.ts";
-import { purgeHooks } from "./sql/purge-hooks.ts";
-import { redriveHooks } from "./sql/redrive-hooks.ts";
+import {
+  cancelHooks,
+  discardHooks,
+  getHook,
+  hookStatistics,
+  listHooks,
+  purgeHooks,
+  redriveHooks,
+} from "./sql/hook-operations.ts";
 import { PostgresStatements } from "./statements.ts";
 
 /** How people look at hooks and help them. */

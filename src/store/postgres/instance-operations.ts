@@ -28,25 +28,20 @@ import { integerArray, textArray } from "./array-literals.ts";
 import type { PostgresQueryable } from "./driver.ts";
 import { hookColumns } from "./hook-columns.ts";
 import { nameColumns } from "./instance-columns.ts";
-import { BELONGINGS } from "./sql/belongings.ts";
-import { changeInstance, type InstanceChangeKind } from "./sql/change-instance.ts";
-import { countInstances } from "./sql/count-instances.ts";
-import { deleteBelongings } from "./sql/delete-belongings.ts";
-import { deleteInstance } from "./sql/delete-instance.ts";
-import { dropProgress } from "./sql/drop-progress.ts";
-import { findDeletedInstances } from "./sql/find-deleted-instances.ts";
-import { findInstances } from "./sql/find-instances.ts";
-import { forgetDeletedInstances } from "./sql/forget-deleted-instances.ts";
 import { freeSlot } from "./sql/free-slot.ts";
-import { insertHooks } from "./sql/insert-hooks.ts";
-import { listInstances } from "./sql/list-instances.ts";
-import { purgeInstances } from "./sql/purge-instances.ts";
-import { readHistory } from "./sql/read-history.ts";
-import { readPastRuns } from "./sql/read-past-runs.ts";
-import { readPositions } from "./sql/read-positions.ts";
-import { restartInstanceWith } from "./sql/restart-instance-with.ts";
-import { sweepBelongings } from "./sql/sweep-belongings.ts";
-import { unknownNames } from "./sql/unknown-names.ts";
+import { insertHooks } from "./sql/hook-inserts.ts";
+import { changeInstance, type InstanceChangeKind, restartInstanceWith } from "./sql/instance-changes.ts";
+import {
+  BELONGINGS,
+  deleteBelongings,
+  deleteInstance,
+  findDeletedInstances,
+  forgetDeletedInstances,
+  purgeInstances,
+  sweepBelongings,
+} from "./sql/instance-deletes.ts";
+import { dropProgress, readHistory, readPastRuns, readPositions } from "./sql/instance-history.ts";
+import { countInstances, findInstances, listInstances, unknownNames } from "./sql/instance-views.ts";
 import { PostgresStatements } from "./statements.ts";
 import { inTransactionOf } from "./transaction.ts";
 

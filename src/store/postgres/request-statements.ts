@@ -1,5 +1,5 @@
 import type { RememberedRequest, RequestInsert, RequestKey, RequestStatements } from "../request-statements.ts";
-import { beginRequest, findRequest, finishRequest, forgetRequest } from "./sql/remember-requests.ts";
+import { beginRequest, findRequest, finishRequest, forgetRequest } from "./sql/requests.ts";
 import { PostgresStatements } from "./statements.ts";
 
 export class PostgresRequestStatements extends PostgresStatements implements RequestStatements {

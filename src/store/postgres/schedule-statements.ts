@@ -12,13 +12,15 @@ import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
 import { integerArray, textArray } from "./array-literals.ts";
 import { insertColumns } from "./instance-columns.ts";
 import { bySchedule, inOrder } from "./locking-order.ts";
-import { confirmSchedules } from "./sql/confirm-schedules.ts";
-import { fireSchedule } from "./sql/fire-schedule.ts";
-import { insertSchedules } from "./sql/insert-schedules.ts";
-import { listSchedules } from "./sql/list-schedules.ts";
-import { pauseSchedules } from "./sql/pause-schedules.ts";
-import { resumeSchedules } from "./sql/resume-schedules.ts";
-import { retireSchedules } from "./sql/retire-schedules.ts";
+import {
+  confirmSchedules,
+  fireSchedule,
+  insertSchedules,
+  listSchedules,
+  pauseSchedules,
+  resumeSchedules,
+  retireSchedules,
+} from "./sql/schedules.ts";
 import { PostgresStatements } from "./statements.ts";
 
 export class PostgresScheduleStatements extends PostgresStatements implements ScheduleStatements {

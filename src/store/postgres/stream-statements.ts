@@ -1,9 +1,7 @@
 import type { InstanceLease } from "../instances/instance-records.ts";
 import type { StreamChunk, StreamRange } from "../streams/stream-records.ts";
 import type { StreamStatements } from "../streams/stream-statements.ts";
-import { readChunk } from "./sql/read-chunk.ts";
-import { wipeRuns, wipeStreams } from "./sql/wipe-streams.ts";
-import { writeChunk } from "./sql/write-chunk.ts";
+import { readChunk, wipeRuns, wipeStreams, writeChunk } from "./sql/streams.ts";
 import { PostgresStatements } from "./statements.ts";
 
 export class PostgresStreamStatements extends PostgresStatements implements StreamStatements {

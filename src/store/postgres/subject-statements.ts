@@ -20,17 +20,17 @@ import { compareText } from "../text-order.ts";
 import { textArray } from "./array-literals.ts";
 import type { Connection } from "./connection.ts";
 import { askDedicated, type DedicatedConnection } from "./dedicated-connection.ts";
-import { changeSubjects } from "./sql/change-subjects.ts";
-import { claimSubjects, claimSubjectsInTurns } from "./sql/claim-subjects.ts";
-import { findSubjects } from "./sql/find-subjects.ts";
-import { insertSubjects } from "./sql/insert-subjects.ts";
-import { listSubjects } from "./sql/list-subjects.ts";
-import { nextSubjectWake } from "./sql/next-subject-wake.ts";
 import { readTime } from "./sql/read-time.ts";
-import { refreshSubjects } from "./sql/refresh-subjects.ts";
-import { renewSubjects } from "./sql/renew-subjects.ts";
-import { retireSubjects } from "./sql/retire-subjects.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
+import { claimSubjects, claimSubjectsInTurns, nextSubjectWake, renewSubjects } from "./sql/subject-claims.ts";
+import {
+  changeSubjects,
+  findSubjects,
+  insertSubjects,
+  listSubjects,
+  refreshSubjects,
+  retireSubjects,
+} from "./sql/subjects.ts";
 import { PostgresStatements } from "./statements.ts";
 import {
   bySubject,

@@ -1,6 +1,5 @@
 import { PAGE_BYTES, ROW_BYTES } from "../../instances/load-page.ts";
-import type { SchemaPrefix, Statement } from "./statement.ts";
-import { isInstanceOf, placedBatch } from "./statement.ts";
+import { isInstanceOf, placedBatch, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /** More rows than a page has. */
 const MOST_ROWS = Math.ceil(PAGE_BYTES / ROW_BYTES) + 1;
@@ -75,4 +74,22 @@ export function presentRuns(schema: SchemaPrefix, runs: string): string {
     select instance.wakes from ${schema}instance as instance where ${isInstanceOf("instance", "item")} and instance.run = item.run limit 1
   ) as instance
 )`;
+}
+
+/**
+ * What came in since, in one snapshot: a row for each event, and one without where there is none. Indexes: instance_pkey, event_pkey.
+ */
+export function loadEvents(schema: SchemaPrefix): Statement {
+  return {
+    name: "load_events",
+    planOnce: true,
+    text: `
+with ${presentRuns(schema, placedBatch(1, { ref: "text", run: "int", after: "int" }))}
+select present.place, present.wakes, event.*
+from present left join lateral (
+  select event.sequence, event.type, event.id, event.payload::text as payload, event.at
+  from ${schema}event as event
+  where ${isInstanceOf("event", "present")} and event.run = present.run and event.sequence > present.after
+) as event on true`,
+  };
 }

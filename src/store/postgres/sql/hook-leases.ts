@@ -1,0 +1,62 @@
+import { takeDue } from "./queue.ts";
+import { batch, inLockingOrder, isRowOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
+
+/**
+ * Takes what is due, and counts the attempt. One that is taken over counts the loss of its owner only if that had written that it
+ * begins; of others the new owner decides. Index: hook_due.
+ */
+export function claimHooks(schema: SchemaPrefix): Statement {
+  const was =
+    "work.last_attempt_at as previous_attempt_at, work.lock is not null and not work.confirmed as unconfirmed";
+  return {
+    name: "claim_hooks",
+    planOnce: true,
+    text: `
+with ${takeDue(schema, "hook", was)}
+update ${schema}hook as hook set
+  lock = $7,
+  class = 2,
+  available_at = clock.now + $8::bigint,
+  attempts = hook.attempts + case when hook.lock is null or hook.confirmed then 1 else 0 end,
+  recoveries = hook.recoveries + case when hook.lock is not null and hook.confirmed then 1 else 0 end,
+  confirmed = false,
+  last_attempt_at = clock.now
+from taken, clock
+where hook.ctid = taken.ctid
+returning hook.namespace, hook.id, hook.lock, hook.name, hook.key, hook.own_id, hook.attempts, hook.recoveries, hook.triggers,
+  hook.payload::text as payload, hook.retries::text as retries, hook.trace::text as trace, hook.created_at,
+  taken.previous_attempt_at, taken.unconfirmed, taken.due_at, taken.place, clock.now as claimed_at`,
+  };
+}
+
+/** Extends leases for their owners only: a row that was taken over or set free is left as it is. Index: hook_pkey. */
+export function renewHooks(schema: SchemaPrefix): Statement {
+  return {
+    name: "renew_hooks",
+    text: `
+update ${schema}hook as hook set available_at = ${NOW} + $2::bigint
+from ${inLockingOrder(schema, batch(3, { namespace: "text", id: "text", lock: "text" }))} as item
+where ${isRowOf("hook", "item")} and hook.lock = any (array[item.lock])
+returning hook.namespace, hook.id, hook.lock`,
+  };
+}
+
+/** Writes how often hooks were tried, and whether their attempts begin, for their owners only. Index: hook_pkey. */
+export function countHooks(schema: SchemaPrefix): Statement {
+  const columns = {
+    namespace: "text",
+    id: "text",
+    lock: "text",
+    attempts: "int",
+    recoveries: "int",
+    begins: "boolean",
+  };
+  return {
+    name: "count_hooks",
+    text: `
+update ${schema}hook as hook set attempts = item.attempts, recoveries = item.recoveries, confirmed = item.begins
+from ${inLockingOrder(schema, batch(1, columns))} as item
+where ${isRowOf("hook", "item")} and hook.lock = any (array[item.lock])
+returning hook.namespace, hook.id, hook.lock`,
+  };
+}

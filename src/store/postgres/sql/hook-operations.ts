@@ -1,0 +1,137 @@
+import type { HookStatus } from "../../hooks/hook-records.ts";
+import { isRowOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
+
+/** A hook's status follows from its queue columns. */
+export const STATUS_CONDITIONS: Record<HookStatus, string> = {
+  pending: "hook.available_at is not null and hook.lock is null",
+  processing: "hook.available_at is not null and hook.lock is not null",
+  failed: "hook.available_at is null and hook.error is not null",
+  completed: "hook.available_at is null and hook.error is null",
+};
+
+const STATUS = `case ${Object.entries(STATUS_CONDITIONS)
+  .map(([status, condition]) => `when ${condition} then '${status}'`)
+  .join(" ")} end`;
+
+export const HOOK_RECORD = `hook.namespace, hook.id, hook.name, hook.key, ${STATUS} as status, hook.class, hook.attempts, hook.recoveries,
+  hook.triggers, hook.payload::text as payload, hook.retries::text as retries, hook.error::text as error, hook.created_at,
+  hook.last_attempt_at, hook.available_at, hook.finished_at`;
+
+/** Index: hook_pkey. */
+export function getHook(schema: SchemaPrefix): Statement {
+  return {
+    name: "get_hook",
+    text: `select ${HOOK_RECORD} from ${schema}hook as hook where hook.namespace = $1 and hook.id = $2`,
+  };
+}
+
+/** One page in the order of ids. Indexes: hook_failed, hook_completed for those; else hook_pkey. */
+export function listHooks(schema: SchemaPrefix, status: HookStatus | null, order: "oldest" | "newest"): Statement {
+  const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
+  return {
+    name: `list_${status ?? "all"}_hooks_${order}`,
+    slow: true,
+    text: `
+select ${HOOK_RECORD} from ${schema}hook as hook
+where hook.namespace = $1
+  and ($2::text is null or hook.name = $2)
+  and ($3::text is null or hook.id ${comparison} $3)
+  ${status === null ? "" : `and ${STATUS_CONDITIONS[status]}`}
+order by hook.id ${direction}
+limit $4`,
+  };
+}
+
+/** Reads every hook of the namespace: for people who look, not for loops. */
+export function hookStatistics(schema: SchemaPrefix): Statement {
+  return {
+    name: "hook_statistics",
+    slow: true,
+    text: `
+select
+  count(*) filter (where ${STATUS_CONDITIONS.pending}) as pending,
+  count(*) filter (where ${STATUS_CONDITIONS.pending} and hook.available_at <= ${NOW}) as due,
+  count(*) filter (where ${STATUS_CONDITIONS.processing}) as processing,
+  count(*) filter (where ${STATUS_CONDITIONS.failed}) as failed,
+  count(*) filter (where ${STATUS_CONDITIONS.completed}) as completed,
+  ${NOW} - min(hook.available_at) filter (where ${STATUS_CONDITIONS.pending} and hook.available_at <= ${NOW}) as oldest_due_ms
+from ${schema}hook as hook
+where hook.namespace = $2`,
+  };
+}
+
+/**
+ * Pending hooks go; running ones lose the trigger that waits beside them. Which it is, is decided on the newest version of the
+ * row: locked first, it can't be claimed or given back in between. Index: hook_pkey or hook_key.
+ */
+export function cancelHooks(schema: SchemaPrefix, by: "id" | "key"): Statement {
+  const target =
+    by === "id"
+      ? "hook.namespace = $1 and hook.id = $2 and hook.available_at is not null"
+      : "hook.namespace = $1 and hook.key = $2 and hook.name = $3 and hook.key is not null and hook.available_at is not null";
+  return {
+    name: `cancel_hooks_by_${by}`,
+    text: `
+with target as materialized (
+  select hook.namespace, hook.id, hook.lock from ${schema}hook as hook where ${target} for update
+),
+cancelled as (
+  delete from ${schema}hook as hook using target where ${isRowOf("hook", "target")} and target.lock is null returning hook.id
+),
+running as (
+  update ${schema}hook as hook
+  set next_at = null, next_payload = null, next_retries = null, next_trace = null, next_triggers = 0,
+    latest_at = null
+  from target
+  where ${isRowOf("hook", "target")} and target.lock is not null
+  returning hook.id
+)
+select id, true as cancelled from cancelled
+union all
+select id, false from running`,
+  };
+}
+
+/** Dead letters whose keys are free become due, with fresh attempts. Indexes: hook_pkey, hook_key. */
+export function redriveHooks(schema: SchemaPrefix): Statement {
+  return {
+    name: "redrive_hooks",
+    text: `
+update ${schema}hook as hook set
+  available_at = ${NOW}, class = 0, attempts = 0, recoveries = 0, finished_at = null, latest_at = null
+where hook.namespace = $2 and hook.id = any ($3::text[]) and ${STATUS_CONDITIONS.failed}
+  and not exists (
+    select from ${schema}hook as holder
+    where holder.namespace = hook.namespace and holder.name = hook.name and holder.key = hook.key
+      and holder.key is not null and holder.available_at is not null
+  )
+returning hook.id`,
+  };
+}
+
+/** Index: hook_pkey. */
+export function discardHooks(schema: SchemaPrefix): Statement {
+  return {
+    name: "discard_hooks",
+    text: `
+delete from ${schema}hook as hook
+where hook.namespace = $1 and hook.id = any ($2::text[]) and hook.available_at is null
+returning hook.id`,
+  };
+}
+
+/** One bounded batch of kept hooks whose time is over. Index: hook_completed. */
+export function purgeHooks(schema: SchemaPrefix): Statement {
+  return {
+    name: "purge_hooks",
+    text: `
+delete from ${schema}hook as hook
+where hook.ctid = any (array(
+  select old.ctid from ${schema}hook as old
+  where old.namespace = $2 and old.available_at is null and old.error is null and old.purge_at <= ${NOW}
+  order by old.purge_at
+  limit $3
+  for update skip locked
+))`,
+  };
+}

@@ -1,0 +1,179 @@
+import { freshClass, freshTime, linePlace } from "./instance-inserts.ts";
+import { INSTANCE_RECORD } from "./instance-views.ts";
+import { isInstanceOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
+import { freeSlots, joinLines } from "./tell-lines.ts";
+
+export type InstanceChangeKind = "pause" | "resume" | "terminate" | "rollBack" | "restart";
+
+const IS_HELD = "instance.class = 2 and instance.lock is not null";
+
+/** Nothing of this run was ever begun, nor kept from an earlier one. */
+const UNTOUCHED = "(select touched.never from touched)";
+
+/** Which states allow a change, and what it writes. */
+const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
+  pause: {
+    allowed: "target.outcome is null",
+    set: `paused = true, available_at = case when ${IS_HELD} then instance.available_at end`,
+  },
+  resume: {
+    allowed: "target.paused and target.outcome is null",
+    set: `paused = false, wakes = instance.wakes + 1,
+    class = case when instance.class in (2, 5, 6) then instance.class else 0 end,
+    available_at = case when ${IS_HELD} then instance.available_at when instance.class = 6 then ${linePlace("instance")} else clock.now end`,
+  },
+  terminate: {
+    allowed: "target.outcome is null",
+    set: `outcome = 'terminated', rollback = case when instance.rolling_back is not null then '{"outcome":"failed"}'::json end,
+    rolling_back = null, lock = null, class = 0, available_at = null, finished_at = clock.now, paused = false,
+    purge_at = clock.now + instance.error_retention,
+    wakes = instance.wakes + 1`,
+  },
+  rollBack: {
+    allowed: "target.outcome is null and target.rolling_back is null",
+    set: `rolling_back = case when not ${UNTOUCHED} then 'terminated' end,
+    outcome = case when ${UNTOUCHED} then 'terminated' end,
+    finished_at = case when ${UNTOUCHED} then clock.now end,
+    purge_at = case when ${UNTOUCHED} then clock.now + instance.error_retention end,
+    available_at = case when not ${UNTOUCHED} then clock.now end,
+    class = case when ${UNTOUCHED} or instance.slot_key is null then 0 else 5 end,
+    lock = null, recoveries = 0, paused = false, wakes = instance.wakes + 1`,
+  },
+  restart: {
+    allowed: "($5::text[] is null or target.status = any ($5::text[]))",
+    set: `run = instance.run + 1, outcome = null, output = null, error = null, rolling_back = null, rollback = null,
+    started_at = null, finished_at = null, purge_at = null, paused = false, recoveries = 0, recovered_position = 0, lock = null,
+    slot_key = trait.slot_key, rate_key = trait.rate_key,
+    class = ${freshClass("trait")}, available_at = ${freshTime("trait")}, wakes = instance.wakes + 1,
+    params = coalesce(($6::text)::json, instance.params)`,
+  },
+};
+
+/**
+ * What people do to one instance, if its state allows it: its state at this moment, so the row is locked first. Gives the
+ * instance, and whether it was changed. What was recovered stays in the lane of its kind, and what stood in line goes to its end,
+ * when it is resumed. A restart may ask for a status ($5), and may bring new params ($6) with keys of their own
+ * ($7 to $9). Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey for a rollback.
+ */
+export function changeInstance(schema: SchemaPrefix, kind: InstanceChangeKind): Statement {
+  const { allowed, set } = CHANGES[kind];
+  return {
+    name: `${kind}_instance`,
+    text: `
+with clock as materialized (select ${NOW} as now),
+target as materialized (
+  select * from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4${kind === "restart" ? "" : ` and ${isWantedRun(5)}`} for update
+),
+${kind === "restart" ? keepPastRun(schema, allowed) : kind === "rollBack" ? lookForTraces(schema) : ""}changed as (
+  update ${schema}instance as instance set
+    ${set}
+  from target cross join clock${kind === "restart" ? newKeys() : ""}
+  where ${isInstanceOf("instance", "target")} and ${allowed}
+  returning instance.*
+)${kind === "pause" ? "" : tellLines(schema)}
+${TELL_CHANGE}`,
+  };
+}
+
+/** Whether the instance is in the run that the change is for; it is, where that doesn't matter. */
+export function isWantedRun(firstParameter: number): string {
+  const [ref, run] = [`$${firstParameter}::text`, `$${firstParameter + 1}::int`];
+  return `(${ref} is null or (instance.ref = ${ref} and instance.run = ${run}))`;
+}
+
+/** The instance after the change, or as it was. */
+export const TELL_CHANGE = `select ${INSTANCE_RECORD}, true as changed from changed as instance
+union all
+select ${INSTANCE_RECORD}, false from target as instance where not exists (select from changed)`;
+
+/** `trait` has its priority and the keys that the next run is to have. */
+export const WRITE_RESTART = CHANGES.restart.set;
+
+function newKeys(): string {
+  return ` cross join lateral (
+    select target.priority,
+      case when $7::boolean then $8::text else target.slot_key end as slot_key,
+      case when $7::boolean then $9::text else target.rate_key end as rate_key
+  ) as trait`;
+}
+
+/**
+ * It has let go of its slot, and then that line is to be looked at in any case; and it may stand in line now, which can be another
+ * one.
+ */
+export function tellLines(schema: SchemaPrefix): string {
+  const freed = `select target.slot_key from target cross join changed
+    where target.slot_key is not null and target.class = 2 and changed.class <> 2`;
+  return `,
+freed as (
+  ${freeSlots(schema, freed)}
+),
+joined as (
+  ${joinLines(schema, `(select * from changed where not exists (${freed} and target.slot_key is not distinct from changed.slot_key))`)}
+)`;
+}
+
+/** How the run stood. */
+export function keepPastRun(schema: SchemaPrefix, allowed: string): string {
+  return `past as (
+  insert into ${schema}past_run (ref, run, status, output, error, rollback, started_at, finished_at)
+  select target.ref, target.run, target.status, target.output, target.error, target.rollback, target.started_at, target.finished_at
+  from target where ${allowed}
+),
+`;
+}
+
+function lookForTraces(schema: SchemaPrefix): string {
+  return `touched as materialized (
+  select target.started_at is null and not exists (
+    select from ${schema}journal as journal where ${isInstanceOf("journal", "target")} and journal.run = target.run
+  ) as never
+  from target
+),
+`;
+}
+
+const ENTRY_COLUMNS = ["kind", "type", "name", "count", "attempt", "value", "due_at", "event", "parent", "at", "began"];
+
+/**
+ * A restart whose run begins with copies of some entries of the present run, at its first positions, and with the events that
+ * they received, or, with `$8`, all of them; only if `$7` is the present run. Indexes: instance_id, then instance_pkey; journal_pkey, event_pkey.
+ */
+export function restartInstanceWith(schema: SchemaPrefix): Statement {
+  const entry = ENTRY_COLUMNS.map((column) => `kept.${column}`).join(", ");
+  return {
+    name: "restart_instance_with",
+    text: `
+with clock as materialized (select ${NOW} as now),
+found as materialized (
+  select * from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4 for update
+),
+target as materialized (select * from found where found.run = $7),
+${keepPastRun(schema, "true")}kept as materialized (
+  select journal.* from target cross join lateral (
+    select * from ${schema}journal as journal
+    where ${isInstanceOf("journal", "target")} and journal.run = target.run and journal.position = any ($5::int[])
+  ) as journal
+),
+entries as (
+  insert into ${schema}journal (ref, run, position, ${ENTRY_COLUMNS.join(", ")})
+  select kept.ref, kept.run + 1, row_number() over (order by kept.position), ${entry} from kept
+),
+events as (
+  insert into ${schema}event (ref, run, id, sequence, type, payload, at)
+  select event.ref, event.run + 1, event.id, event.sequence, event.type, event.payload, event.at
+  from target cross join lateral (
+    select * from ${schema}event as event where ${isInstanceOf("event", "target")} and event.run = target.run
+  ) as event
+  where $8::boolean or event.sequence in (select kept.event from kept where kept.event is not null)
+),
+changed as (
+  update ${schema}instance as instance set
+    ${WRITE_RESTART}
+  from target cross join clock cross join lateral (select target.priority, target.slot_key, target.rate_key) as trait
+  where ${isInstanceOf("instance", "target")}
+  returning instance.*
+)${tellLines(schema)}
+${TELL_CHANGE.replace("from target as instance", "from found as instance")}`,
+  };
+}

@@ -1,0 +1,101 @@
+import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../queue/rank.ts";
+import { isNamedBy, NOW, placedBatch, type SchemaPrefix, type Statement } from "./statement.ts";
+import { joinLines } from "./tell-lines.ts";
+
+/**
+ * The common case: new ids, no parents or traits, and all of them leased alike or not at all. Without the look for conflicts, and with fewer
+ * arrays to take apart, it costs less. An id that exists is an error, and nothing is written.
+ */
+export function insertNewInstances(schema: SchemaPrefix): Statement {
+  return {
+    name: "insert_new_instances",
+    planOnce: true,
+    text: `
+with clock as materialized (select ${NOW} as now, $7::text as lock, $8::bigint as lease_ms),
+created as (
+  insert into ${schema}instance (ref, namespace, name, id, params, created_at, class, available_at, lock, started_at)
+  select item.ref, item.namespace, item.name, item.id, item.params, clock.now,
+    case when clock.lock is null then 1 else 2 end,
+    case when clock.lock is null then clock.now else clock.now + clock.lease_ms end,
+    clock.lock,
+    case when clock.lock is null then null else clock.now end
+  from clock
+  cross join rows from (unnest($2::text[], $3::text[], $4::text[], $5::text[]), json_array_elements($6::json))
+    as item(ref, namespace, name, id, params)
+)
+select now from clock`,
+  };
+}
+
+/**
+ * Instances whose ids may exist: those are left alone. Gives what is new. `limited`: some of them stand in line.
+ * The batch is in the order of names. Indexes: instance_pkey, instance_id, label_pkey; line_pkey.
+ */
+export function insertInstances(schema: SchemaPrefix, limited: boolean): Statement {
+  return {
+    name: limited ? "insert_limited_instances" : "insert_instances",
+    planOnce: true,
+    text: `
+with clock as materialized (select ${NOW} as now),
+${createdInstances(schema, limited)}
+select ref, created_at from created`,
+  };
+}
+
+/** The parts of a statement that has a `clock`, and parameters from `$2` to `$10`. `condition` says whether they are written. */
+export function createdInstances(schema: SchemaPrefix, limited: boolean, condition = "true"): string {
+  return `created as (
+  insert into ${schema}instance (ref, namespace, name, id, params, parent, created_at, class, available_at, lock, started_at,
+  labels, priority, success_retention, error_retention, schedule, slot_key, rate_key)
+select item.ref, item.namespace, item.name, item.id, item.params, item.parent, clock.now,
+  case when item.lock is null then ${freshClass("trait")} else 2 end,
+  case when item.lock is null then ${freshTime("trait")} else clock.now + item.lease_ms end,
+  item.lock,
+  case when item.lock is null then null else clock.now end,
+  (item.traits->>'labels')::json, trait.priority, (item.traits->>'successRetention')::bigint,
+  (item.traits->>'errorRetention')::bigint, (item.traits->>'schedule')::json, trait.slot_key, trait.rate_key
+from clock
+cross join rows from (
+  unnest($2::text[], $3::text[], $4::text[], $5::text[]), json_array_elements($6::json), unnest($7::text[], $8::text[], $9::bigint[], $10::json[])
+) as item(ref, namespace, name, id, params, parent, lock, lease_ms, traits)
+cross join lateral (
+  select coalesce((item.traits->>'priority')::smallint, 0) as priority, item.traits->>'slotKey' as slot_key, item.traits->>'rateKey' as rate_key
+) as trait
+where ${condition}
+on conflict do nothing
+returning ref, created_at, namespace, name, class, available_at, slot_key, rate_key, labels
+),
+labelled as (
+  insert into ${schema}label (namespace, name, key, value, ref)
+  select created.namespace, created.name, label.key, label.value, created.ref
+  from created cross join lateral json_each_text(created.labels) as label
+)${limited ? `,\njoined as (\n  ${joinLines(schema, "created")}\n)` : ""}`;
+}
+
+/** Who has the ids that could not be inserted. Index: instance_id. */
+export function findCreatedInstances(schema: SchemaPrefix): Statement {
+  return {
+    name: "find_created_instances",
+    text: `
+select item.place, found.ref, found.parent, found.created_at
+from ${placedBatch(1, { namespace: "text", name: "text", id: "text" })} as item
+cross join lateral (
+  select instance.ref, instance.parent, instance.created_at from ${schema}instance as instance where ${isNamedBy("instance", "item")} limit 1
+) as found`,
+  };
+}
+
+/** See `freshRank`: the same in SQL. `row` has a priority and the keys. */
+export function freshClass(row: string): string {
+  return `case when ${row}.slot_key is not null or ${row}.rate_key is not null then 6
+    when ${row}.priority > 0 then 3 when ${row}.priority < 0 then 4 else 1 end`;
+}
+
+/** Of one that stands in line, or has a priority. */
+export function linePlace(row: string): string {
+  return `clock.now - (${row}.priority - (${LOWEST_PRIORITY}) + 1) * ${PRIORITY_STEP_MS}::bigint`;
+}
+
+export function freshTime(row: string): string {
+  return `case when ${row}.priority = 0 and ${row}.slot_key is null and ${row}.rate_key is null then clock.now else ${linePlace(row)} end`;
+}

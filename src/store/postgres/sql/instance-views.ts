@@ -1,0 +1,169 @@
+import type { InstanceFilter } from "../../instances/instance-records.ts";
+import {
+  inCatalogOrder,
+  isInstanceOf,
+  isNamedBy,
+  placedBatch,
+  READS_ROW,
+  type SchemaPrefix,
+  type Statement,
+} from "./statement.ts";
+
+/** An instance as people see it. */
+export const INSTANCE_RECORD = `instance.namespace, instance.name, instance.id, instance.ref, instance.run, instance.status,
+  instance.params::text as params, instance.output::text as output, instance.error::text as error,
+  instance.rollback::text as rollback, instance.labels::text as labels,
+  instance.priority, instance.schedule::text as schedule, instance.created_at, instance.started_at, instance.finished_at, instance.available_at`;
+
+/** Instances by their names. Index: instance_id. */
+export function findInstances(schema: SchemaPrefix): Statement {
+  return {
+    name: "find_instances",
+    planOnce: true,
+    text: `
+select item.place, ${INSTANCE_RECORD}
+from ${placedBatch(1, { namespace: "text", name: "text", id: "text" })} as item
+cross join lateral (
+  select * from ${schema}instance as instance where ${isNamedBy("instance", "item")} limit 1
+) as instance`,
+  };
+}
+
+type Label = InstanceFilter["labels"][number];
+
+/** A filter as a statement and its values. What isn't asked for isn't in the statement: each condition narrows down the index. */
+export function listInstances(
+  schema: SchemaPrefix,
+  filter: InstanceFilter,
+): { readonly statement: Statement; readonly values: unknown[] } {
+  const { namespace, name, statuses, labels, after, order, limit } = filter;
+  const [first, ...others] = labels;
+  const inOrder = inCatalogOrder(schema);
+  const values: unknown[] = [namespace];
+  const value = (given: unknown, type: string) => `$${values.push(given)}::${type}`;
+  const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
+  const workflows = name === null ? workflowNames(schema) : `workflow(name) as (select ${value(name, "text")})`;
+  const most = value(limit, "bigint");
+  const wanted = value(statuses, "text[]");
+  const begun = after === null ? null : value(after, "text");
+  // Of a row that a label names, times are expressions: PostgreSQL must not look for them in instance_status.
+  const time = (column: string) => (first === undefined ? column : `(${column} + 0)`);
+  const conditions = [
+    ...compare(time("instance.created_at"), ">=", filter.createdFrom, value),
+    ...compare(time("instance.created_at"), "<", filter.createdBefore, value),
+    ...compare(time("instance.finished_at"), ">=", filter.finishedFrom, value),
+    ...compare(time("instance.finished_at"), "<", filter.finishedBefore, value),
+  ];
+  const beyond = (table: string, collation: string) =>
+    begun === null ? "" : `and ${table}.ref ${collation} ${comparison} ${begun}`;
+  const byStatus = `
+  unnest(${wanted}) as wanted(status)
+  cross join lateral (
+    select instance.ref from ${schema}instance as instance
+    where instance.namespace = $1 ${inOrder} and instance.name = workflow.name ${inOrder}
+      and instance.status = wanted.status ${inOrder} ${beyond("instance", inOrder)} ${conditions.map((condition) => `and ${condition}`).join(" ")}
+    order by instance.ref ${inOrder} ${direction}
+    limit ${most}
+  ) as found`;
+  const byLabel = ([key, label]: Label, others: readonly Label[]) => `lateral (
+    select label.ref from ${schema}label as label
+    cross join lateral (
+      select 1 from ${schema}instance as instance
+      where ${isInstanceOf("instance", "label")} and ${READS_ROW} and instance.status = any (${wanted})
+        ${[...conditions, ...others.map(has)].map((condition) => `and ${condition}`).join(" ")}
+      limit 1
+    ) as instance
+    where label.namespace = $1 and label.name = workflow.name and label.key = ${value(key, "text")} and label.value = ${value(label, "text")}
+      ${beyond("label", "")}
+    order by label.ref ${direction}
+    limit ${most}
+  ) as found`;
+  const has = ([key, label]: Label) => `exists (
+          select from ${schema}label as other
+          where other.namespace = $1 and other.name = workflow.name and other.key = ${value(key, "text")}
+            and other.value = ${value(label, "text")} and other.ref = label.ref
+        )`;
+  const text = `
+with ${workflows},
+page as materialized (
+  select found.ref from workflow cross join ${first === undefined ? byStatus : byLabel(first, others)}
+  where workflow.name is not null
+  order by found.ref ${direction}
+  limit ${most}
+)
+select ${INSTANCE_RECORD}
+from page
+cross join lateral (select * from ${schema}instance as instance where ${isInstanceOf("instance", "page")} limit 1) as instance
+order by page.ref ${direction}`;
+  const times = [filter.createdFrom, filter.createdBefore, filter.finishedFrom, filter.finishedBefore];
+  const shape = [name, after, ...times].map((given) => (given === null ? 0 : 1)).join("");
+  return { statement: { name: `list_${order}_${shape}_${labels.length}`, slow: true, text }, values };
+}
+
+function compare(
+  column: string,
+  comparison: string,
+  time: number | null,
+  value: (given: unknown, type: string) => string,
+): string[] {
+  return time === null ? [] : [`${column} ${comparison} ${value(time, "bigint")}`];
+}
+
+/**
+ * How many instances of these workflows, or of all, are in each status. Finished ones are many, those in the statuses of $2 few, so
+ * they are counted apart, at one moment. Indexes: instance_outcome, and instance_status; nothing else is read where the table was vacuumed.
+ */
+export function countInstances(schema: SchemaPrefix, { all }: { all: boolean }): Statement {
+  const inOrder = inCatalogOrder(schema);
+  const chosen = `instance.namespace = $1 ${inOrder} ${all ? "" : `and instance.name = any ($3::text[] ${inOrder})`}`;
+  return {
+    name: all ? "count_all_instances" : "count_instances",
+    slow: true,
+    text: `
+select instance.name, instance.outcome as status, count(*) as count
+from ${schema}instance as instance
+where ${chosen} and instance.outcome is not null
+group by instance.name, instance.outcome
+union all
+select instance.name, instance.status, count(*)
+from ${schema}instance as instance
+where ${chosen} and instance.status = any ($2::text[] ${inOrder})
+group by instance.name, instance.status`,
+  };
+}
+
+/**
+ * Workflows that somebody has started and that we don't know. Indexes: instance_id, instance_status.
+ */
+export function unknownNames(schema: SchemaPrefix): Statement {
+  const inOrder = inCatalogOrder(schema);
+  return {
+    name: "unknown_names",
+    slow: true,
+    text: `
+with ${workflowNames(schema)}
+select workflow.name from workflow
+where workflow.name <> all ($2::text[])
+  and exists (
+    select from ${schema}instance as instance
+    where instance.namespace = $1 ${inOrder} and instance.name = workflow.name ${inOrder}
+      and instance.status ${inOrder} in ('queued', 'running', 'waiting')
+  )
+limit 20`,
+  };
+}
+
+/**
+ * The names of all workflows that have instances in a namespace ($1), found one by one, so that it doesn't matter how many
+ * instances each has; the last one is null. Begins a statement. Index: instance_id.
+ */
+export function workflowNames(schema: SchemaPrefix): string {
+  const next = (after: string) => `(
+    select instance.name from ${schema}instance as instance where instance.namespace = $1 ${after} order by instance.name limit 1
+  )`;
+  return `recursive workflow(name) as (
+  select ${next("")}
+  union all
+  select ${next("and instance.name > workflow.name")} from workflow where workflow.name is not null
+)`;
+}

@@ -1,0 +1,106 @@
+import { IN_QUEUE_ORDER, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
+
+/** Tables of claimable rows. Each has an index of its name with `_due` behind it, which ends with the key. */
+export type QueueTable = "hook" | "instance";
+
+/** What decides between rows that are due at the same time: ids, which rise with time. */
+export const QUEUE_KEY = { hook: "id", instance: "ref" } as const;
+
+/**
+ * How every claim begins: `taken` is what is due, lane by lane (a lane is a class of one namespace), the oldest first within each,
+ * up to the limit. Rows are locked one by one as they are taken, so nothing is locked that isn't claimed. Of rows whose owner was
+ * lost, $9 are taken over whose first owner that was; if there are none, one that was lost more often. What another claimer is just taking is skipped. Materialized, or a replanned join could
+ * run the locking scan twice and exceed the limit. `since` is where an earlier claim stopped: what it took has left entries in
+ * the index that stay until the next vacuum, and reading past all of them for every batch would make a long queue slow.
+ * Parameters: $2 to $5 are the lanes and `since`, $6 the limit. `columns` are those of `work` that the claim wants as they were.
+ * Index: hook_due or instance_due serves each lane in its order; sleeping rows are never read.
+ */
+export function takeDue(schema: SchemaPrefix, table: QueueTable, columns: string): string {
+  const dueIn = (lanes: string, condition = "true") => `select next.*, lane.place from lane cross join lateral (
+    select work.ctid, work.available_at as due_at, ${columns}
+    from ${schema}${table} as work
+    where work.namespace = lane.namespace ${IN_QUEUE_ORDER}
+      and work.class = lane.class
+      and work.available_at <= (select now from clock)
+      and work.available_at >= lane.since
+      and work.name = any (lane.names::text[])
+      and ${condition}
+    order by work.available_at, work.${QUEUE_KEY[table]}
+    limit $6
+    for update skip locked
+  ) as next
+  where ${lanes}`;
+  return `clock as materialized (select ${NOW} as now),
+lane as materialized (
+  select * from unnest($2::text[], $3::smallint[], $4::text[], $5::bigint[])
+    with ordinality as lane(namespace, class, names, since, place)
+),
+lost_once as materialized (
+  ${dueIn("lane.class = 2", "work.recoveries = 0")}
+  limit least($9::int, $6::int)
+),
+lost_again as materialized (
+  ${dueIn("lane.class = 2", "work.recoveries > 0")}
+  limit case when exists (select from lost_once) then 0 else least(1, $9::int) end
+),
+lost as not materialized (select * from lost_once union all select * from lost_again),
+due as materialized (
+  ${dueIn("lane.class <> 2")}
+  limit $6::int - (select count(*) from lost)
+),
+taken as not materialized (select * from lost union all select * from due)`;
+}
+
+/** How long until the earliest row of these lanes is due. Index: hook_due or instance_due gives the first entry of each lane. */
+export function nextWake(table: QueueTable): (schema: SchemaPrefix) => Statement {
+  return (schema) => ({
+    name: `next_${table}_wake`,
+    planOnce: true,
+    text: `
+select min(earliest.available_at) - ${NOW} as remaining
+from unnest($2::text[], $3::smallint[], $4::text[]) as lane(namespace, class, names)
+cross join lateral (
+  select work.available_at
+  from ${schema}${table} as work
+  where work.namespace = lane.namespace ${IN_QUEUE_ORDER}
+    and work.class = lane.class
+    and work.available_at is not null
+    and work.name = any (lane.names::text[])
+  order by work.available_at, work.${QUEUE_KEY[table]}
+  limit 1
+) as earliest`,
+  });
+}
+
+/** Who holds leases. Index: hook_due or instance_due, their leased lanes. */
+export function leaseTokens(table: QueueTable): (schema: SchemaPrefix) => Statement {
+  return (schema) => ({
+    name: `${table}_lease_tokens`,
+    text: `
+select distinct work.lock
+from ${schema}${table} as work
+where work.namespace = any ($1::text[] ${IN_QUEUE_ORDER}) and work.class = 2 and work.available_at is not null and work.lock is not null`,
+  });
+}
+
+/** What is claimed with one of these tokens. Index: hook_due or instance_due, their leased lanes. */
+export function findLeased(table: QueueTable): (schema: SchemaPrefix) => Statement {
+  const columns = table === "hook" ? "" : "work.name, work.ref, work.run, ";
+  return (schema) => ({
+    name: `find_leased_${table}s`,
+    text: `
+select work.namespace, work.id, ${columns}work.lock
+from ${schema}${table} as work
+where work.namespace = any ($1::text[] ${IN_QUEUE_ORDER}) and work.class = 2 and work.available_at is not null and work.lock = any ($2::text[])`,
+  });
+}
+
+/** Ends the leases of owners that are known to be gone. Index: hook_due or instance_due, their leased lanes. */
+export function expireLeases(table: QueueTable): (schema: SchemaPrefix) => Statement {
+  return (schema) => ({
+    name: `expire_${table}_leases`,
+    text: `
+update ${schema}${table} as work set available_at = ${NOW}
+where work.namespace = any ($2::text[] ${IN_QUEUE_ORDER}) and work.class = 2 and work.available_at is not null and work.lock = any ($3::text[])`,
+  });
+}
