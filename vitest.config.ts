@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from "node:fs";
+import { globSync, readFileSync, statfsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import type { Plugin } from "vite";
@@ -8,6 +8,16 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 
 /** Ends what hangs. A slow machine may take its time. */
 const TEST_TIMEOUT_MS = 240_000;
+
+/** Databases of tests live in memory where there is plenty of it: a test is about a killed process, never about a lost disk. */
+const MEMORY = "/dev/shm";
+const ENOUGH_BYTES = 4 * 1024 ** 3;
+
+/** Real processes, whole worlds of faults, floods and other runtimes: `npm run test:fast` leaves them out. */
+const SLOW = ["chaos", "cloudflare", "conformance", "durable-objects", "load", "processes", "runtimes", "simulation"];
+
+/** Tests that run on every engine and keep no state outside of their databases, so that files can share a process. */
+const ENGINE_SUITES = ["codec", "dispatcher", "fuzz", "hooks", "http", "schedules", "store", "subjects", "workflows"];
 
 /** The tests of behaviour that also run inside of workerd, on the storage of a Durable Object. */
 const SHARED_SUITE = ["tests/store/*.test.ts", "tests/hooks/*.test.ts", "tests/workflows/*.test.ts"];
@@ -30,21 +40,40 @@ const objectEngines: Plugin = {
   },
 };
 
+const inFolders = (folders: readonly string[]) => folders.map((folder) => `tests/${folder}/**/*.test.ts`);
+
+const onNode = {
+  globalSetup: "tests/support/postgres-server.ts",
+  pool: "forks",
+  testTimeout: TEST_TIMEOUT_MS,
+  hookTimeout: TEST_TIMEOUT_MS,
+} as const;
+
+if (process.env["TMPDIR"] === undefined && hasMemory()) process.env["TMPDIR"] = MEMORY;
+
+function hasMemory(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize > ENOUGH_BYTES;
+  } catch {
+    return false;
+  }
+}
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
+      { test: { ...onNode, name: "engines", include: inFolders(ENGINE_SUITES), isolate: false } },
       {
         test: {
+          ...onNode,
           name: "node",
           include: ["src/**/*.test.ts", "tests/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, "tests/workerd/**"],
-          globalSetup: ["tests/support/postgres-server.ts"],
-          pool: "forks",
-          testTimeout: TEST_TIMEOUT_MS,
-          hookTimeout: TEST_TIMEOUT_MS,
+          exclude: [...configDefaults.exclude, ...inFolders([...ENGINE_SUITES, ...SLOW, "workerd"])],
         },
       },
+      { test: { ...onNode, name: "slow", include: inFolders(SLOW) } },
       {
         resolve: {
           alias: [

@@ -11,7 +11,7 @@ import { type App, start } from "./support/sample-app.ts";
 
 const TOKEN = "a-token-that-nobody-guesses";
 
-describe.each(ENGINES.filter(({ name }) => name !== "better-sqlite3"))("a client on $name", (engine) => {
+describe.each(ENGINES)("a client on $name", (engine) => {
   const subject = useHttp(engine);
   const servers: { close(): void; closeAllConnections(): void }[] = [];
 

@@ -18,7 +18,7 @@ async function run(...parameters: string[]): Promise<string> {
   return stdout;
 }
 
-describe.each(ENGINES.filter(({ name }) => name !== "better-sqlite3"))("files of Cloudflare's on $name", (engine) => {
+describe.each(ENGINES)("files of Cloudflare's on $name", (engine) => {
   test("run unchanged, imports and all", async () => {
     const database = await engine.createEmpty();
     try {

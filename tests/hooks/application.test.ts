@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { defineHook, type Logger, perdure } from "../../src/index.ts";
 import type { DatabaseAdapter } from "../../src/store/store.ts";
-import { ENGINES, type TestStore } from "../support/engines.ts";
+import { DRIVERS, type TestStore } from "../support/engines.ts";
 import { Gate, recordCalls } from "./support/handlers.ts";
 import { LogBook } from "./support/log-book.ts";
 import { eventually } from "./support/use-hooks.ts";
 
-describe.each(ENGINES)("perdure() on $name", (engine) => {
+describe.each(DRIVERS)("perdure() on $name", (engine) => {
   /** Where it is, in an empty database: a path, a URL, or what was opened already. Disposing finds what was left open. */
   async function withDatabase(body: (database: string | DatabaseAdapter, fixture: TestStore) => Promise<void>) {
     const fixture = await engine.createEmpty({ logger: new LogBook() });

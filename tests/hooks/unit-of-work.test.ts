@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { RunUnitOfWork, UnitOfWork } from "../../src/index.ts";
 import type { Dialect } from "../../src/store/dialect.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { Gate, recordCalls } from "./support/handlers.ts";
 import { eventually, type TestProcess, useHooks } from "./support/use-hooks.ts";
 
@@ -11,7 +11,7 @@ const TABLES: Record<Dialect, string[]> = {
   postgres: ["create table notes (id bigint primary key, text text, bytes bytea)", REPLIES],
 };
 
-describe.each(ENGINES)("units of work on $name", (engine) => {
+describe.each(DRIVERS)("units of work on $name", (engine) => {
   const fixture = useHooks(engine);
   const greet = recordCalls<string>();
   let process: TestProcess<{ greet: typeof greet.definition }>;

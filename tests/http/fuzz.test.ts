@@ -67,7 +67,7 @@ function jsonOf(body: unknown): string {
   return JSON.stringify(body) ?? "null";
 }
 
-describe.each(ENGINES.filter(({ name }) => name !== "better-sqlite3"))("whatever is sent on $name", (engine) => {
+describe.each(ENGINES)("whatever is sent on $name", (engine) => {
   let database: TestStore;
   let app: Awaited<ReturnType<typeof start>>;
   let handler: HttpHandler;

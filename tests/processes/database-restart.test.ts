@@ -1,12 +1,12 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../support/embedded-postgres.ts";
-import type { TestEngine } from "../support/engines.ts";
-import { SHARED_ENGINES, useProcessGroup } from "../support/process-group.ts";
+import { ENGINES, type TestEngine } from "../support/engines.ts";
+import { useProcessGroup } from "../support/process-group.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import type { WorkerProcess } from "../support/worker-process.ts";
 
-const postgres = SHARED_ENGINES.find(({ dialect }) => dialect === "postgres") as TestEngine;
+const postgres = ENGINES.find(({ dialect }) => dialect === "postgres") as TestEngine;
 const NO_POLLING = { pollIntervalMs: 3_600_000 };
 const group = useProcessGroup();
 

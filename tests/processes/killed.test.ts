@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { ENGINES } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
-import { SHARED_ENGINES, useProcessGroup } from "../support/process-group.ts";
+import { useProcessGroup } from "../support/process-group.ts";
 
 const HOUR_MS = 3_600_000;
 /** As often as it may run: once, and three retries. */
 const POISON_ATTEMPTS = 4;
 
-describe.each(SHARED_ENGINES)("a process that is killed ($name)", (engine) => {
+describe.each(ENGINES)("a process that is killed ($name)", (engine) => {
   const group = useProcessGroup();
 
   test("leaves its work to the next process of its machine, which doesn't wait for the lease", async () => {

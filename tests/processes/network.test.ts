@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
-import type { TestEngine } from "../support/engines.ts";
-import { SHARED_ENGINES, useProcessGroup } from "../support/process-group.ts";
+import { ENGINES, type TestEngine } from "../support/engines.ts";
+import { useProcessGroup } from "../support/process-group.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
-const postgres = SHARED_ENGINES.find(({ dialect }) => dialect === "postgres") as TestEngine;
+const postgres = ENGINES.find(({ dialect }) => dialect === "postgres") as TestEngine;
 const group = useProcessGroup();
 let proxy: CuttingProxy;
 

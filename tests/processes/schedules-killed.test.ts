@@ -2,14 +2,14 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { perdure } from "../../src/index.ts";
 import { LogBook } from "../hooks/support/log-book.ts";
-import { SHARED_ENGINES } from "../support/process-group.ts";
+import { ENGINES } from "../support/engines.ts";
 import { ProgramProcess } from "../support/program-process.ts";
 import { scheduledWorkflows } from "../support/schedule-workflows.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const program = fileURLToPath(new URL("../support/schedule-program.ts", import.meta.url));
 
-describe.each(SHARED_ENGINES)("processes that fire schedules and are killed ($name)", (engine) => {
+describe.each(ENGINES)("processes that fire schedules and are killed ($name)", (engine) => {
   const processes: ProgramProcess<never>[] = [];
 
   afterEach(async () => {

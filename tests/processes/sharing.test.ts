@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { SHARED_ENGINES, useProcessGroup } from "../support/process-group.ts";
+import { ENGINES } from "../support/engines.ts";
+import { useProcessGroup } from "../support/process-group.ts";
 
 const BEFORE = 5000;
 const MEANWHILE = 5000;
 
-describe.each(SHARED_ENGINES)("two processes on one database ($name)", (engine) => {
+describe.each(ENGINES)("two processes on one database ($name)", (engine) => {
   const group = useProcessGroup();
 
   test("share ten thousand hooks: each runs once, and none is lost", async () => {

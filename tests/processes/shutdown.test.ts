@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { TestEngine } from "../support/engines.ts";
-import { SHARED_ENGINES, useProcessGroup } from "../support/process-group.ts";
+import { ENGINES, type TestEngine } from "../support/engines.ts";
+import { useProcessGroup } from "../support/process-group.ts";
 import type { WorkerSettings } from "../support/worker-settings.ts";
 
 interface Way {
@@ -9,7 +9,7 @@ interface Way {
   readonly settings: Partial<WorkerSettings>;
 }
 
-const WAYS: readonly Way[] = SHARED_ENGINES.flatMap((engine) => {
+const WAYS: readonly Way[] = ENGINES.flatMap((engine) => {
   if (engine.dialect === "sqlite") return [{ name: "SQLite", engine, settings: {} }];
   return [
     { name: "PostgreSQL by URL", engine, settings: {} },

@@ -2,12 +2,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { perdure } from "../../src/index.ts";
-import { SHARED_ENGINES, useProcessGroup } from "../support/process-group.ts";
+import { ENGINES } from "../support/engines.ts";
+import { useProcessGroup } from "../support/process-group.ts";
 import { TRIGGERED_HOOKS } from "../support/worker-settings.ts";
 
 const PROCESSES = 20;
 
-describe.each(SHARED_ENGINES)("an empty database ($name)", (engine) => {
+describe.each(ENGINES)("an empty database ($name)", (engine) => {
   const group = useProcessGroup();
 
   test("is migrated by twenty processes that start at once, and all of them come up", async () => {

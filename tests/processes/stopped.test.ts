@@ -1,12 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { SHARED_ENGINES, useProcessGroup } from "../support/process-group.ts";
+import { ENGINES } from "../support/engines.ts";
+import { useProcessGroup } from "../support/process-group.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const REFUSED = "The outcome of a hook was not written";
 
-describe.each(SHARED_ENGINES)("a process that stood still past its lease ($name)", (engine) => {
+describe.each(ENGINES)("a process that stood still past its lease ($name)", (engine) => {
   const group = useProcessGroup();
 
   test("finds its work taken over, and the other's result stands", async () => {

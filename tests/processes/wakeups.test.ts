@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { ENGINES } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
-import { SHARED_ENGINES, useProcessGroup } from "../support/process-group.ts";
+import { useProcessGroup } from "../support/process-group.ts";
 
 /** Nobody looks by himself for as long as a test takes: only a wake-up explains that something runs. */
 const NO_POLLING = { pollIntervalMs: 3_600_000 };
 
-describe.each(SHARED_ENGINES)("a process that doesn't poll ($name)", (engine) => {
+describe.each(ENGINES)("a process that doesn't poll ($name)", (engine) => {
   const group = useProcessGroup();
 
   test("is woken by each trigger of another process", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SHARED_ENGINES } from "../support/process-group.ts";
+import { ENGINES } from "../support/engines.ts";
 import { idsOf, useWorkflowGroup } from "../support/workflow-group.ts";
 
 const HOUR = { timeout: "3600 seconds", times: 1 };
@@ -10,7 +10,7 @@ const MOST_MORE = 20;
 /** SQLite is asked whether another process has written, whenever the file changes. */
 const LOOK = "pragma data_version";
 
-describe.each(SHARED_ENGINES)("a process with paused, waiting and finished instances ($name)", (engine) => {
+describe.each(ENGINES)("a process with paused, waiting and finished instances ($name)", (engine) => {
   const group = useWorkflowGroup();
 
   test("asks the database nothing because of them", async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { SHARED_ENGINES } from "../support/process-group.ts";
+import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { useWorkflowGroup } from "../support/workflow-group.ts";
 
 const HOUR_MS = 3_600_000;
 const HOLD_STEPS = ["first", "held", "last"];
 
-describe.each(SHARED_ENGINES)("a process that is killed in the middle of a step ($name)", (engine) => {
+describe.each(ENGINES)("a process that is killed in the middle of a step ($name)", (engine) => {
   const group = useWorkflowGroup();
 
   test("leaves its instances to a process that runs already, which goes on after the last committed step", async () => {

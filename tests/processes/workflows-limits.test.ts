@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SHARED_ENGINES } from "../support/process-group.ts";
+import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { idsOf, useWorkflowGroup } from "../support/workflow-group.ts";
 import type { WorkflowProcess } from "../support/workflow-process.ts";
@@ -32,7 +32,7 @@ function mostAtATime(processes: readonly { bodies: readonly BodyEntry[]; killedA
   return most;
 }
 
-describe.each(SHARED_ENGINES)("limits that processes share ($name)", (engine) => {
+describe.each(ENGINES)("limits that processes share ($name)", (engine) => {
   const group = useWorkflowGroup();
 
   test("never are exceeded, also when processes are killed, and slots go on to whoever waits", async () => {

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
-import type { TestEngine } from "../support/engines.ts";
-import { SHARED_ENGINES } from "../support/process-group.ts";
+import { ENGINES, type TestEngine } from "../support/engines.ts";
 import { useWorkflowGroup } from "../support/workflow-group.ts";
 
-const postgres = SHARED_ENGINES.find(({ dialect }) => dialect === "postgres") as TestEngine;
+const postgres = ENGINES.find(({ dialect }) => dialect === "postgres") as TestEngine;
 const group = useWorkflowGroup();
 let proxy: CuttingProxy;
 

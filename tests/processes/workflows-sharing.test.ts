@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { SHARED_ENGINES } from "../support/process-group.ts";
+import { ENGINES } from "../support/engines.ts";
 import { idsOf, useWorkflowGroup } from "../support/workflow-group.ts";
 
 const STEPS = ["step", "step#2", "step#3"];
 const HOUR = { timeout: "3600 seconds", times: 1 };
 
-describe.each(SHARED_ENGINES)("several processes that run workflows on one database ($name)", (engine) => {
+describe.each(ENGINES)("several processes that run workflows on one database ($name)", (engine) => {
   const group = useWorkflowGroup();
 
   test("share six hundred instances: each finishes once, and no body of a step runs twice", async () => {

@@ -2,15 +2,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
-import type { TestEngine } from "../support/engines.ts";
-import { SHARED_ENGINES } from "../support/process-group.ts";
+import { ENGINES, type TestEngine } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { useWorkflowGroup } from "../support/workflow-group.ts";
 
 const LEASE = { leaseMs: 3000 };
-const postgres = SHARED_ENGINES.find(({ dialect }) => dialect === "postgres") as TestEngine;
+const postgres = ENGINES.find(({ dialect }) => dialect === "postgres") as TestEngine;
 
-describe.each(SHARED_ENGINES)("a process that stood still past its lease ($name)", (engine) => {
+describe.each(ENGINES)("a process that stood still past its lease ($name)", (engine) => {
   const group = useWorkflowGroup();
 
   test("has the result of its step refused, and begins no other", async () => {

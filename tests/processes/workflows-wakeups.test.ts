@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SHARED_ENGINES } from "../support/process-group.ts";
+import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { idsOf, useWorkflowGroup } from "../support/workflow-group.ts";
 
@@ -8,7 +8,7 @@ const NO_POLLING = { pollIntervalMs: 3_600_000 };
 /** Sooner than those who wait look by themselves. */
 const BEFORE_THE_POLL_MS = 3500;
 
-describe.each(SHARED_ENGINES)("processes that don't poll ($name)", (engine) => {
+describe.each(ENGINES)("processes that don't poll ($name)", (engine) => {
   const group = useWorkflowGroup();
 
   test("get the results of what another process runs", async () => {

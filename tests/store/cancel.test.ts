@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, FAILED, useStore } from "../support/use-store.ts";
 
 const NOTHING = { cancelled: [], running: [] };
 
-describe.each(ENGINES)("cancelling hooks on $name", (engine) => {
+describe.each(DRIVERS)("cancelling hooks on $name", (engine) => {
   const fixture = useStore(engine);
   const byKey = { name: "greet", key: "k" };
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { WorkClass } from "../../src/store/queue/work-class.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { FAILED, KEPT, LEASE_MS, RELEASED, retryAfter, useStore } from "../support/use-store.ts";
 
-describe.each(ENGINES)("claiming hooks on $name", (engine) => {
+describe.each(DRIVERS)("claiming hooks on $name", (engine) => {
   const fixture = useStore(engine);
   const idsOf = (hooks: readonly { id: string }[]) => hooks.map(({ id }) => id);
 

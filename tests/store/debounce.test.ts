@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
-import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
+import { DRIVERS, ENCRYPTED_SQLITE } from "../support/engines.ts";
 import { COMPLETED, FAILED, LEASE_MS, RELEASED, retryAfter, useStore } from "../support/use-store.ts";
 
 const DELAY_MS = 1000;
 const MAX_WAIT_MS = 5000;
 const UNBOUNDED_MS = 1e15;
 
-describe.each([...ENGINES, ENCRYPTED_SQLITE])("debounced triggers on $name", (engine) => {
+describe.each([...DRIVERS, ENCRYPTED_SQLITE])("debounced triggers on $name", (engine) => {
   const fixture = useStore(engine);
 
   const debounced = (delayMs = DELAY_MS, maxWaitMs = MAX_WAIT_MS): Partial<HookInsert> => ({

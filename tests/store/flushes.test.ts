@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, useStore } from "../support/use-store.ts";
 
-describe.each(ENGINES)("what many callers write at once on $name", (engine) => {
+describe.each(DRIVERS)("what many callers write at once on $name", (engine) => {
   const fixture = useStore(engine);
   const outcomes = async (triggers: readonly HookInsert[][]) => {
     const settled = await Promise.allSettled(triggers.map((batch) => fixture.store.hooks.insert(batch)));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { StoreError } from "../../src/errors.ts";
 import { WorkClass } from "../../src/store/queue/work-class.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { LEASE_MS, useStore } from "../support/use-store.ts";
 
-describe.each(ENGINES)("inserting hooks on $name", (engine) => {
+describe.each(DRIVERS)("inserting hooks on $name", (engine) => {
   const fixture = useStore(engine);
 
   test("stores a trigger that is due at once", async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimedInstance } from "../../src/store/instances/instance-records.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, ERRORED, LEASE_MS, RELEASED, RUNNING, useInstances } from "../support/use-instances.ts";
 
-describe.each(ENGINES)("claiming instances on $name", (engine) => {
+describe.each(DRIVERS)("claiming instances on $name", (engine) => {
   const fixture = useInstances(engine);
   const idsOf = (instances: readonly { id: string }[]) => instances.map(({ id }) => id);
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimedInstance } from "../../src/store/instances/instance-records.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, ERRORED, LEASE_MS, RELEASED, RUNNING, SLEEP_MS, useInstances } from "../support/use-instances.ts";
 
 const SUPERSEDED = { result: "superseded" };
 
-describe.each(ENGINES)("committing instances on $name", (engine) => {
+describe.each(DRIVERS)("committing instances on $name", (engine) => {
   const fixture = useInstances(engine);
   const parked = (wakes: number) => ({ kind: "parked", dueAt: fixture.now + SLEEP_MS, wakes }) as const;
   const written = (known: { wakes?: number; paused?: boolean } = {}) => ({

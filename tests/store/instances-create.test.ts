@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, LEASE_MS, useInstances } from "../support/use-instances.ts";
 
-describe.each(ENGINES)("creating instances on $name", (engine) => {
+describe.each(DRIVERS)("creating instances on $name", (engine) => {
   const fixture = useInstances(engine);
 
   test("makes them due at once", async () => {

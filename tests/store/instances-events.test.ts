@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, ERRORED, LEASE_MS, RELEASED, RUNNING, SLEEP_MS, useInstances } from "../support/use-instances.ts";
 
-describe.each(ENGINES)("events of instances on $name", (engine) => {
+describe.each(DRIVERS)("events of instances on $name", (engine) => {
   const fixture = useInstances(engine);
 
   async function eventsOf(ref: string, run = 1): Promise<[string, number][]> {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
 import type { InstanceCommit, InstanceOutcome } from "../../src/store/instances/instance-records.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, ERRORED, LEASE_MS, RUNNING, useInstances } from "../support/use-instances.ts";
 
-describe.each(ENGINES)("hooks that are triggered when runs end, on $name,", (engine) => {
+describe.each(DRIVERS)("hooks that are triggered when runs end, on $name,", (engine) => {
   const subject = useInstances(engine);
   const trigger = (id: string): HookInsert => subject.store.trigger({ id, name: "$checkout.completed" });
   const pending = async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimedInstance } from "../../src/store/instances/instance-records.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, LEASE_MS, RELEASED, RUNNING, SLEEP_MS, useInstances } from "../support/use-instances.ts";
 
-describe.each(ENGINES)("leases of instances on $name", (engine) => {
+describe.each(DRIVERS)("leases of instances on $name", (engine) => {
   const fixture = useInstances(engine);
 
   describe("renewing", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimedInstance, InstanceHistory, NamedRun } from "../../src/store/instances/instance-records.ts";
 import { PAGE_BYTES } from "../../src/store/instances/load-page.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { RUNNING, useInstances } from "../support/use-instances.ts";
 
 /** PostgreSQL compresses it to a hundredth: what counts is what is sent. */
@@ -9,7 +9,7 @@ const LARGE = JSON.stringify("x".repeat(300_000));
 
 const toRun = (instance: ClaimedInstance): NamedRun => ({ ref: instance.ref, run: instance.run, instance });
 
-describe.each(ENGINES)("loading large instances on $name", (engine) => {
+describe.each(DRIVERS)("loading large instances on $name", (engine) => {
   const fixture = useInstances(engine);
 
   async function startWith(id: string, values: readonly string[]) {

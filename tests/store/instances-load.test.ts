@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { NAMED } from "../support/named.ts";
 import { COMPLETED, RUNNING, useInstances } from "../support/use-instances.ts";
 
-describe.each(ENGINES)("loading instances on $name", (engine) => {
+describe.each(DRIVERS)("loading instances on $name", (engine) => {
   const fixture = useInstances(engine);
 
   test("gives the journal as it was written", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { InstanceRecord } from "../../src/store/instances/instance-records.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { INSTANCE_STATES, type InstanceState } from "../support/instance-states.ts";
 import { COMPLETED, ERRORED, LEASE_MS, RUNNING, useInstances } from "../support/use-instances.ts";
 
@@ -9,7 +9,7 @@ const finished = INSTANCE_STATES.filter((state) => state.finished);
 const paused = INSTANCE_STATES.filter((state) => state.paused);
 const notPaused = INSTANCE_STATES.filter((state) => !state.paused);
 
-describe.each(ENGINES)("what operators do with instances on $name", (engine) => {
+describe.each(DRIVERS)("what operators do with instances on $name", (engine) => {
   const fixture = useInstances(engine);
   const OPERATIONS = ["pause", "resume", "terminate", "restart", "delete"] as const;
 

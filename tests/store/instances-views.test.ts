@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { InstanceStatus } from "../../src/store/instances/instance-records.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { INSTANCE_STATES } from "../support/instance-states.ts";
 import { type InstancesUnderTest, RUNNING, SLEEP_MS, useInstances } from "../support/use-instances.ts";
 
 const STATUSES = [...new Set(INSTANCE_STATES.map(({ status }) => status))];
 
-describe.each(ENGINES)("looking at instances on $name", (engine) => {
+describe.each(DRIVERS)("looking at instances on $name", (engine) => {
   const fixture = useInstances(engine);
   const idsOf = (instances: readonly ({ id: string } | null)[]) => instances.map((instance) => instance?.id ?? null);
 

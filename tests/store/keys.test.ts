@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
+import { DRIVERS, ENCRYPTED_SQLITE } from "../support/engines.ts";
 import { COMPLETED, FAILED, KEPT, LEASE_MS, retryAfter, useStore } from "../support/use-store.ts";
 
-describe.each([...ENGINES, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
+describe.each([...DRIVERS, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
   const fixture = useStore(engine);
 
   describe("while a hook of the key is pending", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, FAILED, LEASE_MS, RELEASED, useStore } from "../support/use-store.ts";
 
-describe.each(ENGINES)("leases of lost owners on $name", (engine) => {
+describe.each(DRIVERS)("leases of lost owners on $name", (engine) => {
   const fixture = useStore(engine);
 
   test("are known by their tokens, each once", async () => {

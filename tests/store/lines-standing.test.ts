@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { ids, MINUTE, useLines } from "../support/use-lines.ts";
 
-describe.each(ENGINES)("lines on $name", (engine) => {
+describe.each(DRIVERS)("lines on $name", (engine) => {
   const { fixture, key, slot, rate, joinAll, end, one } = useLines(engine);
 
   describe("what stands in line", () => {

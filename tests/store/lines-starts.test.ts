@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimedInstance } from "../../src/store/instances/instance-records.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { RELEASED } from "../support/use-instances.ts";
 import { ids, MINUTE, useLines } from "../support/use-lines.ts";
 
-describe.each(ENGINES)("lines on $name", (engine) => {
+describe.each(DRIVERS)("lines on $name", (engine) => {
   const { fixture, key, slot, rate, end, one } = useLines(engine);
 
   describe("starts", () => {

@@ -6,7 +6,7 @@ import type { Engine } from "../../src/store/engine.ts";
 import { migrateEngine, type OwnedTables } from "../../src/store/migrate-store.ts";
 import { postgresMigrations } from "../../src/store/postgres/index.ts";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
-import { ENGINES, type TestStore } from "../support/engines.ts";
+import { DRIVERS, type TestStore } from "../support/engines.ts";
 
 const orders: OwnedTables = {
   namespace: "orders",
@@ -22,7 +22,7 @@ const orders: OwnedTables = {
   },
 };
 
-describe.each(ENGINES)("migrations on $name", (engine) => {
+describe.each(DRIVERS)("migrations on $name", (engine) => {
   const open: TestStore[] = [];
   afterEach(async () => {
     for (const store of open.splice(0)) await store.dispose();

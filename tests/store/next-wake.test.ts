@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { FAILED, KEPT, LEASE_MS, retryAfter, useStore } from "../support/use-store.ts";
 
-describe.each(ENGINES)("the next wake on $name", (engine) => {
+describe.each(DRIVERS)("the next wake on $name", (engine) => {
   const fixture = useStore(engine);
 
   test("is null when nothing waits", async () => {

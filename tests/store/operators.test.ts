@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { HookFilter } from "../../src/store/hooks/hook-records.ts";
 import { WorkClass } from "../../src/store/queue/work-class.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, FAILED, KEPT, LEASE_MS, retryAfter, useStore } from "../support/use-store.ts";
 
-describe.each(ENGINES)("what operators do on $name", (engine) => {
+describe.each(DRIVERS)("what operators do on $name", (engine) => {
   const fixture = useStore(engine);
 
   async function list(filter: Partial<HookFilter> = {}): Promise<string[]> {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED } from "../support/use-instances.ts";
 import { ids, useLines } from "../support/use-lines.ts";
 
-describe.each(ENGINES)("instances on $name", (engine) => {
+describe.each(DRIVERS)("instances on $name", (engine) => {
   const { fixture } = useLines(engine);
 
   describe("priorities without limits", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, LEASE_MS, RELEASED, useStore } from "../support/use-store.ts";
 
-describe.each(ENGINES)("renewing leases on $name", (engine) => {
+describe.each(DRIVERS)("renewing leases on $name", (engine) => {
   const fixture = useStore(engine);
 
   test("extends a lease from now on", async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { ScheduleFiring, ScheduleKey } from "../../src/store/schedules/schedule-records.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { useInstances } from "../support/use-instances.ts";
 
 const HOUR = 3_600_000;
 
-describe.each(ENGINES)("schedules in the store, on $name,", (engine) => {
+describe.each(DRIVERS)("schedules in the store, on $name,", (engine) => {
   const subject = useInstances(engine);
   const statements = () => subject.store.store.engine.schedules;
   const key = (overrides: Partial<ScheduleKey> = {}): ScheduleKey => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { HookOutcome, SettleResult } from "../../src/store/hooks/hook-records.ts";
 import { WorkClass } from "../../src/store/queue/work-class.ts";
-import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
+import { DRIVERS, ENCRYPTED_SQLITE } from "../support/engines.ts";
 import { COMPLETED, FAILED, KEPT, LEASE_MS, RELEASED, retryAfter, useStore } from "../support/use-store.ts";
 
 const OUTCOMES: [string, HookOutcome][] = [
@@ -12,7 +12,7 @@ const OUTCOMES: [string, HookOutcome][] = [
   ["released", RELEASED],
 ];
 
-describe.each([...ENGINES, ENCRYPTED_SQLITE])("settling hooks on $name", (engine) => {
+describe.each([...DRIVERS, ENCRYPTED_SQLITE])("settling hooks on $name", (engine) => {
   const fixture = useStore(engine);
 
   describe.each([

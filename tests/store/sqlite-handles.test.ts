@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sqlite } from "../../src/store/sqlite/index.ts";
-import { ENGINES, type TestEngine, type TestStore } from "../support/engines.ts";
+import { DRIVERS, type TestEngine, type TestStore } from "../support/engines.ts";
 import { StoreUnderTest } from "../support/use-store.ts";
 
 /** Longer than any test may take: who waits for it, blocks the event loop and fails. */
@@ -30,7 +30,7 @@ describe.each(LIBRARIES)("an application's own handle of $name", ({ open }) => {
   let handles: { close(): unknown }[] = [];
 
   beforeEach(async () => {
-    const engine = ENGINES.find(({ name }) => name === "node:sqlite") as TestEngine;
+    const engine = DRIVERS.find(({ name }) => name === "node:sqlite") as TestEngine;
     database = await engine.create({ clock: fixture.clock });
     handle = open(database.location);
     handles = [handle];

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { SubjectChangeKind } from "../../src/store/subjects/subject-records.ts";
-import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
+import { DRIVERS, ENCRYPTED_SQLITE } from "../support/engines.ts";
 import { LEASE_MS, useSubjects } from "../support/use-subjects.ts";
 
 const KINDS: SubjectChangeKind[] = ["checkpoint", "complete", "fail", "release"];
 
-describe.each([...ENGINES, ENCRYPTED_SQLITE])("a change of a subject on $name", (engine) => {
+describe.each([...DRIVERS, ENCRYPTED_SQLITE])("a change of a subject on $name", (engine) => {
   const fixture = useSubjects(engine);
 
   test("checkpoints: progress is kept, and the lease may be extended", async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { SubjectSync } from "../../src/store/subjects/subject-records.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { LEASE_MS, useSubjects } from "../support/use-subjects.ts";
 
-describe.each(ENGINES)("a claim of subjects on $name", (engine) => {
+describe.each(DRIVERS)("a claim of subjects on $name", (engine) => {
   const fixture = useSubjects(engine);
   const dueAt = (subjectKey: string, time: number) => fixture.discovered(subjectKey, { dueAt: time });
 

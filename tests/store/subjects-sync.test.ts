@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { LEASE_MS, useSubjects } from "../support/use-subjects.ts";
 
-describe.each(ENGINES)("a sync of subjects on $name", (engine) => {
+describe.each(DRIVERS)("a sync of subjects on $name", (engine) => {
   const fixture = useSubjects(engine);
 
   test("creates what is missing, with what was given", async () => {

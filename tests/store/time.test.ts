@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/clock.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { usePostgres } from "../support/use-postgres.ts";
 import { COMPLETED, FAILED, KEPT, LEASE_MS, RELEASED, retryAfter, useStore } from "../support/use-store.ts";
 
-describe.each(ENGINES)("controlled time on $name", (engine) => {
+describe.each(DRIVERS)("controlled time on $name", (engine) => {
   const fixture = useStore(engine);
 
   test.each([

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EngineTransaction } from "../../src/store/engine.ts";
 import type { ClaimedHook } from "../../src/store/hooks/hook-records.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, RELEASED, useStore } from "../support/use-store.ts";
 
 type SqlValue = Parameters<EngineTransaction["query"]>[1][number];
 
-describe.each(ENGINES)("transactions on $name", (engine) => {
+describe.each(DRIVERS)("transactions on $name", (engine) => {
   const fixture = useStore(engine);
   const placeholder = engine.dialect === "postgres" ? "$1" : "?";
 

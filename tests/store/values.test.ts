@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeValue, encodeError, encodeValue } from "../../src/values/index.ts";
-import { ENGINES } from "../support/engines.ts";
+import { DRIVERS } from "../support/engines.ts";
 import { KEPT, useStore } from "../support/use-store.ts";
 
 /** Any code units: NUL and lone surrogates too. */
@@ -43,7 +43,7 @@ const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-describe.each(ENGINES)("values on $name", (engine) => {
+describe.each(DRIVERS)("values on $name", (engine) => {
   const fixture = useStore(engine);
 
   test("come back from the queue as they went in", async () => {

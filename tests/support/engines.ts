@@ -47,8 +47,8 @@ export interface TestEngine {
   createEmpty(options?: EngineOptions): Promise<TestStore>;
 }
 
-/** Every engine, so that a test of behaviour is a `describe.each(ENGINES)`. */
-export const ENGINES: readonly TestEngine[] = [
+/** Every engine on every driver, for tests of the store: `describe.each(DRIVERS)`. */
+export const DRIVERS: readonly TestEngine[] = [
   sqliteEngine("node:sqlite", (path, options) => ({ adapter: sqlite(path, options), close: () => {} })),
   sqliteEngine("better-sqlite3", (path, options) => {
     const database = new Database(path);
@@ -63,17 +63,18 @@ export const ENGINES: readonly TestEngine[] = [
   },
 ];
 
+/** Every engine once, for tests of what is built on the store: `describe.each(ENGINES)`. */
+export const ENGINES: readonly TestEngine[] = DRIVERS.filter(({ name }) => name !== "better-sqlite3");
+
 const codec = aesGcm({ keys: { tests: new Uint8Array(32).fill(7) }, current: "tests" });
 
 /** Engines whose values are encrypted. */
-export const ENCRYPTED: readonly TestEngine[] = ENGINES.filter(({ name }) => name !== "better-sqlite3").map(
-  (engine) => ({
-    name: `encrypted ${engine.dialect}` as const,
-    dialect: engine.dialect,
-    create: (options) => engine.create({ codec, ...options }),
-    createEmpty: (options) => engine.createEmpty({ codec, ...options }),
-  }),
-);
+export const ENCRYPTED: readonly TestEngine[] = ENGINES.map((engine) => ({
+  name: `encrypted ${engine.dialect}` as const,
+  dialect: engine.dialect,
+  create: (options) => engine.create({ codec, ...options }),
+  createEmpty: (options) => engine.createEmpty({ codec, ...options }),
+}));
 
 /** For suites in which it matters: `describe.each([...ENGINES, ENCRYPTED_SQLITE])`. */
 export const ENCRYPTED_SQLITE: TestEngine = ENCRYPTED[0] as TestEngine;

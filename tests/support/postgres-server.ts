@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Client, escapeIdentifier } from "pg";
+import type { ProvidedContext } from "vitest";
 import type { TestProject } from "vitest/node";
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { prepareTemplate } from "./postgres-template.ts";
@@ -18,12 +19,31 @@ declare module "vitest" {
   }
 }
 
+interface TestServer {
+  readonly provided: ProvidedContext["postgres"];
+  stop(): Promise<void>;
+}
+
+/** The projects of one run load this file each for itself, and share one server. */
+const shared = globalThis as { perdureTestServer?: { readonly server: Promise<TestServer>; users: number } };
+
 /** Gives every test run a PostgreSQL server, or the one that `DATABASE_URL` names, with a template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  shared.perdureTestServer ??= { server: startServer(), users: 0 };
+  const { perdureTestServer } = shared;
+  perdureTestServer.users++;
+  const { provided, stop } = await perdureTestServer.server;
+  project.provide("postgres", provided);
+  return async () => {
+    if (--perdureTestServer.users === 0) await stop();
+  };
+}
+
+async function startServer(): Promise<TestServer> {
   const { url, stop } = await findServer();
   const prefix = `perdure_test_${randomBytes(5).toString("hex")}`;
   const template = `${prefix}_template`;
-  const teardown = async (): Promise<void> => {
+  const stopServer = async (): Promise<void> => {
     try {
       await dropDatabases(url, prefix);
     } finally {
@@ -34,11 +54,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await query(url, `CREATE DATABASE ${escapeIdentifier(template)}`);
     await prepareTemplate(withDatabase(url, template));
   } catch (error) {
-    await teardown();
+    await stopServer();
     throw error;
   }
-  project.provide("postgres", { url, prefix, template });
-  return teardown;
+  return { provided: { url, prefix, template }, stop: stopServer };
 }
 
 async function findServer(): Promise<{ url: string; stop(): Promise<void> }> {

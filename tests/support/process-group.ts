@@ -4,13 +4,10 @@ import { join } from "node:path";
 import { afterEach } from "vitest";
 import { type HookPage, type HookStatistics, perdure, StoreError } from "../../src/index.ts";
 import { LogBook } from "../hooks/support/log-book.ts";
-import { ENGINES, type TestEngine, type TestStore } from "./engines.ts";
+import type { TestEngine, TestStore } from "./engines.ts";
 import { waitUntil } from "./wait-until.ts";
 import { type RunEntry, WorkerProcess } from "./worker-process.ts";
 import { type HookName, TRIGGERED_HOOKS, type WorkerApplication, type WorkerSettings } from "./worker-settings.ts";
-
-/** The engines that processes share: they open a database by its path or URL. */
-export const SHARED_ENGINES: readonly TestEngine[] = ENGINES.filter(({ name }) => name !== "better-sqlite3");
 
 /** A database, the test itself as a process that triggers, and worker processes. All of it is gone after each test. */
 export function useProcessGroup(): ProcessGroup {

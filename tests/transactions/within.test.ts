@@ -12,7 +12,7 @@ import {
   perdure,
   type TriggeredHook,
 } from "../../src/index.ts";
-import { ENGINES, type TestStore } from "../support/engines.ts";
+import { DRIVERS, type TestStore } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 interface Note {
@@ -30,7 +30,7 @@ function later(dispose: () => unknown): void {
 }
 
 async function openDatabase(name: "node:sqlite" | "better-sqlite3" | "postgres"): Promise<TestStore> {
-  const engine = ENGINES.find((one) => one.name === name);
+  const engine = DRIVERS.find((one) => one.name === name);
   if (engine === undefined) throw new Error(`There is no engine ${name}.`);
   const database = await engine.create();
   later(() => database.dispose());

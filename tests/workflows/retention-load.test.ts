@@ -33,9 +33,8 @@ const work = defineWorkflow({ name: "work" }, async ({ payload }: WorkflowEvent<
 type Process = WorkflowProcess<{ work: typeof work }>;
 
 /** One of each kind: this is a lot of work. */
-const KINDS = ENGINES.filter(({ name }) => name !== "better-sqlite3");
 
-describe.each(KINDS)("a purge beside live work on $name", (engine) => {
+describe.each(ENGINES)("a purge beside live work on $name", (engine) => {
   const subject = useWorkflows(engine);
   const prefix = engine.dialect === "postgres" ? "perdure." : "perdure_";
 

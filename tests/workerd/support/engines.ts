@@ -19,6 +19,8 @@ export const ENGINES: readonly TestEngine[] = [
   },
 ];
 
+export const DRIVERS = ENGINES;
+
 /** Of the present object. */
 const live = new Set<object>();
 
