@@ -138,7 +138,8 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
     if (record === null || record === undefined) return null;
     const { ref } = record;
     const after = { run, position: position - 1 };
-    const [entry] = await this.statements.history({ ref, instance: record, run, after, order: "oldest", limit: 1 });
+    const page = { ref, instance: record, run, after, order: "oldest", limit: 1, maxBytes: 1 } as const;
+    const [entry] = (await this.statements.history(page)).entries;
     const value = entry?.value ? decodeValue(entry.value) : null;
     if (!(value instanceof StreamReference)) return null;
     return this.#workflows.streams.open(ref, value, () => {});

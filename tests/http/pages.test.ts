@@ -142,9 +142,9 @@ describe("pages", () => {
       const reads: number[] = [];
       const { history } = statements;
       statements.history = async (filter) => {
-        const entries = await history.call(statements, filter);
-        reads.push(entries.length);
-        return entries;
+        const page = await history.call(statements, filter);
+        reads.push(page.entries.length);
+        return page;
       };
       try {
         const response = await client.handler(new Request(`http://localhost${path}/subscribe?filter=step_completed`));

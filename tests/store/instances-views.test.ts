@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { InstanceStatus } from "../../src/store/instances/instance-records.ts";
+import type { HistoryFilter, InstanceStatus } from "../../src/store/instances/instance-records.ts";
 import { DRIVERS } from "../support/engines.ts";
 import { INSTANCE_STATES } from "../support/instance-states.ts";
 import { type InstancesUnderTest, RUNNING, SLEEP_MS, useInstances } from "../support/use-instances.ts";
@@ -200,6 +200,37 @@ describe.each(DRIVERS)("looking at instances on $name", (engine) => {
       expect(seen).toEqual(order === "oldest" ? expected : expected.toReversed());
     });
 
+    test.each(["oldest", "newest"] as const)("ends a page where its values are large, the %s first", async (order) => {
+      const instance = await fixture.start({ id: "a" });
+      await fixture.send("a", { eventId: "z", payload: JSON.stringify("p".repeat(5000)) });
+      const texts = [10, 10, 8000, 10, 3000, 3000, 10, 10].map((length) => fixture.entry({ value: textOf(length) }));
+      const received = fixture.entry({ kind: "received", type: "waitForEvent", value: null, event: 1 });
+      await fixture.commit(instance, RUNNING, { entries: [...texts, received] });
+      const positions: number[] = [];
+      let pages = 0;
+      for (let [after, more]: [HistoryFilter["after"], boolean] = [null, true]; more; pages++) {
+        const { entries, full } = await fixture.historyPage(instance.ref, { order, after, limit: 6, maxBytes: 7000 });
+        const lengths = entries.map(({ value, eventPayload }) => (value ?? eventPayload ?? "").length);
+        if (entries.length > 1) expect(lengths.reduce((one, other) => one + other)).toBeLessThanOrEqual(7000);
+        positions.push(...entries.map(({ position }) => position));
+        [after, more] = [entries.at(-1) ?? null, full || entries.length === 6];
+      }
+
+      const inOrder = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+      expect(positions).toEqual(order === "oldest" ? inOrder : inOrder.toReversed());
+      expect(pages).toBeGreaterThan(3);
+    });
+
+    test("is bounded by the size of its values as they are sent, not only as they are stored", async () => {
+      const instance = await fixture.start({ id: "a" });
+      const value = JSON.stringify("x".repeat(100_000)); // compressed, it takes next to nothing
+      await fixture.commit(instance, RUNNING, { entries: Array.from({ length: 5 }, () => fixture.entry({ value })) });
+
+      const { entries, full } = await fixture.historyPage(instance.ref, { maxBytes: 350_000 });
+
+      expect([entries.length > 0 && entries.length <= 3, full]).toEqual([true, true]);
+    });
+
     test("is empty where there is none", async () => {
       const { ref } = await fixture.create();
 
@@ -209,3 +240,8 @@ describe.each(DRIVERS)("looking at instances on $name", (engine) => {
     });
   });
 });
+
+/** A value that is stored as it is, because nothing is won by compressing it. */
+function textOf(length: number): string {
+  return JSON.stringify(Array.from({ length }, () => Math.random().toString(36).at(-1)).join(""));
+}

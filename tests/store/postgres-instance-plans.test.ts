@@ -152,6 +152,7 @@ const STATEMENTS: [string, Use, string[]][] = [
         after: null,
         order: "newest",
         limit: 100,
+        maxBytes: 1e6,
       }),
     ["event_pkey", "journal_pkey"],
   ],

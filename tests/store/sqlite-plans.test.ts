@@ -66,7 +66,13 @@ import {
   READ_POSITION,
   UNKNOWN_NAMES,
 } from "../../src/store/sqlite/sql/instances-read.ts";
-import { DELETE_ENTRIES, DROP_PROGRESS, READ_JOURNAL, readHistory } from "../../src/store/sqlite/sql/journal.ts";
+import {
+  DELETE_ENTRIES,
+  DROP_PROGRESS,
+  measureHistory,
+  READ_JOURNAL,
+  readHistory,
+} from "../../src/store/sqlite/sql/journal.ts";
 import { expireLeases, findLeased, leaseTokens, nextWake } from "../../src/store/sqlite/sql/queue.ts";
 import { READ_CHUNK, WIPE_RUNS, WIPE_STREAMS } from "../../src/store/sqlite/sql/streams.ts";
 import { searchOf } from "../support/sqlite-searches.ts";
@@ -174,6 +180,7 @@ const INSTANCE_SEARCHES: [string, string, string[]][] = [
     readHistory("newest", { paged: true, oneRun: true }),
     ["PRIMARY KEY (ref=? AND run=? AND position<?)", EVENT_OF_ENTRY],
   ],
+  ["measure the history", measureHistory("oldest", ALL), [...BY_REF, EVENT_OF_ENTRY]],
   ["read past runs", READ_PAST_RUNS, ["PRIMARY KEY (ref=? AND run>?)"]],
   ["drop progress", DROP_PROGRESS, ["PRIMARY KEY (ref=? AND run=? AND position>?)"]],
   ["read a chunk", READ_CHUNK, ["PRIMARY KEY (ref=? AND stream=? AND number=?)"]],

@@ -18,6 +18,7 @@ import {
   type InstanceRun,
   type InstanceStatus,
   type InstanceTraits,
+  type JournalPage,
   type NewEntry,
   NO_TRAITS,
   type PastRun,
@@ -239,7 +240,11 @@ export class InstancesUnderTest {
     });
   }
 
-  history(ref: string, filter: Partial<HistoryFilter> = {}): Promise<HistoryEntry[]> {
+  async history(ref: string, filter: Partial<HistoryFilter> = {}): Promise<HistoryEntry[]> {
+    return (await this.historyPage(ref, filter)).entries;
+  }
+
+  historyPage(ref: string, filter: Partial<HistoryFilter> = {}): Promise<JournalPage> {
     return this.statements.history({
       ref,
       instance: NAMED,
@@ -247,6 +252,7 @@ export class InstancesUnderTest {
       after: null,
       order: "oldest",
       limit: 100,
+      maxBytes: 1e9,
       ...filter,
     });
   }

@@ -6,7 +6,6 @@ import type {
   EventInsert,
   EventInsertResult,
   EventsRequest,
-  HistoryEntry,
   HistoryFilter,
   InstanceChange,
   InstanceCommit,
@@ -21,6 +20,7 @@ import type {
   InstancePosition,
   InstanceRecord,
   InstanceTarget,
+  JournalPage,
   LoadedEvents,
   LoadRequest,
   NamedLease,
@@ -219,8 +219,9 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.dropProgress(range);
   }
 
-  async history(filter: HistoryFilter): Promise<HistoryEntry[]> {
-    return this.#values.decodeHistory({ ...filter.instance, ref: filter.ref }, await this.#inner.history(filter));
+  async history(filter: HistoryFilter): Promise<JournalPage> {
+    const { entries, full } = await this.#inner.history(filter);
+    return { entries: await this.#values.decodeHistory({ ...filter.instance, ref: filter.ref }, entries), full };
   }
 
   async pastRuns(instance: NamedInstance, range?: RunRange): Promise<PastRun[]> {

@@ -7,7 +7,6 @@ import type {
   EventInsert,
   EventInsertResult,
   EventsRequest,
-  HistoryEntry,
   HistoryFilter,
   InstanceChange,
   InstanceCommit,
@@ -22,6 +21,7 @@ import type {
   InstancePosition,
   InstanceRecord,
   InstanceTarget,
+  JournalPage,
   LoadedEvents,
   LoadRequest,
   NamedLease,
@@ -145,7 +145,7 @@ export interface InstanceStatements {
    */
   purge(namespace: string, limit: number): Promise<number>;
 
-  history(filter: HistoryFilter): Promise<HistoryEntry[]>;
+  history(filter: HistoryFilter): Promise<JournalPage>;
 
   /** Drops what a step told while it ran; it has ended. */
   dropProgress(range: ProgressRange): Promise<void>;

@@ -86,8 +86,17 @@ export interface HistoryFilter {
   readonly after: { readonly run: number; readonly position: number } | null;
   readonly order: "oldest" | "newest";
   readonly limit: number;
+  /** Of values and payloads, as they are stored and as they are sent. The first entry is given whatever its size. */
+  readonly maxBytes: number;
   /** Whether progress that was dropped is wanted, too. Default: false. */
   readonly dropped?: boolean;
+}
+
+/** Some entries of a journal. */
+export interface JournalPage {
+  readonly entries: HistoryEntry[];
+  /** Whether entries within the limit were left out because of their size. */
+  readonly full: boolean;
 }
 
 export interface HistoryEntry extends JournalEntry {

@@ -6,6 +6,16 @@ export const ROW_BYTES = 100;
 /** So many rows are read first, and twice as many each time they were small. */
 const FIRST_ROWS = 64;
 
+/** How many rows of these sizes fit on a page. The first does in any case. */
+export function countFitting(sizes: readonly number[], maxBytes: number): number {
+  let bytes = 0;
+  const beyond = sizes.findIndex((size, index) => {
+    bytes += size;
+    return index > 0 && bytes > maxBytes;
+  });
+  return beyond === -1 ? sizes.length : beyond;
+}
+
 /** What still fits on a page, where rows can be read a few at a time. */
 export class PageRoom {
   #bytes: number;

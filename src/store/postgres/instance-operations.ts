@@ -1,6 +1,5 @@
 import type { HookInsert } from "../hooks/hook-records.ts";
 import {
-  type HistoryEntry,
   type HistoryFilter,
   type InstanceChange,
   type InstanceCount,
@@ -9,6 +8,7 @@ import {
   type InstancePosition,
   type InstanceRecord,
   type InstanceTarget,
+  type JournalPage,
   type PastRun,
   type ProgressRange,
   type RestartRequest,
@@ -146,10 +146,10 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return toNumber(rows[0]?.count) + (await this.#sweep(limit));
   }
 
-  async history({ ref, run, after, order, limit, dropped = false }: HistoryFilter): Promise<HistoryEntry[]> {
-    const values = [ref, run, after?.run ?? null, after?.position ?? null, limit, dropped];
+  async history({ ref, run, after, order, limit, maxBytes, dropped = false }: HistoryFilter): Promise<JournalPage> {
+    const values = [ref, run, after?.run ?? null, after?.position ?? null, limit, dropped, maxBytes];
     const { rows } = await this.connection.run(readHistory(this.schema, order), values);
-    return rows.map(toHistoryEntry);
+    return { entries: rows.map(toHistoryEntry), full: rows.length < toNumber(rows[0]?.wanted_count) };
   }
 
   async pastRuns({ ref }: { readonly ref: string }, range?: RunRange): Promise<PastRun[]> {

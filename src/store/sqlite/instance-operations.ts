@@ -1,6 +1,5 @@
 import type { HookInsert } from "../hooks/hook-records.ts";
 import type {
-  HistoryEntry,
   HistoryFilter,
   InstanceChange,
   InstanceCount,
@@ -10,6 +9,7 @@ import type {
   InstanceRecord,
   InstanceRun,
   InstanceTarget,
+  JournalPage,
   KeptEntries,
   PastRun,
   ProgressRange,
@@ -23,6 +23,7 @@ import {
   toInstanceRecord,
   toPastRun,
 } from "../instances/instance-rows.ts";
+import { countFitting } from "../instances/load-page.ts";
 import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteAccess } from "./access.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
@@ -48,7 +49,7 @@ import {
   READ_PAST_RUNS,
   READ_POSITION,
 } from "./sql/instances-read.ts";
-import { DROP_PROGRESS, KEEP_ENTRIES, KEEP_EVENTS, readHistory } from "./sql/journal.ts";
+import { DROP_PROGRESS, KEEP_ENTRIES, KEEP_EVENTS, measureHistory, readHistory } from "./sql/journal.ts";
 
 type Row = Record<string, unknown>;
 
@@ -145,11 +146,17 @@ export class SqliteInstanceOperations {
     return purged + (await this.access.write(() => sweepDeleted(this.driver)));
   }
 
-  async history({ ref, run, after, order, limit, dropped = false }: HistoryFilter): Promise<HistoryEntry[]> {
-    const statement = readHistory(order, { paged: after !== null, oneRun: run !== null, dropped });
-    const parameters = [ref, limit, run, after?.run ?? null, after?.position ?? null];
-    const rows = await this.access.read(() => this.driver.all(statement, parameters));
-    return rows.map(toHistoryEntry);
+  async history({ ref, run, after, order, limit, maxBytes, dropped = false }: HistoryFilter): Promise<JournalPage> {
+    const query = { paged: after !== null, oneRun: run !== null, dropped };
+    const parametersOf = (rows: number) => [ref, rows, run, after?.run ?? null, after?.position ?? null];
+    return this.access.read(() => {
+      const sizes = this.driver
+        .all(measureHistory(order, query), parametersOf(limit))
+        .map(({ bytes }) => Number(bytes));
+      const fitting = countFitting(sizes, maxBytes);
+      const rows = this.driver.all(readHistory(order, query), parametersOf(fitting));
+      return { entries: rows.map(toHistoryEntry), full: fitting < sizes.length };
+    });
   }
 
   async pastRuns({ ref }: { readonly ref: string }, range?: RunRange): Promise<PastRun[]> {

@@ -9,6 +9,8 @@ import { shownValue } from "../views/shown-value.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./history-page.ts";
 
+/** Bytes of stored values, after which no more entries are read for a page. */
+const FULL_PAGE = 8 * 1024 * 1024;
 /** Characters of JSON, after which no more earlier runs are added to a page. */
 const FULL_RUNS = 2 * 1024 * 1024;
 const MOST_RUNS = 100;
@@ -28,11 +30,12 @@ export async function readHistory(
   checkLimit(limit);
   const { statements } = runtime.store.instances;
   const after = cursor === undefined ? null : parseCursor(cursor);
-  const entries = await statements.history({ ref: instance.ref, instance, run, after, order, limit: limit + 1 });
+  const filter = { ref: instance.ref, instance, run, after, order, limit: limit + 1, maxBytes: FULL_PAGE };
+  const { entries, full } = await statements.history(filter);
   const earlierRuns = await readEarlierRuns(statements, instance, runsAfter);
   const page = entries.slice(0, limit);
   const last = page.at(-1);
-  const more = entries.length > limit && last !== undefined;
+  const more = (full || entries.length > limit) && last !== undefined;
   return {
     run: instance.run,
     ...earlierRuns,

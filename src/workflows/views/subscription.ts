@@ -17,10 +17,9 @@ import { endOfRun, findRun, type RunView } from "./run-view.ts";
 type Result = IteratorResult<WorkflowInstanceEvent, void>;
 
 /** Entries that are read at once: fewer where they are large. */
-const FIRST_PAGE = 16;
-const LARGEST_PAGE = 50;
-/** Characters of stored values that are held in memory for a reader that is slow. What is beyond them is read again later. */
-const MOST_HELD = 32 * 1024;
+const MOST_ENTRIES = 50;
+/** Of stored values, held in memory for a reader that is slow. Anything beyond it is read again later. */
+const MOST_HELD_BYTES = 32 * 1024;
 
 /** Seen at the end of a journal, and not stored: in these slots of its last entry, each told at most once. */
 const STATUS_EVENTS: Partial<Record<InstanceStatus, { slot: number; type: EventDetails["type"] }>> = {
@@ -29,6 +28,9 @@ const STATUS_EVENTS: Partial<Record<InstanceStatus, { slot: number; type: EventD
   paused: { slot: 12, type: "workflow_paused" },
   running: { slot: 13, type: "workflow_running" },
 };
+
+/** Fields of events that show stored values. */
+const VALUES: readonly string[] = ["params", "output", "error", "value"];
 
 /**
  * One reader of what happens to an instance. It reads the journal from the beginning of a run, page by page as it is asked, and
@@ -44,9 +46,13 @@ export class Subscription implements WorkflowInstanceSubscription {
   #cursor: number;
   #run: number;
   #position = 0;
-  #limit = FIRST_PAGE;
   #events = new JournalEvents();
+  /** Events that weren't asked for yet. A large one is never behind others: it is read again when they have gone. */
   #buffer: WorkflowInstanceEvent[] = [];
+  /** Of the values in the buffer. */
+  #held = 0;
+  /** Whether an event that comes next had no room in the buffer. */
+  #full = false;
   #over = false;
   #asked: Promise<unknown> = Promise.resolve();
 
@@ -90,7 +96,7 @@ export class Subscription implements WorkflowInstanceSubscription {
     while (this.#buffer.length === 0 && !this.#over) {
       this.#watcher.stale = false;
       try {
-        if ((await this.#read()) || this.#buffer.length > 0) continue;
+        if ((await this.#runtime.watchers.reading(() => this.#read())) || this.#buffer.length > 0) continue;
       } catch (error) {
         this.#end();
         throw error;
@@ -103,54 +109,60 @@ export class Subscription implements WorkflowInstanceSubscription {
 
   /** Whether there may be more to read at once. */
   async #read(): Promise<boolean> {
+    this.#held = 0;
+    this.#full = false;
     const { statements } = this.#runtime.store.instances;
     const [record] = await statements.find([this.#name]);
     if (record?.ref !== this.#watcher.ref) throw notFound(this.#name.name, this.#name.id);
     const view = await findRun(statements, record, this.#run);
     this.#tellBeginning(view);
-    const after = { run: this.#run, position: this.#position };
-    const order = "oldest" as const;
-    const page = { ref: record.ref, instance: record, run: this.#run, after, order, limit: this.#limit, dropped: true };
-    const entries = await this.#runtime.watchers.reading(() => statements.history(page));
-    if (this.#take(entries) < entries.length || entries.length === page.limit) return true;
+    if (this.#full) return true;
+    const { entries, full } = await statements.history({
+      ref: record.ref,
+      instance: record,
+      run: this.#run,
+      after: { run: this.#run, position: this.#position },
+      order: "oldest",
+      limit: MOST_ENTRIES,
+      maxBytes: MOST_HELD_BYTES,
+      dropped: true,
+    });
+    this.#tellEntries(entries);
+    if (this.#full || full || entries.length === MOST_ENTRIES) return true;
     const end = endOfRun(view);
-    if (end !== null) this.#tellEnd(end, record.run);
+    if (end !== null) this.#tellEnd(end, view, record.run);
     else if (record.run > this.#run) this.#beginRun(this.#run + 1);
     else return this.#settle(record, entries.length > 0);
     return true;
   }
 
-  /** Tells as many entries as may be held, and gives how many those are. */
-  #take(entries: readonly HistoryEntry[]): number {
-    let [taken, held] = [0, 0];
+  /** An entry of which not all was told is told again with the next page: the cursor leaves out the events that were. */
+  #tellEntries(entries: readonly HistoryEntry[]): void {
     for (const entry of entries) {
-      held += (entry.value?.length ?? 0) + (entry.eventPayload?.length ?? 0);
-      if (held > MOST_HELD && taken > 0) break;
+      const bytes = entry.value?.length ?? 0;
+      for (const event of this.#events.tell(entry)) this.#tell(entry.position, entry.at, event, bytes);
+      if (this.#full) return;
       this.#position = entry.position;
-      for (const event of this.#events.tell(entry)) this.#tell(entry.position, entry.at, event);
-      taken += 1;
     }
-    if (taken > 0) this.#limit = Math.min(Math.max(Math.ceil((MOST_HELD * taken) / (held + 1)), 1), LARGEST_PAGE);
-    return taken;
   }
 
   #tellBeginning({ queuedAt, startedAt, params }: RunView): void {
     this.#tell(0, queuedAt, { slot: 0, type: "workflow_queued" });
     if (startedAt === null) return;
-    this.#tell(0, startedAt, { slot: 1, type: "workflow_started", params: decodeValue(params) });
+    this.#tell(0, startedAt, { slot: 1, type: "workflow_started", params: decodeValue(params) }, params.length);
     this.#tell(0, startedAt, { slot: 2, type: "workflow_running" });
   }
 
   /** A reader that has the end of an earlier run already wants to know how it goes on. */
-  #tellEnd({ at, ...event }: EventDetails & { at: number }, presentRun: number): void {
+  #tellEnd({ at, ...event }: EventDetails & { at: number }, { output, error }: RunView, presentRun: number): void {
     const known = eventIdOf({ run: this.#run, position: END, slot: 0 }) <= this.#cursor;
     if (known && presentRun > this.#run) {
       this.#beginRun(this.#run + 1);
       return;
     }
     for (const earlier of this.#events.tellEnd()) this.#tell(BEFORE_END, at, earlier);
-    this.#tell(END, at, { slot: 0, ...event });
-    this.#end();
+    this.#tell(END, at, { slot: 0, ...event }, (output?.length ?? 0) + (error?.length ?? 0));
+    if (!this.#full) this.#end();
   }
 
   /** Everything was read; unless that was news, tells how the instance stands. */
@@ -171,11 +183,22 @@ export class Subscription implements WorkflowInstanceSubscription {
     this.#events = new JournalEvents();
   }
 
-  #tell(position: number, timestamp: number, { slot, ...details }: EventDetails & { slot: number }): void {
+  /** `bytes`: of the stored value that the event may show. Once an event has no room, none after it is told before the next read. */
+  #tell(
+    position: number,
+    timestamp: number,
+    { slot, ...details }: EventDetails & { slot: number },
+    bytes: number = 0,
+  ): void {
     const eventId = eventIdOf({ run: this.#run, position, slot });
-    if (eventId <= this.#cursor) return;
+    if (eventId <= this.#cursor || this.#full) return;
+    const wanted = this.#filter === null || this.#filter.has(details.type);
+    const held = wanted && VALUES.some((name) => name in details) ? bytes : 0;
+    this.#full = held > 0 && this.#buffer.length > 0 && this.#held + held > MOST_HELD_BYTES;
+    if (this.#full) return;
+    this.#held += held;
     this.#cursor = eventId;
-    if (this.#filter !== null && !this.#filter.has(details.type)) return;
+    if (!wanted) return;
     const event = { instanceId: this.#name.id, eventId, timestamp, run: this.#run, ...details };
     this.#buffer.push(event as WorkflowInstanceEvent);
   }

@@ -1,25 +1,53 @@
 import { isInstanceOf, placedBatch, type SchemaPrefix, type Statement } from "./statement.ts";
 
-/** One page of an instance's journal, with the events that its entries received. Indexes: journal_pkey, event_pkey. */
+/**
+ * One page of an instance's journal, with the events that its entries received. Its size is bounded twice, as that of a load is: by what
+ * is stored, which is known without reading it, then by what is sent. Indexes: journal_pkey, event_pkey.
+ */
 export function readHistory(schema: SchemaPrefix, order: "oldest" | "newest"): Statement {
   const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
   return {
     name: `read_history_${order}`,
     text: `
-select entry.run, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value::text as value,
-  entry.due_at, entry.event, entry.parent, entry.at, event.id as event_id,
-  event.type as event_type, event.payload as event_payload
-from ${schema}journal as entry
-left join lateral (
-  select event.id, event.type, event.payload::text as payload from ${schema}event as event
-  where entry.event is not null and event.ref = entry.ref and event.run = entry.run and event.sequence = entry.event
-) as event on true
-where entry.ref = $1
-  and ($2::int is null or entry.run = $2)
-  and ($3::int is null or (entry.run, entry.position) ${comparison} ($3, $4::int))
-  and ($6::boolean or entry.kind <> 'progress' or entry.value is not null)
-order by entry.run ${direction}, entry.position ${direction}
-limit $5`,
+with wanted as (
+  select entry.run, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value,
+    entry.due_at, entry.event, entry.parent, entry.at, event.id as event_id,
+    event.type as event_type, event.payload as event_payload
+  from ${schema}journal as entry
+  left join lateral (
+    select event.id, event.type, event.payload from ${schema}event as event
+    where entry.event is not null and event.ref = entry.ref and event.run = entry.run and event.sequence = entry.event
+  ) as event on true
+  where entry.ref = $1
+    and ($2::int is null or entry.run = $2)
+    and ($3::int is null or (entry.run, entry.position) ${comparison} ($3, $4::int))
+    and ($6::boolean or entry.kind <> 'progress' or entry.value is not null)
+  order by entry.run ${direction}, entry.position ${direction}
+  limit $5
+), stored as (
+  select wanted.*,
+    row_number() over reading as place,
+    count(*) over () as wanted_count,
+    sum(coalesce(pg_column_size(wanted.value), 0) + coalesce(pg_column_size(wanted.event_payload), 0)) over reading as stored_bytes
+  from wanted
+  window reading as (order by wanted.run ${direction}, wanted.position ${direction} rows unbounded preceding)
+), fitting as (
+  select stored.run, stored.position, stored.kind, stored.type, stored.name, stored.count, stored.attempt, stored.value::text as value,
+    stored.due_at, stored.event, stored.parent, stored.at, stored.event_id, stored.event_type,
+    stored.event_payload::text as event_payload, stored.place, stored.wanted_count
+  from stored
+  where stored.stored_bytes <= $7::bigint or stored.place = 1
+), sent as (
+  select fitting.*,
+    sum(coalesce(octet_length(fitting.value), 0) + coalesce(octet_length(fitting.event_payload), 0))
+      over (order by fitting.place rows unbounded preceding) as sent_bytes
+  from fitting
+)
+select sent.run, sent.position, sent.kind, sent.type, sent.name, sent.count, sent.attempt, sent.value, sent.due_at, sent.event, sent.parent,
+  sent.at, sent.event_id, sent.event_type, sent.event_payload, sent.wanted_count
+from sent
+where sent.sent_bytes <= $7::bigint or sent.place = 1
+order by sent.place`,
   };
 }
 

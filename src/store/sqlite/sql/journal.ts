@@ -16,16 +16,37 @@ from perdure_journal
 where ref = ? and run = ? and position > ? and (kind <> 'progress' or value is not null)
 order by position limit ?`;
 
+interface HistoryQuery {
+  readonly paged: boolean;
+  readonly oneRun: boolean;
+  readonly dropped?: boolean;
+}
+
+const COLUMNS = `entry.run, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value, entry.due_at,
+  entry.event, entry.parent, entry.at, event.id as event_id,
+  event.type as event_type, event.payload as event_payload`;
+
+/** SQLite knows the length of a value without reading it. */
+const BYTES = "coalesce(octet_length(entry.value), 0) + coalesce(octet_length(event.payload), 0) as bytes";
+
 /** One page of an instance's journal, with the events that its entries received. Indexes: both primary keys. */
-export function readHistory(
+export function readHistory(order: "oldest" | "newest", query: HistoryQuery): string {
+  return selectHistory(COLUMNS, order, query);
+}
+
+/** How large the entries of the same page are. Indexes: both primary keys. */
+export function measureHistory(order: "oldest" | "newest", query: HistoryQuery): string {
+  return selectHistory(BYTES, order, query);
+}
+
+function selectHistory(
+  columns: string,
   order: "oldest" | "newest",
-  { paged, oneRun, dropped = false }: { paged: boolean; oneRun: boolean; dropped?: boolean },
+  { paged, oneRun, dropped = false }: HistoryQuery,
 ): string {
   const [comparison, direction, start] = order === "oldest" ? [">", "asc", "0"] : ["<", "desc", "9e15"];
   return `
-select entry.run, entry.position, entry.kind, entry.type, entry.name, entry.count, entry.attempt, entry.value, entry.due_at,
-  entry.event, entry.parent, entry.at, event.id as event_id,
-  event.type as event_type, event.payload as event_payload
+select ${columns}
 from perdure_journal as entry
   left join perdure_event as event on event.ref = entry.ref and event.run = entry.run and event.sequence = entry.event
 where entry.ref = ?1
