@@ -5,43 +5,28 @@ import type { InstanceStatements } from "../../src/store/instances/instance-stat
 import type { LineLimits } from "../../src/store/lines/line-records.ts";
 import { describeMisledPlans, type PlannedStatement } from "../support/misled-plans.ts";
 import { NAMED } from "../support/named.ts";
-import { type Answers, recordInstanceStatements } from "../support/postgres-plans.ts";
+import { recordInstanceStatements } from "../support/postgres-plans.ts";
 
 /** A hundred thousand instances are blocked in one line: who claims, or admits from another line, must not notice. */
 
 const scopes = [{ namespace: "app", names: ["checkout", "refund"] }];
 const BUSY = "app/checkout/busy";
-const SLOTS = Array.from({ length: 20 }, (_, index) => `app/checkout/quiet-${index + 1}`);
-const RATES = SLOTS.map((key) => key.replace("checkout", "refund"));
-const REFS = Array.from({ length: 20 }, (_, index) => `quiet-${String(index + 1).padStart(6, "0")}`);
 const busyOne = { namespace: "app", name: "checkout", id: "id-holding-000001" };
 const LEASE = { ref: "parked-000001", run: 1, lock: "lock-1" };
 
-/** What the database would answer, so that admission goes on to its next statement. */
-function answersOf(kind: number, keys: readonly string[], rateKey: string | null): Answers {
-  const lines = keys.map((key) => ({ kind, key, namespace: "app", name: "checkout" }));
-  return {
-    find_lines: () => lines,
-    lock_lines: () => lines,
-    lease_from_line: () => [{ held: 0, now: 1_000_000, ref: null }],
-    find_starts_of_slots: () => REFS.map((ref) => ({ ref, rate_key: rateKey })),
-    find_starts_of_rates: () => REFS.map((ref) => ({ ref, rate_key: keys[0] })),
-    lock_rates: ([rates]) => (rates as string[]).map((key) => ({ key })),
-    count_starts: (values) =>
-      (values[1] as string[]).map((key) => ({ key, now: 1_000_000, starts: 0, latest: null, decisive: null })),
-    settle_line: () => [{ available_at: null }],
-  };
-}
-
-const admit = (kind: number, keys: readonly string[], limits: LineLimits, rateKey: string | null = null) =>
-  recordInstanceStatements(
-    (instances) => instances.admit({ scopes, limitsOf: () => limits, room: 100, lock: "me", leaseMs: 1000 }),
-    answersOf(kind, keys, rateKey),
+/** Lines have the name of a workflow, so that a test says by these names which lines it looks at. */
+const admit = (name: string, limits: LineLimits) => () =>
+  recordInstanceStatements((instances) =>
+    instances.admit({
+      scopes: [{ namespace: "app", names: [name, "other"] }],
+      limitsOf: () => limits,
+      room: 100,
+      lock: "me",
+      leaseMs: 1000,
+    }),
   );
 
-const instance = (use: (instances: InstanceStatements) => Promise<unknown>, answers: Answers = {}) => {
-  return () => recordInstanceStatements(use, answers);
-};
+const instance = (use: (instances: InstanceStatements) => Promise<unknown>) => () => recordInstanceStatements(use);
 
 const inserts = Array.from(
   { length: 100 },
@@ -57,7 +42,7 @@ const inserts = Array.from(
   }),
 );
 
-const RATE = { limit: 100, periodMs: 60_000 };
+const RATE = { limit: 150, periodMs: 60_000 };
 const LINE = ["line_due", "line_pkey"];
 const FEW = 500;
 
@@ -70,32 +55,32 @@ const STATEMENTS: PlannedStatement[] = [
   ],
   ["next wake", instance((instances) => instances.nextWake(scopes, { takeOver: true })), ["instance_due"], FEW],
   ["next admission", instance((instances) => instances.nextAdmission(scopes)), ["line_due"], FEW],
-  ["admission to slots", () => admit(0, SLOTS, { slots: 5, starts: null }), [...LINE, "instance_slots"], FEW],
+  ["admission to slots", admit("checkout", { slots: 5, starts: null }), [...LINE, "instance_slots"], FEW],
   [
     "admission to slots and starts",
-    () => admit(0, SLOTS.slice(0, 2), { slots: 5, starts: RATE }, RATES[0]),
+    admit("checkout", { slots: 5, starts: RATE }),
     [...LINE, "instance_pkey", "instance_slots", "start_pkey"],
     FEW,
   ],
   [
     "admission to starts",
-    () => admit(1, RATES.slice(0, 2), { slots: null, starts: RATE }),
+    admit("refund", { slots: null, starts: RATE }),
     [...LINE, "instance_pkey", "instance_slots", "instance_starts", "start_pkey"],
     FEW,
   ],
   [
     "admission to slots of the long line",
-    () => admit(0, [BUSY], { slots: 50, starts: null }),
+    admit("long checkout", { slots: 50, starts: null }),
     [...LINE, "instance_slots"],
   ],
   [
     "admission to slots and starts of the long line",
-    () => admit(0, [BUSY], { slots: 50, starts: RATE }, RATES[0]),
+    admit("long checkout", { slots: 50, starts: RATE }),
     [...LINE, "instance_pkey", "instance_slots", "start_pkey"],
   ],
   [
     "admission to starts of the long line",
-    () => admit(1, ["app/refund/busy"], { slots: null, starts: RATE }),
+    admit("long refund", { slots: null, starts: RATE }),
     [...LINE, "instance_pkey", "instance_slots", "instance_starts", "start_pkey"],
   ],
   [
@@ -120,9 +105,7 @@ const STATEMENTS: PlannedStatement[] = [
   ],
   [
     "reacquire a slot",
-    instance((instances) => instances.reacquire(LEASE, { lock: "me", leaseMs: 1, slots: { key: BUSY, limit: 100 } }), {
-      count_other_slots: () => [{ held: 5 }],
-    }),
+    instance((instances) => instances.reacquire(LEASE, { lock: "me", leaseMs: 1, slots: { key: BUSY, limit: 100 } })),
     ["instance_pkey", "instance_slots"],
     FEW,
   ],
@@ -146,20 +129,21 @@ describeMisledPlans({
 
 /**
  * Many in one line of slots, of which a few hold some, with rates of which a tenth is used; a tenth as many in one line of starts; a
- * tenth as many lines of one each, of which some are due; and a few that no limit holds back.
+ * tenth as many lines of one each, of which some are due; a few that are the first of their rates; and a few that no limit holds back.
  */
 async function fill(client: Client, many: number): Promise<void> {
   const some = many / 10;
   await client.query(
     `insert into perdure.instance
       (ref, namespace, name, id, params, created_at, started_at, class, available_at, lock, slot_key, rate_key)
-    select ref, 'app', case kind when 'starting' then 'refund' else 'checkout' end, 'id-' || ref, '{}', 0, 0,
+    select ref, 'app', case when kind in ('starting', 'first') then 'refund' else 'checkout' end, 'id-' || ref, '{}', 0, 0,
       case kind when 'holding' then 2 when 'parked' then 5 when 'due' then 1 else 6 end,
       case when kind in ('holding', 'parked') then 4000000000000 + number when kind = 'due' then number else -1000000000000000 + number end,
       case when kind in ('holding', 'parked') then 'lock-1' end,
-      case when kind = 'quiet' then 'app/checkout/quiet-' || number when kind not in ('starting', 'due') then 'app/checkout/busy' end,
-      case when kind = 'quiet' then 'app/refund/quiet-' || number when kind = 'starting' then 'app/refund/busy' end
-    from (values ('blocked', $1::int), ('starting', $2::int), ('quiet', $2::int), ('parked', $2::int), ('holding', 20), ('due', 40))
+      case when kind = 'quiet' then 'app/checkout/quiet-' || number when kind not in ('starting', 'first', 'due') then 'app/checkout/busy' end,
+      case when kind in ('quiet', 'first') then 'app/refund/quiet-' || number when kind = 'starting' then 'app/refund/busy'
+        when kind = 'blocked' then 'app/refund/quiet-' || number % 20 + 1 end
+    from (values ('blocked', $1::int), ('starting', $2::int), ('quiet', $2::int), ('parked', $2::int), ('first', 20), ('holding', 20), ('due', 40))
         as kinds(kind, count),
       generate_series(1, count) as number, lateral (select kind || '-' || lpad(number::text, 6, '0') as ref) as made`,
     [many, some],
@@ -168,7 +152,8 @@ async function fill(client: Client, many: number): Promise<void> {
     `insert into perdure.line (kind, key, namespace, name, blocked, available_at)
     select kind, 'app/' || name || '/quiet-' || number, 'app', name, number > 20, case when number <= 20 then number when number % 2 = 0 then 4000000000000 end
     from (values (0, 'checkout'), (1, 'refund')) as kinds(kind, name), generate_series(1, $1::int) as number
-    union all values (0, 'app/checkout/busy', 'app', 'checkout', true, 1::bigint), (1, 'app/refund/busy', 'app', 'refund', true, 1)`,
+    union all values (0, 'app/checkout/busy', 'app', 'long checkout', true, 1::bigint),
+      (1, 'app/refund/busy', 'app', 'long refund', true, 1)`,
     [some],
   );
   await client.query(

@@ -61,7 +61,7 @@ export function describeMisledPlans(planned: PlannedTables): void {
         await client.connect();
         for (const table of tables) await client.query(`alter table ${table} set (autovacuum_enabled = off)`);
         await misled(client, planned);
-        await planOnce(client, statements);
+        await planOnce(client, planned);
         await fill(client, "many");
       });
 
@@ -89,11 +89,14 @@ export function describeMisledPlans(planned: PlannedTables): void {
   );
 }
 
-async function planOnce(client: Client, statements: readonly PlannedStatement[]): Promise<void> {
+async function planOnce(client: Client, { statements, fill }: PlannedTables): Promise<void> {
   const recorded = (await Promise.all(statements.map(([, record]) => record()))).flat();
   const once = new Map(recorded.map((each) => [each.statement.name, each]));
   for (const each of once.values()) await prepare(client, each.statement);
   for (const each of once.values()) if (each.statement.planOnce) await explain(client, each, "force_generic_plan");
+  // A function plans those of its statements that it gets to.
+  for (const each of recorded)
+    if (each.whole) await explain(client, each, "force_generic_plan", () => fill(client, "few"));
 }
 
 /** Gives the indexes that were used. */

@@ -14,6 +14,8 @@ import { ControlledClock } from "./controlled-clock.ts";
 export interface RecordedStatement {
   readonly statement: Statement;
   readonly values: readonly unknown[];
+  /** Whether it was sent in one message, because it calls a function that locks. The function's own statements are explained. */
+  readonly whole?: true;
 }
 
 /** Whether to use the plan that is kept, or to make one for these values. */
@@ -79,6 +81,10 @@ async function record(
       const rows = answers[statement.name]?.(values) ?? [];
       return { rows, rowCount: rows.length };
     },
+    runWhole: async (statement: Statement, values: unknown[]) => {
+      recorded.push({ statement, values, whole: true });
+      return { rows: [], rowCount: 0 };
+    },
   };
   await use(recorder as unknown as Connection);
   return recorded;
@@ -89,22 +95,52 @@ export async function prepare(client: Client, { name, text }: Statement): Promis
   await client.query(`prepare ${name} as ${text}`);
 }
 
-/** Runs a prepared statement, rolls it back, and gives the steps of its plan. */
+/** Runs a prepared statement, rolls it back, and gives the steps of its plan. `prepareRows` are rolled back with it. */
 export async function explain(
   client: Client,
-  { statement, values }: RecordedStatement,
+  { statement, values, whole }: RecordedStatement,
   planMode: PlanMode,
+  prepareRows: () => Promise<void> = async () => {},
 ): Promise<PlanNode[]> {
   await client.query("begin");
   try {
+    await prepareRows();
     await client.query(`set local plan_cache_mode = ${planMode}`);
     const execute = `execute ${statement.name}(${values.map(toLiteral).join(", ")})`;
+    if (whole) return await explainNested(client, execute);
     const { rows } = await client.query(`explain (analyze, format json) ${execute}`);
     return flatten(rows[0]["QUERY PLAN"][0].Plan);
   } finally {
     await client.query("rollback");
   }
 }
+
+/** What the module auto_explain tells of each statement that a function runs. */
+async function explainNested(client: Client, execute: string): Promise<PlanNode[]> {
+  const nodes: PlanNode[] = [];
+  const onNotice = ({ message = "" }: { readonly message?: string | undefined }) => {
+    const start = message.indexOf("{");
+    if (start >= 0) nodes.push(...flatten(JSON.parse(message.slice(start)).Plan));
+  };
+  await client.query(
+    `load 'auto_explain'; ${AUTO_EXPLAIN.map((setting) => `set local auto_explain.${setting}`).join("; ")}`,
+  );
+  client.on("notice", onNotice);
+  try {
+    await client.query(execute);
+  } finally {
+    client.removeListener("notice", onNotice);
+  }
+  return nodes;
+}
+
+const AUTO_EXPLAIN = [
+  "log_min_duration = 0",
+  "log_analyze = on",
+  "log_nested_statements = on",
+  "log_format = json",
+  "log_level = notice",
+];
 
 type JsonPlan = Record<string, unknown> & { readonly Plans?: readonly JsonPlan[] };
 

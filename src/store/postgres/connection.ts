@@ -67,6 +67,16 @@ export class Connection {
     return result;
   }
 
+  /**
+   * The same in one message, values included: PostgreSQL gets all of it or nothing. So it never holds locks while it waits for the
+   * rest of what we say, whatever becomes of us or the network. For statements that lock what all processes need.
+   */
+  async runWhole(statement: Statement, values: readonly unknown[]): Promise<PostgresResult> {
+    const text = `${setLimits(LIMITS)};${withLiterals(statement.text, values)}`;
+    const result = await this.query({ text, query_timeout: ANSWER_TIMEOUT_MS });
+    return Array.isArray(result) ? (result.at(-1) as PostgresResult) : result;
+  }
+
   query(query: PostgresQuery, on?: PostgresQueryable): Promise<PostgresResult> {
     return this.#repeat(on, (queryable) => queryable.query(query));
   }
@@ -155,6 +165,17 @@ export class Connection {
     this.#guarded.add(client);
     client.on("error", () => {});
   };
+}
+
+/** Puts values in the place of parameters. Arrays are given as texts. */
+function withLiterals(text: string, values: readonly unknown[]): string {
+  return text.replace(/\$(\d+)/g, (_, number: string) => toLiteral(values[Number(number) - 1]));
+}
+
+/** With or without backslashes, this means the same whatever `standard_conforming_strings` is. */
+function toLiteral(value: unknown): string {
+  if (value === null || typeof value === "number") return String(value);
+  return ` E'${String(value).replace(/[\\']/g, "$&$&")}'`;
 }
 
 /** A client gives no promise for a query of its own class, unlike a pool. */

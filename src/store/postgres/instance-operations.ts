@@ -28,7 +28,6 @@ import { integerArray, textArray } from "./array-literals.ts";
 import type { PostgresQueryable } from "./driver.ts";
 import { hookColumns } from "./hook-columns.ts";
 import { nameColumns } from "./instance-columns.ts";
-import { freeSlot } from "./sql/free-slot.ts";
 import { insertHooks } from "./sql/hook-inserts.ts";
 import { changeInstance, type InstanceChangeKind, restartInstanceWith } from "./sql/instance-changes.ts";
 import {
@@ -42,6 +41,7 @@ import {
 } from "./sql/instance-deletes.ts";
 import { dropProgress, readHistory, readPastRuns, readPositions } from "./sql/instance-history.ts";
 import { countInstances, findInstances, listInstances, unknownNames } from "./sql/instance-views.ts";
+import { freeSlot } from "./sql/lines.ts";
 import { PostgresStatements } from "./statements.ts";
 import { inTransactionOf } from "./transaction.ts";
 

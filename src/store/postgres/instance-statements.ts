@@ -33,7 +33,6 @@ import { claimLanes } from "./claim-lanes.ts";
 import { ClaimProgress } from "./claim-progress.ts";
 import type { Connection } from "./connection.ts";
 import { askDedicated, type Carrier, type DedicatedConnection } from "./dedicated-connection.ts";
-import type { PostgresClient } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { laneColumns } from "./hook-columns.ts";
 import {
@@ -55,10 +54,8 @@ import { findCreatedInstances, insertInstances, insertNewInstances } from "./sql
 import { claimInstances, confirmInstances, reacquireInstance, renewInstances } from "./sql/instance-leases.ts";
 import { loadEvents, loadInstances } from "./sql/load-instances.ts";
 import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts";
-import { countOtherSlots, lockLine, lockParked } from "./sql/reacquire-limited.ts";
 import { sendEvents } from "./sql/send-events.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
-import { inTransactionOf } from "./transaction.ts";
 
 type Row = Record<string, unknown>;
 
@@ -126,16 +123,11 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     return commits.map((commit) => results.get(commit) ?? SUPERSEDED);
   }
 
-  /** Where it needs a slot, the instance is locked first and then the line, as everybody does who lets go of one. */
   async reacquire(parked: InstanceLease, lease: Reacquisition): Promise<RenewedInstance | "full" | null> {
-    const { slots = null } = lease;
-    if (slots === null) return this.#reacquire(parked, lease);
-    return inTransactionOf(this.connection, async (client) => {
-      await this.run(lockParked, [parked.ref], client);
-      await this.run(lockLine, [parked.ref, slots.key], client);
-      const { rows } = await this.run(countOtherSlots, [parked.ref, slots.key], client);
-      return toNumber(rows[0]?.held) >= slots.limit ? "full" : this.#reacquire(parked, lease, client);
-    });
+    if (lease.slots) return this.#admission.reacquire(parked, lease, lease.slots);
+    const { ref, run, lock } = parked;
+    const { rows } = await this.run(reacquireInstance, [this.now(), ref, run, lock, lease.lock, lease.leaseMs]);
+    return rows[0] === undefined ? null : toRenewedInstance(rows[0]);
   }
 
   async renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]> {
@@ -187,15 +179,6 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
       const result = results.get(first.get(eventKey(event))) ?? { result: "missing" };
       return result.result === "sent" && !results.has(event) ? { ...result, result: "known" } : result;
     });
-  }
-
-  async #reacquire(
-    { ref, run, lock }: InstanceLease,
-    lease: Reacquisition,
-    on?: PostgresClient,
-  ): Promise<RenewedInstance | null> {
-    const { rows } = await this.run(reacquireInstance, [this.now(), ref, run, lock, lease.lock, lease.leaseMs], on);
-    return rows[0] === undefined ? null : toRenewedInstance(rows[0]);
   }
 
   /** Null if these aren't the common case, or some of the ids exist. */

@@ -1,11 +1,13 @@
 import type { Migration } from "../../migration.ts";
 import type { SchemaPrefix } from "../sql/statement.ts";
+import { admitFunction } from "./admit-function.ts";
 import { line, request, schedule, start } from "./coordination.ts";
 import { deletedInstance, event, journal, label, pastRun, streamChunk } from "./dependents.ts";
 import { hook, instance, subject } from "./queues.ts";
+import { reacquireSlotFunction } from "./reacquire-slot-function.ts";
 
 /**
- * Perdure's tables in PostgreSQL. A released migration is never edited, because databases have applied it: a later version appends
+ * Perdure's tables in PostgreSQL, and the functions that lock lines. A released migration is never edited, because databases have applied it: a later version appends
  * a migration to the list. Comments may be corrected, SQL may not.
  *
  * Common to all tables:
@@ -16,7 +18,8 @@ import { hook, instance, subject } from "./queues.ts";
  */
 export function schemaMigrations(schema: SchemaPrefix): Migration[] {
   const tables = [hook, instance, subject, label, journal, event, pastRun, streamChunk, deletedInstance];
-  const statements = [...tables, line, start, schedule, request].flatMap((table) => table(schema));
+  const functions = [admitFunction, reacquireSlotFunction];
+  const statements = [...tables, line, start, schedule, request, ...functions].flatMap((part) => part(schema));
   const sql = statements.map((statement) => `${statement};\n`).join("");
   return [{ owner: "perdure", number: 1, name: "tables", breaking: true, sql }];
 }

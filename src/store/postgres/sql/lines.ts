@@ -1,0 +1,84 @@
+import { CLAIMED_COLUMNS } from "./claimed-columns.ts";
+import type { SchemaPrefix, Statement } from "./statement.ts";
+import { NOW } from "./statement.ts";
+import { freeSlots } from "./tell-lines.ts";
+
+/** Admits from lines that are due. See the function, which names its indexes. */
+export function admit(schema: SchemaPrefix): Statement {
+  return {
+    name: "admit",
+    text: `
+select admitted.place, ${CLAIMED_COLUMNS}
+from ${schema}admit(
+  $1::bigint, $2::text[], $3::text[], $4::integer[], $5::integer[], $6::bigint[], $7::integer, $8::text, $9::bigint,
+  $10::integer, $11::integer, $12::integer, $13::bigint
+) as admitted
+cross join lateral (select (admitted.claimed).*) as instance
+cross join lateral (select admitted.due_at, admitted.previously_started_at) as taken
+cross join lateral (select admitted.claimed_at as now) as clock`,
+  };
+}
+
+/**
+ * How long until somebody should look at a line. The limit that is none keeps the order: PostgreSQL would rather read and sort the
+ * few lines that it believes in. Index: line_due gives the first entry of each namespace.
+ */
+export function nextLine(schema: SchemaPrefix): Statement {
+  return {
+    name: "next_line",
+    planOnce: true,
+    text: `
+select min(earliest.available_at) - ${NOW} as remaining
+from unnest($2::text[], $3::text[]) as scope(namespace, names)
+cross join lateral (
+  select line.available_at from (
+    select line.available_at, line.name
+    from ${schema}line as line
+    where line.namespace = scope.namespace and line.available_at is not null
+    order by line.available_at, line.key
+    limit (select null::bigint)
+  ) as line
+  where line.name = any (scope.names::text[])
+  limit 1
+) as earliest`,
+  };
+}
+
+/** Lines may have other limits than when they were blocked. There are as many as keys in use, and all of them are read. */
+export function openLines(schema: SchemaPrefix): Statement {
+  return {
+    name: "open_lines",
+    slow: true,
+    text: `
+with opened as (
+  update ${schema}line as line set blocked = false, available_at = ${NOW}
+  where (line.kind, line.key) in (
+    select line.kind, line.key from ${schema}line as line
+    where line.namespace = any ($2::text[]) and (line.blocked or line.available_at is null)
+    for update skip locked
+  )
+)
+select exists (select from ${schema}line as line where line.namespace = any ($2::text[])) as there`,
+  };
+}
+
+/** What held a slot was deleted. Index: line_pkey. */
+export function freeSlot(schema: SchemaPrefix): Statement {
+  return {
+    name: "free_slot",
+    text: `
+with clock as materialized (select ${NOW} as now)
+${freeSlots(schema, "select $2::text as slot_key")}`,
+  };
+}
+
+/** Takes back a parked instance, if there is a slot for it. See the function, which names its indexes. */
+export function reacquireSlot(schema: SchemaPrefix): Statement {
+  return {
+    name: "reacquire_slot",
+    text: `
+select taken.is_full, instance.ref, instance.run, instance.lock, instance.wakes, instance.paused, taken.at
+from ${schema}reacquire_slot($1::bigint, $2::text, $3::integer, $4::text, $5::text, $6::bigint, $7::text, $8::integer) as taken
+cross join lateral (select (taken.claimed).*) as instance`,
+  };
+}
