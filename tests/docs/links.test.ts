@@ -1,12 +1,7 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const DOCUMENTS = globSync(["*.md", "docs/*.md", "{bench,chaos,simulation}/README.md"], { cwd: root });
-
-const read = (document: string) => readFileSync(join(root, document), "utf8");
+import { DOCUMENTS, readDocument as read, root } from "./support/samples.ts";
 
 /** Without its samples, where brackets mean something else. */
 const readProse = (document: string) => read(document).replaceAll(/```[\s\S]*?```/g, "");
@@ -62,8 +57,11 @@ test("every document that is published links only to what is published", () => {
   expect(lost).toEqual([]);
 });
 
-test("docs/README.md names every page and every example", () => {
+test("the indexes name every page and every example", () => {
   const index = read("docs/README.md");
+  const internals = read("docs/internals/README.md");
+  const inner = globSync("docs/internals/*.md", { cwd: root }).map((page) => page.slice("docs/internals/".length));
+  expect(inner.filter((page) => page !== "README.md" && !internals.includes(`](${page})`))).toEqual([]);
   const pages = globSync("docs/*.md", { cwd: root }).map((page) => page.slice("docs/".length));
   const examples = globSync("examples/*.ts", { cwd: root });
   expect(pages.filter((page) => page !== "README.md" && !index.includes(`](${page})`))).toEqual([]);
