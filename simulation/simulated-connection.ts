@@ -9,7 +9,7 @@ import type { InstanceStatements } from "../src/store/instances/instance-stateme
 import type { AppliedMigration } from "../src/store/migration.ts";
 import type { RequestStatements } from "../src/store/request-statements.ts";
 import type { ScheduleStatements } from "../src/store/schedules/schedule-statements.ts";
-import { schemaMigrations } from "../src/store/sqlite/schema/index.ts";
+import { schemaMigrations } from "../src/store/sqlite/schema.ts";
 import type { StreamStatements } from "../src/store/streams/stream-statements.ts";
 import type { SubjectStatements } from "../src/store/subjects/subject-statements.ts";
 import type { HookBook } from "./hook-book.ts";

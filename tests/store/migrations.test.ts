@@ -3,7 +3,9 @@ import { Client } from "pg";
 import { afterEach, describe, expect, test } from "vitest";
 import { SchemaError, StoreError } from "../../src/errors.ts";
 import type { Engine } from "../../src/store/engine.ts";
+import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
 import { migrateEngine, type OwnedTables } from "../../src/store/migrate-store.ts";
+import type { Migration } from "../../src/store/migration.ts";
 import { postgresMigrations } from "../../src/store/postgres/index.ts";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
 import { DRIVERS, type TestStore } from "../support/engines.ts";
@@ -22,6 +24,22 @@ const orders: OwnedTables = {
   },
 };
 
+const anyHook: HookInsert = {
+  namespace: "app",
+  id: "first",
+  ownId: false,
+  name: "greet",
+  key: null,
+  triggers: 1,
+  triggeredAt: null,
+  payload: "null",
+  retries: null,
+  trace: null,
+  processAt: null,
+  debounce: null,
+  lease: null,
+};
+
 describe.each(DRIVERS)("migrations on $name", (engine) => {
   const open: TestStore[] = [];
   afterEach(async () => {
@@ -32,6 +50,16 @@ describe.each(DRIVERS)("migrations on $name", (engine) => {
     const database = await engine.createEmpty();
     open.push(database);
     return { database, engine: database.store.engine };
+  }
+
+  /** The same database, as a release that has these migrations sees it. */
+  function withMigrations(store: Engine, schemaMigrations: readonly Migration[]): Engine {
+    const { dialect } = store;
+    const methods = {
+      appliedMigrations: () => store.appliedMigrations(),
+      migrate: (body: Parameters<Engine["migrate"]>[0]) => store.migrate(body),
+    };
+    return { dialect, schemaMigrations, ...methods } as Partial<Engine> as Engine;
   }
 
   const query = (store: Engine, text: string) => store.transaction((tx) => tx.query(text, []));
@@ -62,6 +90,24 @@ describe.each(DRIVERS)("migrations on $name", (engine) => {
     );
     expect(await store.appliedMigrations()).toEqual(applied);
     expect(await query(store, `select applied_at from ${migrationTable}`)).toEqual(times);
+  });
+
+  test("of a later release are applied to the tables and rows of an earlier one, which goes on beside it", async () => {
+    const { engine: store } = await createEmpty();
+    await migrateEngine(store, []);
+    await store.hooks.insert([anyHook]);
+    const [last] = store.schemaMigrations.slice(-1) as [Migration];
+    const second = { ...last, number: last.number + 1, name: "notes", breaking: false };
+    const sql = `alter table ${hookTable} add column note text; update ${hookTable} set note = name || '!'`;
+    const later = withMigrations(store, [...store.schemaMigrations, { ...second, sql }]);
+
+    await Promise.all([migrateEngine(later, []), migrateEngine(later, [])]);
+    await migrateEngine(store, []);
+
+    expect((await store.appliedMigrations()).slice(-1)).toEqual([
+      { owner: "perdure", number: second.number, name: "notes", breaking: false },
+    ]);
+    expect(await query(store, `select id, note from ${hookTable}`)).toEqual([{ id: anyHook.id, note: "greet!" }]);
   });
 
   test("can be asked for by ten processes at once", async () => {

@@ -8,8 +8,7 @@ import { SqliteEngine } from "./engine.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { FileWakeups } from "./file-wakeups.ts";
 import { noWakeups } from "./no-wakeups.ts";
-import { schemaMigrations } from "./schema/index.ts";
-import { MIGRATIONS_TABLE } from "./schema/migrations.ts";
+import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
 import { createTransactionContext } from "./transaction-context.ts";
 
 export type { SqliteHandle } from "./driver.ts";
