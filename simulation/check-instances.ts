@@ -2,7 +2,7 @@ import type { InstanceStatements } from "../src/store/instances/instance-stateme
 import { freshRank } from "../src/store/queue/rank.ts";
 import { WorkClass } from "../src/store/queue/work-class.ts";
 import type { SqliteValue } from "../src/store/sqlite/driver.ts";
-import { checkBelongings } from "./check-belongings.ts";
+import { checkDependents } from "./check-dependents.ts";
 import { type InstanceAccount, purgeAt, type RunAccount, statusOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import { standsInLine } from "./line-book.ts";
@@ -71,7 +71,7 @@ export class InstanceCheck {
     for (const ref of this.#book.touched) this.#compareJournal(this.#book.accounts.get(ref) as InstanceAccount);
     this.#book.touched.clear();
     this.#book.streams.compare(this.#read);
-    checkBelongings(this.#world, this.#book.accounts.values(), this.#read);
+    checkDependents(this.#world, this.#book.accounts.values(), this.#read);
     await this.#checkNextWake(instances);
     this.#checkLines();
   }

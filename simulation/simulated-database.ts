@@ -3,7 +3,7 @@ import { RELAY } from "../src/store/hooks/relay.ts";
 import { migrateEngine } from "../src/store/migrate-store.ts";
 import { driverOf, type SqliteValue } from "../src/store/sqlite/driver.ts";
 import { SqliteEngine } from "../src/store/sqlite/engine.ts";
-import { noWakeups } from "../src/store/sqlite/no-wakeups.ts";
+import { noWakeups } from "../src/store/sqlite/wakeups.ts";
 import { WriteMutex } from "../src/store/sqlite/write-mutex.ts";
 import { InstanceCheck } from "./check-instances.ts";
 import { ENDING_HOOK_NAMES } from "./ending-book.ts";

@@ -5,7 +5,7 @@ import { checkOptions } from "../options.ts";
 import type { DispatchErrorContext } from "../queue/dispatch-loop.ts";
 import { Processor } from "../queue/processor.ts";
 import { accessTo } from "../store/sqlite/object-access.ts";
-import type { ObjectState } from "../store/sqlite/object-storage.ts";
+import type { ObjectState } from "../store/sqlite/object-driver.ts";
 import { checkCount, logDispatchError } from "./dispatcher-options.ts";
 import { alarmOf } from "./object-alarm.ts";
 import { ObjectDispatcher } from "./object-dispatcher.ts";

@@ -1,8 +1,8 @@
 /** What is used of Cloudflare's own module. Applications have its real types, from `@cloudflare/workers-types` or Wrangler. */
 declare module "cloudflare:workers" {
   export abstract class DurableObject<Env = unknown> {
-    protected ctx: import("../store/sqlite/object-storage.ts").ObjectState;
+    protected ctx: import("../store/sqlite/object-driver.ts").ObjectState;
     protected env: Env;
-    constructor(ctx: import("../store/sqlite/object-storage.ts").ObjectState, env: Env);
+    constructor(ctx: import("../store/sqlite/object-driver.ts").ObjectState, env: Env);
   }
 }

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { FileWakeups } from "../../src/store/sqlite/file-wakeups.ts";
+import { FileWakeups } from "../../src/store/sqlite/wakeups.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 let directory = "";

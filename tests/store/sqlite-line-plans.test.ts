@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LineKind } from "../../src/store/lines/line-records.ts";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
-import { INSTANCE_PLACE } from "../../src/store/sqlite/sql/instances-change.ts";
+import { FIND_RANK } from "../../src/store/sqlite/sql/instances-change.ts";
 import { FIND_DELETED_INSTANCE, FORGET_DELETED_INSTANCE } from "../../src/store/sqlite/sql/instances-delete.ts";
 import {
   COUNT_HELD,
@@ -55,7 +55,7 @@ const SEARCHES: [string, string, string[]][] = [
   ["forget starts", FORGET_STARTS, ["PRIMARY KEY (key=? AND at<?)"]],
   ["count starts", COUNT_STARTS, ["PRIMARY KEY (key=?)"]],
   ["find a start", FIND_START, ["PRIMARY KEY (key=?)"]],
-  ["find where an instance stands", INSTANCE_PLACE, ["INDEX perdure_instance_id (namespace=? AND name=? AND id=?)"]],
+  ["find where an instance stands", FIND_RANK, ["INDEX perdure_instance_id (namespace=? AND name=? AND id=?)"]],
   ["forget a deleted instance", FORGET_DELETED_INSTANCE, ["PRIMARY KEY (ref=?)"]],
   ["list schedules", LIST_SCHEDULES, ["PRIMARY KEY (namespace=?)"]],
   ["insert a schedule", INSERT_SCHEDULE, ["PRIMARY KEY (namespace=? AND workflow=? AND name=?)"]],

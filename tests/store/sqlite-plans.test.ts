@@ -47,12 +47,12 @@ import {
 } from "../../src/store/sqlite/sql/instances-commit.ts";
 import { FIND_CREATED_INSTANCE } from "../../src/store/sqlite/sql/instances-create.ts";
 import {
-  DELETE_BELONGINGS,
+  DELETE_DEPENDENTS,
   DELETE_INSTANCE,
   DELETE_LABEL,
   FIND_PURGE,
   PURGE_INSTANCES,
-  SWEEP_BELONGINGS,
+  SWEEP_DEPENDENTS,
 } from "../../src/store/sqlite/sql/instances-delete.ts";
 import {
   COUNT_FINISHED_INSTANCES,
@@ -150,7 +150,7 @@ const INSTANCE_SEARCHES: [string, string, string[]][] = [
   ["keep a past run", KEEP_PAST_RUN, BY_NAME],
   ["restart an instance", RESTART_INSTANCE, BY_NAME],
   ["delete an instance", DELETE_INSTANCE, BY_NAME],
-  ...DELETE_BELONGINGS.map((sql): [string, string, string[]] => [sql, sql, BY_REF]),
+  ...DELETE_DEPENDENTS.map((sql): [string, string, string[]] => [sql, sql, BY_REF]),
   ["list what is finished", listFinishedRefs({ order: "oldest", paged: false }), [`COVERING ${OUTCOME("")}`]],
   [
     "list a later page of what is finished",
@@ -223,7 +223,7 @@ describe("SQLite reads only what it needs", () => {
       expect(details.filter((detail) => /^SCAN|TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(detail))).toEqual([]);
     });
 
-    test.each(SWEEP_BELONGINGS)("of what one instance has left: %s", (sql) => {
+    test.each(SWEEP_DEPENDENTS)("of what one instance has left: %s", (sql) => {
       const steps = database.prepare(`explain query plan ${sql}`).all();
       const details = steps.map(({ detail }) => String(detail)).filter((detail) => /SEARCH|SCAN/.test(detail));
 

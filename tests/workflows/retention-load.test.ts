@@ -11,7 +11,7 @@ const LONG_JOURNAL = 12_000;
 /** What may go at once. */
 const MOST_INSTANCES = 100;
 const MOST_ROWS = 5000;
-const BELONGINGS = ["journal", "event", "past_run", "stream_chunk"];
+const DEPENDENTS = ["journal", "event", "past_run", "stream_chunk"];
 
 const stream = () =>
   new ReadableStream({
@@ -43,18 +43,18 @@ describe.each(ENGINES)("a purge beside live work on $name", (engine) => {
   }
 
   /** How many rows there are of the instances up to this one, which is to say, of those that were there before the live ones. */
-  async function rowsUpTo(process: Process, ref: string): Promise<{ instances: number; belongings: number }> {
+  async function rowsUpTo(process: Process, ref: string): Promise<{ instances: number; dependents: number }> {
     const old = engine.dialect === "postgres" ? `ref collate "C" <= '${ref}'` : `ref <= '${ref}'`;
     const count = (table: string) => `(select count(*) from ${prefix}${table} where ${old})`;
-    const belongings = BELONGINGS.map(count).join(" + ");
-    const [row] = await query(process, `select ${count("instance")} as instances, ${belongings} as belongings`);
-    return { instances: Number(row?.["instances"]), belongings: Number(row?.["belongings"]) };
+    const dependents = DEPENDENTS.map(count).join(" + ");
+    const [row] = await query(process, `select ${count("instance")} as instances, ${dependents} as dependents`);
+    return { instances: Number(row?.["instances"]), dependents: Number(row?.["dependents"]) };
   }
 
   /** What belongs to no instance, by table. */
   async function orphans(process: Process): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
-    for (const table of [...BELONGINGS, "label", "deleted_instance"]) {
+    for (const table of [...DEPENDENTS, "label", "deleted_instance"]) {
       const missing = `not exists (select 1 from ${prefix}instance as instance where instance.ref = orphan.ref)`;
       const [row] = await query(process, `select count(*) as count from ${prefix}${table} as orphan where ${missing}`);
       counts[table] = Number(row?.["count"]);
@@ -122,7 +122,7 @@ describe.each(ENGINES)("a purge beside live work on $name", (engine) => {
       more = await source?.purge();
       const after = await rowsUpTo(process, ref);
       expect(before.instances - after.instances).toBeLessThanOrEqual(MOST_INSTANCES);
-      expect(before.belongings - after.belongings).toBeLessThanOrEqual(MOST_ROWS);
+      expect(before.dependents - after.dependents).toBeLessThanOrEqual(MOST_ROWS);
       before = after;
       ids.push(...live.map(({ id }) => id));
       results.push(...(await created).map((instance) => instance.result()));

@@ -1,9 +1,8 @@
 import type { InstanceCommit, InstanceCommitResult, InstanceOutcome } from "../instances/instance-records.ts";
 import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteDriver } from "./driver.ts";
-import { hookValues } from "./hook-values.ts";
 import { freeSlot } from "./lines.ts";
-import { INSERT_HOOK } from "./sql/hooks-trigger.ts";
+import { hookValues, INSERT_HOOK } from "./sql/hooks-trigger.ts";
 import { BEGIN_ROLLBACK, FIND_RUN, FINISH_INSTANCE, PARK_INSTANCE, RELEASE_INSTANCE } from "./sql/instances-commit.ts";
 import { DELETE_ENTRIES, INSERT_ENTRY } from "./sql/journal.ts";
 

@@ -5,12 +5,10 @@ import type { ForeignInsert } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
 import { createAdapter, type DatabaseAdapter, Store } from "../store.ts";
 import { SqliteEngine } from "./engine.ts";
-import { accessTo } from "./object-access.ts";
-import { objectDriver } from "./object-driver.ts";
-import type { ObjectState, ObjectStorage } from "./object-storage.ts";
-import { ObjectWakeups } from "./object-wakeups.ts";
+import { accessTo, ObjectWakeups } from "./object-access.ts";
+import { type ObjectState, type ObjectStorage, objectDriver } from "./object-driver.ts";
 
-export type { ObjectState, ObjectStorage } from "./object-storage.ts";
+export type { ObjectState, ObjectStorage } from "./object-driver.ts";
 
 export type DurableObjectOptions = AdapterOptions;
 

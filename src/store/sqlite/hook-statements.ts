@@ -17,9 +17,7 @@ import { toClaimedHook, toHookRecord, toLease, toSettleResult, toStatistics } fr
 import type { CancelTarget, HookStatements, InsertResult } from "../hooks/hook-statements.ts";
 import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import { hookLanes } from "../queue/lanes.ts";
-import type { SqliteAccess } from "./access.ts";
-import type { SqliteDriver } from "./driver.ts";
-import { hookValues, keyedHookValues } from "./hook-values.ts";
+import type { SqliteAccess, SqliteDriver } from "./driver.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import { DISCARD_HOOK, GET_HOOK, HOOK_STATISTICS, listHooks, PURGE_HOOKS, REDRIVE_HOOK } from "./sql/hooks-operate.ts";
 import {
@@ -37,8 +35,10 @@ import {
   cancelNextTriggers,
   cancelPendingHooks,
   FIND_TRIGGERED_HOOK,
+  hookValues,
   INSERT_HOOK,
   INSERT_KEYED_HOOK,
+  keyedHookValues,
 } from "./sql/hooks-trigger.ts";
 import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts";
 

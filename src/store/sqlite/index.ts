@@ -6,10 +6,9 @@ import { createAdapter, type DatabaseAdapter, Store } from "../store.ts";
 import { driverOf, type SqliteDriver, type SqliteHandle } from "./driver.ts";
 import { SqliteEngine } from "./engine.ts";
 import { isBusy, toStoreError } from "./errors.ts";
-import { FileWakeups } from "./file-wakeups.ts";
-import { noWakeups } from "./no-wakeups.ts";
 import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
 import { createTransactionContext } from "./transaction-context.ts";
+import { FileWakeups, noWakeups } from "./wakeups.ts";
 
 export type { SqliteHandle } from "./driver.ts";
 

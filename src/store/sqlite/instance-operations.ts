@@ -25,15 +25,13 @@ import {
 } from "../instances/instance-rows.ts";
 import { countFitting } from "../instances/load-page.ts";
 import { WorkClass } from "../queue/work-class.ts";
-import type { SqliteAccess } from "./access.ts";
-import type { SqliteDriver, SqliteValue } from "./driver.ts";
-import { hookValues } from "./hook-values.ts";
-import { freeSlot, joinLine, toPlace } from "./lines.ts";
+import type { SqliteAccess, SqliteDriver, SqliteValue } from "./driver.ts";
+import { freeSlot, joinLine, toRankedInstance } from "./lines.ts";
 import { listInstances, workflowNames } from "./list-instances.ts";
-import { deleteBelongings, deleteLabels, hasPurge, purgeInstances, sweepDeleted } from "./purge-instances.ts";
-import { INSERT_HOOK } from "./sql/hooks-trigger.ts";
+import { deleteDependents, deleteLabels, hasPurge, purgeInstances, sweepDeleted } from "./purge-instances.ts";
+import { hookValues, INSERT_HOOK } from "./sql/hooks-trigger.ts";
 import {
-  INSTANCE_PLACE,
+  FIND_RANK,
   KEEP_PAST_RUN,
   PAUSE_INSTANCE,
   RESTART_INSTANCE,
@@ -106,7 +104,7 @@ export class SqliteInstanceOperations {
     return this.#change(instance, () => {
       const deleted = this.driver.all(DELETE_INSTANCE, keyOf(instance));
       for (const row of deleted) {
-        deleteBelongings(this.driver, row.ref as string);
+        deleteDependents(this.driver, row.ref as string);
         deleteLabels(this.driver, row);
       }
       return deleted;
@@ -186,7 +184,7 @@ export class SqliteInstanceOperations {
         return { changed: false, instance: null };
       }
       const now = this.access.now();
-      const [before] = this.driver.all(INSTANCE_PLACE, keyOf(instance));
+      const [before] = this.driver.all(FIND_RANK, keyOf(instance));
       const [row] = write(now);
       if (before && row) this.#tellLines(instance, before, now);
       return row
@@ -197,12 +195,12 @@ export class SqliteInstanceOperations {
 
   /** If it shares slots or starts with others: it has let go of its slot, or stands in line now, which can be another one. */
   #tellLines(instance: InstanceName, before: Row, now: number): void {
-    const [after] = this.driver.all(INSTANCE_PLACE, keyOf(instance));
+    const [after] = this.driver.all(FIND_RANK, keyOf(instance));
     const wasHeld = before.slot_key !== null && Number(before.class) === WorkClass.leased;
     const freed = wasHeld && Number(after?.class) !== WorkClass.leased;
     if (freed) freeSlot(this.driver, before.slot_key as string, now);
     if (after === undefined || after.available_at === null) return;
-    if (!freed || after.slot_key !== before.slot_key) joinLine(this.driver, toPlace(after), now);
+    if (!freed || after.slot_key !== before.slot_key) joinLine(this.driver, toRankedInstance(after), now);
   }
 
   #get(instance: InstanceName): InstanceRecord | null {

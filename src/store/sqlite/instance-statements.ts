@@ -33,12 +33,10 @@ import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import { instanceLanes } from "../queue/lanes.ts";
 import { freshRank, isLimited } from "../queue/rank.ts";
 import { WorkClass } from "../queue/work-class.ts";
-import type { SqliteAccess } from "./access.ts";
-import { SqliteAdmission } from "./admission.ts";
 import { commitInstance } from "./commit-instance.ts";
-import type { SqliteValue } from "./driver.ts";
+import type { SqliteAccess, SqliteValue } from "./driver.ts";
 import { isIn, keyOf, SqliteInstanceOperations } from "./instance-operations.ts";
-import { joinLine, toPlace } from "./lines.ts";
+import { joinLine, SqliteAdmission, toRankedInstance } from "./lines.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import {
   COUNT_PENDING_EVENTS,
@@ -48,7 +46,7 @@ import {
   READ_EVENTS,
   WAKE_INSTANCE,
 } from "./sql/events.ts";
-import { INSTANCE_PLACE } from "./sql/instances-change.ts";
+import { FIND_RANK } from "./sql/instances-change.ts";
 import {
   CLAIM_INSTANCES,
   CONFIRM_INSTANCE,
@@ -226,7 +224,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   #insertOne(instance: InstanceInsert, now: number): InstanceInsertResult {
     const { ref, params, parent, traits, lease } = instance;
     const limited = isLimited(traits);
-    const place = lease
+    const rank = lease
       ? { class: WorkClass.leased, availableAt: now + lease.leaseMs }
       : freshRank({ priority: traits?.priority ?? 0, limited }, now);
     const values = [
@@ -235,8 +233,8 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
       params,
       parent,
       now,
-      place.class,
-      place.availableAt,
+      rank.class,
+      rank.availableAt,
       lease?.lock ?? null,
       lease ? now : null,
     ];
@@ -245,7 +243,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
         ? this.driver.run(INSERT_INSTANCE, values)
         : this.driver.run(INSERT_SPECIAL_INSTANCE, [...values, ...traitValues(traits)]);
     if (inserted === 1) {
-      if (limited) joinLine(this.driver, { ...instance, ...(traits as InstanceTraits), class: place.class }, now);
+      if (limited) joinLine(this.driver, { ...instance, ...(traits as InstanceTraits), class: rank.class }, now);
       if (traits?.labels) this.#insertLabels(instance, traits.labels);
       return { result: "created", ref, at: now };
     }
@@ -311,7 +309,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     if (this.driver.run(INSERT_EVENT, parameters) === 0) return { result: "known", ref };
     this.driver.run(WAKE_INSTANCE, [now, ref]);
     if (Number(recipient.class) >= WorkClass.lineContinuing && !recipient.paused) {
-      joinLine(this.driver, toPlace(this.driver.all(INSTANCE_PLACE, keyOf(event))[0] as Row), now);
+      joinLine(this.driver, toRankedInstance(this.driver.all(FIND_RANK, keyOf(event))[0] as Row), now);
     }
     return { result: "sent", ref };
   }

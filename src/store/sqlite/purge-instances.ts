@@ -1,13 +1,13 @@
 import type { SqliteDriver } from "./driver.ts";
 import {
-  DELETE_BELONGINGS,
+  DELETE_DEPENDENTS,
   DELETE_LABEL,
   FIND_DELETED_INSTANCE,
   FIND_PURGE,
   FORGET_DELETED_INSTANCE,
   MARK_DELETED,
   PURGE_INSTANCES,
-  SWEEP_BELONGINGS,
+  SWEEP_DEPENDENTS,
 } from "./sql/instances-delete.ts";
 
 type Row = Record<string, unknown>;
@@ -51,12 +51,12 @@ export function sweepDeleted(driver: SqliteDriver): number {
 
 /** Gives the number of rows; if that is all there was room for, there may be more. */
 function sweep(driver: SqliteDriver, ref: string, room: number): number {
-  return SWEEP_BELONGINGS.reduce((rows, statement) => rows + driver.run(statement, [ref, room - rows]), 0);
+  return SWEEP_DEPENDENTS.reduce((rows, statement) => rows + driver.run(statement, [ref, room - rows]), 0);
 }
 
 /** All of them at once. */
-export function deleteBelongings(driver: SqliteDriver, ref: string): void {
-  for (const statement of DELETE_BELONGINGS) driver.run(statement, [ref]);
+export function deleteDependents(driver: SqliteDriver, ref: string): void {
+  for (const statement of DELETE_DEPENDENTS) driver.run(statement, [ref]);
 }
 
 export function deleteLabels(driver: SqliteDriver, { namespace, name, ref, labels }: Row): void {

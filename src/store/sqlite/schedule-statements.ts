@@ -7,8 +7,7 @@ import type {
 } from "../schedules/schedule-records.ts";
 import { toScheduleRecord } from "../schedules/schedule-rows.ts";
 import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
-import type { SqliteAccess } from "./access.ts";
-import type { SqliteDriver, SqliteValue } from "./driver.ts";
+import type { SqliteAccess, SqliteDriver, SqliteValue } from "./driver.ts";
 import type { SqliteInstanceStatements } from "./instance-statements.ts";
 import {
   CONFIRM_SCHEDULE,

@@ -3,7 +3,7 @@ import { WorkClass } from "../../queue/work-class.ts";
 import { HELD, INSTANCE_RECORD } from "./instances-read.ts";
 
 /** Where an instance stands. Index: perdure_instance_id. */
-export const INSTANCE_PLACE = `
+export const FIND_RANK = `
 select class, available_at, namespace, name, slot_key, rate_key from perdure_instance where namespace = ? and name = ? and id = ?`;
 
 interface Keys {
@@ -18,12 +18,12 @@ export function freshClass({ slotKey, rateKey }: Keys): string {
 }
 
 /** Of one that stands in line. `now` is a parameter. */
-export function linePlace(now: string): string {
+export function lineTime(now: string): string {
   return `${now} - (priority - (${LOWEST_PRIORITY}) + 1) * ${PRIORITY_STEP_MS}`;
 }
 
 export function freshTime(now: string, { slotKey, rateKey }: Keys): string {
-  return `case when priority = 0 and ${slotKey} is null and ${rateKey} is null then ${now} else ${linePlace(now)} end`;
+  return `case when priority = 0 and ${slotKey} is null and ${rateKey} is null then ${now} else ${lineTime(now)} end`;
 }
 
 /** Not due any more, unless somebody has it. Index: perdure_instance_id. */
@@ -40,7 +40,7 @@ export const RESUME_INSTANCE = `
 update perdure_instance set
   paused = 0, wakes = wakes + 1,
   class = case when class in (${WorkClass.leased}, ${WorkClass.lineContinuing}, ${WorkClass.lineFresh}) then class else ${WorkClass.continuing} end,
-  available_at = case when ${HELD} then available_at when class = ${WorkClass.lineFresh} then ${linePlace("?1")} else ?1 end
+  available_at = case when ${HELD} then available_at when class = ${WorkClass.lineFresh} then ${lineTime("?1")} else ?1 end
 where namespace = ?2 and name = ?3 and id = ?4 and paused and outcome is null
 returning ${INSTANCE_RECORD}`;
 

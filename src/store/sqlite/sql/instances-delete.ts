@@ -28,12 +28,12 @@ export const FIND_DELETED_INSTANCE = "select ref from perdure_deleted_instance o
 export const FORGET_DELETED_INSTANCE = "delete from perdure_deleted_instance where ref = ?";
 
 /** What an instance leaves behind. Index: each table's primary key. */
-export const DELETE_BELONGINGS = ["perdure_journal", "perdure_event", "perdure_past_run", "perdure_stream_chunk"].map(
+export const DELETE_DEPENDENTS = ["perdure_journal", "perdure_event", "perdure_past_run", "perdure_stream_chunk"].map(
   (table) => `delete from ${table} where ref = ?`,
 );
 
 /** Tables whose rows belong to instances, by `ref`, and the rest of their primary keys. */
-const BELONGINGS = {
+const DEPENDENTS = {
   perdure_journal: "run, position",
   perdure_event: "run, id",
   perdure_past_run: "run",
@@ -41,7 +41,7 @@ const BELONGINGS = {
 };
 
 /** So many rows, at most, of what a deleted instance has left in one table. Index: the table's primary key. */
-export const SWEEP_BELONGINGS = Object.entries(BELONGINGS).map(
+export const SWEEP_DEPENDENTS = Object.entries(DEPENDENTS).map(
   ([table, key]) =>
     `delete from ${table} where ref = ?1 and (${key}) in (select ${key} from ${table} where ref = ?1 limit ?2)`,
 );

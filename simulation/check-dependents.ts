@@ -7,15 +7,15 @@ type Read = (text: string) => Record<string, unknown>[];
 const TABLES = ["perdure_journal", "perdure_event", "perdure_past_run", "perdure_stream_chunk"] as const;
 /** Of what was purged, something may be left to be swept up. */
 const ORPHANS = TABLES.map(
-  (table) => `select '${table}' as place, ref from ${table} as belonging
-where not exists (select 1 from perdure_instance as owner where owner.ref = belonging.ref)
-  and not exists (select 1 from perdure_deleted_instance as deleted where deleted.ref = belonging.ref)`,
+  (table) => `select '${table}' as source, ref from ${table} as dependent
+where not exists (select 1 from perdure_instance as owner where owner.ref = dependent.ref)
+  and not exists (select 1 from perdure_deleted_instance as deleted where deleted.ref = dependent.ref)`,
 ).join("\nunion\n");
 const LABELS = "select name, key, value, ref from perdure_label order by ref, key";
 
 /** Whatever belongs to an instance goes with it, and nothing else does. */
-export function checkBelongings(world: World, accounts: Iterable<InstanceAccount>, read: Read): void {
-  for (const { place, ref } of read(ORPHANS)) world.violate("nothing is left of what is gone", `${place} of ${ref}`);
+export function checkDependents(world: World, accounts: Iterable<InstanceAccount>, read: Read): void {
+  for (const { source, ref } of read(ORPHANS)) world.violate("nothing is left of what is gone", `${source} of ${ref}`);
   const expected: string[] = [];
   for (const { ref, name, state, labels } of accounts) {
     if (state === "gone" || labels === null) continue;
