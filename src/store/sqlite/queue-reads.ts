@@ -54,8 +54,13 @@ export async function findNextWake(
   lanes: readonly QueueLane[],
 ): Promise<number | null> {
   if (lanes.length === 0) return null;
+  const scopes = new Map(lanes.map(({ namespace, names }) => [names, { namespace, names }])); // lanes share their scope's names
+  const parameters = [
+    JSON.stringify(lanes.map(({ namespace, class: workClass }) => ({ namespace, class: workClass }))),
+    JSON.stringify([...scopes.values()]),
+  ];
   return access.read(() => {
-    const [row] = access.driver.all(statement, [JSON.stringify(lanes)]);
+    const [row] = access.driver.all(statement, parameters);
     const availableAt = row?.available_at ?? null;
     return availableAt === null ? null : Number(availableAt) - access.now();
   });

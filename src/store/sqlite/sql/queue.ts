@@ -4,8 +4,8 @@ import { WorkClass } from "../../queue/work-class.ts";
 export type QueueTable = "perdure_hook" | "perdure_instance";
 
 /**
- * When the earliest row of these lanes is due. The names are one list for all lanes, so that it is made once, and not for each
- * row. Index: perdure_hook_due or perdure_instance_due gives the first entry of each lane.
+ * When the earliest row of some lanes is due. `?2` has the names of each namespace: one list for all lanes, so that it is made once
+ * and short. Index: perdure_hook_due or perdure_instance_due gives the first entry of each lane.
  */
 export function nextWake(table: QueueTable): string {
   return `
@@ -14,7 +14,7 @@ select min(earliest) as available_at from (
     select work.available_at from ${table} as work
     where work.namespace = lane.value ->> 'namespace' and work.class = lane.value ->> 'class' and work.available_at is not null
       and (+work.namespace, work.name) in (
-        select scope.value ->> 'namespace', name.value from json_each(?1) as scope, json_each(scope.value, '$.names') as name
+        select scope.value ->> 'namespace', name.value from json_each(?2) as scope, json_each(scope.value, '$.names') as name
       )
     order by work.available_at
     limit 1
