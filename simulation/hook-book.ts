@@ -276,8 +276,10 @@ export class HookBook {
 
   #settledOne({ id, lock, outcome }: HookSettlement, result: SettleResult, at: number, mayBeResent: boolean): void {
     const account = this.accounts.get(id);
-    if (account === undefined)
+    if (account === undefined) {
+      if (result === "lost") return; // its insert failed, which its process couldn't know
       return this.#violate("nothing accepted is lost", `${lock} settled ${id}, which is unknown`);
+    }
     const owns = account.state === "live" && account.lock === lock;
     if (result === "lost") {
       if (owns) this.#violate("at most one owner", `${lock} couldn't settle ${id}, although it owns it`);

@@ -16,6 +16,8 @@ interface Link {
   readonly held: Buffer[];
   /** The answer to what was asked in vain, as far as it has come. */
   withheld: Buffer | undefined;
+  /** Whether the server spoke last. */
+  answered: boolean;
 }
 
 const NARROW_TICK_MS = 20;
@@ -31,6 +33,10 @@ export class CuttingProxy {
   readonly #links = new Set<Link>();
   #armed: { text: string; cut: Cut } | undefined;
   #done: (() => void) | undefined;
+  /** How many bytes clients may still say before all is silent. */
+  #speech: { left: number; readonly done: () => void } | undefined;
+  #roundTrips = 0;
+  #bytesAsked = 0;
   #silent = false;
   #holding = false;
   #narrow: { readonly bytes: number; readonly timer: NodeJS.Timeout } | undefined;
@@ -59,6 +65,26 @@ export class CuttingProxy {
   /** How many connections there are that aren't silent. */
   get connections(): number {
     return [...this.#links].filter(({ silent }) => !silent).length;
+  }
+
+  /** How many bytes clients have said. */
+  get bytesAsked(): number {
+    return this.#bytesAsked;
+  }
+
+  /** How often clients have asked something and waited for the answer. */
+  get roundTrips(): number {
+    return this.#roundTrips;
+  }
+
+  /**
+   * Lets through as many bytes of what clients say, and falls silent, be it in the middle of a message. Resolves when it has. New
+   * connections speak.
+   */
+  fallSilentAfter(bytes: number): Promise<void> {
+    return new Promise((done) => {
+      this.#speech = { left: bytes, done };
+    });
   }
 
   /**
@@ -133,7 +159,7 @@ export class CuttingProxy {
   #connect(client: Socket): void {
     const { port, hostname: host } = this.#target;
     const server = this.#silent ? undefined : connect({ port: Number(port || DEFAULT_PORT), host, noDelay: true });
-    const link: Link = { client, server, silent: this.#silent, held: [], withheld: undefined };
+    const link: Link = { client, server, silent: this.#silent, held: [], withheld: undefined, answered: true };
     this.#links.add(link);
     client.on("data", (chunk) => this.#ask(link, chunk));
     server?.on("data", (chunk) => this.#answer(link, chunk));
@@ -150,11 +176,26 @@ export class CuttingProxy {
     if (armed === "request") return this.#cut(link);
     if (armed === "silence") return this.#silence(link);
     if (armed === "answer") link.withheld = Buffer.alloc(0);
-    link.server?.write(chunk);
+    if (link.answered) this.#roundTrips++;
+    link.answered = false;
+    this.#bytesAsked += chunk.length;
+    link.server?.write(this.#speech === undefined ? chunk : chunk.subarray(0, this.#speech.left));
+    this.#fallSilentIfSaid(chunk.length);
+  }
+
+  #fallSilentIfSaid(bytes: number): void {
+    const speech = this.#speech;
+    if (speech === undefined) return;
+    speech.left -= bytes;
+    if (speech.left > 0) return;
+    this.#speech = undefined;
+    for (const link of this.#links) link.silent = true;
+    speech.done();
   }
 
   #answer(link: Link, chunk: Buffer): void {
     if (link.silent) return;
+    link.answered = true;
     if (link.withheld !== undefined) {
       link.withheld = Buffer.concat([link.withheld, chunk]);
       const { length } = link.withheld;

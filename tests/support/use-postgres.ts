@@ -70,6 +70,17 @@ export class PostgresUnderTest extends StoreUnderTest {
     return result?.rows[0].count;
   }
 
+  /** Resolves when no session of this database is at work on a statement; transactions may be open. */
+  async idle(): Promise<void> {
+    for (;;) {
+      const result = await this.observer?.query(
+        `select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and state = 'active'`,
+      );
+      if (result?.rows[0].count === 0) return;
+    }
+  }
+
   async endSessions(): Promise<void> {
     for (const client of this.#sessions.splice(0)) await client.end();
   }
