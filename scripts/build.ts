@@ -1,0 +1,90 @@
+/**
+ * Builds the package: one bundle for each entry point, chunks for the code that they share, and their types.
+ *
+ *     npm run build
+ */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { type OutputOptions, type RolldownOptions, rolldown } from "rolldown";
+import { dts } from "rolldown-plugin-dts";
+import { createChunkGroups } from "./chunks.ts";
+import { entryPoints, root, workerEntryPoints } from "./entry-points.ts";
+
+const execute = promisify(execFile);
+
+/** Node loads these by their path beside `perdure/register`, so each is complete in itself. */
+const LOADER = ["cloudflare/register", "cloudflare/resolve-hook"];
+
+/** `perdure/register` gives these to files that import Cloudflare's modules. */
+const CLOUDFLARE_MODULES = ["cloudflare/email", "cloudflare/sockets"];
+
+const entries = [...entryPoints, ...workerEntryPoints].map(({ path }) => path);
+const shared = [...entries, ...CLOUDFLARE_MODULES].filter((path) => !LOADER.includes(path));
+
+const common = {
+  cwd: root,
+  platform: "neutral",
+  // Packages and built-in modules; only files of our own begin with a dot or a slash.
+  external: /^[^./]/,
+  checks: { pluginTimings: false },
+} satisfies RolldownOptions;
+
+/** A stack that is mapped back shows our sources, although the package doesn't have them as files. */
+const code = {
+  format: "esm",
+  entryFileNames: "[name].js",
+  chunkFileNames: "chunks/[name].js",
+  sourcemap: true,
+  comments: { annotation: true, jsdoc: false, legal: true },
+} satisfies OutputOptions;
+
+export async function buildPackage(directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true });
+  await Promise.all([buildCode(directory), buildTypes(directory)]);
+}
+
+async function buildCode(directory: string): Promise<void> {
+  const bundle = { ...common, input: toInput(shared, join(root, "src"), ".ts") };
+  await write(bundle, { ...code, dir: directory, codeSplitting: { groups: createChunkGroups() } });
+  for (const path of LOADER) {
+    await write({ ...common, input: toInput([path], join(root, "src"), ".ts") }, { ...code, dir: directory });
+  }
+}
+
+/** The compiler writes the types of each file, without what is marked `@internal`; the bundler puts them together. */
+async function buildTypes(directory: string): Promise<void> {
+  const types = await mkdtemp(join(tmpdir(), "perdure-types-"));
+  try {
+    const compiler = join(root, "node_modules/@typescript/native/bin/tsc");
+    const project = ["-p", join(root, "tsconfig.build.json"), "--outDir", types];
+    await execute(process.execPath, [compiler, ...project]).catch((error: { stdout: string }) => {
+      throw new Error(`The types can't be built.\n${error.stdout}`);
+    });
+    const input = toInput([...entries, ...CLOUDFLARE_MODULES], types, ".d.ts");
+    const plugins = [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false })];
+    const names = { entryFileNames: "[name].ts", chunkFileNames: "chunks/[name].ts" };
+    await write({ ...common, input, plugins }, { format: "esm", dir: directory, ...names });
+  } finally {
+    await rm(types, { recursive: true, force: true });
+  }
+}
+
+/** Entry points keep the paths of their sources. */
+function toInput(paths: readonly string[], directory: string, extension: string): Record<string, string> {
+  return Object.fromEntries(paths.map((path) => [path, join(directory, `${path}${extension}`)]));
+}
+
+async function write(options: RolldownOptions, output: OutputOptions): Promise<void> {
+  await using bundle = await rolldown({
+    ...options,
+    onLog: (level, { message }) => {
+      if (level === "warn") throw new Error(message);
+    },
+  });
+  await bundle.write(output);
+}
+
+if (import.meta.main) await buildPackage(resolve(process.argv[2] ?? join(root, "dist")));
