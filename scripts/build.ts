@@ -66,7 +66,7 @@ async function buildTypes(directory: string): Promise<void> {
     const input = toInput([...entries, ...CLOUDFLARE_MODULES], types, ".d.ts");
     const plugins = [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false })];
     const names = { entryFileNames: "[name].ts", chunkFileNames: "chunks/[name].ts" };
-    await write({ ...common, input, plugins }, { format: "esm", dir: directory, ...names });
+    await write({ ...common, cwd: types, input, plugins }, { format: "esm", dir: directory, ...names });
   } finally {
     await rm(types, { recursive: true, force: true });
   }

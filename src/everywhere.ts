@@ -3,7 +3,7 @@
 export type { Application, HookHandle, HookHandles } from "./app/application.ts";
 export type { ApplicationSubjects } from "./app/application-subjects.ts";
 export type { Clock, Timer } from "./clock.ts";
-export { type Duration, parseDuration } from "./duration.ts";
+export type { Duration } from "./duration.ts";
 export {
   AttemptAbortedError,
   CodecError,
@@ -36,7 +36,7 @@ export { type FragmentInstantiation, type FragmentOptions, instantiate } from ".
 export { migrate } from "./fragment/migrate.ts";
 export type { TriggerArguments, UnitOfWork } from "./fragment/unit-of-work.ts";
 export type { RunWithin, WithinAsync, WithinSync } from "./fragment/within.ts";
-export { type WorkflowsConfig, WorkflowsFragment, workflowsFragment } from "./fragment/workflows-fragment.ts";
+export { type WorkflowsConfig, type WorkflowsFragment, workflowsFragment } from "./fragment/workflows-fragment.ts";
 export type { DebounceOptions } from "./hooks/debounce.ts";
 export {
   type AnyHookDefinition,

@@ -1,5 +1,4 @@
 import { InvalidInputError, PerdureError } from "../errors.ts";
-import type { Drainable } from "../queue/drain-together.ts";
 import type { Store } from "../store/store.ts";
 import { defineSubjects, type SubjectsDefinition, type SubjectsOptions } from "../subjects/define-subjects.ts";
 import type { SubjectSettings } from "../subjects/dispatcher-settings.ts";
@@ -8,7 +7,7 @@ import { earliest, SubjectSchedule } from "../subjects/subject-schedule.ts";
 import { createLedger } from "./create-ledger.ts";
 
 /** The subjects of an application, in its own database. Their profile is the application's namespace. */
-export class ApplicationSubjects implements Drainable {
+export class ApplicationSubjects {
   readonly #store: Store;
   readonly #profile: string;
   readonly #runs: boolean;
@@ -16,7 +15,7 @@ export class ApplicationSubjects implements Drainable {
   readonly #schedules = new Map<string, SubjectSchedule>();
   #stopped = false;
 
-  /** `listens`: whether a drain claims what becomes due meanwhile. */
+  /** `listens`: whether a drain claims what becomes due meanwhile. @internal */
   constructor(store: Store, profile: string, runs: boolean, listens: () => boolean = () => true) {
     this.#store = store;
     this.#profile = profile;

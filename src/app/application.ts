@@ -1,5 +1,5 @@
 import { checkDeadline } from "../dispatchers/dispatcher-options.ts";
-import type { DurableHooksDispatcher } from "../dispatchers/node.ts";
+import type { DurableHooksDispatcher } from "../dispatchers/node-dispatcher.ts";
 import type { RunUnitOfWork } from "../fragment/define-fragment.ts";
 import type { AnyFragment, Fragment } from "../fragment/fragment.ts";
 import type { TriggerArguments } from "../fragment/unit-of-work.ts";
@@ -63,6 +63,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly #ownsDatabase: boolean;
   #stopped: Promise<void> | undefined;
 
+  /** @internal */
   constructor(
     fragment: Fragment<Hooks, unknown>,
     dispatcher: DurableHooksDispatcher | null,

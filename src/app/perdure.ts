@@ -3,7 +3,7 @@ import {
   type DispatcherOptions,
   type DurableHooksDispatcher,
   parseDispatching,
-} from "../dispatchers/node.ts";
+} from "../dispatchers/node-dispatcher.ts";
 import { createDurableHooksProcessor } from "../fragment/create-processor.ts";
 import { defineFragment } from "../fragment/define-fragment.ts";
 import { Fragment } from "../fragment/fragment.ts";

@@ -32,6 +32,7 @@ export class Fragment<Hooks extends HookDefinitions, Services> {
   /** @internal */
   readonly parts: FragmentParts<Hooks, Services>;
 
+  /** @internal */
   constructor(parts: FragmentParts<Hooks, Services>) {
     this.parts = parts;
     this.namespace = parts.namespace;

@@ -34,6 +34,7 @@ export class WorkflowsFragment<Registry extends Workflows> extends Fragment<NoHo
   /** The instances of all workflows. */
   readonly instances: AllInstances;
 
+  /** @internal */
   constructor(parts: FragmentParts<NoHooks, NoHooks>, runtime: WorkflowRuntime) {
     super({ ...parts, workflows: runtime });
     this.workflows = createBindings(runtime) as unknown as TypedBindings<Registry>;
@@ -47,6 +48,7 @@ export class WorkflowsInstantiation<Registry extends Workflows> {
   readonly #config: WorkflowsConfig<Registry> | undefined;
   readonly #options: FragmentOptions | undefined;
 
+  /** @internal */
   constructor(config: WorkflowsConfig<Registry> | undefined, options: FragmentOptions | undefined) {
     this.#config = config;
     this.#options = options;

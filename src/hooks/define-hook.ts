@@ -14,6 +14,7 @@ export interface HookOptions {
 export interface HookDefinition<Input, Payload> {
   readonly kind: "hook";
   readonly schema: StandardSchemaV1 | null;
+  /** @internal */
   readonly retries: Partial<RetryPolicy>;
   readonly handler: (payload: Payload, hook: HookContext) => unknown;
   /** Never there: it carries the type of what a trigger takes. */

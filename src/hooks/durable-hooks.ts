@@ -53,6 +53,7 @@ export class DurableHooks {
   readonly namespace: string;
   readonly #store: Store;
 
+  /** @internal */
   constructor(store: Store, namespace: string) {
     this.#store = store;
     this.namespace = namespace;

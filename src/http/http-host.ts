@@ -1,5 +1,6 @@
 import { NotFoundError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
+import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import { checkInstanceId } from "../names.ts";
 import type { Drainable } from "../queue/drain-together.ts";
 import type { InstanceRun } from "../store/instances/instance-records.ts";
@@ -20,8 +21,10 @@ import type { Ticker } from "./tick.ts";
 
 /** What can be served: an application, or a fragment. */
 export interface Servable {
+  readonly durableHooks: DurableHooks;
   /** @internal */
   readonly parts: AnyFragment["parts"];
+  /** @internal */
   readonly subjects?: Drainable & { readonly dispatcherIds: readonly string[] };
 }
 

@@ -35,24 +35,28 @@ export interface ProcessorTaker {
  */
 export class Processor {
   readonly namespaces: readonly string[];
+  /** @internal */
   readonly sources: readonly ProcessorSource[];
   readonly #stores: readonly Store[];
 
+  /** @internal */
   constructor(sources: readonly ProcessorSource[]) {
     this.sources = sources;
     this.namespaces = [...new Set(sources.flatMap((source) => source.namespaces))];
     this.#stores = [...new Set(sources.map((source) => source.store))];
   }
 
+  /** @internal */
   get clock(): Clock {
     return (this.#stores[0] as Store).clock;
   }
 
+  /** @internal */
   get randomness(): Randomness {
     return (this.#stores[0] as Store).randomness;
   }
 
-  /** Whether other processes' work is announced to us. */
+  /** Whether other processes' work is announced to us. @internal */
   get connected(): boolean {
     return this.#stores.every((store) => store.work.connected);
   }
@@ -63,7 +67,7 @@ export class Processor {
     return remaining === null ? null : new Date(this.clock.now() + Math.max(remaining, 0));
   }
 
-  /** The same in milliseconds from now, whatever this process thinks the time is. Rejects if no database is without a failure. */
+  /** The same in milliseconds from now, whatever this process thinks the time is. Rejects if no database is without a failure. @internal */
   async nextWake(options: { takeOver: boolean }): Promise<number | null> {
     const failures = new Map<Store, unknown>();
     const wakes = await Promise.all(
@@ -79,18 +83,20 @@ export class Processor {
     return known.length === 0 ? null : Math.min(...known);
   }
 
+  /** @internal */
   sourceOf(kind: WorkKind, namespace: string, name: string, store: Store): ProcessorSource | null {
     const sources = this.sources.filter((source) => source.store === store && source.kind === kind);
     return sources.find((source) => source.handles(namespace, name)) ?? null;
   }
 
-  /** Another process says that something has happened in this namespace, or in any. */
+  /** Another process says that something has happened in this namespace, or in any. @internal */
   heard(namespace: string | null, store: Store): void {
     for (const source of this.sources.filter((source) => source.store === store)) {
       if (namespace === null || source.namespaces.includes(namespace)) source.heard?.();
     }
   }
 
+  /** @internal */
   join(taker: ProcessorTaker, options: { listens: boolean }): () => void {
     const leave = this.#stores.map((store) => {
       const taking = {

@@ -49,6 +49,7 @@ export class SubjectDispatcher<Cursor = unknown, Meta = unknown> implements Asyn
   readonly #ledger: SubjectLedger;
   readonly #close: () => Promise<void>;
 
+  /** @internal */
   constructor(ledger: SubjectLedger, close: () => Promise<void> = async () => {}) {
     this.profile = ledger.scope.profile;
     this.dispatcherId = ledger.scope.dispatcherId;

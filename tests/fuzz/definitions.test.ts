@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createDurableHooksDispatcher } from "../../src/dispatchers/node.ts";
+import { parseDuration } from "../../src/duration.ts";
 import {
   createDurableHooksProcessor,
   defineFragment,
@@ -11,7 +12,6 @@ import {
   fromPg,
   instantiate,
   migrate,
-  parseDuration,
 } from "../../src/index.ts";
 import { postgres, postgresMigrations } from "../../src/store/postgres/index.ts";
 import { sqlite } from "../../src/store/sqlite/index.ts";

@@ -14,9 +14,13 @@ export interface WorkflowDefinition<Params, Output, Events extends EventPayloads
   readonly input: StandardSchemaV1 | null;
   readonly output: StandardSchemaV1 | null;
   readonly events: ReadonlyMap<string, StandardSchemaV1> | null;
+  /** @internal */
   readonly schedules: readonly WorkflowSchedule[];
+  /** @internal */
   readonly flow: FlowControl | null;
+  /** @internal */
   readonly endingHooks: EndingHooks;
+  /** @internal */
   readonly retention: Retention;
   readonly run: WorkflowFunction;
   /** Never there: they carry types. */

@@ -35,6 +35,7 @@ export interface ScheduleSelection {
 export class WorkflowSchedules {
   readonly #runtime: WorkflowRuntime;
 
+  /** @internal */
   constructor(runtime: WorkflowRuntime) {
     this.#runtime = runtime;
   }

@@ -15,6 +15,7 @@ export class StoredStream<Chunk = unknown> extends ReadableStream<Chunk> {
   readonly #reference: StreamReference;
   readonly #read: ReadChunk;
 
+  /** @internal */
   constructor(reference: StreamReference, read: ReadChunk) {
     let next = 0;
     const pull = async (controller: ReadableStreamDefaultController<Chunk>): Promise<void> => {

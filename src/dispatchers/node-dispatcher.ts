@@ -1,0 +1,98 @@
+import { InvalidInputError } from "../errors.ts";
+import type { DurableHooksProcessor } from "../fragment/create-processor.ts";
+import { checkLogger, type Logger } from "../logger.ts";
+import { checkOptions } from "../options.ts";
+import { type DispatchErrorContext, DispatchLoop } from "../queue/dispatch-loop.ts";
+import { Processor } from "../queue/processor.ts";
+import { checkCount, checkDeadline, logDispatchError } from "./dispatcher-options.ts";
+import { createProcessOwner } from "./process-owner.ts";
+
+export interface DispatcherOptions {
+  readonly processor: DurableHooksProcessor;
+  /**
+   * How often to look for work that other processes have written, where they can't tell us (a pooler without LISTEN). Where
+   * they can, it is looked for twice a minute at most. Default: 2000.
+   */
+  readonly pollIntervalMs?: number;
+  /** How many handlers run at a time. Default: 100. */
+  readonly concurrency?: number;
+  /** For how long a process that is lost without a word holds its work. Default: 30,000. */
+  readonly leaseMs?: number;
+  /**
+   * Told of every attempt at a hook or a step that failed and of every time that the database could not be used. May throw without harm. Default:
+   * the logger is told.
+   */
+  readonly onError?: (error: unknown, context: DispatchErrorContext) => unknown;
+  readonly logger?: Logger;
+}
+
+export interface DurableHooksDispatcher {
+  /** Starts at once, and goes on until it is stopped. */
+  startPolling(): void;
+  /**
+   * Claims no more, waits for what runs, and after the deadline (default: 30 seconds) tells the rest to stop and hands it back.
+   * Resolves when this process owns nothing any more; nothing keeps it alive afterwards.
+   */
+  stopPolling(options?: { readonly deadlineMs?: number }): Promise<void>;
+  /** Looks for work now. */
+  wake(): void;
+  /** For functions that live for one request: runs what is due until nothing is, or until the deadline (default: 10 seconds). */
+  drain(options?: { readonly deadlineMs?: number }): Promise<void>;
+}
+
+const FIELDS = ["processor", "pollIntervalMs", "concurrency", "leaseMs", "onError", "logger"];
+const DEFAULT_CONCURRENCY = 100;
+
+/**
+ * Runs the hooks of a processor in this process.
+ *
+ * @example
+ * const dispatcher = createDurableHooksDispatcher({ processor, pollIntervalMs: 2000 });
+ * dispatcher.startPolling();
+ * process.on("SIGTERM", () => dispatcher.stopPolling());
+ */
+export function createDurableHooksDispatcher(options: DispatcherOptions): DurableHooksDispatcher {
+  checkOptions(options, { label: "A dispatcher", fields: FIELDS });
+  if (!(options.processor instanceof Processor)) {
+    throw invalid("processor must be made by createDurableHooksProcessor, and must not be null");
+  }
+  const settings = { processor: options.processor, ...parseDispatching(options) };
+  const createLoop = () => new DispatchLoop({ ...settings, owner: createProcessOwner() });
+  let loop: DispatchLoop | undefined;
+  return {
+    startPolling: () => {
+      loop ??= createLoop();
+      loop.start();
+    },
+    stopPolling: async (options) => {
+      const deadline = checkDeadline(options, "stopPolling", 30_000);
+      const stopping = loop;
+      loop = undefined;
+      await stopping?.stop(deadline);
+    },
+    wake: () => loop?.wake(),
+    drain: async (options) => {
+      await createLoop().drain(checkDeadline(options, "drain", 10_000));
+    },
+  };
+}
+
+/** Checks how a dispatcher is to run, and fills in what was left out. */
+export function parseDispatching(options: Omit<DispatcherOptions, "processor">) {
+  const logger = checkLogger(options.logger);
+  const { pollIntervalMs = 2000, concurrency = DEFAULT_CONCURRENCY, leaseMs = 30_000 } = options;
+  const { onError = (error: unknown, context: DispatchErrorContext) => logDispatchError(logger, error, context) } =
+    options;
+  if (typeof onError !== "function") throw invalid("onError must be a function");
+  return {
+    logger,
+    onError,
+    pollIntervalMs: checkCount("pollIntervalMs", pollIntervalMs, 10, 86_400_000),
+    concurrency: checkCount("concurrency", concurrency, 1, 100_000),
+    leaseMs: checkCount("leaseMs", leaseMs, 1000, 3_600_000),
+  };
+}
+
+function invalid(problem: string): InvalidInputError {
+  return new InvalidInputError("options.invalid", `${problem}.`);
+}
