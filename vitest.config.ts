@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import type { Plugin } from "vite";
 import { configDefaults, defineConfig } from "vitest/config";
+import { type EntryPoint, entryPoints, workerEntryPoints } from "./scripts/entry-points.ts";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -14,7 +15,17 @@ const MEMORY = "/dev/shm";
 const ENOUGH_BYTES = 4 * 1024 ** 3;
 
 /** Real processes, whole worlds of faults, floods and other runtimes: `npm run test:fast` leaves them out. */
-const SLOW = ["chaos", "cloudflare", "conformance", "durable-objects", "load", "processes", "runtimes", "simulation"];
+const SLOW = [
+  "chaos",
+  "cloudflare",
+  "conformance",
+  "durable-objects",
+  "load",
+  "package",
+  "processes",
+  "runtimes",
+  "simulation",
+];
 
 /** Tests that run on every engine and keep no state outside of their databases, so that files can share a process. */
 const ENGINE_SUITES = ["codec", "dispatcher", "fuzz", "hooks", "http", "schedules", "store", "subjects", "workflows"];
@@ -40,14 +51,19 @@ const objectEngines: Plugin = {
   },
 };
 
+/** Examples and samples import the package by its name; here that means its sources. */
+const fromSource = (all: readonly EntryPoint[]) => ({
+  alias: all.map(({ specifier, source }) => ({ find: new RegExp(`^${specifier}$`), replacement: source })),
+});
+
 const inFolders = (folders: readonly string[]) => folders.map((folder) => `tests/${folder}/**/*.test.ts`);
 
 const onNode = {
-  globalSetup: "tests/support/postgres-server.ts",
-  pool: "forks",
+  globalSetup: ["tests/support/postgres-server.ts", "tests/support/package-folder.ts"],
+  pool: "forks" as const,
   testTimeout: TEST_TIMEOUT_MS,
   hookTimeout: TEST_TIMEOUT_MS,
-} as const;
+};
 
 if (process.env["TMPDIR"] === undefined && hasMemory()) process.env["TMPDIR"] = MEMORY;
 
@@ -64,8 +80,12 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { test: { ...onNode, name: "engines", include: inFolders(ENGINE_SUITES), isolate: false } },
       {
+        resolve: fromSource(entryPoints),
+        test: { ...onNode, name: "engines", include: inFolders(ENGINE_SUITES), isolate: false },
+      },
+      {
+        resolve: fromSource(entryPoints),
         test: {
           ...onNode,
           name: "node",
@@ -73,15 +93,9 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...inFolders([...ENGINE_SUITES, ...SLOW, "workerd"])],
         },
       },
-      { test: { ...onNode, name: "slow", include: inFolders(SLOW) } },
+      { resolve: fromSource(entryPoints), test: { ...onNode, name: "slow", include: inFolders(SLOW) } },
       {
-        resolve: {
-          alias: [
-            { find: /^perdure$/, replacement: path("src/everywhere.ts") },
-            { find: /^perdure\/durable-object$/, replacement: path("src/durable-object/index.ts") },
-            { find: /^perdure\/dispatchers\/cloudflare-do$/, replacement: path("src/dispatchers/cloudflare-do.ts") },
-          ],
-        },
+        resolve: fromSource([...workerEntryPoints, ...entryPoints]),
         plugins: [
           objectEngines,
           cloudflareTest({

@@ -11,7 +11,7 @@
  * Kill it in the middle (Ctrl-C, or kill -9) and start it again: what was accepted goes on, and steps that were done stay done.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { defineHook, NonRetryableError, perdure } from "../src/index.ts";
+import { defineHook, NonRetryableError, perdure } from "perdure";
 import { definePurchase } from "./approval.ts";
 import { defineOverview } from "./overview.ts";
 import { defineTrip } from "./trip.ts";

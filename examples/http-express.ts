@@ -1,7 +1,7 @@
 /** An application behind Express, with parsers of bodies in front of it or not. */
 import express, { type Express } from "express";
-import { bearerToken, createHttpHandler, type Servable } from "../src/http/index.ts";
-import { toNodeHandler } from "../src/http/node.ts";
+import { bearerToken, createHttpHandler, type Servable } from "perdure/http";
+import { toNodeHandler } from "perdure/http/node";
 
 export function createExpressServer(app: Servable, token: string): Express {
   const handler = createHttpHandler(app, { basePath: "/perdure", authorize: bearerToken(token) });

@@ -1,7 +1,7 @@
 /** An application behind Fastify. */
 import fastify, { type FastifyInstance } from "fastify";
-import { bearerToken, createHttpHandler, type Servable } from "../src/http/index.ts";
-import { toNodeHandler } from "../src/http/node.ts";
+import { bearerToken, createHttpHandler, type Servable } from "perdure/http";
+import { toNodeHandler } from "perdure/http/node";
 
 export function createFastifyServer(app: Servable, token: string): FastifyInstance {
   const handle = toNodeHandler(createHttpHandler(app, { basePath: "/perdure", authorize: bearerToken(token) }));

@@ -1,6 +1,6 @@
 /** An application behind Hono, which speaks the Web's own requests. */
 import { Hono } from "hono";
-import { bearerToken, createHttpHandler, type Servable } from "../src/http/index.ts";
+import { bearerToken, createHttpHandler, type Servable } from "perdure/http";
 
 export function createHonoServer(app: Servable, token: string): Hono {
   const handler = createHttpHandler(app, { basePath: "/perdure", authorize: bearerToken(token) });

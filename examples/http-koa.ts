@@ -1,8 +1,8 @@
 /** An application behind Koa, with a parser of bodies in front of it. */
 import { bodyParser } from "@koa/bodyparser";
 import Koa from "koa";
-import { bearerToken, createHttpHandler, type Servable } from "../src/http/index.ts";
-import { toNodeHandler } from "../src/http/node.ts";
+import { bearerToken, createHttpHandler, type Servable } from "perdure/http";
+import { toNodeHandler } from "perdure/http/node";
 
 export function createKoaServer(app: Servable, token: string): Koa {
   const handle = toNodeHandler(createHttpHandler(app, { basePath: "/perdure", authorize: bearerToken(token) }));

@@ -1,19 +1,16 @@
 /** An application in a Durable Object, behind a Worker. One object for each tenant: a workflow of one never sees another's. */
 import { DurableObject } from "cloudflare:workers";
 import {
-  createDurableHooksDispatcherDurableObject,
-  type DurableHooksHandler,
-} from "../src/dispatchers/cloudflare-do.ts";
-import { durableObject, type ObjectState } from "../src/durable-object/index.ts";
-import { createHttpHandler, type HttpHandler } from "../src/http/index.ts";
-import {
   createDurableHooksProcessor,
   defineWorkflow,
   instantiate,
   migrate,
   type WorkflowEvent,
   workflowsFragment,
-} from "../src/index.ts";
+} from "perdure";
+import { createDurableHooksDispatcherDurableObject, type DurableHooksHandler } from "perdure/dispatchers/cloudflare-do";
+import { durableObject, type ObjectState } from "perdure/durable-object";
+import { createHttpHandler, type HttpHandler } from "perdure/http";
 
 export interface Env {
   /** Tokens are signed with it: see `tenantOf`. */

@@ -2,7 +2,7 @@
  * Tells every two seconds what has become of all workflows: a workflow with a schedule. Each time creates one instance, however
  * many processes run; times that nobody was there for are made up for once, when a process starts again.
  */
-import { defineWorkflow, type InstanceCounts } from "../src/index.ts";
+import { defineWorkflow, type InstanceCounts } from "perdure";
 
 /** What the workflow needs of the world around it. */
 export interface Office {

@@ -3,7 +3,7 @@
  * what was booked is cancelled, the last booking first, whatever happens to the process meanwhile.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { defineWorkflow, NonRetryableError, type WorkflowEvent } from "../src/index.ts";
+import { defineWorkflow, NonRetryableError, type WorkflowEvent } from "perdure";
 
 export interface Trip {
   readonly to: string;

@@ -1,7 +1,7 @@
 /**
  * Imports the stock of several warehouses, page by page, from an API that is slow and now and then down.
  *
- *     node examples/warehouses.ts
+ *     node warehouses.ts
  *
  * Each warehouse is a subject with a cursor of its own. Kill it in the middle of a page (kill -9) and start it again: every
  * warehouse goes on with the page that it was at, and no page that was finished is imported again. Or start it twice at the
@@ -9,8 +9,8 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
-import { createSubjectDispatcher } from "../src/index.ts";
-import { sqlite } from "../src/store/sqlite/index.ts";
+import { createSubjectDispatcher } from "perdure";
+import { sqlite } from "perdure/sqlite";
 
 const WAREHOUSES = ["cn-shenzhen", "de-hamburg", "us-memphis"];
 const PAGES = 5;

@@ -24,9 +24,15 @@ export function reportApi(directory: string): ReadonlyMap<string, string> {
   for (const { specifier, path, title } of all) {
     const file = program.getSourceFile(pathOf(path));
     if (file === undefined) throw new Error(`${specifier} has no types: ${pathOf(path)} is missing.`);
-    reports.set(title.replaceAll(/[/ ]/g, "-").toLowerCase(), toReport(title, declarations.exportedBy(file, specifier)));
+    reports.set(
+      title.replaceAll(/[/ ]/g, "-").toLowerCase(),
+      toReport(title, declarations.exportedBy(file, specifier)),
+    );
   }
-  reports.set(UNEXPORTED, toReport("Types that no entry point exports, and that others refer to", declarations.others()));
+  reports.set(
+    UNEXPORTED,
+    toReport("Types that no entry point exports, and that others refer to", declarations.others()),
+  );
   return reports;
 }
 

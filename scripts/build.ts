@@ -6,7 +6,7 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { type OutputOptions, type RolldownOptions, rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
@@ -33,13 +33,21 @@ const common = {
 } satisfies RolldownOptions;
 
 /** A stack that is mapped back shows our sources, although the package doesn't have them as files. */
-const code = {
-  format: "esm",
-  entryFileNames: "[name].js",
-  chunkFileNames: "chunks/[name].js",
-  sourcemap: true,
-  comments: { annotation: true, jsdoc: false, legal: true },
-} satisfies OutputOptions;
+function toCode(directory: string): OutputOptions {
+  return {
+    dir: directory,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name].js",
+    sourcemap: true,
+    // Wherever it is built, the sources are where they are for `dist` in the repository.
+    sourcemapPathTransform: (source, map) => {
+      const place = dirname(join(root, "dist", relative(directory, map)));
+      return relative(place, resolve(dirname(map), source));
+    },
+    comments: { annotation: true, jsdoc: false, legal: true },
+  };
+}
 
 export async function buildPackage(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
@@ -48,9 +56,9 @@ export async function buildPackage(directory: string): Promise<void> {
 
 async function buildCode(directory: string): Promise<void> {
   const bundle = { ...common, input: toInput(shared, join(root, "src"), ".ts") };
-  await write(bundle, { ...code, dir: directory, codeSplitting: { groups: createChunkGroups() } });
+  await write(bundle, { ...toCode(directory), codeSplitting: { groups: createChunkGroups() } });
   for (const path of LOADER) {
-    await write({ ...common, input: toInput([path], join(root, "src"), ".ts") }, { ...code, dir: directory });
+    await write({ ...common, input: toInput([path], join(root, "src"), ".ts") }, toCode(directory));
   }
 }
 

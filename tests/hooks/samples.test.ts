@@ -1,15 +1,15 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { createDurableHooksDispatcher } from "../../src/dispatchers/node.ts";
 import { createDurableHooksProcessor, defineFragment, instantiate } from "../../src/index.ts";
 import { settle } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
+import { installPackage } from "../support/install-package.ts";
 import { createDatabase } from "../support/postgres-database.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { forever, recordCalls } from "./support/handlers.ts";
@@ -101,24 +101,16 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 describe("the samples, in a program that has the package installed", () => {
-  const directory = mkdtempSync(join(tmpdir(), "perdure-samples-"));
+  let directory: string;
   const tsc = join(root, "node_modules", ".bin", "tsc");
   let child: ChildProcess | undefined;
 
   beforeAll(async () => {
-    const modules = join(directory, "node_modules");
-    mkdirSync(join(modules, "perdure"), { recursive: true });
-    for (const name of ["@standard-schema", "@types", "croner", "pg", "undici-types"]) {
-      symlinkSync(join(root, "node_modules", name), join(modules, name));
-    }
-    cpSync(join(root, "package.json"), join(modules, "perdure", "package.json"));
-    writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module" }));
+    ({ project: directory } = await installPackage(["@types/node", "@types/pg", "undici-types"]));
     writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(TSCONFIG));
-    await run(tsc, ["-p", join(root, "tsconfig.build.json"), "--outDir", join(modules, "perdure", "dist")]);
-  }, 120_000);
+  });
 
   afterEach(() => endChild());
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   async function endChild(): Promise<void> {
     if (child?.exitCode === null && child.signalCode === null && child.kill("SIGKILL")) await once(child, "exit");

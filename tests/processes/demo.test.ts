@@ -11,6 +11,7 @@ import { defineTrip } from "../../examples/trip.ts";
 import { type HistoryItem, perdure } from "../../src/index.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
+const fromSource = new URL("../../scripts/from-source.ts", import.meta.url).href;
 const program = fileURLToPath(new URL("../../examples/demo.ts", import.meta.url));
 
 const STORIES = [
@@ -64,7 +65,10 @@ afterEach(() => {
 
 /** What `npm start` runs. */
 function startDemo() {
-  const child = spawn(process.execPath, [program], { cwd: directory, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["--import", fromSource, program], {
+    cwd: directory,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   children.push(child);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {

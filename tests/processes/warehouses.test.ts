@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createSubjectDispatcher } from "../../src/index.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
+const fromSource = new URL("../../scripts/from-source.ts", import.meta.url).href;
 const program = fileURLToPath(new URL("../../examples/warehouses.ts", import.meta.url));
 
 let directory: string;
@@ -18,7 +19,10 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 function start(settings: Record<string, string>) {
   const env = { ...process.env, WAREHOUSES_DATABASE: join(directory, "warehouses.db"), ...settings };
-  const child = spawn(process.execPath, ["--no-warnings", program], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["--no-warnings", "--import", fromSource, program], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const run = { child, output: "", ended: once(child, "exit") };
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp, readFile, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import ts from "typescript";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { installPackage } from "../support/install-package.ts";
 
 const execute = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -15,24 +15,11 @@ const pathOf = (path: string) => join(root, path);
 /** The oldest and the newest of each release line that `engines` admits, as npm installs them; `node` is the newest 24. */
 const VERSIONS = Object.keys(manifest.devDependencies).filter((name) => /^node(-\d+-(oldest|newest))?$/.test(name));
 
-/** A folder in which the package is installed as it is published, and programs that use it. */
+/** A project in which the package is installed, and programs that use it. */
 let directory: string;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "perdure-versions-"));
-  const installed = join(directory, "node_modules", "perdure");
-  await mkdir(installed, { recursive: true });
-  await writeFile(join(installed, "package.json"), JSON.stringify(manifest));
-  for (const dependency of Object.keys(manifest.dependencies)) {
-    const link = join(directory, "node_modules", dependency);
-    await mkdir(join(link, ".."), { recursive: true });
-    await symlink(pathOf(`node_modules/${dependency}`), link);
-  }
-  const output = ["--outDir", join(installed, "dist"), "--declaration", "false", "--sourceMap", "false"];
-  const compiler = pathOf("node_modules/@typescript/native/bin/tsc");
-  const settings = ["-p", pathOf("tsconfig.build.json"), "--inlineSources", "false", "--skipLibCheck"];
-  await execute(process.execPath, [compiler, ...settings, ...output]);
-
+  ({ project: directory } = await installPackage());
   const [, sample = ""] = /```ts\n([\s\S]*?)```/.exec(await readFile(pathOf("README.md"), "utf8")) ?? [];
   const slice = await readFile(new URL("./support/slice-program.ts", import.meta.url), "utf8");
   // Nodes before 22.18 run no TypeScript, and those before 24 know no `await using`.
@@ -41,8 +28,6 @@ beforeAll(async () => {
     await writeFile(join(directory, `${name}.mjs`), ts.transpileModule(text, { compilerOptions }).outputText);
   }
 });
-
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 async function run(version: string, program: string, ...parameters: string[]): Promise<string[]> {
   const cwd = await mkdtemp(join(directory, "run-"));
