@@ -10,6 +10,8 @@ import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { type OutputOptions, type RolldownOptions, rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
+import manifest from "../package.json" with { type: "json" };
+import configuration from "../tsconfig.json" with { type: "json" };
 import { createChunkGroups } from "./chunks.ts";
 import { entryPoints, root, workerEntryPoints } from "./entry-points.ts";
 
@@ -27,8 +29,8 @@ const shared = [...entries, ...CLOUDFLARE_MODULES].filter((path) => !LOADER.incl
 const common = {
   cwd: root,
   platform: "neutral",
-  // Packages and built-in modules; only files of our own begin with a dot or a slash.
-  external: /^[^./]/,
+  external: [/^(node|cloudflare):/, ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })],
+  transform: { target: configuration.compilerOptions.target },
   checks: { pluginTimings: false },
 } satisfies RolldownOptions;
 

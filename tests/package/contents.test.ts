@@ -46,7 +46,8 @@ test("each entry point has code with a source map, and types", () => {
   for (const path of sources) {
     const map = JSON.parse(readFileSync(path, "utf8")) as { sources: string[]; sourcesContent: (string | null)[] };
     expect(map.sourcesContent.filter((text) => !text)).toEqual([]);
-    expect(map.sources.filter((source) => !/^(\.\.\/)+src\/.*\.ts$/.test(source))).toEqual([]);
+    const ours = map.sources.filter((source) => !source.includes("@oxc-project")); // without the bundler's own helpers
+    expect(ours.filter((source) => !/^(\.\.\/)+src\/.*\.ts$/.test(source))).toEqual([]);
   }
 });
 
