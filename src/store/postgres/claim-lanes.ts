@@ -42,14 +42,14 @@ async function claimFrom(
   const since = lanes.map((lane) => (fromStart ? BEFORE_ALL_RANKS : progress.stoppedAt(lane)));
   const { rows } = await send([...laneColumns(lanes), since, limit, lock, leaseMs, mostLost]);
   const key = QUEUE_KEY[table];
-  rows.sort((left, right) => byPlace(left, right) || compareText(left[key] as string, right[key] as string));
+  rows.sort((left, right) => byLane(left, right) || compareText(left[key] as string, right[key] as string));
   if (fromStart) progress.begin();
-  for (const row of rows) progress.note(lanes[toNumber(row.place) - 1] as QueueLane, toNumber(row.due_at));
+  for (const row of rows) progress.note(lanes[toNumber(row.index) - 1] as QueueLane, toNumber(row.due_at));
   progress.end({ full: rows.length === limit });
   return rows;
 }
 
 /** The order in which a claim takes rows; those that an update returns come in any. */
-function byPlace(left: Row, right: Row): number {
-  return toNumber(left.place) - toNumber(right.place) || toNumber(left.due_at) - toNumber(right.due_at);
+function byLane(left: Row, right: Row): number {
+  return toNumber(left.index) - toNumber(right.index) || toNumber(left.due_at) - toNumber(right.due_at);
 }

@@ -31,13 +31,13 @@ import { nameColumns } from "./instance-columns.ts";
 import { insertHooks } from "./sql/hook-inserts.ts";
 import { changeInstance, type InstanceChangeKind, restartInstanceWith } from "./sql/instance-changes.ts";
 import {
-  BELONGINGS,
-  deleteBelongings,
+  DEPENDENT_TABLES,
+  deleteDependents,
   deleteInstance,
   findDeletedInstances,
   forgetDeletedInstances,
   purgeInstances,
-  sweepBelongings,
+  sweepDependents,
 } from "./sql/instance-deletes.ts";
 import { dropProgress, readHistory, readPastRuns, readPositions } from "./sql/instance-history.ts";
 import { countInstances, findInstances, listInstances, unknownNames } from "./sql/instance-views.ts";
@@ -108,7 +108,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
       );
       if (rows[0] === undefined) return { changed: false, instance: null };
       const instance = toInstanceRecord(rows[0]);
-      await this.run(deleteBelongings, [instance.ref], client);
+      await this.run(deleteDependents, [instance.ref], client);
       if (rows[0].held_slot !== null) await this.run(freeSlot, [this.now(), rows[0].held_slot], client);
       return { changed: true, instance };
     });
@@ -117,14 +117,14 @@ export class PostgresInstanceOperations extends PostgresStatements {
   async find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]> {
     if (instances.length === 0) return [];
     const { rows } = await this.run(findInstances, nameColumns(instances));
-    const found = new Map(rows.map((row) => [toNumber(row.place), toInstanceRecord(row)]));
+    const found = new Map(rows.map((row) => [toNumber(row.index), toInstanceRecord(row)]));
     return instances.map((_, index) => found.get(index + 1) ?? null);
   }
 
   async positions(refs: readonly string[]): Promise<(InstancePosition | null)[]> {
     if (refs.length === 0) return [];
     const { rows } = await this.run(readPositions, [textArray(refs)]);
-    const found = new Map(rows.map((row) => [toNumber(row.place), toInstancePosition(row)]));
+    const found = new Map(rows.map((row) => [toNumber(row.index), toInstancePosition(row)]));
     return refs.map((_, index) => found.get(index + 1) ?? null);
   }
 
@@ -172,9 +172,9 @@ export class PostgresInstanceOperations extends PostgresStatements {
       const { rows } = await this.run(findDeletedInstances, [this.now(), limit], client);
       const refs = rows.map((row) => row.ref as string);
       let room = MOST_ROWS;
-      for (const table of BELONGINGS) {
+      for (const table of DEPENDENT_TABLES) {
         if (refs.length === 0 || room === 0) return refs.length;
-        room -= (await this.run(sweepBelongings(table), [refs, room], client)).rowCount ?? 0;
+        room -= (await this.run(sweepDependents(table), [refs, room], client)).rowCount ?? 0;
       }
       if (room > 0) await this.run(forgetDeletedInstances, [this.now(), refs], client);
       return refs.length;

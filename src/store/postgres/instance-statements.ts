@@ -174,7 +174,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     const unique = events.filter((event) => first.get(eventKey(event)) === event);
     const carried = this.#dedicated.carry?.(unique.map(({ namespace }) => namespace));
     const { rows } = await this.run(sendEvents, [this.now(), ...eventColumns(unique)], undefined, carried);
-    const results = new Map(rows.map((row) => [unique[toNumber(row.place) - 1], toEventResult(row)]));
+    const results = new Map(rows.map((row) => [unique[toNumber(row.index) - 1], toEventResult(row)]));
     return events.map((event) => {
       const result = results.get(first.get(eventKey(event))) ?? { result: "missing" };
       return result.result === "sent" && !results.has(event) ? { ...result, result: "known" } : result;
@@ -225,7 +225,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
 
   async #findCreated(instances: readonly InstanceInsert[]): Promise<Map<number, Row>> {
     const { rows } = await this.run(findCreatedInstances, nameColumns(instances));
-    return new Map(rows.map((row) => [toNumber(row.place), row]));
+    return new Map(rows.map((row) => [toNumber(row.index), row]));
   }
 
   /** A taken position fails the whole batch, which is then sent in parts, until the one is alone that is superseded. */
@@ -275,9 +275,9 @@ function toCommitResults(
   const at = toNumber(row?.at);
   const wakes = toList(row?.wakes);
   const paused = new Set(toList(row?.paused));
-  for (const [index, place] of toList(row?.places).entries()) {
-    const commit = commits[Number(place) - 1] as InstanceCommit;
-    results.set(commit, { result: "written", at, wakes: Number(wakes[index]), paused: paused.has(place) });
+  for (const [held, index] of toList(row?.indexes).entries()) {
+    const commit = commits[Number(index) - 1] as InstanceCommit;
+    results.set(commit, { result: "written", at, wakes: Number(wakes[held]), paused: paused.has(index) });
   }
   return results;
 }

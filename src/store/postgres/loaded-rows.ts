@@ -28,11 +28,11 @@ interface PartOfRun {
 export function toHistories(runs: readonly InstanceRun[], rows: readonly Row[], share: number): InstanceHistory[] {
   const parts = new Map<number, PartOfRun>();
   let sentBytes = 0;
-  let lastPlace = 0;
+  let lastIndex = 0;
   for (const row of rows) {
-    const place = toNumber(row.place);
-    const part = parts.get(place) ?? { wakes: 0, entries: [], events: [], bytes: 0 };
-    parts.set(place, part);
+    const index = toNumber(row.index);
+    const part = parts.get(index) ?? { wakes: 0, entries: [], events: [], bytes: 0 };
+    parts.set(index, part);
     if (row.part === LOADED.run) {
       part.wakes = toNumber(row.position);
       continue;
@@ -41,12 +41,12 @@ export function toHistories(runs: readonly InstanceRun[], rows: readonly Row[], 
     else part.events.push(toEvent(row));
     part.bytes = Math.max(part.bytes, toNumber(row.stored_bytes));
     sentBytes = Math.max(sentBytes, toNumber(row.sent_bytes));
-    lastPlace = Math.max(lastPlace, place);
+    lastIndex = Math.max(lastIndex, index);
   }
-  return [...parts].map(([place, { wakes, entries, events, bytes }]) => {
-    const { ref, run } = runs[place - 1] as InstanceRun;
+  return [...parts].map(([index, { wakes, entries, events, bytes }]) => {
+    const { ref, run } = runs[index - 1] as InstanceRun;
     entries.sort((left, right) => left.position - right.position);
-    const more = bytes >= share || (sentBytes >= PAGE_BYTES && place >= lastPlace);
+    const more = bytes >= share || (sentBytes >= PAGE_BYTES && index >= lastIndex);
     return { ref, run, wakes, entries, events: inOrder(events), ...(more && { more }) };
   });
 }
@@ -54,13 +54,13 @@ export function toHistories(runs: readonly InstanceRun[], rows: readonly Row[], 
 export function toLoadedEvents(requests: readonly EventsRequest[], rows: readonly Row[]): LoadedEvents[] {
   const loaded = new Map<number, { wakes: number; events: StoredEvent[] }>();
   for (const row of rows) {
-    const place = toNumber(row.place);
-    const events = loaded.get(place)?.events ?? [];
+    const index = toNumber(row.index);
+    const events = loaded.get(index)?.events ?? [];
     if (row.id !== null) events.push(toStoredEvent(row));
-    loaded.set(place, { wakes: toNumber(row.wakes), events });
+    loaded.set(index, { wakes: toNumber(row.wakes), events });
   }
-  return [...loaded].map(([place, { wakes, events }]) => {
-    const { ref, run } = requests[place - 1] as EventsRequest;
+  return [...loaded].map(([index, { wakes, events }]) => {
+    const { ref, run } = requests[index - 1] as EventsRequest;
     return { ref, run, wakes, events: inOrder(events) };
   });
 }

@@ -20,8 +20,8 @@ import { compareText } from "../text-order.ts";
 import { textArray } from "./array-literals.ts";
 import type { Connection } from "./connection.ts";
 import { askDedicated, type DedicatedConnection } from "./dedicated-connection.ts";
-import { readTime } from "./sql/read-time.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
+import { readTime } from "./sql/statement.ts";
 import { claimSubjects, claimSubjectsInTurns, nextSubjectWake, renewSubjects } from "./sql/subject-claims.ts";
 import {
   changeSubjects,
@@ -85,7 +85,7 @@ export class PostgresSubjectStatements extends PostgresStatements implements Sub
     if (changes.length === 0) return [];
     const sorted = [...changes].sort(bySubject);
     const { rows } = await this.run(changeSubjects, [this.now(), ...subjectChangeColumns(sorted)]);
-    const changed = new Map(rows.map((row) => [sorted[toNumber(row.place) - 1], toSubjectRecord(row)]));
+    const changed = new Map(rows.map((row) => [sorted[toNumber(row.index) - 1], toSubjectRecord(row)]));
     const refused = changes.filter((change) => !changed.has(change));
     const found = await this.#find(refused);
     return changes.map((change) => {
@@ -100,7 +100,7 @@ export class PostgresSubjectStatements extends PostgresStatements implements Sub
     const sorted = [...subjects].sort(bySubject);
     const values = [this.now(), leaseMs, ...subjectVersionColumns(sorted)];
     const { rows } = await askDedicated(this.#dedicated, (on) => this.run(renewSubjects, values, on));
-    const held = new Set(rows.map((row) => sorted[toNumber(row.place) - 1]));
+    const held = new Set(rows.map((row) => sorted[toNumber(row.index) - 1]));
     return subjects.map((subject) => held.has(subject));
   }
 
@@ -130,6 +130,6 @@ export class PostgresSubjectStatements extends PostgresStatements implements Sub
   async #find<Name extends SubjectName>(names: readonly Name[]): Promise<Map<Name, Row>> {
     if (names.length === 0) return new Map();
     const { rows } = await this.run(findSubjects, subjectNameColumns(names));
-    return new Map(rows.map((row) => [names[toNumber(row.place) - 1] as Name, row]));
+    return new Map(rows.map((row) => [names[toNumber(row.index) - 1] as Name, row]));
   }
 }

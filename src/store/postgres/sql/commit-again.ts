@@ -8,25 +8,25 @@ import {
   WRITE_OUTCOME,
 } from "./commit-instances.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { isInstanceOf, NOW, placedBatch } from "./statement.ts";
+import { indexedBatch, isInstanceOf, NOW } from "./statement.ts";
 import { freeSlots } from "./tell-lines.ts";
 
-/** Of those that finish now: what was finished by the first sending has its hook. */
+/** The instances that this sending finishes. Those that the first sending finished have triggered their hooks. */
 const ENDED = "(select item.ref from item where item.held and item.kind <> 'running')";
 const ENTRY_COLUMNS = 13;
 const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", "parent", "began"];
 
 /**
- * Commits that may have been taken before, with the reply lost. Rows are locked first, in the order of the batch, which is that
- * of refs, so that each is judged as it is now. What was parked or finished with our token is so by ourselves. What is still held
- * either has our entries already, or none at their positions, or those of an owner that we took it over from, and then it is
- * superseded. If the first sending is still under way, its entries come up as an error, and the next try finds them.
- * Indexes: instance_pkey, journal_pkey; line_pkey.
+ * Commits that may have been written before, with the reply lost. Rows are locked first, in the order of the batch, which is that of
+ * refs, so that the decision is about their present state. A row that was parked or finished with the sender's token was written by
+ * the first sending. A row that is still held has either the sender's entries, or no entries at their positions, or entries of an
+ * earlier owner; then the commit is superseded. If the first sending is still under way, its entries are a conflict, and the next
+ * try finds them. Indexes: instance_pkey, journal_pkey, hook_pkey; line_pkey.
  */
 export function commitAgain(schema: SchemaPrefix, { hooks }: { hooks: boolean }): Statement {
   const text = "text";
   const outcome = { kind: text, due_at: "bigint", wakes: "int", output: "json", error: "json", rollback: "json" };
-  const items = placedBatch(2, { ref: text, run: "int", lock: text, ...outcome });
+  const items = indexedBatch(2, { ref: text, run: "int", lock: text, ...outcome });
   const firstEntry = 11;
   const same = COLUMNS.map((column) => `stored.${column} is not distinct from entry.${column}`).join(" and ");
   return {

@@ -1,16 +1,17 @@
+import { WorkClass } from "../../queue/work-class.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { isInstanceOf, NOW, placedBatch } from "./statement.ts";
+import { indexedBatch, isInstanceOf, NOW } from "./statement.ts";
 import { freeSlots } from "./tell-lines.ts";
 
-/** What a batch of commits consists of. Fewer columns are less to send and to take apart. */
+/** What a batch of commits contains. Fewer columns cost less to send and to unnest. */
 export interface CommitShape {
-  /** `finishing`: some stay with their owners and the others are completed, with an output. */
+  /** `finishing`: some keep running, and the others are completed with an output. */
   readonly outcomes: "running" | "finishing" | "any";
-  /** `plain`: nothing but completed steps that have a value, aren't inside of another, and began in the order of their entries. */
+  /** `plain`: only completed steps that have a value, aren't nested, and began in the order of their entries. */
   readonly entries: "plain" | "any";
-  /** Whether some of those that end or let go hold slots. */
+  /** Whether some of those that end, park or are released hold slots. */
   readonly limited: boolean;
-  /** Whether hooks are triggered by some that finish. */
+  /** Whether some of those that finish trigger hooks. */
   readonly hooks: boolean;
 }
 
@@ -35,20 +36,20 @@ const ENTRIES = {
   any: { ...PLAIN, kind: "text", due_at: "bigint", event: "int", parent: "text", began: "int" },
 };
 
-/** Equality by another name, as in `isInstanceOf`: these allow no join. */
+/** Equality in other words, as in `isInstanceOf`: PostgreSQL can't use these for a join. */
 export const SENT_BY_OWNER =
   "instance.lock is not distinct from item.lock and instance.run is not distinct from item.run";
-export const HELD = `instance.class = 2 and ${SENT_BY_OWNER}`;
+export const HELD = `instance.class = ${WorkClass.leased} and ${SENT_BY_OWNER}`;
 
 const FINAL = "'completed', 'errored', 'terminated'";
 
-/** What each outcome makes of the row, decided on its newest version. */
+/** The columns that an outcome writes, computed from the newest version of the row. */
 export const WRITE_OUTCOME = {
-  finishing: `class = 0, available_at = null, recoveries = 0, outcome = 'complete', output = item.output, finished_at = clock.now,
+  finishing: `class = ${WorkClass.continuing}, available_at = null, recoveries = 0, outcome = 'complete', output = item.output, finished_at = clock.now,
     purge_at = clock.now + instance.success_retention`,
   any: `lock = case when item.kind = 'released' then null else instance.lock end,
-    class = case when item.kind = 'rollingBack' or item.kind = 'released' and instance.recoveries > 0 then 2
-      when instance.slot_key is null or item.kind in (${FINAL}) then 0 else 5 end,
+    class = case when item.kind = 'rollingBack' or item.kind = 'released' and instance.recoveries > 0 then ${WorkClass.leased}
+      when instance.slot_key is null or item.kind in (${FINAL}) then ${WorkClass.continuing} else ${WorkClass.lineContinuing} end,
     available_at = case
       when item.kind = 'rollingBack' then instance.available_at
       when instance.paused or item.kind in (${FINAL}) then null
@@ -66,16 +67,17 @@ export const WRITE_OUTCOME = {
 };
 
 /**
- * Adds to journals and writes outcomes, for those that are still their senders'. The instances that go on running are only
- * looked at, and not locked: it is the position that two owners can't both have. A position that is taken is an error, and
- * nothing at all is written. The others are locked in the order of the batch, which is that of refs. Entries find out whether
- * their instance was held by a hash that is made once: the planner would rather look through all of them for each.
- * An entry too many, which only a value that isn't one value can make, has no ref and is an error.
+ * Appends entries and writes outcomes, for senders that still own their instances. Instances that keep running are read but not
+ * locked: the position fences them, because only one owner can write it. A position that is taken is an error, and then nothing is
+ * written. The other instances are locked in the order of the batch, which is that of refs.
+ *
+ * `in (select ref from held)` is a hash that is built once; a join would be planned as a scan of `held` per entry. A value that
+ * isn't a single JSON value would make one entry too many: that entry has no ref, and is an error.
  * Indexes: instance_pkey, journal_pkey; line_pkey.
  */
 export function commitInstances(schema: SchemaPrefix, shape: CommitShape): Statement {
   const { outcomes, entries, limited, hooks } = shape;
-  const items = placedBatch(2, ITEMS[outcomes]);
+  const items = indexedBatch(2, ITEMS[outcomes]);
   const firstEntry = 2 + Object.keys(ITEMS[outcomes]).length;
   return {
     name: `commit_${outcomes}_${entries}${limited ? "_limited" : ""}${hooks ? "_hooks" : ""}`,
@@ -92,12 +94,12 @@ ${tellHeld("held", "wakes")}`,
 }
 
 /**
- * One row for all, because rows are dear: the places of what was held in the batch, the wakes of each in the same order, and the
- * places of what is paused.
+ * One row for the whole batch, because each row of an answer has its cost: which items of the batch were held, the wakes of each in
+ * the same order, and which of them are paused.
  */
 export function tellHeld(held: string, wakes: string): string {
-  return `select (select now from clock) as at, string_agg(${held}.place::text, ',') as places, string_agg(${held}.${wakes}::text, ',') as wakes,
-  string_agg(case when ${held}.paused then ${held}.place::text end, ',') as paused
+  return `select (select now from clock) as at, string_agg(${held}.index::text, ',') as indexes, string_agg(${held}.${wakes}::text, ',') as wakes,
+  string_agg(case when ${held}.paused then ${held}.index::text end, ',') as paused
 from ${held}`;
 }
 
@@ -113,25 +115,25 @@ ended as (
     ${WRITE_OUTCOME[outcomes]}
   from (select * from item where not (${goesOn})) as item cross join clock
   where ${isInstanceOf("instance", "item")} and ${HELD}
-  returning instance.ref, item.place, instance.wakes, instance.paused, instance.slot_key
+  returning instance.ref, item.index, instance.wakes, instance.paused, instance.slot_key
 ),
 held as materialized (
   ${lookUp(schema, `(select * from item where ${goesOn})`)}
   union all
-  select ended.ref, ended.place, ended.wakes, ended.paused from ended
+  select ended.ref, ended.index, ended.wakes, ended.paused from ended
 )`;
 }
 
 function lookUp(schema: SchemaPrefix, items: string): string {
-  return `select item.ref, item.place, found.wakes, found.paused from ${items} as item
+  return `select item.ref, item.index, found.wakes, found.paused from ${items} as item
   cross join lateral (
     select instance.wakes, instance.paused from ${schema}instance as instance where ${isInstanceOf("instance", "item")} and ${HELD} limit 1
   ) as found`;
 }
 
 /**
- * Triggers the hooks that are parameters from this one on, of those instances that this very statement has finished: `ended` names
- * them. Index: hook_pkey.
+ * Triggers the hooks in the parameters from this one on, for the instances that this statement has finished: `ended` has their refs.
+ * Index: hook_pkey.
  */
 export function triggerHooks(schema: SchemaPrefix, firstParameter: number, ended: string): string {
   const types = ["text", "text", "text", "text", "json"];
@@ -139,13 +141,13 @@ export function triggerHooks(schema: SchemaPrefix, firstParameter: number, ended
   return `,
 triggered as (
   insert into ${schema}hook (namespace, id, name, payload, created_at, triggered_at, class, available_at, attempts)
-  select hook.namespace, hook.id, hook.name, hook.payload, clock.now, clock.now, 1, clock.now, 0
+  select hook.namespace, hook.id, hook.name, hook.payload, clock.now, clock.now, ${WorkClass.fresh}, clock.now, 0
   from clock cross join unnest(${columns}) as hook(ref, namespace, id, name, payload)
   where hook.ref in (select ended.ref from ${ended} as ended)
 )`;
 }
 
-/** Entries that are parameters from this one on. A condition may follow. */
+/** Inserts the entries in the parameters from this one on. A condition may follow. */
 export function insertEntries(schema: SchemaPrefix, firstParameter: number, entries: "plain" | "any"): string {
   const columns = Object.keys(ENTRIES[entries]);
   const kind = entries === "plain" ? ["kind"] : [];
@@ -154,7 +156,7 @@ export function insertEntries(schema: SchemaPrefix, firstParameter: number, entr
   from clock cross join ${entryRows(firstParameter, entries)}`;
 }
 
-/** The values of plain ones come as one JSON array, and cost less. */
+/** The entries in the parameters from this one on. The values of plain entries are one JSON array, which costs less. */
 export function entryRows(firstParameter: number, entries: "plain" | "any"): string {
   const columns = Object.entries(ENTRIES[entries]);
   const parameter = (index: number) => `$${firstParameter + index}`;

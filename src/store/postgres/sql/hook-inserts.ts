@@ -1,14 +1,15 @@
 import { keyedTimes } from "../../hooks/keyed-times.ts";
+import { WorkClass } from "../../queue/work-class.ts";
 import { batch, isRowOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
-/** What every trigger writes. */
-export const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at,
+/** The columns that every trigger writes. */
+const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at,
     own_id`;
 
-/** `dueAt` is when a trigger is due that isn't born claimed. */
-export function values(dueAt: string): string {
+/** `dueAt` is when a trigger is due, unless it is born claimed. */
+function values(dueAt: string): string {
   return `item.namespace, item.id, item.name, item.payload::json, item.retries::json, item.trace::json, clock.now,
-    case when item.lock is null then 1 else 2 end,
+    case when item.lock is null then ${WorkClass.fresh} else ${WorkClass.leased} end,
     case when item.lock is null then ${dueAt} else clock.now + item.lease_ms end,
     item.lock,
     case when item.lock is null then 0 else 1 end,
@@ -16,11 +17,12 @@ export function values(dueAt: string): string {
     item.own_id`;
 }
 
-export const VALUES = values("greatest(coalesce(item.process_at, clock.now), clock.now)");
+const VALUES = values("greatest(coalesce(item.process_at, clock.now), clock.now)");
 
 /**
- * The common case: new ids, no keys, nothing but a name and a payload, and all of them leased alike or not at all. Without the
- * look for conflicts, and with fewer arrays to take apart, it costs half. An id that exists is an error, and nothing is written.
+ * The common case: new ids, no keys, nothing but a name and a payload, and all of them with the same lease or none. Without the
+ * search for conflicts, and with fewer arrays to unnest, it costs half. An id that exists is an error, and nothing is written.
+ * Index: hook_pkey.
  */
 export function insertNewHooks(schema: SchemaPrefix): Statement {
   return {
@@ -29,7 +31,7 @@ export function insertNewHooks(schema: SchemaPrefix): Statement {
     text: `
 insert into ${schema}hook (namespace, id, name, payload, created_at, triggered_at, class, available_at, lock, attempts, last_attempt_at)
 select item.namespace, item.id, item.name, item.payload, clock.now, clock.now,
-  case when clock.lock is null then 1 else 2 end,
+  case when clock.lock is null then ${WorkClass.fresh} else ${WorkClass.leased} end,
   case when clock.lock is null then clock.now else clock.now + clock.lease_ms end,
   clock.lock,
   case when clock.lock is null then 0 else 1 end,
@@ -40,7 +42,7 @@ returning created_at as now`,
   };
 }
 
-/** Triggers without keys. An id that exists is left alone. Gives what is new. The batch is in the order of ids. Index: hook_pkey. */
+/** Triggers without keys. An id that exists is left alone. Returns the new rows. The batch is in the order of ids. Index: hook_pkey. */
 export function insertHooks(schema: SchemaPrefix): Statement {
   return {
     name: "insert_hooks",
@@ -57,17 +59,19 @@ returning namespace, id, id as trigger, created_at as now`,
 }
 
 const TRIGGERED_AT = "coalesce(item.triggered_at, clock.now)";
-/** As in `dueAt` and `latestAt`; what is null counts for nothing. */
+/** As in `dueAt` and `latestAt`; `least` and `greatest` ignore nulls. */
 const DUE_AT = `greatest(coalesce(least(item.process_at, ${TRIGGERED_AT} + item.delay_ms), clock.now), clock.now)`;
 const LATEST_AT = `case when item.max_wait_ms is not null
     then greatest(least(item.process_at, ${TRIGGERED_AT} + item.max_wait_ms), clock.now) end`;
 
 /**
- * Triggers with and without keys. A key that a pending or running hook holds takes the trigger in: pending, the newest payload
- * and policy replace the stored ones; running, the trigger is stored beside it for once more. For the times see `keyedTimes`.
- * A trigger that is sent again counts once, and an older one that comes late doesn't replace a newer: it counts, and makes a
- * running hook run once more with what it has. The batch is in the order of ids; those with keys are locked after all others, in
- * the order of keys, as `inLockingOrder` has it.
+ * Triggers with and without keys. If a pending or running hook has the key, it takes the trigger in. A pending hook gets the newest
+ * payload and policy. A running hook stores the trigger in its `next_…` columns and runs again. For the times see `keyedTimes`.
+ *
+ * A trigger that is sent twice counts once. An older trigger that arrives late doesn't replace a newer one: it is counted, and makes
+ * a running hook run again with the payload that it has.
+ *
+ * The batch is in the order of ids. Hooks with keys are locked after all others, in the order of keys, as in `inLockingOrder`.
  * Indexes: hook_pkey, hook_key.
  */
 export function insertKeyedHooks(schema: SchemaPrefix): Statement {
@@ -129,7 +133,7 @@ select namespace, id, last_trigger, clock.now from keyed cross join clock`,
   };
 }
 
-/** The hooks that hold triggers which were written before: those of their ids, or of their keys. Indexes: hook_pkey, hook_key. */
+/** The hooks that hold triggers which were written before, found by id or by key. Indexes: hook_pkey, hook_key. */
 export function findTriggeredHooks(schema: SchemaPrefix): Statement {
   const columns = "hook.id, hook.lock, hook.created_at";
   return {
@@ -149,8 +153,8 @@ cross join lateral (
 }
 
 /**
- * One trigger in the application's own transaction: scalars only, which every driver understands, and nothing but an insert, so
- * that it waits for nobody. The announcement is delivered with the commit. Index: hook_pkey.
+ * One trigger in the application's own transaction. It has only scalar parameters, which every driver understands, and does nothing
+ * but insert, so that it waits for no other transaction. PostgreSQL delivers the notification with the commit. Index: hook_pkey.
  */
 export function foreignInsertHook(schema: SchemaPrefix): Statement {
   return {
@@ -159,7 +163,7 @@ export function foreignInsertHook(schema: SchemaPrefix): Statement {
 with clock as materialized (select ${NOW} as now),
 inserted as (
   insert into ${schema}hook (namespace, id, name, payload, retries, trace, own_id, created_at, triggered_at, class, available_at, attempts)
-  select $2::text, $3::text, $4::text, ($5::text)::json, ($6::text)::json, ($7::text)::json, $8::boolean, clock.now, clock.now, 1,
+  select $2::text, $3::text, $4::text, ($5::text)::json, ($6::text)::json, ($7::text)::json, $8::boolean, clock.now, clock.now, ${WorkClass.fresh},
     greatest(coalesce($9::bigint, clock.now), clock.now), 0
   from clock
   on conflict (namespace, id) do nothing

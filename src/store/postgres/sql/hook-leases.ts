@@ -1,9 +1,10 @@
+import { WorkClass } from "../../queue/work-class.ts";
 import { takeDue } from "./queue.ts";
 import { batch, inLockingOrder, isRowOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /**
- * Takes what is due, and counts the attempt. One that is taken over counts the loss of its owner only if that had written that it
- * begins; of others the new owner decides. Index: hook_due.
+ * Claims due hooks and counts the attempts. A takeover counts the loss of the last owner only if that owner had confirmed that it
+ * began; otherwise the new owner decides. Index: hook_due.
  */
 export function claimHooks(schema: SchemaPrefix): Statement {
   const was =
@@ -15,7 +16,7 @@ export function claimHooks(schema: SchemaPrefix): Statement {
 with ${takeDue(schema, "hook", was)}
 update ${schema}hook as hook set
   lock = $7,
-  class = 2,
+  class = ${WorkClass.leased},
   available_at = clock.now + $8::bigint,
   attempts = hook.attempts + case when hook.lock is null or hook.confirmed then 1 else 0 end,
   recoveries = hook.recoveries + case when hook.lock is not null and hook.confirmed then 1 else 0 end,
@@ -25,11 +26,11 @@ from taken, clock
 where hook.ctid = taken.ctid
 returning hook.namespace, hook.id, hook.lock, hook.name, hook.key, hook.own_id, hook.attempts, hook.recoveries, hook.triggers,
   hook.payload::text as payload, hook.retries::text as retries, hook.trace::text as trace, hook.created_at,
-  taken.previous_attempt_at, taken.unconfirmed, taken.due_at, taken.place, clock.now as claimed_at`,
+  taken.previous_attempt_at, taken.unconfirmed, taken.due_at, taken.index, clock.now as claimed_at`,
   };
 }
 
-/** Extends leases for their owners only: a row that was taken over or set free is left as it is. Index: hook_pkey. */
+/** Extends leases, for their owners only: a row that was taken over or settled stays as it is. Index: hook_pkey. */
 export function renewHooks(schema: SchemaPrefix): Statement {
   return {
     name: "renew_hooks",
@@ -41,7 +42,7 @@ returning hook.namespace, hook.id, hook.lock`,
   };
 }
 
-/** Writes how often hooks were tried, and whether their attempts begin, for their owners only. Index: hook_pkey. */
+/** Writes the attempts and recoveries of hooks, and whether an attempt begins, for their owners only. Index: hook_pkey. */
 export function countHooks(schema: SchemaPrefix): Statement {
   const columns = {
     namespace: "text",

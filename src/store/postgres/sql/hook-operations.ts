@@ -1,8 +1,9 @@
 import type { HookStatus } from "../../hooks/hook-records.ts";
+import { WorkClass } from "../../queue/work-class.ts";
 import { isRowOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /** A hook's status follows from its queue columns. */
-export const STATUS_CONDITIONS: Record<HookStatus, string> = {
+const STATUS_CONDITIONS: Record<HookStatus, string> = {
   pending: "hook.available_at is not null and hook.lock is null",
   processing: "hook.available_at is not null and hook.lock is not null",
   failed: "hook.available_at is null and hook.error is not null",
@@ -13,11 +14,11 @@ const STATUS = `case ${Object.entries(STATUS_CONDITIONS)
   .map(([status, condition]) => `when ${condition} then '${status}'`)
   .join(" ")} end`;
 
-export const HOOK_RECORD = `hook.namespace, hook.id, hook.name, hook.key, ${STATUS} as status, hook.class, hook.attempts, hook.recoveries,
+const HOOK_RECORD = `hook.namespace, hook.id, hook.name, hook.key, ${STATUS} as status, hook.class, hook.attempts, hook.recoveries,
   hook.triggers, hook.payload::text as payload, hook.retries::text as retries, hook.error::text as error, hook.created_at,
   hook.last_attempt_at, hook.available_at, hook.finished_at`;
 
-/** Index: hook_pkey. */
+/** One hook. Index: hook_pkey. */
 export function getHook(schema: SchemaPrefix): Statement {
   return {
     name: "get_hook",
@@ -42,7 +43,7 @@ limit $4`,
   };
 }
 
-/** Reads every hook of the namespace: for people who look, not for loops. */
+/** Reads every hook of the namespace: for operators, not for loops. Index: hook_pkey. */
 export function hookStatistics(schema: SchemaPrefix): Statement {
   return {
     name: "hook_statistics",
@@ -61,8 +62,8 @@ where hook.namespace = $2`,
 }
 
 /**
- * Pending hooks go; running ones lose the trigger that waits beside them. Which it is, is decided on the newest version of the
- * row: locked first, it can't be claimed or given back in between. Index: hook_pkey or hook_key.
+ * Deletes a pending hook. A running hook only loses its next trigger. The row is locked first, so that it can't be claimed or
+ * released between the decision and the write. Index: hook_pkey or hook_key.
  */
 export function cancelHooks(schema: SchemaPrefix, by: "id" | "key"): Statement {
   const target =
@@ -92,13 +93,13 @@ select id, false from running`,
   };
 }
 
-/** Dead letters whose keys are free become due, with fresh attempts. Indexes: hook_pkey, hook_key. */
+/** Makes dead letters due again, with fresh attempts, unless another hook has their key. Indexes: hook_pkey, hook_key. */
 export function redriveHooks(schema: SchemaPrefix): Statement {
   return {
     name: "redrive_hooks",
     text: `
 update ${schema}hook as hook set
-  available_at = ${NOW}, class = 0, attempts = 0, recoveries = 0, finished_at = null, latest_at = null
+  available_at = ${NOW}, class = ${WorkClass.continuing}, attempts = 0, recoveries = 0, finished_at = null, latest_at = null
 where hook.namespace = $2 and hook.id = any ($3::text[]) and ${STATUS_CONDITIONS.failed}
   and not exists (
     select from ${schema}hook as holder
@@ -109,7 +110,7 @@ returning hook.id`,
   };
 }
 
-/** Index: hook_pkey. */
+/** Deletes finished hooks. Index: hook_pkey. */
 export function discardHooks(schema: SchemaPrefix): Statement {
   return {
     name: "discard_hooks",
@@ -120,7 +121,7 @@ returning hook.id`,
   };
 }
 
-/** One bounded batch of kept hooks whose time is over. Index: hook_completed. */
+/** Deletes a limited number of completed hooks that were kept for long enough. Index: hook_completed. */
 export function purgeHooks(schema: SchemaPrefix): Statement {
   return {
     name: "purge_hooks",

@@ -1,12 +1,13 @@
+import { WorkClass } from "../../queue/work-class.ts";
 import { batch, inLockingOrder, isRowOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
-/** What an outcome has made of a hook. */
-export const SETTLE_RESULT = `case when hook.available_at is not null then 'pending' when hook.error is not null then 'failed' else 'completed' end`;
+/** The state that a settlement has given a hook. */
+const SETTLE_RESULT = `case when hook.available_at is not null then 'pending' when hook.error is not null then 'failed' else 'completed' end`;
 
 /**
- * All other outcomes. Each column is decided on the newest version of the row, so a trigger that was stored beside a running
- * hook up to the last moment makes it pending again instead. `delay_ms` is how long to wait before it is due again, and how
- * long to keep what is completed. Index: hook_pkey.
+ * All outcomes except those of `deleteCompletedHooks`. Each column is computed from the newest version of the row, so a trigger that
+ * arrived up to the last moment makes the hook pending again instead. `delay_ms` is the time until a retry, or the time for which a
+ * completed hook is kept. Index: hook_pkey.
  */
 export function settleHooks(schema: SchemaPrefix): Statement {
   const again = "hook.next_at is not null";
@@ -17,7 +18,8 @@ export function settleHooks(schema: SchemaPrefix): Statement {
     text: `
 update ${schema}hook as hook set
   lock = null,
-  class = case when ${again} then 1 when item.kind = 'released' and hook.recoveries > 0 then 2 else 0 end,
+  class = case when ${again} then ${WorkClass.fresh}
+    when item.kind = 'released' and hook.recoveries > 0 then ${WorkClass.leased} else ${WorkClass.continuing} end,
   available_at = case
     when ${again} then greatest(hook.next_at, clock.now)
     when item.kind = 'retry' then clock.now + item.delay_ms
@@ -39,7 +41,7 @@ returning hook.namespace, hook.id, ${SETTLE_RESULT} as result`,
   };
 }
 
-/** Who owns these rows, or what they became, as far as they are there. Index: hook_pkey. */
+/** The owners of these hooks, or the states that they were settled to. Missing rows are left out. Index: hook_pkey. */
 export function findSettledHooks(schema: SchemaPrefix): Statement {
   return {
     name: "find_settled_hooks",
@@ -52,7 +54,7 @@ cross join lateral (
   };
 }
 
-/** Completed hooks that nobody wants kept, and that nothing was triggered beside up to this moment. Index: hook_pkey. */
+/** Deletes completed hooks that aren't kept, unless a trigger has arrived for their keys meanwhile. Index: hook_pkey. */
 export function deleteCompletedHooks(schema: SchemaPrefix, { keyed }: { keyed: boolean }): Statement {
   const leases = batch(1, { namespace: "text", id: "text", lock: "text" });
   return {
@@ -65,7 +67,7 @@ where ${isRowOf("hook", "item")} and hook.lock = item.lock and hook.next_at is n
   };
 }
 
-/** Settled as completed, though nobody wants them kept: what was triggered beside them was cancelled just then. Index: hook_pkey. */
+/** Deletes hooks that were settled as completed but aren't kept: their next trigger was cancelled meanwhile. Index: hook_pkey. */
 export function deleteFinishedHooks(schema: SchemaPrefix): Statement {
   return {
     name: "delete_finished_hooks",

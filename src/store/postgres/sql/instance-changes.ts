@@ -1,16 +1,20 @@
-import { freshClass, freshTime, linePlace } from "./instance-inserts.ts";
+import { WorkClass } from "../../queue/work-class.ts";
+import { freshClass, freshTime, lineTime } from "./instance-inserts.ts";
 import { INSTANCE_RECORD } from "./instance-views.ts";
 import { isInstanceOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 import { freeSlots, joinLines } from "./tell-lines.ts";
 
 export type InstanceChangeKind = "pause" | "resume" | "terminate" | "rollBack" | "restart";
 
-const IS_HELD = "instance.class = 2 and instance.lock is not null";
+const IS_HELD = `instance.class = ${WorkClass.leased} and instance.lock is not null`;
 
-/** Nothing of this run was ever begun, nor kept from an earlier one. */
+/** Classes that a resumed instance keeps. */
+const STAYS = [WorkClass.leased, WorkClass.lineContinuing, WorkClass.lineFresh].join(", ");
+
+/** The run has never begun, and has no entries that were kept from an earlier one. */
 const UNTOUCHED = "(select touched.never from touched)";
 
-/** Which states allow a change, and what it writes. */
+/** The states that allow a change, and what the change writes. */
 const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
   pause: {
     allowed: "target.outcome is null",
@@ -19,13 +23,13 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
   resume: {
     allowed: "target.paused and target.outcome is null",
     set: `paused = false, wakes = instance.wakes + 1,
-    class = case when instance.class in (2, 5, 6) then instance.class else 0 end,
-    available_at = case when ${IS_HELD} then instance.available_at when instance.class = 6 then ${linePlace("instance")} else clock.now end`,
+    class = case when instance.class in (${STAYS}) then instance.class else ${WorkClass.continuing} end,
+    available_at = case when ${IS_HELD} then instance.available_at when instance.class = ${WorkClass.lineFresh} then ${lineTime("instance")} else clock.now end`,
   },
   terminate: {
     allowed: "target.outcome is null",
     set: `outcome = 'terminated', rollback = case when instance.rolling_back is not null then '{"outcome":"failed"}'::json end,
-    rolling_back = null, lock = null, class = 0, available_at = null, finished_at = clock.now, paused = false,
+    rolling_back = null, lock = null, class = ${WorkClass.continuing}, available_at = null, finished_at = clock.now, paused = false,
     purge_at = clock.now + instance.error_retention,
     wakes = instance.wakes + 1`,
   },
@@ -36,7 +40,7 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
     finished_at = case when ${UNTOUCHED} then clock.now end,
     purge_at = case when ${UNTOUCHED} then clock.now + instance.error_retention end,
     available_at = case when not ${UNTOUCHED} then clock.now end,
-    class = case when ${UNTOUCHED} or instance.slot_key is null then 0 else 5 end,
+    class = case when ${UNTOUCHED} or instance.slot_key is null then ${WorkClass.continuing} else ${WorkClass.lineContinuing} end,
     lock = null, recoveries = 0, paused = false, wakes = instance.wakes + 1`,
   },
   restart: {
@@ -50,10 +54,10 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
 };
 
 /**
- * What people do to one instance, if its state allows it: its state at this moment, so the row is locked first. Gives the
- * instance, and whether it was changed. What was recovered stays in the lane of its kind, and what stood in line goes to its end,
- * when it is resumed. A restart may ask for a status ($5), and may bring new params ($6) with keys of their own
- * ($7 to $9). Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey for a rollback.
+ * An operator's change of one instance, if its state allows it. The row is locked first, so that this is its present state. Returns
+ * the instance, and whether it was changed. A resumed instance stays in its lane if it is leased or in a line, and goes to the end
+ * of its line if it has never run. A restart may require a status ($5), and may bring new params ($6) with new keys ($7 to $9).
+ * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey for a rollback.
  */
 export function changeInstance(schema: SchemaPrefix, kind: InstanceChangeKind): Statement {
   const { allowed, set } = CHANGES[kind];
@@ -75,19 +79,19 @@ ${TELL_CHANGE}`,
   };
 }
 
-/** Whether the instance is in the run that the change is for; it is, where that doesn't matter. */
+/** Whether the instance is in the run that the change is for. Without a ref, every run is. */
 export function isWantedRun(firstParameter: number): string {
   const [ref, run] = [`$${firstParameter}::text`, `$${firstParameter + 1}::int`];
   return `(${ref} is null or (instance.ref = ${ref} and instance.run = ${run}))`;
 }
 
-/** The instance after the change, or as it was. */
-export const TELL_CHANGE = `select ${INSTANCE_RECORD}, true as changed from changed as instance
+/** The instance after the change, or as it is if it wasn't changed. */
+const TELL_CHANGE = `select ${INSTANCE_RECORD}, true as changed from changed as instance
 union all
 select ${INSTANCE_RECORD}, false from target as instance where not exists (select from changed)`;
 
-/** `trait` has its priority and the keys that the next run is to have. */
-export const WRITE_RESTART = CHANGES.restart.set;
+/** `trait` has the instance's priority and the keys of the next run. */
+const WRITE_RESTART = CHANGES.restart.set;
 
 function newKeys(): string {
   return ` cross join lateral (
@@ -97,13 +101,10 @@ function newKeys(): string {
   ) as trait`;
 }
 
-/**
- * It has let go of its slot, and then that line is to be looked at in any case; and it may stand in line now, which can be another
- * one.
- */
-export function tellLines(schema: SchemaPrefix): string {
+/** If the instance gave up its slot, that line is due at once. It may also have joined a line, which can be another one. */
+function tellLines(schema: SchemaPrefix): string {
   const freed = `select target.slot_key from target cross join changed
-    where target.slot_key is not null and target.class = 2 and changed.class <> 2`;
+    where target.slot_key is not null and target.class = ${WorkClass.leased} and changed.class <> ${WorkClass.leased}`;
   return `,
 freed as (
   ${freeSlots(schema, freed)}
@@ -113,8 +114,8 @@ joined as (
 )`;
 }
 
-/** How the run stood. */
-export function keepPastRun(schema: SchemaPrefix, allowed: string): string {
+/** Keeps how the run ended, or the status that it had. */
+function keepPastRun(schema: SchemaPrefix, allowed: string): string {
   return `past as (
   insert into ${schema}past_run (ref, run, status, output, error, rollback, started_at, finished_at)
   select target.ref, target.run, target.status, target.output, target.error, target.rollback, target.started_at, target.finished_at
@@ -136,8 +137,9 @@ function lookForTraces(schema: SchemaPrefix): string {
 const ENTRY_COLUMNS = ["kind", "type", "name", "count", "attempt", "value", "due_at", "event", "parent", "at", "began"];
 
 /**
- * A restart whose run begins with copies of some entries of the present run, at its first positions, and with the events that
- * they received, or, with `$8`, all of them; only if `$7` is the present run. Indexes: instance_id, then instance_pkey; journal_pkey, event_pkey.
+ * A restart whose run begins with copies of some entries of the present run ($5), at its first positions, and with the events that
+ * they received, or, with $8, with all events. Changes nothing unless $7 is the present run.
+ * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey, event_pkey.
  */
 export function restartInstanceWith(schema: SchemaPrefix): Statement {
   const entry = ENTRY_COLUMNS.map((column) => `kept.${column}`).join(", ");

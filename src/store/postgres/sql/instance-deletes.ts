@@ -1,23 +1,25 @@
+import { WorkClass } from "../../queue/work-class.ts";
 import { isWantedRun } from "./instance-changes.ts";
 import { INSTANCE_RECORD } from "./instance-views.ts";
 import { batch, foundRows, isInstanceOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
-/** Nobody can still be writing to an instance that has been finished, or is gone, for this long. */
-export const UNDER_WAY_MS = 600_000;
+/** No owner can still be writing to an instance that was finished or deleted this long ago. */
+const UNDER_WAY_MS = 600_000;
 
 /**
- * Part of a statement that deletes instances: `gone` has the columns of their rows. Remembers whom it has to be swept up after.
- * A commit that was under way when an instance was deleted may leave something behind, so that is looked for once more.
+ * Part of a statement that deletes instances: `gone` has the columns of their rows. Remembers the instances, so that their
+ * dependents are deleted later. A commit that was under way when its instance was deleted may write dependents after the first
+ * sweep, so such an instance is swept again. Index: deleted_instance_pkey.
  */
-export function markDeleted(schema: SchemaPrefix, delayMs: number): string {
+function markDeleted(schema: SchemaPrefix, delayMs: number): string {
   return `insert into ${schema}deleted_instance (ref, due_at, final)
   select gone.ref, clock.now + ${delayMs}, coalesce(gone.finished_at < clock.now - ${UNDER_WAY_MS}, false) from gone cross join clock
   on conflict do nothing`;
 }
 
 /**
- * Gives the key of the slot that it held. What belongs to it is deleted next, and looked for once more later.
- * Indexes: instance_id, label_pkey.
+ * Deletes an instance, and returns the key of the slot that it held. Its dependents are deleted by the next statement, and looked for
+ * once more later. Indexes: instance_id, label_pkey, deleted_instance_pkey.
  */
 export function deleteInstance(schema: SchemaPrefix): Statement {
   return {
@@ -31,13 +33,13 @@ gone as (
 ),
 marked as (${markDeleted(schema, UNDER_WAY_MS)}),
 unlabelled as (${deleteLabels(schema)})
-select ${INSTANCE_RECORD}, case when instance.class = 2 then instance.slot_key end as held_slot from gone as instance`,
+select ${INSTANCE_RECORD}, case when instance.class = ${WorkClass.leased} then instance.slot_key end as held_slot from gone as instance`,
   };
 }
 
 /**
- * One bounded batch of instances that were kept for long enough. What somebody is just doing something to is left for the next
- * time. What belonged to them is swept up afterwards. Indexes: instance_purge, label_pkey.
+ * Deletes a limited number of instances that were kept for long enough. Rows that another transaction has locked are left for the
+ * next time. Dependents are swept later. Indexes: instance_purge, label_pkey, deleted_instance_pkey.
  */
 export function purgeInstances(schema: SchemaPrefix): Statement {
   const old = `
@@ -61,7 +63,7 @@ select count(*) as count from gone`,
 }
 
 /** Part of a statement that deletes instances: `gone` has the columns of their rows. Index: label_pkey. */
-export function deleteLabels(schema: SchemaPrefix): string {
+function deleteLabels(schema: SchemaPrefix): string {
   const columns = ["namespace", "name", "key", "value", "ref"];
   return `delete from ${schema}label as label
   using (
@@ -70,23 +72,23 @@ export function deleteLabels(schema: SchemaPrefix): string {
   where ${columns.map((column) => `label.${column} = any (array[item.${column}])`).join(" and ")}`;
 }
 
-/** Tables whose rows belong to instances, by `ref`, with which their primary keys begin. Labels are deleted with the instance. */
-export const BELONGINGS = ["journal", "event", "past_run", "stream_chunk"] as const;
+/** Tables with the dependents of instances, whose primary keys begin with `ref`. Labels are deleted with the instance. */
+export const DEPENDENT_TABLES = ["journal", "event", "past_run", "stream_chunk"] as const;
 
-export type Belonging = (typeof BELONGINGS)[number];
+export type DependentTable = (typeof DEPENDENT_TABLES)[number];
 
-/** What an instance leaves behind. Index: each table's primary key. */
-export function deleteBelongings(schema: SchemaPrefix): Statement {
-  const parts = BELONGINGS.map((table) => `of_${table} as (delete from ${schema}${table} where ref = $1)`);
+/** Deletes the dependents of one instance. Index: each table's primary key. */
+export function deleteDependents(schema: SchemaPrefix): Statement {
+  const parts = DEPENDENT_TABLES.map((table) => `of_${table} as (delete from ${schema}${table} where ref = $1)`);
   return {
-    name: "delete_belongings",
+    name: "delete_dependents",
     text: `
 with ${parts.join(",\n")}
 select`,
   };
 }
 
-/** Deleted instances that have to be swept up after. Index: deleted_instance_due. */
+/** Deleted instances whose dependents are due to be swept. Index: deleted_instance_due. */
 export function findDeletedInstances(schema: SchemaPrefix): Statement {
   return {
     name: "find_deleted_instances",
@@ -99,8 +101,8 @@ for update skip locked`,
   };
 }
 
-/** So many rows, at most, of what deleted instances have left in one table. Index: the table's primary key. */
-export function sweepBelongings(table: Belonging): (schema: SchemaPrefix) => Statement {
+/** Deletes a limited number of dependents of deleted instances from one table. Index: the table's primary key. */
+export function sweepDependents(table: DependentTable): (schema: SchemaPrefix) => Statement {
   return (schema) => {
     const owned = `
     select owned.ctid
@@ -112,12 +114,15 @@ export function sweepBelongings(table: Belonging): (schema: SchemaPrefix) => Sta
     return {
       name: `sweep_${table}`,
       text: `
-delete from ${schema}${table} as belonging using ${foundRows(owned)} as found where belonging.ctid = found.ctid`,
+delete from ${schema}${table} as dependent using ${foundRows(owned)} as found where dependent.ctid = found.ctid`,
     };
   };
 }
 
-/** Nothing is left of these. Those that somebody may still have been writing to are looked at once more. Index: deleted_instance_pkey. */
+/**
+ * Forgets deleted instances that have no dependents left. Those that an owner may still have been writing to are swept once more.
+ * Index: deleted_instance_pkey.
+ */
 export function forgetDeletedInstances(schema: SchemaPrefix): Statement {
   return {
     name: "forget_deleted_instances",

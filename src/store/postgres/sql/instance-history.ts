@@ -1,4 +1,4 @@
-import { isInstanceOf, placedBatch, type SchemaPrefix, type Statement } from "./statement.ts";
+import { indexedBatch, isInstanceOf, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /**
  * One page of an instance's journal, with the events that its entries received. Its size is bounded twice, as that of a load is: by what
@@ -51,7 +51,7 @@ order by sent.place`,
   };
 }
 
-/** Index: past_run_pkey. */
+/** A page of an instance's earlier runs. Index: past_run_pkey. */
 export function readPastRuns(schema: SchemaPrefix): Statement {
   return {
     name: "read_past_runs",
@@ -61,14 +61,14 @@ from ${schema}past_run as past where past.ref = $1 and past.run > $2::int order 
   };
 }
 
-/** How far instances have come. Indexes: instance_pkey, journal_pkey. */
+/** The last positions of instances. Indexes: instance_pkey, journal_pkey. */
 export function readPositions(schema: SchemaPrefix): Statement {
   return {
     name: "read_positions",
     planOnce: true,
     text: `
-select item.place, instance.run, instance.status, coalesce(last.position, 0) as position
-from ${placedBatch(1, { ref: "text" })} as item
+select item.index, instance.run, instance.status, coalesce(last.position, 0) as position
+from ${indexedBatch(1, { ref: "text" })} as item
 cross join lateral (
   select instance.ref, instance.run, instance.status
   from ${schema}instance as instance where ${isInstanceOf("instance", "item")} limit 1
@@ -81,7 +81,7 @@ left join lateral (
   };
 }
 
-/** What a step told while it ran. Index: journal_pkey. */
+/** Deletes the progress that a step reported while it ran. Index: journal_pkey. */
 export function dropProgress(schema: SchemaPrefix): Statement {
   return {
     name: "drop_progress",

@@ -1,10 +1,12 @@
 import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../queue/rank.ts";
-import { isNamedBy, NOW, placedBatch, type SchemaPrefix, type Statement } from "./statement.ts";
+import { WorkClass } from "../../queue/work-class.ts";
+import { indexedBatch, isNamedBy, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 import { joinLines } from "./tell-lines.ts";
 
 /**
- * The common case: new ids, no parents or traits, and all of them leased alike or not at all. Without the look for conflicts, and with fewer
- * arrays to take apart, it costs less. An id that exists is an error, and nothing is written.
+ * The common case: new ids, no parents or traits, and all of them with the same lease or none. Without the search for conflicts, and
+ * with fewer arrays to unnest, it costs less. An id that exists is an error, and nothing is written.
+ * Indexes: instance_pkey, instance_id.
  */
 export function insertNewInstances(schema: SchemaPrefix): Statement {
   return {
@@ -15,7 +17,7 @@ with clock as materialized (select ${NOW} as now, $7::text as lock, $8::bigint a
 created as (
   insert into ${schema}instance (ref, namespace, name, id, params, created_at, class, available_at, lock, started_at)
   select item.ref, item.namespace, item.name, item.id, item.params, clock.now,
-    case when clock.lock is null then 1 else 2 end,
+    case when clock.lock is null then ${WorkClass.fresh} else ${WorkClass.leased} end,
     case when clock.lock is null then clock.now else clock.now + clock.lease_ms end,
     clock.lock,
     case when clock.lock is null then null else clock.now end
@@ -28,7 +30,7 @@ select now from clock`,
 }
 
 /**
- * Instances whose ids may exist: those are left alone. Gives what is new. `limited`: some of them stand in line.
+ * Instances whose ids may exist: existing ones are left alone. Returns the new rows. `limited`: some of them join a line.
  * The batch is in the order of names. Indexes: instance_pkey, instance_id, label_pkey; line_pkey.
  */
 export function insertInstances(schema: SchemaPrefix, limited: boolean): Statement {
@@ -42,13 +44,13 @@ select ref, created_at from created`,
   };
 }
 
-/** The parts of a statement that has a `clock`, and parameters from `$2` to `$10`. `condition` says whether they are written. */
+/** Parts of a statement that has a `clock` and the instances as parameters $2 to $10. They are written if `condition` holds. */
 export function createdInstances(schema: SchemaPrefix, limited: boolean, condition = "true"): string {
   return `created as (
   insert into ${schema}instance (ref, namespace, name, id, params, parent, created_at, class, available_at, lock, started_at,
   labels, priority, success_retention, error_retention, schedule, slot_key, rate_key)
 select item.ref, item.namespace, item.name, item.id, item.params, item.parent, clock.now,
-  case when item.lock is null then ${freshClass("trait")} else 2 end,
+  case when item.lock is null then ${freshClass("trait")} else ${WorkClass.leased} end,
   case when item.lock is null then ${freshTime("trait")} else clock.now + item.lease_ms end,
   item.lock,
   case when item.lock is null then null else clock.now end,
@@ -72,30 +74,31 @@ labelled as (
 )${limited ? `,\njoined as (\n  ${joinLines(schema, "created")}\n)` : ""}`;
 }
 
-/** Who has the ids that could not be inserted. Index: instance_id. */
+/** The instances that have the ids which could not be inserted. Index: instance_id. */
 export function findCreatedInstances(schema: SchemaPrefix): Statement {
   return {
     name: "find_created_instances",
     text: `
-select item.place, found.ref, found.parent, found.created_at
-from ${placedBatch(1, { namespace: "text", name: "text", id: "text" })} as item
+select item.index, found.ref, found.parent, found.created_at
+from ${indexedBatch(1, { namespace: "text", name: "text", id: "text" })} as item
 cross join lateral (
   select instance.ref, instance.parent, instance.created_at from ${schema}instance as instance where ${isNamedBy("instance", "item")} limit 1
 ) as found`,
   };
 }
 
-/** See `freshRank`: the same in SQL. `row` has a priority and the keys. */
+/** `freshRank` in SQL: the class of an instance that has never run. `row` has its priority and keys. */
 export function freshClass(row: string): string {
-  return `case when ${row}.slot_key is not null or ${row}.rate_key is not null then 6
-    when ${row}.priority > 0 then 3 when ${row}.priority < 0 then 4 else 1 end`;
+  return `case when ${row}.slot_key is not null or ${row}.rate_key is not null then ${WorkClass.lineFresh}
+    when ${row}.priority > 0 then ${WorkClass.urgent} when ${row}.priority < 0 then ${WorkClass.patient} else ${WorkClass.fresh} end`;
 }
 
-/** Of one that stands in line, or has a priority. */
-export function linePlace(row: string): string {
+/** The `available_at` of an instance that joins a line or has a priority: the higher the priority, the earlier. */
+export function lineTime(row: string): string {
   return `clock.now - (${row}.priority - (${LOWEST_PRIORITY}) + 1) * ${PRIORITY_STEP_MS}::bigint`;
 }
 
+/** `freshRank` in SQL: the `available_at` of an instance that has never run. */
 export function freshTime(row: string): string {
-  return `case when ${row}.priority = 0 and ${row}.slot_key is null and ${row}.rate_key is null then clock.now else ${linePlace(row)} end`;
+  return `case when ${row}.priority = 0 and ${row}.slot_key is null and ${row}.rate_key is null then clock.now else ${lineTime(row)} end`;
 }

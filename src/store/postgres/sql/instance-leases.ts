@@ -1,16 +1,17 @@
+import { WorkClass } from "../../queue/work-class.ts";
 import { CLAIMED_COLUMNS } from "./claimed-columns.ts";
 import { HELD } from "./commit-instances.ts";
 import { takeDue } from "./queue.ts";
 import { batch, isInstanceOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /**
- * Takes what is due. One that is taken over counts a recovery, from the beginning if its journal has grown since the last one
- * (progress isn't something done);
- * one that was given back after a recovery has no lock, and that was counted already. After a recovery an owner begins only when it
- * has written so; one that is lost before that isn't counted. Indexes: instance_due; journal_pkey.
+ * Claims due instances. A takeover counts a recovery, starting from 1 again if the journal has grown since the last one; entries
+ * with progress don't count as growth. An instance that was released after a recovery has no token, and its recovery was counted
+ * before. After a recovery an owner confirms before it begins, and the loss of an owner that hadn't isn't counted.
+ * Indexes: instance_due; journal_pkey.
  */
 export function claimInstances(schema: SchemaPrefix): Statement {
-  const lost = "instance.class = 2 and instance.lock is not null and (instance.confirmed or instance.recoveries = 0)";
+  const lost = `instance.class = ${WorkClass.leased} and instance.lock is not null and (instance.confirmed or instance.recoveries = 0)`;
   const written = `coalesce((select journal.position from ${schema}journal as journal
       where journal.ref = instance.ref and journal.run = instance.run and journal.kind <> 'progress'
       order by journal.position desc limit 1), 0)`;
@@ -21,7 +22,7 @@ export function claimInstances(schema: SchemaPrefix): Statement {
 with ${takeDue(schema, "instance", "work.started_at as previously_started_at")}
 update ${schema}instance as instance set
   lock = $7,
-  class = 2,
+  class = ${WorkClass.leased},
   available_at = clock.now + $8::bigint,
   confirmed = false,
   started_at = coalesce(instance.started_at, clock.now),
@@ -31,11 +32,11 @@ update ${schema}instance as instance set
   recovered_position = case when ${lost} then ${written} else instance.recovered_position end
 from taken, clock
 where instance.ctid = taken.ctid
-returning ${CLAIMED_COLUMNS}, taken.place`,
+returning ${CLAIMED_COLUMNS}, taken.index`,
   };
 }
 
-/** Extends leases for their owners only. The batch is in the order of refs, in which rows are locked. Index: instance_pkey. */
+/** Extends leases, for their owners only. The batch is in the order of refs, in which rows are locked. Index: instance_pkey. */
 export function renewInstances(schema: SchemaPrefix): Statement {
   return {
     name: "renew_instances",
@@ -49,7 +50,7 @@ returning instance.ref, instance.run, instance.lock, instance.wakes, instance.pa
   };
 }
 
-/** Writes that owners begin. The batch is in the order of refs, in which rows are locked. Index: instance_pkey. */
+/** Writes that owners begin after a takeover. The batch is in the order of refs, in which rows are locked. Index: instance_pkey. */
 export function confirmInstances(schema: SchemaPrefix): Statement {
   return {
     name: "confirm_instances",
@@ -62,19 +63,19 @@ returning instance.ref, instance.lock`,
 }
 
 /**
- * Takes back what we parked, if it still carries the token that we parked it with; or says that we have, if this is sent again.
- * Index: instance_pkey.
+ * Claims an instance that its last owner parked, if the row still has the token that it was parked with. If it has the new token
+ * already, this is the second sending, and the answer is the same. Index: instance_pkey.
  */
 export function reacquireInstance(schema: SchemaPrefix): Statement {
   return {
     name: "reacquire_instance",
     planOnce: true,
     text: `
-update ${schema}instance as instance set lock = $5, class = 2, available_at = clock.now + $6::bigint
+update ${schema}instance as instance set lock = $5, class = ${WorkClass.leased}, available_at = clock.now + $6::bigint
 from (select ${NOW} as now) as clock
 where instance.ref = $2 and instance.run = $3
-  and (instance.lock = $4 and instance.class <> 2 and instance.outcome is null and not instance.paused
-    or instance.lock = $5 and instance.class = 2)
+  and (instance.lock = $4 and instance.class <> ${WorkClass.leased} and instance.outcome is null and not instance.paused
+    or instance.lock = $5 and instance.class = ${WorkClass.leased})
 returning instance.ref, instance.run, instance.lock, instance.wakes, instance.paused, clock.now as at`,
   };
 }

@@ -1,28 +1,28 @@
 import type { InstanceFilter } from "../../instances/instance-records.ts";
 import {
   inCatalogOrder,
+  indexedBatch,
   isInstanceOf,
   isNamedBy,
-  placedBatch,
   READS_ROW,
   type SchemaPrefix,
   type Statement,
 } from "./statement.ts";
 
-/** An instance as people see it. */
+/** The columns of an instance as operators see it. */
 export const INSTANCE_RECORD = `instance.namespace, instance.name, instance.id, instance.ref, instance.run, instance.status,
   instance.params::text as params, instance.output::text as output, instance.error::text as error,
   instance.rollback::text as rollback, instance.labels::text as labels,
   instance.priority, instance.schedule::text as schedule, instance.created_at, instance.started_at, instance.finished_at, instance.available_at`;
 
-/** Instances by their names. Index: instance_id. */
+/** Instances by workflow and id. Index: instance_id. */
 export function findInstances(schema: SchemaPrefix): Statement {
   return {
     name: "find_instances",
     planOnce: true,
     text: `
-select item.place, ${INSTANCE_RECORD}
-from ${placedBatch(1, { namespace: "text", name: "text", id: "text" })} as item
+select item.index, ${INSTANCE_RECORD}
+from ${indexedBatch(1, { namespace: "text", name: "text", id: "text" })} as item
 cross join lateral (
   select * from ${schema}instance as instance where ${isNamedBy("instance", "item")} limit 1
 ) as instance`,
@@ -31,7 +31,10 @@ cross join lateral (
 
 type Label = InstanceFilter["labels"][number];
 
-/** A filter as a statement and its values. What isn't asked for isn't in the statement: each condition narrows down the index. */
+/**
+ * A filter as a statement and its values. The statement has only the conditions that the filter has, so that each narrows the
+ * index. Indexes: instance_status, or label_pkey and instance_pkey; instance_id for the names of workflows.
+ */
 export function listInstances(
   schema: SchemaPrefix,
   filter: InstanceFilter,
@@ -46,7 +49,7 @@ export function listInstances(
   const most = value(limit, "bigint");
   const wanted = value(statuses, "text[]");
   const begun = after === null ? null : value(after, "text");
-  // Of a row that a label names, times are expressions: PostgreSQL must not look for them in instance_status.
+  // Where a label names the row, times are expressions, so that PostgreSQL doesn't look for them in instance_status.
   const time = (column: string) => (first === undefined ? column : `(${column} + 0)`);
   const conditions = [
     ...compare(time("instance.created_at"), ">=", filter.createdFrom, value),
@@ -110,8 +113,9 @@ function compare(
 }
 
 /**
- * How many instances of these workflows, or of all, are in each status. Finished ones are many, those in the statuses of $2 few, so
- * they are counted apart, at one moment. Indexes: instance_outcome, and instance_status; nothing else is read where the table was vacuumed.
+ * How many instances of these workflows, or of all, are in each status. Finished instances are many, and those in the statuses of $2
+ * few, so they are counted separately, in one snapshot. Indexes: instance_outcome, instance_status; in a vacuumed table nothing
+ * else is read.
  */
 export function countInstances(schema: SchemaPrefix, { all }: { all: boolean }): Statement {
   const inOrder = inCatalogOrder(schema);
@@ -132,9 +136,7 @@ group by instance.name, instance.status`,
   };
 }
 
-/**
- * Workflows that somebody has started and that we don't know. Indexes: instance_id, instance_status.
- */
+/** Workflows that have unfinished instances and that this process doesn't know. Indexes: instance_id, instance_status. */
 export function unknownNames(schema: SchemaPrefix): Statement {
   const inOrder = inCatalogOrder(schema);
   return {
@@ -154,10 +156,10 @@ limit 20`,
 }
 
 /**
- * The names of all workflows that have instances in a namespace ($1), found one by one, so that it doesn't matter how many
- * instances each has; the last one is null. Begins a statement. Index: instance_id.
+ * The first part of a statement: the names of all workflows that have instances in a namespace ($1). They are found one by one, so
+ * the number of their instances doesn't matter. The last name is null. Index: instance_id.
  */
-export function workflowNames(schema: SchemaPrefix): string {
+function workflowNames(schema: SchemaPrefix): string {
   const next = (after: string) => `(
     select instance.name from ${schema}instance as instance where instance.namespace = $1 ${after} order by instance.name limit 1
   )`;

@@ -1,22 +1,27 @@
+import { WorkClass } from "../../queue/work-class.ts";
 import { IN_QUEUE_ORDER, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
-/** Tables of claimable rows. Each has an index of its name with `_due` behind it, which ends with the key. */
+/** Tables of claimable rows. Each has an index named after it (`hook_due`, `instance_due`), which ends with the key. */
 export type QueueTable = "hook" | "instance";
 
-/** What decides between rows that are due at the same time: ids, which rise with time. */
+/** Decides the order of rows that are due at the same time. Both are ids that rise with time. */
 export const QUEUE_KEY = { hook: "id", instance: "ref" } as const;
 
 /**
- * How every claim begins: `taken` is what is due, lane by lane (a lane is a class of one namespace), the oldest first within each,
- * up to the limit. Rows are locked one by one as they are taken, so nothing is locked that isn't claimed. Of rows whose owner was
- * lost, $9 are taken over whose first owner that was; if there are none, one that was lost more often. What another claimer is just taking is skipped. Materialized, or a replanned join could
- * run the locking scan twice and exceed the limit. `since` is where an earlier claim stopped: what it took has left entries in
- * the index that stay until the next vacuum, and reading past all of them for every batch would make a long queue slow.
- * Parameters: $2 to $5 are the lanes and `since`, $6 the limit. `columns` are those of `work` that the claim wants as they were.
+ * The first part of every claim: `taken` has the due rows, lane by lane, the oldest first within each, up to the limit. Rows are
+ * locked one by one as they are taken, so a claim locks no row that it doesn't take. Rows that another claim is taking are skipped.
+ *
+ * Of the rows that lost their owner, up to $9 are taken over that lost their first one; if there are none, one that lost several.
+ *
+ * `since` is where an earlier claim stopped. The rows that it took have left entries in the index until the next vacuum, and
+ * reading past all of them for every batch would make a long queue slow. The parts are materialized because a join that is
+ * planned anew could run the locking scan twice and exceed the limit.
+ *
+ * Parameters: $2 to $5 are the lanes and `since`, $6 the limit. `columns` are columns of `work` that the claim needs as they were.
  * Index: hook_due or instance_due serves each lane in its order; sleeping rows are never read.
  */
 export function takeDue(schema: SchemaPrefix, table: QueueTable, columns: string): string {
-  const dueIn = (lanes: string, condition = "true") => `select next.*, lane.place from lane cross join lateral (
+  const dueIn = (lanes: string, condition = "true") => `select next.*, lane.index from lane cross join lateral (
     select work.ctid, work.available_at as due_at, ${columns}
     from ${schema}${table} as work
     where work.namespace = lane.namespace ${IN_QUEUE_ORDER}
@@ -33,19 +38,19 @@ export function takeDue(schema: SchemaPrefix, table: QueueTable, columns: string
   return `clock as materialized (select ${NOW} as now),
 lane as materialized (
   select * from unnest($2::text[], $3::smallint[], $4::text[], $5::bigint[])
-    with ordinality as lane(namespace, class, names, since, place)
+    with ordinality as lane(namespace, class, names, since, index)
 ),
 lost_once as materialized (
-  ${dueIn("lane.class = 2", "work.recoveries = 0")}
+  ${dueIn(`lane.class = ${WorkClass.leased}`, "work.recoveries = 0")}
   limit least($9::int, $6::int)
 ),
 lost_again as materialized (
-  ${dueIn("lane.class = 2", "work.recoveries > 0")}
+  ${dueIn(`lane.class = ${WorkClass.leased}`, "work.recoveries > 0")}
   limit case when exists (select from lost_once) then 0 else least(1, $9::int) end
 ),
 lost as not materialized (select * from lost_once union all select * from lost_again),
 due as materialized (
-  ${dueIn("lane.class <> 2")}
+  ${dueIn(`lane.class <> ${WorkClass.leased}`)}
   limit $6::int - (select count(*) from lost)
 ),
 taken as not materialized (select * from lost union all select * from due)`;
@@ -72,18 +77,18 @@ cross join lateral (
   });
 }
 
-/** Who holds leases. Index: hook_due or instance_due, their leased lanes. */
+/** The tokens that hold leases. Index: hook_due or instance_due, their leased lanes. */
 export function leaseTokens(table: QueueTable): (schema: SchemaPrefix) => Statement {
   return (schema) => ({
     name: `${table}_lease_tokens`,
     text: `
 select distinct work.lock
 from ${schema}${table} as work
-where work.namespace = any ($1::text[] ${IN_QUEUE_ORDER}) and work.class = 2 and work.available_at is not null and work.lock is not null`,
+where work.namespace = any ($1::text[] ${IN_QUEUE_ORDER}) and work.class = ${WorkClass.leased} and work.available_at is not null and work.lock is not null`,
   });
 }
 
-/** What is claimed with one of these tokens. Index: hook_due or instance_due, their leased lanes. */
+/** The rows that are leased with one of these tokens. Index: hook_due or instance_due, their leased lanes. */
 export function findLeased(table: QueueTable): (schema: SchemaPrefix) => Statement {
   const columns = table === "hook" ? "" : "work.name, work.ref, work.run, ";
   return (schema) => ({
@@ -91,16 +96,16 @@ export function findLeased(table: QueueTable): (schema: SchemaPrefix) => Stateme
     text: `
 select work.namespace, work.id, ${columns}work.lock
 from ${schema}${table} as work
-where work.namespace = any ($1::text[] ${IN_QUEUE_ORDER}) and work.class = 2 and work.available_at is not null and work.lock = any ($2::text[])`,
+where work.namespace = any ($1::text[] ${IN_QUEUE_ORDER}) and work.class = ${WorkClass.leased} and work.available_at is not null and work.lock = any ($2::text[])`,
   });
 }
 
-/** Ends the leases of owners that are known to be gone. Index: hook_due or instance_due, their leased lanes. */
+/** Ends the leases of owners that are known to be gone, so that other workers take over. Index: hook_due or instance_due, their leased lanes. */
 export function expireLeases(table: QueueTable): (schema: SchemaPrefix) => Statement {
   return (schema) => ({
     name: `expire_${table}_leases`,
     text: `
 update ${schema}${table} as work set available_at = ${NOW}
-where work.namespace = any ($2::text[] ${IN_QUEUE_ORDER}) and work.class = 2 and work.available_at is not null and work.lock = any ($3::text[])`,
+where work.namespace = any ($2::text[] ${IN_QUEUE_ORDER}) and work.class = ${WorkClass.leased} and work.available_at is not null and work.lock = any ($3::text[])`,
   });
 }

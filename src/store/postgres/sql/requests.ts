@@ -1,7 +1,7 @@
 import { MOST_FORGOTTEN } from "../../request-statements.ts";
 import { NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
-/** One that expired gives way to a new one. Gives nothing where one is remembered. Index: request_pkey. */
+/** Stores a request. An expired one is replaced. Returns no row if an unexpired one has the key. Index: request_pkey. */
 export function beginRequest(schema: SchemaPrefix): Statement {
   return {
     name: "begin_request",
@@ -15,7 +15,7 @@ returning request.fingerprint, request.target, request.answer`,
   };
 }
 
-/** Index: request_pkey. */
+/** An unexpired request. Index: request_pkey. */
 export function findRequest(schema: SchemaPrefix): Statement {
   return {
     name: "find_request",
@@ -25,7 +25,7 @@ where request.namespace = $2 and request.key = $3 and request.expires_at > ${NOW
   };
 }
 
-/** Indexes: request_pkey, request_expiry. */
+/** Stores the answer, and deletes some expired requests. Indexes: request_pkey, request_expiry. */
 export function finishRequest(schema: SchemaPrefix): Statement {
   return {
     name: "finish_request",
@@ -41,7 +41,7 @@ update ${schema}request as request set answer = $4 where request.namespace = $2 
   };
 }
 
-/** Index: request_pkey. */
+/** Deletes a request that has no answer. Index: request_pkey. */
 export function forgetRequest(schema: SchemaPrefix): Statement {
   return {
     name: "forget_request",

@@ -3,17 +3,17 @@ import { batch, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
 const KEY = { namespace: "text", workflow: "text", name: "text", cron: "text", timezone: "text" };
 
-/** Schedules from arrays that are parameters from this one on: their keys, then when each is due. */
-export function scheduleBatch(firstParameter: number, options: { timed: boolean }): string {
+/** A batch of schedules from array parameters, starting with this one: their keys, and if timed, when each is due. */
+function scheduleBatch(firstParameter: number, options: { timed: boolean }): string {
   return batch(firstParameter, options.timed ? { ...KEY, due_at: "bigint" } : KEY);
 }
 
 /** Whether a row is the one that a row of a batch names. Index: schedule_pkey. */
-export const IS_SCHEDULE_OF_ITEM = Object.keys(KEY)
+const IS_SCHEDULE_OF_ITEM = Object.keys(KEY)
   .map((column) => `schedule.${column} = any (array[item.${column}])`)
   .join(" and ");
 
-/** Gives the time, also where there are none. Index: schedule_pkey. */
+/** All schedules of some namespaces. The database's time is returned even if there are none. Index: schedule_pkey. */
 export function listSchedules(schema: SchemaPrefix): Statement {
   return {
     name: "list_schedules",
@@ -25,7 +25,7 @@ order by schedule.namespace, schedule.workflow, schedule.name, schedule.cron, sc
   };
 }
 
-/** A known one is left alone; one whose name is paused, with other times, is paused, too. Index: schedule_pkey. */
+/** A known schedule is left alone. A new one is paused if another with its name is. Index: schedule_pkey. */
 export function insertSchedules(schema: SchemaPrefix): Statement {
   return {
     name: "insert_schedules",
@@ -43,7 +43,7 @@ on conflict do nothing`,
   };
 }
 
-/** Those that somebody is just writing are left out: he says the same. Index: schedule_pkey. */
+/** Writes that schedules are still defined. Locked rows are skipped: another process is writing the same. Index: schedule_pkey. */
 export function confirmSchedules(schema: SchemaPrefix): Statement {
   return {
     name: "confirm_schedules",
@@ -58,7 +58,7 @@ where schedule.ctid = any (array(
   };
 }
 
-/** Index: schedule_pkey. */
+/** Pauses the schedules of a workflow, or one of them. Index: schedule_pkey. */
 export function pauseSchedules(schema: SchemaPrefix): Statement {
   return {
     name: "pause_schedules",
@@ -68,7 +68,7 @@ where schedule.namespace = $1 and schedule.workflow = $2 and ($3::text is null o
   };
 }
 
-/** Index: schedule_pkey. */
+/** Resumes paused schedules, each with its next due time. Index: schedule_pkey. */
 export function resumeSchedules(schema: SchemaPrefix): Statement {
   return {
     name: "resume_schedules",
@@ -79,7 +79,7 @@ where ${IS_SCHEDULE_OF_ITEM} and schedule.paused`,
   };
 }
 
-/** Index: schedule_pkey. */
+/** Deletes schedules that no process has confirmed since $1. Index: schedule_pkey. */
 export function retireSchedules(schema: SchemaPrefix): Statement {
   return {
     name: "retire_schedules",
@@ -91,9 +91,9 @@ where ${IS_SCHEDULE_OF_ITEM} and schedule.confirmed_at < $1::bigint`,
 }
 
 /**
- * Only from the time that the sender knows, and not before it has come; with the instance that is created then, if there is one. In
- * one statement, so that its lock is never held while we are to say something. `limited`: the instance stands in line.
- * Index: schedule_pkey; of the instance see `insertInstances`.
+ * Moves a schedule on from the due time that the sender knows, if that time has come, and creates the instance, if there is one.
+ * It is one statement, so that the row isn't locked while PostgreSQL waits for the client. `limited`: the instance joins a line.
+ * Index: schedule_pkey; for those of the instance see `insertInstances`.
  */
 export function fireSchedule(schema: SchemaPrefix, instance: "none" | "unlimited" | "limited"): Statement {
   const created = createdInstances(schema, instance === "limited", "exists (select from fired)");

@@ -1,14 +1,17 @@
+import { WorkClass } from "../../queue/work-class.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
-import { isInstanceOf, isNamedBy, NOW, placedBatch } from "./statement.ts";
+import { indexedBatch, isInstanceOf, isNamedBy, NOW } from "./statement.ts";
 import { joinLines } from "./tell-lines.ts";
 
 /**
- * Stores events and wakes their instances. Those are locked first, in the order of refs, so that the sequences are in the order
- * of commits, and that what we know of them is what is true now. An event whose id its run has is left out: one that we can see,
- * before sequences are given, and one that was sent at this very moment, when it is inserted. What waits is due at once, and
- * keeps its turn if it was due already. Who has it, or has yet to begin, will see for himself. Events that wait are counted where
- * an instance may have too many of them, by what it was sent in its life.
- * Gives what became of each event. Indexes: instance_id, instance_pkey, event_pkey; line_pkey; journal_pkey.
+ * Stores events and wakes their instances. The instances are locked first, in the order of refs, so that sequences follow the order
+ * of commits and the decisions are about the present state. An event whose id its run has is left out: a visible one before
+ * sequences are given, and one that is sent at the same moment when it is inserted.
+ *
+ * A waiting instance is due at once, and keeps its rank if it was due before. An owner sees the wake by itself, and so does an
+ * instance that hasn't begun. Pending events are counted only where the number of wakes allows that there are too many.
+ *
+ * Returns the result of each event. Indexes: instance_id, instance_pkey, event_pkey; line_pkey; journal_pkey.
  */
 export function sendEvents(schema: SchemaPrefix): Statement {
   const text = "text";
@@ -20,14 +23,14 @@ export function sendEvents(schema: SchemaPrefix): Statement {
 with clock as materialized (select ${NOW} as now),
 item as materialized (
   select item.*, named.ref
-  from ${placedBatch(2, { ...names, event_id: text, type: text, payload: "json", max_pending: "integer", only_ref: text, only_run: "integer" })} as item
+  from ${indexedBatch(2, { ...names, event_id: text, type: text, payload: "json", max_pending: "integer", only_ref: text, only_run: "integer" })} as item
   cross join lateral (
     select instance.ref from ${schema}instance as instance where ${isNamedBy("instance", "item")} limit 1
   ) as named
 ),
 locked as materialized (
   select item.*, instance.run, instance.wakes, instance.outcome is not null as finished
-  from (select * from item order by item.ref, item.place) as item
+  from (select * from item order by item.ref, item.index) as item
   join ${schema}instance as instance on ${isInstanceOf("instance", "item")}
     and (item.only_ref is null or (instance.ref = item.only_ref and instance.run = item.only_run))
   for update of instance
@@ -56,14 +59,14 @@ waiting as materialized (
 judged as materialized (
   select addressed.*, not addressed.finished and not addressed.known and coalesce(
     (select waiting.events from waiting where waiting.ref = addressed.ref)
-      + row_number() over (partition by addressed.ref, addressed.finished, addressed.known order by addressed.place)
+      + row_number() over (partition by addressed.ref, addressed.finished, addressed.known order by addressed.index)
       > addressed.max_pending, false) as "full"
   from addressed
 ),
 stored as (
   insert into ${schema}event (ref, run, id, sequence, type, payload, at)
   select judged.ref, judged.run, judged.event_id,
-    judged.wakes + row_number() over (partition by judged.ref order by judged.place), judged.type, judged.payload, clock.now
+    judged.wakes + row_number() over (partition by judged.ref order by judged.index), judged.type, judged.payload, clock.now
   from judged cross join clock
   where not judged.finished and not judged.known and not judged."full"
   on conflict do nothing
@@ -72,7 +75,7 @@ stored as (
 woken as (
   update ${schema}instance as instance set
     wakes = latest.sequence,
-    available_at = case when (instance.class in (0, 5) or instance.class = 2 and instance.lock is null) and not instance.paused then least(instance.available_at, clock.now)
+    available_at = case when (instance.class in (${WorkClass.continuing}, ${WorkClass.lineContinuing}) or instance.class = ${WorkClass.leased} and instance.lock is null) and not instance.paused then least(instance.available_at, clock.now)
       else instance.available_at end
   from (select stored.ref, max(stored.sequence) as sequence from stored group by stored.ref order by stored.ref) as latest cross join clock
   where ${isInstanceOf("instance", "latest")}
@@ -81,7 +84,7 @@ woken as (
 joined as (
   ${joinLines(schema, "woken")}
 )
-select judged.place, judged.ref, judged.finished and not judged.known as finished, judged."full",
+select judged.index, judged.ref, judged.finished and not judged.known as finished, judged."full",
   not coalesce((judged.ref, judged.event_id) in (select stored.ref, stored.id from stored), false) as known
 from judged`,
   };

@@ -1,13 +1,14 @@
+import { WorkClass } from "../../queue/work-class.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 
-/** For whoever still has the run; one that is there was sent before. Indexes: instance_pkey, stream_chunk_pkey. */
+/** Writes a chunk for the owner of the run. A chunk that exists was sent before. Indexes: instance_pkey, stream_chunk_pkey. */
 export function writeChunk(schema: SchemaPrefix): Statement {
   return {
     name: "write_chunk",
     text: `
 with held as materialized (
   select instance.ref from ${schema}instance as instance
-  where instance.ref = $1 and instance.run = $4 and instance.lock = $5 and instance.class = 2
+  where instance.ref = $1 and instance.run = $4 and instance.lock = $5 and instance.class = ${WorkClass.leased}
 ),
 written as (
   insert into ${schema}stream_chunk (ref, stream, number, run, data)
@@ -18,7 +19,7 @@ select count(*) > 0 as held from held`,
   };
 }
 
-/** Index: stream_chunk_pkey. */
+/** One chunk. Index: stream_chunk_pkey. */
 export function readChunk(schema: SchemaPrefix): Statement {
   return {
     name: "read_chunk",
@@ -27,7 +28,7 @@ select chunk.data from ${schema}stream_chunk as chunk where chunk.ref = $1 and c
   };
 }
 
-/** Streams whose names begin alike, but for one. Index: stream_chunk_pkey. */
+/** Deletes the streams whose names are in a range, except one. Index: stream_chunk_pkey. */
 export function wipeStreams(schema: SchemaPrefix): Statement {
   return {
     name: "wipe_streams",
@@ -37,7 +38,7 @@ where chunk.ref = $1 and chunk.stream >= $2 and chunk.stream < $3 and chunk.stre
   };
 }
 
-/** What earlier runs have left behind. Index: stream_chunk_pkey. */
+/** Deletes the chunks of earlier runs. Index: stream_chunk_pkey. */
 export function wipeRuns(schema: SchemaPrefix): Statement {
   return {
     name: "wipe_runs",

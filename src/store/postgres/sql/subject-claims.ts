@@ -1,12 +1,12 @@
-import { IN_QUEUE_ORDER, isSubjectOf, NOW, placedBatch, type SchemaPrefix, type Statement } from "./statement.ts";
+import { IN_QUEUE_ORDER, indexedBatch, isSubjectOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 import { SUBJECT_RECORD } from "./subjects.ts";
 
-/** Parameters: $2 and $3 are the scope, $4 the owner, $5 the lease, $6 what it was due by, $7 the limit. */
+/** Parameters: $2 and $3 are the scope, $4 the owner, $5 the lease, $6 the latest due time, $7 the limit. */
 const CLOCK = `clock as materialized (select ${NOW} as now, least(${NOW}, $6::bigint) as due_by)`;
 const SCOPE = `subject.profile = $2 ${IN_QUEUE_ORDER} and subject.dispatcher_id = $3`;
 const DUE = "subject.available_at <= (select due_by from clock)";
 
-/** The oldest that are due, locked one by one as they are taken; what another claimer is just taking is skipped. */
+/** The subjects that have been due longest, locked one by one as they are taken. Rows that another claim is taking are skipped. */
 function takeOldest(schema: SchemaPrefix, { limit, without = "" }: { limit: string; without?: string }): string {
   return `
   select subject.ctid, subject.available_at as claimed_due_at, subject.subject_key
@@ -18,7 +18,7 @@ function takeOldest(schema: SchemaPrefix, { limit, without = "" }: { limit: stri
 `;
 }
 
-/** By their places in the table, one by one: the limit (which is none) makes PostgreSQL expect few of them. */
+/** Finds the rows by `ctid`, one by one: the limit, which is none, makes PostgreSQL expect few of them. */
 function lease(schema: SchemaPrefix): string {
   return `claimed as (
   update ${schema}subject as subject set
@@ -31,7 +31,7 @@ function lease(schema: SchemaPrefix): string {
 )`;
 }
 
-/** Takes the oldest that are due, and what was left behind. Index: subject_due; what rests is never read. */
+/** Claims the subjects that have been due longest, expired leases included. Index: subject_due; resting subjects are never read. */
 export function claimSubjects(schema: SchemaPrefix): Statement {
   return {
     name: "claim_subjects",
@@ -45,10 +45,10 @@ select claimed.* from claimed`,
 }
 
 /**
- * First goes round the groups that have something due, from where the last claim ended, and takes from each the same number; then
- * the oldest, whoever's they are. Groups are found one by one, so it doesn't matter how many subjects each has. $8 is how many
- * are taken in turns, $9 the group that the last round ended with, $10 how many groups to look at. Indexes: subject_group_due,
- * subject_due.
+ * Visits the groups that have due subjects, starting after the group where the last claim ended, and claims the same number from
+ * each; then claims those that have been due longest, of any group. Groups are found one by one, so the number of their subjects
+ * doesn't matter. $8 is how many subjects are claimed in turns, $9 the group that the last claim ended with, $10 how many groups to
+ * visit. Indexes: subject_group_due, subject_due.
  */
 export function claimSubjectsInTurns(schema: SchemaPrefix): Statement {
   const groupAfter = (group: string) => `(
@@ -62,23 +62,23 @@ export function claimSubjectsInTurns(schema: SchemaPrefix): Statement {
     planOnce: true,
     text: `
 with recursive ${CLOCK},
-walk(group_key, origin, place) as (
+walk(group_key, origin, index) as (
   select start.group_key, start.group_key, 1 from (${nextGroup("$9::text")}) as start where start.group_key is not null
   union all
-  select next.group_key, walk.origin, walk.place + 1
+  select next.group_key, walk.origin, walk.index + 1
   from walk cross join lateral (${nextGroup("walk.group_key")}) as next
-  where walk.place < $10::int and next.group_key <> walk.origin
+  where walk.index < $10::int and next.group_key <> walk.origin
 ),
 due_group as materialized (
-  select walk.group_key, walk.place from walk cross join lateral (
+  select walk.group_key, walk.index from walk cross join lateral (
     select from ${schema}subject as subject where ${SCOPE} and subject.group_key = walk.group_key and ${DUE}
     order by subject.available_at limit 1
   ) as due
-  order by walk.place
+  order by walk.index
   limit $8::int
 ),
 turn as materialized (
-  select due_group.group_key, row_number() over (order by due_group.place) as turn, count(*) over () as turns from due_group
+  select due_group.group_key, row_number() over (order by due_group.index) as turn, count(*) over () as turns from due_group
 ),
 in_turns as materialized (
   select next.* from turn cross join lateral (
@@ -98,7 +98,7 @@ taken as materialized (select * from in_turns union all select * from oldest),
 ${lease(schema)}
 select claimed.*, coalesce(
   (select turn.group_key from turn order by turn.turn desc limit 1),
-  (select walk.group_key from walk order by walk.place desc limit 1)
+  (select walk.group_key from walk order by walk.index desc limit 1)
 ) as last_group
 from claimed`,
   };
@@ -106,7 +106,7 @@ from claimed`,
 
 const RENEWAL = { profile: "text", dispatcher_id: "text", subject_key: "text", revision: "bigint" };
 
-/** Extends leases, each at the revision of its owner only. The batch is in the order of keys. Index: subject_pkey. */
+/** Extends leases, each only at the revision that its owner knows. The batch is in the order of keys. Index: subject_pkey. */
 export function renewSubjects(schema: SchemaPrefix): Statement {
   return {
     name: "renew_subjects",
@@ -114,14 +114,14 @@ export function renewSubjects(schema: SchemaPrefix): Statement {
     text: `
 update ${schema}subject as subject set available_at = clock.now + $2::bigint
 from (select ${NOW} as now) as clock
-cross join ${placedBatch(3, RENEWAL)} as item
+cross join ${indexedBatch(3, RENEWAL)} as item
 where ${isSubjectOf("subject", "item")}
   and subject.revision = item.revision and subject.lease_owner is not null
-returning item.place`,
+returning item.index`,
   };
 }
 
-/** How long until the earliest is due. Index: subject_due gives the first entry. */
+/** The time until the next subject is due. Index: subject_due gives the first entry. */
 export function nextSubjectWake(schema: SchemaPrefix): Statement {
   return {
     name: "next_subject_wake",

@@ -1,12 +1,13 @@
-import { batch, isSubjectOf, NOW, placedBatch, type SchemaPrefix, type Statement } from "./statement.ts";
+import { batch, indexedBatch, isSubjectOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
+/** The columns of a subject as owners and operators see it. */
 export const SUBJECT_RECORD = `subject.profile, subject.dispatcher_id, subject.subject_key, subject.group_key, subject.status, subject.revision,
   subject.cursor::text as cursor, subject.meta::text as meta, subject.due_at, subject.available_at, subject.lease_owner,
   subject.attempts, subject.failures, subject.error::text as error, subject.last_success_at, subject.last_failure_at,
   subject.last_started_at,
   subject.timeouts, subject.last_change, subject.created_at, subject.updated_at`;
 
-/** Known ones are left alone. Due at once, unless they say when. The batch is in the order of keys. Index: subject_pkey. */
+/** New subjects, due at once unless a time is given. Known ones are left alone. The batch is in the order of keys. Index: subject_pkey. */
 export function insertSubjects(schema: SchemaPrefix): Statement {
   return {
     name: "insert_subjects",
@@ -23,15 +24,15 @@ on conflict do nothing`,
 
 const REFRESH = { subject_key: "text", group_key: "text", cursor: "text", meta: "text", due_at: "bigint" };
 
-/** The due time that was given, unless the subject keeps its own; one that has none is due at once. */
+/** The given due time, unless the subject keeps its own. A subject without either is due at once. */
 const NEW_DUE_AT = `case when item.due_at is not null and (not $9::boolean or subject.due_at is null) then item.due_at
     else coalesce(subject.due_at, clock.now) end`;
 
 /**
- * Known subjects that aren't leased or running: fields that were given, and a due time if it rests. One whose lease has run out
- * is still running: its next owner resumes it where the last one stopped. Only if something differs, so that a caller that holds
- * its revision isn't disturbed for nothing. $9 is whether cursor and due time are kept. The batch is in the order of keys, in
- * which rows are locked. Index: subject_pkey.
+ * Updates known subjects that have no owner: the fields that were given, and a due time if the subject rests. A subject whose lease has
+ * run out still has its owner; the next one resumes it where the last one stopped. Writes only if something differs, so that the
+ * revision doesn't change for a caller that knows it. $9 is whether cursor and due time are kept. The batch is in the order of
+ * keys, in which rows are locked. Index: subject_pkey.
  */
 export function refreshSubjects(schema: SchemaPrefix): Statement {
   return {
@@ -60,7 +61,10 @@ where ${isSubjectOf("subject", "item")}
   };
 }
 
-/** All that aren't listed, except those with a lease that lasts. Their cursors stay. Index: subject_pkey, the whole of one dispatcher. */
+/**
+ * Retires all subjects that aren't listed, except those with an unexpired lease. Their cursors stay.
+ * Index: subject_pkey, all entries of the dispatcher.
+ */
 export function retireSubjects(schema: SchemaPrefix): Statement {
   return {
     name: "retire_subjects",
@@ -96,8 +100,8 @@ const NEXT_DUE_AT = "coalesce(item.due_at, clock.now + item.delay_ms)";
 const AT_REST = "case when subject.failures > 0 then 'failed' else 'idle' end";
 
 /**
- * What owners write, each only at the revision that it knows, and only if somebody has claimed the subject. The batch is in the
- * order of keys, in which rows are locked. Gives what was changed. Index: subject_pkey.
+ * Owners' changes, each only at the revision that the owner knows, and only while the subject has an owner. The batch is in the
+ * order of keys, in which rows are locked. Returns the changed subjects. Index: subject_pkey.
  */
 export function changeSubjects(schema: SchemaPrefix): Statement {
   return {
@@ -124,21 +128,21 @@ update ${schema}subject as subject set
   last_change = item.change_id,
   updated_at = clock.now
 from (select ${NOW} as now) as clock
-cross join ${placedBatch(2, CHANGE)} as item
+cross join ${indexedBatch(2, CHANGE)} as item
 where ${isSubjectOf("subject", "item")}
   and subject.revision = item.revision and subject.lease_owner is not null
-returning item.place, ${SUBJECT_RECORD}`,
+returning item.index, ${SUBJECT_RECORD}`,
   };
 }
 
-/** Index: subject_pkey. */
+/** Subjects by key. Index: subject_pkey. */
 export function findSubjects(schema: SchemaPrefix): Statement {
   return {
     name: "find_subjects",
     planOnce: true,
     text: `
-select item.place, found.*
-from ${placedBatch(1, { profile: "text", dispatcher_id: "text", subject_key: "text" })} as item
+select item.index, found.*
+from ${indexedBatch(1, { profile: "text", dispatcher_id: "text", subject_key: "text" })} as item
 cross join lateral (
   select ${SUBJECT_RECORD} from ${schema}subject as subject
   where ${isSubjectOf("subject", "item")} limit 1
