@@ -54,7 +54,7 @@ describe("units of work that are more than the pool has connections", () => {
     expect(await late).toMatchObject({
       code: "transaction.no_connection",
       transient: true,
-      message: expect.stringContaining("6 units of work were under way"),
+      message: expect.stringContaining("because 6 others"),
     });
     gate.resolve();
     await Promise.all(held);

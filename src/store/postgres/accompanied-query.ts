@@ -1,6 +1,6 @@
 import type { PostgresPool, PostgresQuery } from "./driver.ts";
 
-/** A query of the driver's own class, which speaks PostgreSQL's protocol by itself. */
+/** A query object of the driver, which sends its own protocol messages. */
 interface DriverQuery {
   name?: string | undefined;
   query_timeout?: number | undefined;
@@ -19,33 +19,33 @@ interface DriverConnection {
 
 type QueryClass = new (query: PostgresQuery) => DriverQuery;
 
-/** A statement that goes before another, in the same transaction. It gives no rows. Without a name it is parsed each time. */
+/** A statement that is sent before another, in the same transaction. It returns no rows. Without a name it is parsed each time. */
 export interface Companion {
   readonly name?: string;
   readonly text: string;
   readonly values: readonly string[];
-  /** Called when both were answered. */
+  /** Called when both have succeeded. */
   readonly onDone?: () => void;
 }
 
 export type Accompany = (query: PostgresQuery, companions: readonly Companion[]) => PostgresQuery;
 
 /**
- * A statement that is its own transaction can't be limited by an earlier one, because a pooler may give each to another server's
- * connection. So they go together: what is sent without a `Sync` in between is one transaction to PostgreSQL, and one request and
- * one answer on the wire. Undefined for drivers that aren't `pg` in JavaScript: there statements go alone.
+ * Sends statements together. A statement that is its own transaction can't get its time limits from an earlier one, because a pooler
+ * may send each to another server connection. Statements without a `Sync` between them are one transaction to PostgreSQL, and one
+ * round trip. Undefined for drivers other than `pg` in JavaScript: there statements are sent without companions.
  */
 export function accompanyQueries(pool: PostgresPool): Accompany | undefined {
   const Query = (pool as { Client?: { Query?: QueryClass } }).Client?.Query;
   const { hasBeenParsed, submit } = (Query?.prototype ?? {}) as Record<string, unknown>;
   if (Query === undefined || typeof hasBeenParsed !== "function" || typeof submit !== "function") return undefined;
 
-  /** The names of companions that a connection has parsed already. */
+  /** The names of the companions that a connection has parsed. */
   const parsed = new WeakMap<DriverConnection, Set<string>>();
 
   class AccompaniedQuery extends Query {
     readonly #companions: readonly Companion[];
-    /** Kept from the driver until the companions are done: it would take their parsing for that of the statement. */
+    /** Hidden from the driver until the companions are done: it would mistake their parsing for that of the statement. */
     #name: string | undefined;
     #done = 0;
 
@@ -65,7 +65,7 @@ export function accompanyQueries(pool: PostgresPool): Accompany | undefined {
           connection.execute({ rows: 0 });
         }
         const problem = super.submit(connection);
-        if (problem !== null) connection.stream.destroy(); // companions alone would be half a request
+        if (problem !== null) connection.stream.destroy(); // the companions alone would be half a request
         this.#name = this.name;
         this.name = undefined;
         return problem;

@@ -1,6 +1,6 @@
 /**
- * Arrays as PostgreSQL reads them. The driver can do that, too, but takes every element for anything that it could be, and
- * that is a good part of what a flush of hundreds of rows costs.
+ * Array literals in PostgreSQL's syntax. The driver can write them too, but it checks the type of every element, which is a good part
+ * of the cost of a flush with hundreds of rows. It also can't write nested arrays of different lengths.
  */
 export function integerArray(values: readonly (number | null)[]): string {
   return `{${values.map((value) => value ?? "null").join(",")}}`;
@@ -17,7 +17,7 @@ function quoted(text: string): string {
   return `"${text.replace(/\\/g, "\\\\").replace(/"/g, '\\"')}"`;
 }
 
-/** JSON values as one: nothing has to be escaped. */
+/** One JSON array of JSON values, in which nothing has to be escaped. */
 export function jsonArray(values: readonly (string | null)[]): string {
   return `[${values.join(",")}]`;
 }

@@ -7,29 +7,29 @@ import type { Statement } from "./sql/statement.ts";
 import { inTransaction } from "./transaction.ts";
 
 const DRIVER_MISSING = "ERR_MODULE_NOT_FOUND";
-/** A little less than we wait for an answer: what we have given up must not happen later. */
+/** A little less than the client waits for an answer: a statement that it has given up must not run later. */
 const LIMITS: Limits = { lock: ANSWER_TIMEOUT_MS - 2000, statement: ANSWER_TIMEOUT_MS - 1000, idle: 5000 };
 const SLOW_LIMITS: Limits = { ...LIMITS, statement: SLOW_ANSWER_TIMEOUT_MS - 1000 };
 const LIMITING: Companion = { name: "limits", text: setLimits(LIMITS), values: [] };
 const SLOW_LIMITING: Companion = { name: "slow_limits", text: setLimits(SLOW_LIMITS), values: [] };
 
-/** Longer than an idle worker waits between two looks, so that it needn't connect anew for each. */
+/** Longer than an idle worker waits between two polls, so that it needn't reconnect for each. */
 const IDLE_MS = 60_000;
-/** The pool's own time limit is over when it is connected. Who asked for a connection would wait for this one for ever. */
+/** It has its own time limit, because the pool's ends with the connect, and the caller that asked for the connection waits for it. */
 const GENERIC_PLANS = { text: "set plan_cache_mode = force_generic_plan", query_timeout: ANSWER_TIMEOUT_MS };
 
 export interface ConnectionOptions {
   readonly pool: PostgresPool | { readonly url: string; readonly connections: number };
   /** Off for connection poolers that share server connections between clients without keeping prepared statements. */
   readonly preparedStatements: boolean;
-  /** Distinguishes our statements' names from those of another schema in the same pool. */
+  /** Distinguishes the statements' names from those of another schema in the same pool. */
   readonly statementPrefix: string;
   readonly onPoolError: (error: Error) => void;
 }
 
 type Callback = (error: unknown, result: PostgresResult) => void;
 
-/** The pool, made at the first use, and errors as ours. */
+/** The pool, opened at its first use. Turns the driver's errors into Perdure's. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #guarded = new WeakSet<PostgresClient>();
@@ -44,8 +44,8 @@ export class Connection {
   }
 
   /**
-   * What isn't part of a transaction has limits of its own. `carried` happens with it, if it is committed, and costs no request of
-   * its own; drivers that can't do that leave it out.
+   * A statement outside of a transaction gets time limits of its own. `carried` is committed with it and costs no further request;
+   * drivers that can't do that leave it out.
    */
   async run(
     statement: Statement,
@@ -58,7 +58,7 @@ export class Connection {
     const companions =
       on !== undefined && this.#inTransaction.has(on) ? [] : [statement.slow ? SLOW_LIMITING : LIMITING];
     if (carried) companions.push(carried);
-    await this.pool(); // which says whether statements can be accompanied
+    await this.pool(); // sets #accompany
     if (companions.length === 0 || this.#accompany === undefined) return this.query(query, on);
     const named = companions.map(({ name, ...companion }) => ({ ...companion, ...this.#nameOf({ name }) }));
     const accompany = this.#accompany;
@@ -81,7 +81,7 @@ export class Connection {
     return this.#repeat(on, (queryable) => queryable.query(query));
   }
 
-  /** A transaction on a connection of its own, which PostgreSQL ends if we fall silent. See `inTransaction`. */
+  /** A transaction on a connection of its own. PostgreSQL ends it if the client falls silent. See `inTransaction`. */
   async transaction<Result>(
     body: (client: PostgresClient) => Promise<Result>,
     limits: Limits = LIMITS,
@@ -120,7 +120,7 @@ export class Connection {
       pool?.removeListener("error", this.#options.onPoolError);
       pool?.removeListener("acquire", this.#guard);
     } else {
-      await pool?.end(); // and goes on listening: a connection that is cut while it closes would end the process
+      await pool?.end(); // the listener stays: an error of a connection that is cut while it closes would end the process
     }
   }
 
@@ -141,7 +141,7 @@ export class Connection {
     return preparedStatements && planOnce && name !== undefined ? { name: statementPrefix + name } : {};
   }
 
-  /** A statement of its own is sent again if it was chosen to end a deadlock; of a transaction's, `on` its client, more is undone. */
+  /** Sends a single statement again after a deadlock. In a transaction (`on` is its client) the whole transaction was undone. */
   async #repeat(
     on: PostgresQueryable | undefined,
     send: (queryable: PostgresQueryable) => Promise<PostgresResult>,
@@ -157,8 +157,8 @@ export class Connection {
   }
 
   /**
-   * A pool hands over a client at once, but whoever waits for it gets to listen to it only a little later. A connection that is
-   * lost between the two would end the process; with somebody listening, the next statement on it fails.
+   * The pool hands over a client at once, but the code that awaits it can add a listener only a little later. If the connection is
+   * lost in between, an error without a listener would end the process. With this listener, the next statement fails instead.
    */
   readonly #guard = (client: PostgresClient): void => {
     if (this.#guarded.has(client)) return;
@@ -167,18 +167,18 @@ export class Connection {
   };
 }
 
-/** Puts values in the place of parameters. Arrays are given as texts. */
+/** Replaces parameters by literals. Arrays must be given as array literals. */
 function withLiterals(text: string, values: readonly unknown[]): string {
   return text.replace(/\$(\d+)/g, (_, number: string) => toLiteral(values[Number(number) - 1]));
 }
 
-/** With or without backslashes, this means the same whatever `standard_conforming_strings` is. */
+/** An escape string, which means the same whatever `standard_conforming_strings` is. */
 function toLiteral(value: unknown): string {
   if (value === null || typeof value === "number") return String(value);
   return ` E'${String(value).replace(/[\\']/g, "$&$&")}'`;
 }
 
-/** A client gives no promise for a query of its own class, unlike a pool. */
+/** A client, unlike a pool, returns no promise for a query object of the driver's class. */
 function submit(queryable: PostgresQueryable, query: PostgresQuery): Promise<PostgresResult> {
   const ask = queryable.query.bind(queryable) as (query: PostgresQuery, values: undefined, callback: Callback) => void;
   return new Promise((resolve, reject) => {
@@ -201,7 +201,7 @@ async function createPool(connectionString: string, max: number, preparedStateme
     connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_MS,
     application_name: "perdure",
-    // Our statements have one good plan each: planning them anew for every batch costs more than running them.
+    // Each statement has one good plan, and planning it anew for every batch costs more than running it.
     onConnect: async (client) => {
       if (preparedStatements) await client.query(GENERIC_PLANS);
     },

@@ -2,19 +2,19 @@ import { StoreError } from "../../errors.ts";
 import type { Companion } from "./accompanied-query.ts";
 import type { PostgresClient, PostgresQueryable, PostgresResult } from "./driver.ts";
 
-/** A connection that nobody else can keep busy, while there is one. */
+/** A connection that no other statement keeps busy, while it is open. */
 export interface DedicatedConnection {
   readonly client: PostgresClient | undefined;
-  /** It didn't answer, or failed: another one is needed. */
+  /** The connection didn't answer, or failed: replace it. */
   distrust(client: PostgresClient): void;
 }
 
-/** Tells other processes of what a write makes due, with that write. */
+/** Sends the notification of a write together with the write. */
 export interface Carrier {
   carry?(namespaces: readonly string[]): Companion | null;
 }
 
-/** Asks there first. Where it isn't there or doesn't work, a lease is worth another try on another connection. */
+/** Asks on the dedicated connection. If it is missing or fails, asks on another one, because a lease is at stake. */
 export async function askDedicated(
   dedicated: DedicatedConnection,
   ask: (on?: PostgresQueryable) => Promise<PostgresResult>,

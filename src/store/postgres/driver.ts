@@ -1,9 +1,9 @@
-/** What we use of `pg`, taken structurally: any driver of this shape will do. */
+/** The part of `pg` that Perdure uses, as structural types: any driver of this shape works. */
 export interface PostgresPool extends PostgresQueryable {
   connect(): Promise<PostgresClient>;
   end(): Promise<void>;
   on(event: "error", listener: (error: Error) => void): unknown;
-  /** Told of each client at the moment at which it is handed to somebody. */
+  /** Called for each client when the pool hands it out. */
   on(event: "acquire", listener: (client: PostgresClient) => void): unknown;
   removeListener(event: "error", listener: (error: Error) => void): unknown;
   removeListener(event: "acquire", listener: (client: PostgresClient) => void): unknown;
@@ -34,6 +34,6 @@ export interface PostgresQuery {
 export interface PostgresResult {
   readonly rows: Record<string, unknown>[];
   readonly rowCount: number | null;
-  /** What the server says that it did. */
+  /** The command that the server reports. */
   readonly command?: string;
 }

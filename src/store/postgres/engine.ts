@@ -22,9 +22,9 @@ import { PostgresSubjectStatements } from "./subject-statements.ts";
 import { TransactionSlots } from "./transaction-slots.ts";
 import { PostgresWakeups } from "./wakeups.ts";
 
-/** What units of work leave to others: one that listens, and some for claims, commits and what users' code waits for. */
+/** Connections that units of work leave free: one listens, the others serve claims, commits, and calls in users' code. */
 const KEPT_CONNECTIONS = 4;
-/** In units of work users' own code runs, and their own statements. */
+/** Units of work run users' code and users' statements. */
 const USERS_LIMITS: Limits = { lock: 60_000, statement: SLOW_ANSWER_TIMEOUT_MS - 1000, idle: 60_000 };
 
 export interface PostgresEngineOptions {
@@ -71,9 +71,12 @@ export class PostgresEngine implements Engine {
       options.randomness,
       `perdure_${schema}`,
       (error) =>
-        options.logger.warn("PostgreSQL can't tell us of other processes' work at present; we look for it instead.", {
-          message: error.message,
-        }),
+        options.logger.warn(
+          "Can't listen for PostgreSQL's notifications. Work of other processes is found by polling until it works again.",
+          {
+            message: error.message,
+          },
+        ),
     );
     this.hooks = new PostgresHookStatements(this.#connection, clock, prefix, this.wakeups);
     this.instances = new PostgresInstanceStatements(this.#connection, clock, prefix, this.wakeups);

@@ -10,31 +10,31 @@ interface DriverError {
  * serialization), insufficient resources, operator intervention (shutdown, cancelled), locks not available, system errors.
  */
 const TRANSIENT_SQLSTATE = /^(08|40|53|57|58|55P03|25006)/;
-/** How often the same is sent again because of one. Locks are taken in one order, so that even the first is rare. */
+/** How often a statement or transaction is sent again after a deadlock. Locks are taken in one order, so deadlocks are rare. */
 export const MOST_DEADLOCKS = 10;
-/** What the pool of `pg` says when nobody gave back a connection in time. */
+/** The error of `pg`'s pool when no connection became free in time. */
 const POOL_TIMEOUT = "timeout exceeded when trying to connect";
 
-/** Data exceptions and exceeded limits: a character that the database's encoding hasn't got, a value that is too large. */
+/** Data exceptions and exceeded limits: a character that the database's encoding lacks, a value that is too large. */
 const REFUSED_VALUE = /^(22|54)/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** What a driver threw, as ours. An error without an SQLSTATE never reached the server, or lost it: trying again may help. */
+/** Turns a driver's error into Perdure's. Without an SQLSTATE the connection failed, and another try may succeed. */
 export function toStoreError(error: unknown): PerdureError {
   if (error instanceof PerdureError) return error;
   const { code, message } = error as DriverError;
   if (message === POOL_TIMEOUT) {
     return new StoreError(
       "store.unavailable",
-      "No connection to PostgreSQL could be had in time: all connections of the pool were in use, or the server couldn't be reached. " +
-        "Give the pool more connections, or keep them for shorter.",
+      "No connection to PostgreSQL became available in time: all connections of the pool were in use, or the server couldn't be reached. " +
+        "Give the pool more connections, or release them sooner.",
       { cause: error, transient: true },
     );
   }
   const state = typeof code === "string" && SQLSTATE.test(code) && !code.startsWith("E") ? code : null;
   const text = typeof message === "string" && message !== "" ? message : String(code ?? error);
   if (state === null || TRANSIENT_SQLSTATE.test(state)) {
-    return new StoreError("store.unavailable", `PostgreSQL could not be reached or gave up: ${text}`, {
+    return new StoreError("store.unavailable", `PostgreSQL couldn't be reached, or cancelled the statement: ${text}`, {
       cause: error,
       transient: true,
     });
@@ -42,7 +42,7 @@ export function toStoreError(error: unknown): PerdureError {
   if (state === "42P01" || state === "3F000" || state === "42703") {
     return new StoreError(
       "store.not_migrated",
-      `Perdure's tables aren't there or aren't complete (${text}). Call migrate() first.`,
+      `Perdure's tables are missing or incomplete (${text}). Call migrate() first.`,
       { cause: error, transient: false },
     );
   }
@@ -60,8 +60,8 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 /**
- * PostgreSQL has ended a circle of transactions that waited for each other, by undoing this one (or its last statements, back to a
- * savepoint). Nothing of it was written, so it may be sent again, whatever it is.
+ * PostgreSQL has ended a deadlock by undoing this transaction, or its statements back to a savepoint. None of it was written, so it
+ * can be sent again.
  */
 export function isDeadlock(error: unknown): boolean {
   return stateOf(error) === "40P01";

@@ -1,20 +1,6 @@
 import type { HookInsert, HookLease, HookReference } from "../hooks/hook-records.ts";
-import type { QueueLane } from "../queue/lanes.ts";
 
 /** Rows as columns: a batch is given to PostgreSQL as one array for each column. */
-export function laneColumns(lanes: readonly QueueLane[]): unknown[] {
-  return [
-    lanes.map((lane) => lane.namespace),
-    lanes.map((lane) => lane.class),
-    lanes.map((lane) => toArrayLiteral(lane.names)),
-  ];
-}
-
-/** The driver gives nested arrays to PostgreSQL as such, which must all be of one length; ours aren't. */
-function toArrayLiteral(texts: readonly string[]): string {
-  return `{${texts.map((text) => `"${text.replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
-}
-
 export function referenceColumns(references: readonly HookReference[]): unknown[] {
   return [references.map(({ namespace }) => namespace), references.map(({ id }) => id)];
 }

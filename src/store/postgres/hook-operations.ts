@@ -13,7 +13,7 @@ import {
 } from "./sql/hook-operations.ts";
 import { PostgresStatements } from "./statements.ts";
 
-/** How people look at hooks and help them. */
+/** Operators' reads and changes of hooks. */
 export class PostgresHookOperations extends PostgresStatements {
   async get({ namespace, id }: HookReference): Promise<HookRecord | null> {
     const { rows } = await this.run(getHook, [namespace, id]);
@@ -38,7 +38,7 @@ export class PostgresHookOperations extends PostgresStatements {
       return rows.map((row) => row.id as string);
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
-      if (ids.length <= 1) return []; // its key was taken at this moment
+      if (ids.length <= 1) return []; // a trigger took its key meanwhile
       const redriven: string[] = [];
       for (const id of ids) redriven.push(...(await this.redrive(namespace, [id])));
       return redriven;

@@ -17,13 +17,12 @@ import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import { hookLanes } from "../queue/lanes.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
 import type { Companion } from "./accompanied-query.ts";
-import { claimLanes } from "./claim-lanes.ts";
-import { ClaimProgress } from "./claim-progress.ts";
+import { ClaimProgress, claimLanes, laneColumns } from "./claim-lanes.ts";
 import type { Connection } from "./connection.ts";
 import { askDedicated, type Carrier, type DedicatedConnection } from "./dedicated-connection.ts";
 import type { PostgresQueryable, PostgresResult } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
-import { hookColumns, laneColumns, leaseColumns, referenceColumns } from "./hook-columns.ts";
+import { hookColumns, leaseColumns, referenceColumns } from "./hook-columns.ts";
 import { PostgresHookOperations } from "./hook-operations.ts";
 import { byReference, inOrder } from "./locking-order.ts";
 import { findTriggeredHooks, insertHooks, insertKeyedHooks, insertNewHooks } from "./sql/hook-inserts.ts";
@@ -35,10 +34,10 @@ import { withinSavepoint } from "./transaction.ts";
 
 type Row = Record<string, unknown>;
 
-/** What is due later is found by everybody's polling. */
+/** Hooks that are due later than this are found by polling, and not announced. */
 const ANNOUNCED_AHEAD_MS = 60_000;
 
-/** How hooks are triggered, claimed, kept and settled. */
+/** How hooks are triggered, claimed, renewed and settled. */
 export class PostgresHookStatements extends PostgresHookOperations implements HookStatements {
   readonly #progress: ClaimProgress;
   readonly #dedicated: DedicatedConnection & Carrier;
@@ -59,8 +58,8 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
   }
 
   /**
-   * In a transaction that can't be begun anew. What others may be inserting at this moment is tried again from a savepoint: going back
-   * there gives up the locks that made a circle, and leaves what the transaction has done before.
+   * Inserts in a transaction that can't be run again. If other transactions are inserting the same hooks, the insert is tried again
+   * from a savepoint: rolling back to it releases the locks of a deadlock and keeps the transaction's earlier work.
    */
   async insertWithin(transaction: PostgresQueryable, hooks: readonly HookInsert[]): Promise<InsertResult[]> {
     if (hooks.every(({ key, ownId }) => key === null && !ownId)) return this.insert(hooks, transaction);
@@ -79,7 +78,7 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     return rows.map(toLease);
   }
 
-  /** In a transaction, which isn't sent again, we must know of each row whether it was ours: deletions don't say. */
+  /** In a transaction, which isn't sent again, every result must be exact, so rows are updated: a deletion doesn't tell whether it was lost. */
   async settle(
     settlements: readonly HookSettlement[],
     { resent = true }: Partial<Sending> = {},
@@ -137,7 +136,7 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     return rowCount ?? 0;
   }
 
-  /** Whether other processes are to be told of it: it is due soon, and this process doesn't run it itself. */
+  /** Whether to notify other processes: the hook is due soon, and this process hasn't claimed it. */
   #isDueSoon({ lease, processAt }: HookInsert): boolean {
     return lease === null && (processAt === null || processAt < this.clock.now() + ANNOUNCED_AHEAD_MS);
   }
@@ -155,7 +154,7 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     return hooks.map(({ id }) => ({ result: "inserted", id, at }));
   }
 
-  /** Null if these aren't the common case, or were sent before with the reply lost. */
+  /** Null if these aren't the common case, or were written before with the reply lost. */
   async #insertNew(
     hooks: readonly HookInsert[],
     on?: PostgresQueryable,
@@ -193,13 +192,16 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
       const { rows } = await this.run(insertKeyedHooks, values, on, carried);
       return await this.#insertResults(hooks, rows, on);
     } catch (error) {
-      // Somebody inserted the same id between our look and our write: the next try finds it.
+      // Another transaction inserted the same id after the statement looked for it. The next try finds it.
       if (!isUniqueViolation(error) || on !== undefined) throw error;
-      throw new StoreError("store.unavailable", "Two triggers of one id met.", { cause: error, transient: true });
+      throw new StoreError("store.unavailable", "Two triggers with the same id were written at the same time.", {
+        cause: error,
+        transient: true,
+      });
     }
   }
 
-  /** `written` names each trigger that had an effect, and the hook that holds it now. */
+  /** `written` has each trigger that had an effect, and the hook that holds it now. */
   async #insertResults(
     hooks: readonly HookInsert[],
     written: readonly Row[],
@@ -223,14 +225,14 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     return new Map(rows.map((row) => [`${row.namespace} ${row.trigger}`, row]));
   }
 
-  /** Sent before, with the reply lost, or an id of the caller's own. A row that carries our lease is ours all the same. */
+  /** The trigger was written before with the reply lost, or the caller's id exists. A row with this trigger's lease is its own. */
   #knownResult(hook: HookInsert, row: Row | undefined): InsertResult {
-    if (row === undefined) return { result: "existing", id: hook.id, at: this.clock.now() }; // it has run by now
+    if (row === undefined) return { result: "existing", id: hook.id, at: this.clock.now() }; // it has run meanwhile
     const ours = hook.lease !== null && row.lock === hook.lease.lock;
     return { result: ours ? "inserted" : "existing", id: row.id as string, at: toNumber(row.created_at) };
   }
 
-  /** Gives those that are still there: something was triggered beside them, or they aren't ours any more. */
+  /** Returns those that still exist: their keys were triggered meanwhile, or they have another owner. */
   async #deleteCompleted(
     completed: readonly HookSettlement[],
     { keyed }: { keyed: boolean },
@@ -242,7 +244,7 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     const { rowCount } = await this.connection.run(statement, leaseColumns(settlements));
     for (const settlement of settlements) results.set(settlement, "deleted");
     if (rowCount === settlements.length) return [];
-    // A row that isn't there was deleted by a send whose reply was lost.
+    // A missing row was deleted by the first sending, whose reply was lost.
     const { rows } = await this.run(findSettledHooks, referenceColumns(settlements));
     const left = new Set(rows.map((row) => `${row.namespace} ${row.id}`));
     return settlements.filter(({ namespace, id }) => left.has(`${namespace} ${id}`));
@@ -265,7 +267,7 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     const { rows } = await this.run(settleHooks, values, on);
     const written = new Map(rows.map((row) => [`${row.namespace} ${row.id}`, toSettleResult(row)]));
     if (written.size < settlements.length && resent) {
-      // Sent before, with the reply lost, if nobody has the row; else somebody else owns it.
+      // A row without an owner was settled by the first sending, whose reply was lost. Otherwise another worker owns it.
       const settled = await this.run(findSettledHooks, referenceColumns(settlements));
       for (const row of settled.rows) {
         const reference = `${row.namespace} ${row.id}`;
@@ -283,7 +285,7 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
   }
 }
 
-/** A row tells of one trigger: of two with the same id in one batch, the first had the effect. */
+/** A row belongs to one trigger: of two with the same id in one batch, the first had the effect. */
 function takeRow(rowOf: Map<string, Row>, { namespace, id }: HookReference): Row | undefined {
   const row = rowOf.get(`${namespace} ${id}`);
   rowOf.delete(`${namespace} ${id}`);

@@ -10,20 +10,20 @@ import { schemaMigrations } from "./schema/schema.ts";
 export type { PostgresClient, PostgresPool, PostgresQueryable } from "./driver.ts";
 
 export interface PostgresOptions extends AdapterOptions {
-  /** Where Perdure's tables are. Default: `perdure`. */
+  /** The schema of Perdure's tables. Default: `perdure`. */
   readonly schema?: string;
-  /** Off for poolers that don't keep prepared statements. Default: true. */
+  /** Turn this off for poolers that don't keep prepared statements. Default: true. */
   readonly preparedStatements?: boolean;
-  /** How many connections to open, if it is a URL. Default: 10. */
+  /** How many connections to open at most, if the database is given as a URL. Default: 10. */
   readonly connections?: number;
 }
 
 const FEWEST_CONNECTIONS = 3;
-/** PostgreSQL cuts names after 63 bytes, and those of statements and channels begin with the schema. */
+/** PostgreSQL truncates names to 63 bytes, and the names of statements and channels contain the schema. */
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
 
 /**
- * A PostgreSQL database: a `postgres://` URL, or a pool of `pg` that the application has already.
+ * A PostgreSQL database: a `postgres://` URL, or the application's own pool of `pg`.
  *
  * @example
  * const database = postgres(process.env.DATABASE_URL);
@@ -48,7 +48,7 @@ export function postgres(database: string | PostgresPool, options: PostgresOptio
   return createAdapter(new Store({ engine: withCodec(engine, codec, logger), randomness, logger }));
 }
 
-/** The SQL that `migrate` would run on an empty database, for those who run it themselves. */
+/** The SQL that `migrate` runs on an empty database, for operators who run it themselves. */
 export function postgresMigrations(options: { schema?: string } = {}): string {
   const schema = checkSchemaName(options?.schema ?? "perdure");
   const record = (owner: string, number: number, name: string, breaking: boolean) =>
@@ -64,18 +64,18 @@ function checkSchemaName(schema: unknown): string {
   if (typeof schema === "string" && SCHEMA_NAME.test(schema)) return schema;
   throw new InvalidInputError(
     "postgres.schema_invalid",
-    `A schema name is lower-case letters, digits and underscores, at most 40 of them, and starts with no digit; got ${typeof schema === "string" ? JSON.stringify(schema.slice(0, 100)) : `a value of type ${typeof schema}`}.`,
+    `A schema name has at most 40 lower-case letters, digits and underscores, and doesn't start with a digit; got ${typeof schema === "string" ? JSON.stringify(schema.slice(0, 100)) : `a value of type ${typeof schema}`}.`,
   );
 }
 
 function checkUrl(url: string): string {
-  if (!/^postgres(ql)?:\/\//.test(url)) throw invalidUrl("it starts with postgres:// or postgresql://");
-  // What libpq and pg allow in the place of a host (none, several, a path) is left to them; a port is a number for all.
+  if (!/^postgres(ql)?:\/\//.test(url)) throw invalidUrl("it must start with postgres:// or postgresql://");
+  // libpq and pg check the hosts themselves (none, several, a path). A port is always a number.
   const [, hosts = ""] = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(url) ?? [];
   const ports = hosts.split(",").map((host) => /^(?:\[[^\]]*\]|[^:[]*):(.*)$/.exec(host)?.[1] ?? "");
   const query = /[?&]port=([^&#]*)/.exec(url)?.[1] ?? "";
   if ([...ports, ...query.split(",")].every((port) => port === "" || isPort(port))) return url;
-  throw invalidUrl("its port is a number from 1 to 65535");
+  throw invalidUrl("its port must be a number from 1 to 65535");
 }
 
 function isPort(text: string): boolean {

@@ -37,7 +37,7 @@ export function instanceColumns(instances: readonly InstanceInsert[]): unknown[]
   ];
 }
 
-/** What `insertInstances` takes after the time. */
+/** The parameters of `insertInstances` after the time. */
 export function insertColumns(instances: readonly InstanceInsert[]): unknown[] {
   return [
     ...instanceColumns(instances),
@@ -48,12 +48,12 @@ export function insertColumns(instances: readonly InstanceInsert[]): unknown[] {
   ];
 }
 
-/** As one JSON object, in which what is JSON already is a part of it. */
+/** One JSON object. Labels and schedule are JSON texts already. */
 function traitsToJson({ labels, schedule, ...rest }: InstanceTraits): string {
   return `${JSON.stringify(rest).slice(0, -1)},"labels":${labels},"schedule":${schedule}}`;
 }
 
-/** What most batches look like needs fewer columns. */
+/** The smallest shape that fits the batch: most batches need few columns. */
 export function shapeOf(commits: readonly InstanceCommit[]): CommitShape {
   let outcomes: CommitShape["outcomes"] = "running";
   let entries: CommitShape["entries"] = "plain";
@@ -125,7 +125,7 @@ function entryColumns(commits: readonly InstanceCommit[], { entries }: ColumnSha
   const texts = (column: (entry: NewEntry) => string | null) => textArray(rows.map(({ entry }) => column(entry)));
   const integers = (column: (entry: NewEntry) => number | null) => integerArray(rows.map(({ entry }) => column(entry)));
   const values = rows.map(({ entry }) => entry.value);
-  const places = [
+  const positions = [
     textArray(rows.map(({ ref }) => ref)),
     integerArray(rows.map(({ run }) => run)),
     integerArray(rows.map(({ position }) => position)),
@@ -136,10 +136,10 @@ function entryColumns(commits: readonly InstanceCommit[], { entries }: ColumnSha
     integers(({ count }) => count),
     integers(({ attempt }) => attempt),
   ];
-  if (entries === "plain") return [...places, ...steps, jsonArray(values)];
+  if (entries === "plain") return [...positions, ...steps, jsonArray(values)];
   const details = [integers(({ dueAt }) => dueAt), integers(({ event }) => event)];
   return [
-    ...places,
+    ...positions,
     ...steps,
     textArray(values),
     texts(({ kind }) => kind),

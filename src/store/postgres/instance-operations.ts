@@ -45,10 +45,10 @@ import { freeSlot } from "./sql/lines.ts";
 import { PostgresStatements } from "./statements.ts";
 import { inTransactionOf } from "./transaction.ts";
 
-/** What is swept up in one transaction. */
+/** How many dependents are deleted in one transaction. */
 const MOST_ROWS = 5000;
 
-/** How people look at instances, and what they do to them. */
+/** Operators' reads and changes of instances. */
 export class PostgresInstanceOperations extends PostgresStatements {
   pause(instance: InstanceTarget): Promise<InstanceChange> {
     return this.#change("pause", instance);
@@ -98,7 +98,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return toChange((await this.run(restartInstanceWith, values)).rows[0]);
   }
 
-  /** Two statements: the second sees what was written while the first waited for the row. */
+  /** Two statements, because the second sees what was written while the first waited for the row. */
   async delete({ namespace, name, id, only }: InstanceTarget): Promise<InstanceChange> {
     return inTransactionOf(this.connection, async (client) => {
       const { rows } = await this.run(
@@ -166,7 +166,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return rows.map((row) => row.name as string);
   }
 
-  /** What deleted instances have left behind, no more than so many rows. Gives how many instances there were. */
+  /** Deletes a limited number of dependents of deleted instances. Returns how many instances it looked at. */
   async #sweep(limit: number): Promise<number> {
     return inTransactionOf(this.connection, async (client) => {
       const { rows } = await this.run(findDeletedInstances, [this.now(), limit], client);

@@ -29,12 +29,10 @@ import { toNumber, toNumberOrNull } from "../rows.ts";
 import type { Companion } from "./accompanied-query.ts";
 import { PostgresAdmission } from "./admission.ts";
 import { integerArray } from "./array-literals.ts";
-import { claimLanes } from "./claim-lanes.ts";
-import { ClaimProgress } from "./claim-progress.ts";
+import { ClaimProgress, claimLanes, laneColumns } from "./claim-lanes.ts";
 import type { Connection } from "./connection.ts";
 import { askDedicated, type Carrier, type DedicatedConnection } from "./dedicated-connection.ts";
 import { isUniqueViolation } from "./errors.ts";
-import { laneColumns } from "./hook-columns.ts";
 import {
   commitColumns,
   eventColumns,
@@ -61,7 +59,7 @@ type Row = Record<string, unknown>;
 
 const SUPERSEDED: InstanceCommitResult = { result: "superseded" };
 
-/** How instances are created, claimed, loaded and kept, how they go on, and how events reach them. */
+/** How instances are created, claimed, loaded, renewed and committed, and how events reach them. */
 export class PostgresInstanceStatements extends PostgresInstanceOperations implements InstanceStatements {
   readonly #progress: ClaimProgress;
   readonly #dedicated: DedicatedConnection & Carrier;
@@ -217,7 +215,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     return instances.map(({ ref, parent }, index) => {
       const row = created.get(ref) ?? found.get(index + 1);
       const ours = row?.ref === ref || (parent !== null && row?.parent === parent);
-      // Where it is gone again, somebody deleted it at this moment.
+      // An instance that is neither created nor found was deleted meanwhile.
       if (row === undefined) return { result: "existing", ref, at: this.clock.now() };
       return { result: ours ? "created" : "existing", ref: row.ref as string, at: toNumber(row.created_at) };
     });
@@ -228,7 +226,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     return new Map(rows.map((row) => [toNumber(row.index), row]));
   }
 
-  /** A taken position fails the whole batch, which is then sent in parts, until the one is alone that is superseded. */
+  /** A taken position fails the whole batch. It is then sent in parts, until the superseded commit is alone. */
   async #commitFirst(commits: readonly InstanceCommit[]): Promise<Row | undefined> {
     const shape = shapeOf(commits);
     try {
@@ -247,15 +245,19 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
       return (await this.connection.run(commitAgain(this.schema, { hooks }), values)).rows[0];
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
-      throw new StoreError("store.unavailable", "A commit met its own first sending.", {
-        cause: error,
-        transient: true,
-      });
+      throw new StoreError(
+        "store.unavailable",
+        "A commit was sent again while its first sending was still under way.",
+        {
+          cause: error,
+          transient: true,
+        },
+      );
     }
   }
 }
 
-/** Of two that are alike in this, the second is known. */
+/** Two events with the same key are one event: the second is known. */
 function eventKey({ namespace, name, id, eventId }: EventInsert): string {
   return JSON.stringify([namespace, name, id, eventId]);
 }
@@ -266,7 +268,7 @@ function toEventResult(row: Row): EventInsertResult {
   return { result: row.known === true ? "known" : "sent", ref: row.ref as string };
 }
 
-/** Of what was held. See `tellHeld`. */
+/** The results of the commits that were held. See `tellHeld`. */
 function toCommitResults(
   commits: readonly InstanceCommit[],
   row: Row | undefined,

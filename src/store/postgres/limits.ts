@@ -1,23 +1,23 @@
 /**
- * A connection that was cut without a word looks open for hours. Our statements take milliseconds; who waits longer than this
- * has time left to ask again on another connection, before a caller loses patience or a lease ends.
+ * A connection that was cut silently looks open for hours. Perdure's statements take milliseconds. After this time the client gives
+ * up, which leaves time to ask on another connection before a caller times out or a lease ends.
  */
 export const ANSWER_TIMEOUT_MS = 10_000;
-/** For statements that read whole tables. */
+/** The same for statements that read whole tables. */
 export const SLOW_ANSWER_TIMEOUT_MS = 300_000;
 
-/** Milliseconds after which PostgreSQL itself ends what we asked of it, whether or not it can still reach us. */
+/** Milliseconds after which PostgreSQL itself cancels a statement or transaction, whether or not the client is still there. */
 export interface Limits {
-  /** Of waiting for a lock. */
+  /** For waiting for a lock. */
   readonly lock: number;
   readonly statement: number;
-  /** Of waiting for our next statement in a transaction. */
+  /** For waiting for the client's next statement in a transaction. */
   readonly idle: number;
 }
 
 /**
- * A query that sets limits for the transaction that it is part of. Nothing of them is left afterwards, so a pooler may give the
- * server's connection to another client. Shorter limits of the role or the database stay as they are. It gives no rows.
+ * A query that sets limits for the transaction that it is part of. They end with it, so a pooler may give the server connection to
+ * another client. Shorter limits of the role or the database stay in force. It returns no rows.
  */
 export function setLimits({ lock, statement, idle }: Limits): string {
   const settings = [

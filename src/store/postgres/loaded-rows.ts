@@ -17,13 +17,13 @@ interface PartOfRun {
   wakes: number;
   readonly entries: JournalEntry[];
   readonly events: StoredEvent[];
-  /** As they are stored. */
+  /** The stored size. */
   bytes: number;
 }
 
 /**
- * Rows of several tables, as they come in one answer, as what they tell of each run. A run of which the statement has sent its share
- * may have more; and so may those from the last one on that has rows, if the page is full.
+ * Makes histories of the rows of `loadInstances`. A run whose rows fill its share may have more, and so may all runs from the last
+ * one that has rows, if the page is full.
  */
 export function toHistories(runs: readonly InstanceRun[], rows: readonly Row[], share: number): InstanceHistory[] {
   const parts = new Map<number, PartOfRun>();

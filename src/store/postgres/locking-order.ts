@@ -1,11 +1,13 @@
 import type { HookReference } from "../hooks/hook-records.ts";
 import type { InstanceName, InstanceRun } from "../instances/instance-records.ts";
 import type { ScheduleKey } from "../schedules/schedule-records.ts";
+import type { SubjectName } from "../subjects/subject-records.ts";
 import { compareText } from "../text-order.ts";
 
 /**
- * Every writer locks the rows of a table in one order, and inserts in the same order: whoever inserts a row that another transaction
- * is just inserting waits for that transaction, as for any lock. Batches come in the order of their callers, which may be any.
+ * Every statement locks the rows of a table in one order, and inserts in the same order, because inserting a row that another
+ * transaction is inserting waits for that transaction like a lock. So no two statements deadlock, in whatever order callers give
+ * their batches.
  */
 type Order<Row> = (left: Row, right: Row) => number;
 
@@ -23,6 +25,14 @@ export function byReference(left: HookReference, right: HookReference): number {
   return compareText(left.namespace, right.namespace) || compareText(left.id, right.id);
 }
 
+export function bySubject(left: SubjectName, right: SubjectName): number {
+  return (
+    compareText(left.profile, right.profile) ||
+    compareText(left.dispatcherId, right.dispatcherId) ||
+    compareText(left.subjectKey, right.subjectKey)
+  );
+}
+
 export function bySchedule(left: ScheduleKey, right: ScheduleKey): number {
   return (
     compareText(left.namespace, right.namespace) ||
@@ -33,7 +43,7 @@ export function bySchedule(left: ScheduleKey, right: ScheduleKey): number {
   );
 }
 
-/** Most batches are in order already, because our own ids rise with time: those aren't copied. */
+/** Most batches are in order already, because Perdure's ids rise with time. Those aren't copied. */
 export function inOrder<Row>(rows: readonly Row[], order: Order<Row>): readonly Row[] {
   for (let index = 1; index < rows.length; index++) {
     if (order(rows[index - 1] as Row, rows[index] as Row) > 0) return [...rows].sort(order);

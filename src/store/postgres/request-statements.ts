@@ -8,7 +8,7 @@ export class PostgresRequestStatements extends PostgresStatements implements Req
     return rows[0] === undefined ? null : toRequest(rows[0]);
   }
 
-  /** The one that was in the way may have been forgotten at this moment: then ours is begun after all. */
+  /** If the request that has the key is forgotten between the insert and the read, the insert is tried again. */
   async begin(request: RequestInsert): Promise<RememberedRequest> {
     const { namespace, key, fingerprint, target, keepMs } = request;
     for (;;) {

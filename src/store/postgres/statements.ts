@@ -4,7 +4,7 @@ import type { Connection } from "./connection.ts";
 import type { PostgresQueryable, PostgresResult } from "./driver.ts";
 import type { SchemaPrefix, Statement } from "./sql/statement.ts";
 
-/** What everybody who asks PostgreSQL needs: a connection, the schema, the time. */
+/** The base of all classes that run statements: a connection, the schema, the time. */
 export class PostgresStatements {
   protected readonly connection: Connection;
   protected readonly clock: Clock;
@@ -25,7 +25,7 @@ export class PostgresStatements {
     return this.connection.run(query(this.schema), values, on, carried);
   }
 
-  /** Null lets the database use its own time. */
+  /** The time of a controlled clock. With null the database uses its own. */
   protected now(): number | null {
     return this.clock.controlled ? this.clock.now() : null;
   }

@@ -10,6 +10,7 @@ import type {
   SubjectName,
   SubjectRecord,
   SubjectScope,
+  SubjectSync,
   SubjectVersion,
   SyncBatch,
   SyncCounts,
@@ -17,9 +18,10 @@ import type {
 import { inOrderOfDue, toRefusal, toSubjectRecord } from "../subjects/subject-rows.ts";
 import type { SubjectStatements } from "../subjects/subject-statements.ts";
 import { compareText } from "../text-order.ts";
-import { textArray } from "./array-literals.ts";
+import { integerArray, textArray } from "./array-literals.ts";
 import type { Connection } from "./connection.ts";
 import { askDedicated, type DedicatedConnection } from "./dedicated-connection.ts";
+import { bySubject } from "./locking-order.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
 import { readTime } from "./sql/statement.ts";
 import { claimSubjects, claimSubjectsInTurns, nextSubjectWake, renewSubjects } from "./sql/subject-claims.ts";
@@ -32,13 +34,6 @@ import {
   retireSubjects,
 } from "./sql/subjects.ts";
 import { PostgresStatements } from "./statements.ts";
-import {
-  bySubject,
-  subjectChangeColumns,
-  subjectNameColumns,
-  subjectVersionColumns,
-  syncColumns,
-} from "./subject-columns.ts";
 
 type Row = Record<string, unknown>;
 
@@ -132,4 +127,41 @@ export class PostgresSubjectStatements extends PostgresStatements implements Sub
     const { rows } = await this.run(findSubjects, subjectNameColumns(names));
     return new Map(rows.map((row) => [names[toNumber(row.index) - 1] as Name, row]));
   }
+}
+
+/** Rows as columns: a batch is given to PostgreSQL as one array for each column. */
+function subjectNameColumns(names: readonly SubjectName[]): unknown[] {
+  return [
+    textArray(names.map(({ profile }) => profile)),
+    textArray(names.map(({ dispatcherId }) => dispatcherId)),
+    textArray(names.map(({ subjectKey }) => subjectKey)),
+  ];
+}
+
+function subjectVersionColumns(versions: readonly SubjectVersion[]): unknown[] {
+  return [...subjectNameColumns(versions), integerArray(versions.map(({ revision }) => revision))];
+}
+
+function syncColumns(subjects: readonly SubjectSync[]): unknown[] {
+  return [
+    textArray(subjects.map(({ subjectKey }) => subjectKey)),
+    textArray(subjects.map(({ group }) => group)),
+    textArray(subjects.map(({ cursor }) => cursor)),
+    textArray(subjects.map(({ meta }) => meta)),
+    integerArray(subjects.map(({ dueAt }) => dueAt)),
+  ];
+}
+
+function subjectChangeColumns(changes: readonly SubjectChange[]): unknown[] {
+  return [
+    ...subjectVersionColumns(changes),
+    textArray(changes.map(({ changeId }) => changeId)),
+    textArray(changes.map(({ kind }) => kind)),
+    textArray(changes.map(({ cursor }) => cursor)),
+    textArray(changes.map(({ meta }) => meta)),
+    integerArray(changes.map(({ dueAt }) => dueAt)),
+    integerArray(changes.map(({ delayMs }) => delayMs)),
+    integerArray(changes.map(({ leaseMs }) => leaseMs)),
+    textArray(changes.map(({ error }) => error)),
+  ];
 }

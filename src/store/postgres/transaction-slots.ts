@@ -1,12 +1,12 @@
 import type { Clock } from "../../clock.ts";
 import { StoreError } from "../../errors.ts";
 
-/** For how long a unit of work waits for others to end. */
+/** How long a unit of work waits for others to end. */
 const PATIENCE_MS = 30_000;
 
 /**
- * Units of work run users' code, and may wait in it for what needs another connection of the pool: an instance that is created, a
- * hook that is triggered, a query. So they never have all of them, and those that find none wait in order.
+ * Limits how many units of work run at a time. They run users' code, which may wait for calls that need another connection of the
+ * pool (creating an instance, triggering a hook, a query), so they must never take all connections. The others wait in order.
  */
 export class TransactionSlots {
   readonly #clock: Clock;
@@ -29,7 +29,7 @@ export class TransactionSlots {
     }
   }
 
-  /** The slot goes from one to the next. */
+  /** Hands the slot to the next in order. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#taken--;
@@ -53,9 +53,9 @@ export class TransactionSlots {
   #exhausted(): StoreError {
     return new StoreError(
       "transaction.no_connection",
-      `${this.#most} units of work were under way for ${PATIENCE_MS / 1000} seconds, which is as many as this pool has connections for, so ` +
-        "another could not begin. Nothing was written. Make them shorter, don't wait for one inside of another, or give the pool more " +
-        "connections (the option `connections`, or `max` of your own pool).",
+      `The unit of work couldn't begin, because ${this.#most} others, as many as this pool has connections for, ran for ` +
+        `${PATIENCE_MS / 1000} seconds. Nothing was written. Make units of work shorter, don't wait for one inside another, or give the ` +
+        "pool more connections (the option `connections`, or `max` of your own pool).",
       { transient: true },
     );
   }

@@ -3,16 +3,16 @@ import type { PostgresClient, PostgresQueryable } from "./driver.ts";
 import { isDeadlock, isUniqueViolation, MOST_DEADLOCKS, toStoreError } from "./errors.ts";
 import { ANSWER_TIMEOUT_MS, type Limits, setLimits } from "./limits.ts";
 
-/** A commit may have to wait for other servers. Who gives up can't know what became of it. */
+/** A commit may have to wait for replicas. A client that gives up can't know whether it succeeded. */
 const COMMIT_TIMEOUT_MS = 60_000;
 const IDLE_TOO_LONG = "25P03";
 
-/** Where transactions are had: a `Connection`. */
+/** The part of a `Connection` that opens transactions. */
 interface Transactions {
   transaction<Result>(body: (client: PostgresClient) => Promise<Result>): Promise<Result>;
 }
 
-/** A transaction on a client of its own. `body` may be run again: nothing of it outlives a deadlock. */
+/** A transaction on a client of its own. After a deadlock, which undoes everything, `body` runs again. */
 export async function inTransactionOf<Result>(
   connection: Transactions,
   body: (client: PostgresClient) => Promise<Result>,
@@ -26,7 +26,7 @@ export async function inTransactionOf<Result>(
   }
 }
 
-/** Runs statements of a transaction that may meet those of others, again if they did. */
+/** Runs statements of a transaction, and runs them again after a deadlock or a conflict with another transaction. */
 export async function withinSavepoint<Result>(
   transaction: PostgresQueryable,
   body: () => Promise<Result>,
@@ -35,18 +35,18 @@ export async function withinSavepoint<Result>(
   await send("savepoint perdure").catch((error: unknown) => {
     throw toStoreError(error);
   });
-  for (let meetings = 0; ; meetings++) {
+  for (let conflicts = 0; ; conflicts++) {
     try {
       return await body();
     } catch (error) {
-      const met = isDeadlock(error) || isUniqueViolation(error);
-      if (!met || meetings === MOST_DEADLOCKS) throw error;
+      const conflict = isDeadlock(error) || isUniqueViolation(error);
+      if (!conflict || conflicts === MOST_DEADLOCKS) throw error;
       await send("rollback to savepoint perdure");
     }
   }
 }
 
-/** Commits what `body` did on this client, or rolls it back, and gives the client back; broken ones are thrown away. */
+/** Commits or rolls back the work of `body` on this client, then releases the client, or destroys it if it is broken. */
 export async function inTransaction<Result>(
   client: PostgresClient,
   limits: Limits,
@@ -98,18 +98,18 @@ async function commit(client: PostgresClient): Promise<void> {
   );
 }
 
-/** What follows on the connection fails because it is gone. This says why. */
+/** Later statements fail because the connection is gone. This error says why. */
 function toIdleError(broken: Error, { idle }: Limits): StoreError | undefined {
   if ((broken as { code?: unknown }).code !== IDLE_TOO_LONG) return undefined;
   return new StoreError(
     "transaction.idle_too_long",
-    `PostgreSQL ended the transaction, because nothing was asked of it for ${idle / 1000} seconds or for as long as its own ` +
-      "idle_in_transaction_session_timeout allows. Nothing was written. Do what takes long before or after the transaction.",
+    `PostgreSQL ended the transaction, because it was idle for ${idle / 1000} seconds, or for as long as the server's ` +
+      "idle_in_transaction_session_timeout allows. Nothing was written. Do slow work before or after the transaction.",
     { cause: broken, transient: false },
   );
 }
 
-/** The server itself said that the commit failed; anything else leaves it open. */
+/** Whether the server reported that the commit failed. After any other error the outcome is unknown. */
 function isServerError(error: unknown): boolean {
   return (
     typeof (error as { severity?: unknown }).severity === "string" &&

@@ -7,7 +7,7 @@ import type { PostgresClient } from "./driver.ts";
 import { ANSWER_TIMEOUT_MS } from "./limits.ts";
 
 const ANNOUNCE_INTERVAL_MS = 10;
-/** What a write carries makes all such commits wait for each other, so it is for the first of a while. */
+/** Commits that carry a notification wait for each other, so only one write in this time carries one. */
 const CARRY_INTERVAL_MS = 50;
 const NOTIFY_TRIES = 3;
 const FIRST_RECONNECT_MS = 100;
@@ -15,23 +15,23 @@ const LONGEST_RECONNECT_MS = 10_000;
 /** One a minute at most: with two polls and a purge, an idle process stays at four statements in any minute. */
 const PING_INTERVAL_MS = 60_000;
 
-/** Gives no rows. */
+/** Returns no rows. */
 const CARRY = "select from (select pg_notify($1, $2)::text as sent offset 0) as notice where notice.sent is null";
 
 type Listener = (namespaces: readonly string[] | null) => void;
 
 /**
- * LISTEN and NOTIFY on one channel per schema. Announcements are sent outside of transactions, because a NOTIFY inside one
- * makes all commits wait for each other, and at most every few milliseconds, with a last one for what came in between. Only the
- * first write of a while carries its own (`carry`), because the process may end before it could send one: who hears of that
- * one looks once more after a moment. After each (re)connection listeners are told to look for themselves: they may have missed something.
+ * LISTEN and NOTIFY on one channel per schema. Announcements are sent outside of transactions, because transactions with a NOTIFY
+ * wait for each other when they commit. They are sent at most every few milliseconds, with a last one for those that came in between.
+ * Only the first write in a while carries its own (`carry`), because the process may end before it can send one. A listener that
+ * receives it looks again a moment later. After each connect listeners are told to look everywhere: they may have missed something.
  */
 export class PostgresWakeups implements Wakeups {
   readonly #connection: Connection;
   readonly #clock: Clock;
   readonly #randomness: Randomness;
   readonly channel: string;
-  /** Told once when listening fails, and again only after it has worked in between. */
+  /** Called when listening fails, and again only after it has worked in between. */
   readonly #onDeaf: (error: Error) => void;
   readonly #listeners = new Set<Listener>();
   #deaf = false;
@@ -42,7 +42,7 @@ export class PostgresWakeups implements Wakeups {
   #throttle: Timer | undefined;
   #sending: Promise<void> = Promise.resolve();
   #carryAt = Number.NEGATIVE_INFINITY;
-  /** What a write has just announced by itself. */
+  /** Namespaces that a write has just announced itself. */
   readonly #carried = new Set<string>();
 
   constructor(
@@ -63,12 +63,12 @@ export class PostgresWakeups implements Wakeups {
     return this.#client !== undefined;
   }
 
-  /** The listening connection, which nobody else keeps busy. */
+  /** The listening connection. Only renewals use it besides. */
   get client(): PostgresClient | undefined {
     return this.#client;
   }
 
-  /** It didn't answer somebody: make another. */
+  /** Replaces a connection that didn't answer. */
   distrust(client: PostgresClient): void {
     if (client === this.#client) this.#reconnect(this.#generation, FIRST_RECONNECT_MS);
   }
@@ -81,7 +81,7 @@ export class PostgresWakeups implements Wakeups {
     };
   }
 
-  /** What a write is to carry that makes work due in these namespaces; null if that is too often. */
+  /** The notification that a write in these namespaces carries, or null if the last one was a moment ago. */
   carry(namespaces: readonly string[]): Companion | null {
     const now = this.#clock.monotonic();
     if (namespaces.length === 0 || now < this.#carryAt) return null;
@@ -97,7 +97,7 @@ export class PostgresWakeups implements Wakeups {
     if (this.#throttle === undefined) this.#sendAnnouncements();
   }
 
-  /** Sends what is left to say before the connections go. */
+  /** Sends the remaining announcements before the connections are closed. */
   async close(): Promise<void> {
     this.#listeners.clear();
     this.#disconnect();
@@ -107,7 +107,7 @@ export class PostgresWakeups implements Wakeups {
     await this.#sending;
   }
 
-  /** Who wrote it announces it in this turn of the event loop, and needn't any more. */
+  /** The code that wrote it would announce it in this turn of the event loop, and needn't any more. */
   #delivered(namespaces: readonly string[]): void {
     for (const namespace of namespaces) this.#carried.add(namespace);
     this.#clock.defer(() => this.#carried.clear());
@@ -122,7 +122,7 @@ export class PostgresWakeups implements Wakeups {
     this.#sending = Promise.all([this.#sending, this.#notify(payload)]).then(() => {});
   }
 
-  /** After a restart of the server the first connections that a pool gives may be dead. If the server is, polling finds it. */
+  /** After a restart of the server, the pool's first connections may be dead, so it tries again. If all fails, polling finds the work. */
   async #notify(payload: string): Promise<void> {
     const notify = { name: "notify", text: "select pg_notify($1, $2)", planOnce: true } as const;
     for (let tries = 0; tries < NOTIFY_TRIES; tries++) {
@@ -156,7 +156,7 @@ export class PostgresWakeups implements Wakeups {
     }
   }
 
-  /** A connection that is cut without a word looks open for hours: asking it something now and then finds out. */
+  /** A connection that is cut silently looks open for hours. A query now and then finds out. */
   #schedulePing(generation: number, client: PostgresClient): void {
     this.#timer = this.#clock.setTimer(
       () => {
@@ -187,7 +187,7 @@ export class PostgresWakeups implements Wakeups {
     this.#generation++;
     this.#timer?.cancel();
     this.#client?.release(true);
-    this.#client?.unref?.(); // a server that is out of reach never says goodbye
+    this.#client?.unref?.(); // a server that can't be reached never closes its side
     this.#client = undefined;
   }
 
@@ -196,7 +196,7 @@ export class PostgresWakeups implements Wakeups {
   }
 }
 
-/** Anybody may notify our channel; what we don't understand means "look everywhere". */
+/** Any client may notify the channel. A payload that can't be read means "look everywhere". */
 function parseNamespaces(payload: string | undefined): string[] | null {
   try {
     const parsed: unknown = JSON.parse(payload ?? "null");
