@@ -12,10 +12,10 @@ import { PostgresStatements } from "./statements.ts";
 type Row = Record<string, unknown>;
 
 /**
- * Admits from lines what their limits allow. The functions of the schema that lock a line look at it in further statements, which
- * see all that was committed before: so no two processes give away the same slot. A transaction that frees a slot or joins the line
- * meanwhile waits for the lock, and has the line looked at once more. Each function is asked in one message, so the lock never
- * waits for this process.
+ * Admits as many instances from lines as their limits allow. The functions of the schema lock a line and then read it in further
+ * statements, which see everything that was committed before, so no two processes give away the same slot. A transaction that frees
+ * a slot or joins the line meanwhile waits for the lock, and then makes the line due again. Each call is one message, so the lock
+ * never waits for this process.
  */
 export class PostgresAdmission extends PostgresStatements {
   async admit(request: AdmitRequest): Promise<ClaimedInstance[]> {
@@ -50,10 +50,10 @@ export class PostgresAdmission extends PostgresStatements {
   }
 }
 
-/** Line by line. In each, what has begun comes first; what is new has places before all times. Updates return rows in any order. */
+/** Line by line. In each, begun instances come first; fresh ones have negative times. Updates return rows in any order. */
 function inLineOrder(left: Row, right: Row): number {
   const [first, second] = [toNumber(left.due_at), toNumber(right.due_at)];
-  const line = toNumber(left.place) - toNumber(right.place);
+  const line = toNumber(left.line_index) - toNumber(right.line_index);
   const fresh = Number(first < 0) - Number(second < 0);
   return line || fresh || first - second || compareText(left.ref as string, right.ref as string);
 }
@@ -72,7 +72,7 @@ function limitColumns({ scopes, limitsOf }: AdmitRequest): string[] {
   ];
 }
 
-/** The driver gives nested arrays to PostgreSQL as such, which must all be of one length; ours aren't. */
+/** The names of a scope are an array literal, because PostgreSQL's nested arrays must be of one length. */
 function scopeColumns(scopes: readonly QueueScope[]): unknown[] {
   return [scopes.map(({ namespace }) => namespace), scopes.map(({ names }) => textArray(names))];
 }

@@ -68,8 +68,8 @@ export class Connection {
   }
 
   /**
-   * The same in one message, values included: PostgreSQL gets all of it or nothing. So it never holds locks while it waits for the
-   * rest of what we say, whatever becomes of us or the network. For statements that lock what all processes need.
+   * The same in one message with the values, so that PostgreSQL receives all of it or nothing: it never holds locks while it waits
+   * for the rest, even if the process or the network fails. For statements that lock rows which all processes need.
    */
   async runWhole(statement: Statement, values: readonly unknown[]): Promise<PostgresResult> {
     const text = `${setLimits(LIMITS)};${withLiterals(statement.text, values)}`;

@@ -7,9 +7,9 @@ import { LOCKING_FUNCTION, NOW_IN_FUNCTION } from "./locking-function.ts";
  * Admits instances from lines. Each element of the arrays is a workflow with its limits; null is no limit. Lines and rates that
  * another transaction has locked are left out, and so are instances.
  *
- * Indexes: `line_due` finds the lines, `line_pkey` locks them and rates; `instance_slots` and `instance_starts` find who is in a line
- * and count slots; `start_pkey` counts starts. Rows that were found are changed one by one, through arrays of which PostgreSQL
- * expects one row, because it can't know the limits and would rather read the whole table.
+ * Indexes: `line_due` finds the lines, `line_pkey` locks them and rates; `instance_slots` and `instance_starts` find the
+ * instances of a line and count slots; `start_pkey` counts starts. The rows that were found are changed one by one, through arrays of
+ * which PostgreSQL expects one row: it doesn't know the limits, and might otherwise read the whole table.
  */
 export function admitFunction(schema: SchemaPrefix): string[] {
   return [
@@ -17,7 +17,7 @@ export function admitFunction(schema: SchemaPrefix): string[] {
   given_now bigint, namespaces text[], workflows text[], slots integer[], starts integer[], periods bigint[],
   room integer, token text, lease_ms bigint,
   most_lines integer, most_depth integer, most_passes integer, locked_delay bigint
-) returns table (place integer, claimed ${schema}instance, due_at bigint, previously_started_at bigint, claimed_at bigint)
+) returns table (line_index integer, claimed ${schema}instance, due_at bigint, previously_started_at bigint, claimed_at bigint)
 ${LOCKING_FUNCTION} as $function$
 #variable_conflict use_column
 declare
@@ -255,7 +255,7 @@ $function$`,
 
 const LEASED = `lock = token, class = ${WorkClass.leased}, available_at = now_ms + lease_ms, started_at = coalesce(instance.started_at, now_ms)`;
 
-/** Those of a class that are due in a line of slots. */
+/** The due instances of a class in a line of slots. */
 function nextInLine(schema: SchemaPrefix, workClass: WorkClass, limit: string): string {
   return `(
         select work.ctid, work.available_at as due_at, work.started_at as previously_started_at
@@ -267,7 +267,7 @@ function nextInLine(schema: SchemaPrefix, workClass: WorkClass, limit: string): 
       )`;
 }
 
-/** Those in a line that may start, in order, without those of rates that are used up. */
+/** The instances of a line that may start, in order, without those whose rates are used up. */
 function findStarts(schema: SchemaPrefix, isInLine: string): string {
   return `select coalesce(array_agg(candidate.ref), '{}'), coalesce(array_agg(candidate.rate_key), '{}') into refs, rates
         from (
@@ -284,7 +284,7 @@ function findStarts(schema: SchemaPrefix, isInLine: string): string {
         ) as candidate;`;
 }
 
-/** Starts that don't count any more. */
+/** Deletes starts that don't count any more. */
 function forgetStarts(schema: SchemaPrefix, keys: string): string {
   return `delete from ${schema}start as start using (
           select * from unnest(array(

@@ -1,8 +1,8 @@
 import { indexedBatch, isInstanceOf, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /**
- * One page of an instance's journal, with the events that its entries received. Its size is bounded twice, as that of a load is: by what
- * is stored, which is known without reading it, then by what is sent. Indexes: journal_pkey, event_pkey.
+ * A page of an instance's journal, with the events that its entries received. Its size is limited twice, as in `loadInstances`: by the
+ * stored size, then by the sent size. Indexes: journal_pkey, event_pkey.
  */
 export function readHistory(schema: SchemaPrefix, order: "oldest" | "newest"): Statement {
   const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
@@ -26,7 +26,7 @@ with wanted as (
   limit $5
 ), stored as (
   select wanted.*,
-    row_number() over reading as place,
+    row_number() over reading as index,
     count(*) over () as wanted_count,
     sum(coalesce(pg_column_size(wanted.value), 0) + coalesce(pg_column_size(wanted.event_payload), 0)) over reading as stored_bytes
   from wanted
@@ -34,20 +34,20 @@ with wanted as (
 ), fitting as (
   select stored.run, stored.position, stored.kind, stored.type, stored.name, stored.count, stored.attempt, stored.value::text as value,
     stored.due_at, stored.event, stored.parent, stored.at, stored.event_id, stored.event_type,
-    stored.event_payload::text as event_payload, stored.place, stored.wanted_count
+    stored.event_payload::text as event_payload, stored.index, stored.wanted_count
   from stored
-  where stored.stored_bytes <= $7::bigint or stored.place = 1
+  where stored.stored_bytes <= $7::bigint or stored.index = 1
 ), sent as (
   select fitting.*,
     sum(coalesce(octet_length(fitting.value), 0) + coalesce(octet_length(fitting.event_payload), 0))
-      over (order by fitting.place rows unbounded preceding) as sent_bytes
+      over (order by fitting.index rows unbounded preceding) as sent_bytes
   from fitting
 )
 select sent.run, sent.position, sent.kind, sent.type, sent.name, sent.count, sent.attempt, sent.value, sent.due_at, sent.event, sent.parent,
   sent.at, sent.event_id, sent.event_type, sent.event_payload, sent.wanted_count
 from sent
-where sent.sent_bytes <= $7::bigint or sent.place = 1
-order by sent.place`,
+where sent.sent_bytes <= $7::bigint or sent.index = 1
+order by sent.index`,
   };
 }
 

@@ -1,8 +1,14 @@
 import { WorkClass } from "../../queue/work-class.ts";
-import { CLAIMED_COLUMNS } from "./claimed-columns.ts";
 import { HELD } from "./commit-instances.ts";
 import { takeDue } from "./queue.ts";
 import { batch, isInstanceOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
+
+/** The columns that a claim returns of an instance. `taken` has columns from before the claim. */
+export const CLAIMED_COLUMNS = `instance.namespace, instance.name, instance.id, instance.ref, instance.run, instance.lock,
+  instance.params::text as params, instance.created_at, instance.recoveries, instance.wakes, instance.paused,
+  instance.schedule::text as schedule, instance.slot_key, instance.rolling_back,
+  taken.previously_started_at is not null or instance.wakes > 0 as begun,
+  taken.due_at, clock.now as claimed_at`;
 
 /**
  * Claims due instances. A takeover counts a recovery, starting from 1 again if the journal has grown since the last one; entries

@@ -1,14 +1,14 @@
-import { CLAIMED_COLUMNS } from "./claimed-columns.ts";
+import { CLAIMED_COLUMNS } from "./instance-leases.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { NOW } from "./statement.ts";
 import { freeSlots } from "./tell-lines.ts";
 
-/** Admits from lines that are due. See the function, which names its indexes. */
+/** Admits instances from lines that are due. `admitFunction` names the indexes. */
 export function admit(schema: SchemaPrefix): Statement {
   return {
     name: "admit",
     text: `
-select admitted.place, ${CLAIMED_COLUMNS}
+select admitted.line_index, ${CLAIMED_COLUMNS}
 from ${schema}admit(
   $1::bigint, $2::text[], $3::text[], $4::integer[], $5::integer[], $6::bigint[], $7::integer, $8::text, $9::bigint,
   $10::integer, $11::integer, $12::integer, $13::bigint
@@ -20,8 +20,8 @@ cross join lateral (select admitted.claimed_at as now) as clock`,
 }
 
 /**
- * How long until somebody should look at a line. The limit that is none keeps the order: PostgreSQL would rather read and sort the
- * few lines that it believes in. Index: line_due gives the first entry of each namespace.
+ * The time until the next line is due. The limit, which is none, keeps the order of the index: PostgreSQL would read and sort all
+ * lines if it expects few. Index: line_due gives the first entry of each namespace.
  */
 export function nextLine(schema: SchemaPrefix): Statement {
   return {
@@ -44,7 +44,10 @@ cross join lateral (
   };
 }
 
-/** Lines may have other limits than when they were blocked. There are as many as keys in use, and all of them are read. */
+/**
+ * Unblocks all lines, because limits may have changed since they were blocked. It reads every line, as many as there are keys in use.
+ * Index: line_pkey.
+ */
 export function openLines(schema: SchemaPrefix): Statement {
   return {
     name: "open_lines",
@@ -62,7 +65,7 @@ select exists (select from ${schema}line as line where line.namespace = any ($2:
   };
 }
 
-/** What held a slot was deleted. Index: line_pkey. */
+/** Frees the slot of an instance that was deleted. Index: line_pkey. */
 export function freeSlot(schema: SchemaPrefix): Statement {
   return {
     name: "free_slot",
@@ -72,7 +75,7 @@ ${freeSlots(schema, "select $2::text as slot_key")}`,
   };
 }
 
-/** Takes back a parked instance, if there is a slot for it. See the function, which names its indexes. */
+/** Claims a parked instance again, if there is a slot for it. `reacquireSlotFunction` names the indexes. */
 export function reacquireSlot(schema: SchemaPrefix): Statement {
   return {
     name: "reacquire_slot",

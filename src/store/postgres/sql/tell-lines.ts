@@ -1,20 +1,22 @@
+import { LineKind } from "../../lines/line-records.ts";
+import { WorkClass } from "../../queue/work-class.ts";
 import type { SchemaPrefix } from "./statement.ts";
 
 /**
- * Parts of statements that put instances into lines, or take slots from them: lines hear of it in the same transaction. Whoever
- * tells lines has locked instances before, and locks lines last, in the order of kinds and keys. Whoever admits locks lines first
- * and waits for no instance. So nobody waits in a circle.
+ * Parts of statements whose instances join lines or give up slots: their lines are made due in the same transaction. Such a statement
+ * locks instances first and lines last, in the order of kinds and keys. Admission locks lines first and never waits for an
+ * instance. So they can't deadlock.
  */
 
-/** Somebody should look at these lines now, unless they are blocked. `instances` stand in line. Index: line_pkey. */
+/** Makes the lines of `instances` due now, unless they are blocked, and creates missing ones. Index: line_pkey. */
 export function joinLines(schema: SchemaPrefix, instances: string): string {
   return `insert into ${schema}line as line (kind, key, namespace, name, available_at)
   select joined.kind, joined.key, min(joined.namespace), min(joined.name), max(clock.now)
   from (
-    select case when instance.slot_key is null then 1 else 0 end as kind, coalesce(instance.slot_key, instance.rate_key) as key,
+    select case when instance.slot_key is null then ${LineKind.starts} else ${LineKind.slots} end as kind, coalesce(instance.slot_key, instance.rate_key) as key,
       instance.namespace, instance.name
     from ${instances} as instance
-    where instance.class >= 5 and instance.available_at is not null
+    where instance.class >= ${WorkClass.lineContinuing} and instance.available_at is not null
   ) as joined cross join clock
   group by joined.kind, joined.key
   order by joined.kind, joined.key
@@ -22,11 +24,11 @@ export function joinLines(schema: SchemaPrefix, instances: string): string {
   where not line.blocked`;
 }
 
-/** Somebody should look at these lines now, whatever blocked them. Their rows are there while anybody holds a slot. Index: line_pkey. */
+/** Makes the lines of these slot keys due now, and unblocks them. A line's row exists while an instance holds a slot. Index: line_pkey. */
 export function freeSlots(schema: SchemaPrefix, keys: string): string {
   return `update ${schema}line as line set blocked = false, available_at = clock.now
   from (
-    select distinct 0::smallint as kind, freed.slot_key from (${keys}) as freed order by freed.slot_key limit (select null::bigint)
+    select distinct ${LineKind.slots}::smallint as kind, freed.slot_key from (${keys}) as freed order by freed.slot_key limit (select null::bigint)
   ) as freed cross join clock
   where line.kind = any (array[freed.kind]) and line.key = any (array[freed.slot_key])`;
 }
