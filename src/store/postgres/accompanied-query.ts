@@ -19,7 +19,9 @@ interface DriverConnection {
 
 type QueryClass = new (query: PostgresQuery) => DriverQuery;
 
-/** A statement that is sent before another, in the same transaction. It returns no rows. Without a name it is parsed each time. */
+/**
+ * A statement that is sent before another, in the same transaction. It returns no rows. Without a name it is parsed each time.
+ */
 export interface Companion {
   readonly name?: string;
   readonly text: string;
@@ -31,9 +33,10 @@ export interface Companion {
 export type Accompany = (query: PostgresQuery, companions: readonly Companion[]) => PostgresQuery;
 
 /**
- * Sends statements together. A statement that is its own transaction can't get its time limits from an earlier one, because a pooler
- * may send each to another server connection. Statements without a `Sync` between them are one transaction to PostgreSQL, and one
- * round trip. Undefined for drivers other than `pg` in JavaScript: there statements are sent without companions.
+ * Sends statements together. A statement that is its own transaction can't get its time limits from an earlier one, because a
+ * pooler may send each to another server connection. Statements without a `Sync` between them are one transaction to
+ * PostgreSQL, and one round trip. Undefined for drivers other than `pg` in JavaScript: there statements are sent without
+ * companions.
  */
 export function accompanyQueries(pool: PostgresPool): Accompany | undefined {
   const Query = (pool as { Client?: { Query?: QueryClass } }).Client?.Query;

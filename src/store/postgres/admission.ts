@@ -12,10 +12,10 @@ import { PostgresStatements } from "./statements.ts";
 type Row = Record<string, unknown>;
 
 /**
- * Admits as many instances from lines as their limits allow. The functions of the schema lock a line and then read it in further
- * statements, which see everything that was committed before, so no two processes give away the same slot. A transaction that frees
- * a slot or joins the line meanwhile waits for the lock, and then makes the line due again. Each call is one message, so the lock
- * never waits for this process.
+ * Admits as many instances from lines as their limits allow. The functions of the schema lock a line and then read it in
+ * further statements, which see everything that was committed before, so no two processes give away the same slot. A
+ * transaction that frees a slot or joins the line meanwhile waits for the lock, and then makes the line due again. Each call is
+ * one message, so the lock never waits for this process.
  */
 export class PostgresAdmission extends PostgresStatements {
   async admit(request: AdmitRequest): Promise<ClaimedInstance[]> {

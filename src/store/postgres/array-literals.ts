@@ -1,6 +1,6 @@
 /**
- * Array literals in PostgreSQL's syntax. The driver can write them too, but it checks the type of every element, which is a good part
- * of the cost of a flush with hundreds of rows. It also can't write nested arrays of different lengths.
+ * Array literals in PostgreSQL's syntax. The driver can write them too, but it checks the type of every element, which is a
+ * good part of the cost of a flush with hundreds of rows. It also can't write nested arrays of different lengths.
  */
 export function integerArray(values: readonly (number | null)[]): string {
   return `{${values.map((value) => value ?? "null").join(",")}}`;

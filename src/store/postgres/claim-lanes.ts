@@ -68,8 +68,8 @@ export function laneColumns(lanes: readonly QueueLane[]): unknown[] {
 const LONGEST_RUN_MS = 2000;
 
 /**
- * Where the claims of a long queue have stopped. A claimed row leaves a dead entry at the front of the index until the next vacuum.
- * While claims return as many rows as they asked for, the next one continues where the last one stopped.
+ * Where the claims of a long queue have stopped. A claimed row leaves a dead entry at the front of the index until the next
+ * vacuum. While claims return as many rows as they asked for, the next one continues where the last one stopped.
  */
 export class ClaimProgress {
   readonly #clock: Clock;

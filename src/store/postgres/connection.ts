@@ -15,7 +15,10 @@ const SLOW_LIMITING: Companion = { name: "slow_limits", text: setLimits(SLOW_LIM
 
 /** Longer than an idle worker waits between two polls, so that it needn't reconnect for each. */
 const IDLE_MS = 60_000;
-/** It has its own time limit, because the pool's ends with the connect, and the caller that asked for the connection waits for it. */
+/**
+ * It has its own time limit, because the pool's ends with the connect, and the caller that asked for the connection waits for
+ * it.
+ */
 const GENERIC_PLANS = { text: "set plan_cache_mode = force_generic_plan", query_timeout: ANSWER_TIMEOUT_MS };
 
 export interface ConnectionOptions {
@@ -44,8 +47,8 @@ export class Connection {
   }
 
   /**
-   * A statement outside of a transaction gets time limits of its own. `carried` is committed with it and costs no further request;
-   * drivers that can't do that leave it out.
+   * A statement outside of a transaction gets time limits of its own. `carried` is committed with it and costs no further
+   * request; drivers that can't do that leave it out.
    */
   async run(
     statement: Statement,
@@ -68,8 +71,8 @@ export class Connection {
   }
 
   /**
-   * The same in one message with the values, so that PostgreSQL receives all of it or nothing: it never holds locks while it waits
-   * for the rest, even if the process or the network fails. For statements that lock rows which all processes need.
+   * The same in one message with the values, so that PostgreSQL receives all of it or nothing: it never holds locks while it
+   * waits for the rest, even if the process or the network fails. For statements that lock rows which all processes need.
    */
   async runWhole(statement: Statement, values: readonly unknown[]): Promise<PostgresResult> {
     const text = `${setLimits(LIMITS)};${withLiterals(statement.text, values)}`;
@@ -141,7 +144,9 @@ export class Connection {
     return preparedStatements && planOnce && name !== undefined ? { name: statementPrefix + name } : {};
   }
 
-  /** Sends a single statement again after a deadlock. In a transaction (`on` is its client) the whole transaction was undone. */
+  /**
+   * Sends a single statement again after a deadlock. In a transaction (`on` is its client) the whole transaction was undone.
+   */
   async #repeat(
     on: PostgresQueryable | undefined,
     send: (queryable: PostgresQueryable) => Promise<PostgresResult>,
@@ -157,8 +162,9 @@ export class Connection {
   }
 
   /**
-   * The pool hands over a client at once, but the code that awaits it can add a listener only a little later. If the connection is
-   * lost in between, an error without a listener would end the process. With this listener, the next statement fails instead.
+   * The pool hands over a client at once, but the code that awaits it can add a listener only a little later. If the connection
+   * is lost in between, an error without a listener would end the process. With this listener, the next statement fails
+   * instead.
    */
   readonly #guard = (client: PostgresClient): void => {
     if (this.#guarded.has(client)) return;

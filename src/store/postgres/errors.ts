@@ -60,8 +60,8 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 /**
- * PostgreSQL has ended a deadlock by undoing this transaction, or its statements back to a savepoint. None of it was written, so it
- * can be sent again.
+ * PostgreSQL has ended a deadlock by undoing this transaction, or its statements back to a savepoint. None of it was written,
+ * so it can be sent again.
  */
 export function isDeadlock(error: unknown): boolean {
   return stateOf(error) === "40P01";

@@ -58,8 +58,8 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
   }
 
   /**
-   * Inserts in a transaction that can't be run again. If other transactions are inserting the same hooks, the insert is tried again
-   * from a savepoint: rolling back to it releases the locks of a deadlock and keeps the transaction's earlier work.
+   * Inserts in a transaction that can't be run again. If other transactions are inserting the same hooks, the insert is tried
+   * again from a savepoint: rolling back to it releases the locks of a deadlock and keeps the transaction's earlier work.
    */
   async insertWithin(transaction: PostgresQueryable, hooks: readonly HookInsert[]): Promise<InsertResult[]> {
     if (hooks.every(({ key, ownId }) => key === null && !ownId)) return this.insert(hooks, transaction);
@@ -78,7 +78,10 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     return rows.map(toLease);
   }
 
-  /** In a transaction, which isn't sent again, every result must be exact, so rows are updated: a deletion doesn't tell whether it was lost. */
+  /**
+   * In a transaction, which isn't sent again, every result must be exact, so rows are updated: a deletion doesn't tell whether
+   * it was lost.
+   */
   async settle(
     settlements: readonly HookSettlement[],
     { resent = true }: Partial<Sending> = {},
@@ -225,7 +228,9 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     return new Map(rows.map((row) => [`${row.namespace} ${row.trigger}`, row]));
   }
 
-  /** The trigger was written before with the reply lost, or the caller's id exists. A row with this trigger's lease is its own. */
+  /**
+   * The trigger was written before with the reply lost, or the caller's id exists. A row with this trigger's lease is its own.
+   */
   #knownResult(hook: HookInsert, row: Row | undefined): InsertResult {
     if (row === undefined) return { result: "existing", id: hook.id, at: this.clock.now() }; // it has run meanwhile
     const ours = hook.lease !== null && row.lock === hook.lease.lock;

@@ -1,6 +1,6 @@
 /**
- * A connection that was cut silently looks open for hours. Perdure's statements take milliseconds. After this time the client gives
- * up, which leaves time to ask on another connection before a caller times out or a lease ends.
+ * A connection that was cut silently looks open for hours. Perdure's statements take milliseconds. After this time the client
+ * gives up, which leaves time to ask on another connection before a caller times out or a lease ends.
  */
 export const ANSWER_TIMEOUT_MS = 10_000;
 /** The same for statements that read whole tables. */
@@ -16,8 +16,8 @@ export interface Limits {
 }
 
 /**
- * A query that sets limits for the transaction that it is part of. They end with it, so a pooler may give the server connection to
- * another client. Shorter limits of the role or the database stay in force. It returns no rows.
+ * A query that sets limits for the transaction that it is part of. They end with it, so a pooler may give the server connection
+ * to another client. Shorter limits of the role or the database stay in force. It returns no rows.
  */
 export function setLimits({ lock, statement, idle }: Limits): string {
   const settings = [

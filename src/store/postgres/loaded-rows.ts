@@ -22,8 +22,8 @@ interface PartOfRun {
 }
 
 /**
- * Makes histories of the rows of `loadInstances`. A run whose rows fill its share may have more, and so may all runs from the last
- * one that has rows, if the page is full.
+ * Makes histories of the rows of `loadInstances`. A run whose rows fill its share may have more, and so may all runs from the
+ * last one that has rows, if the page is full.
  */
 export function toHistories(runs: readonly InstanceRun[], rows: readonly Row[], share: number): InstanceHistory[] {
   const parts = new Map<number, PartOfRun>();

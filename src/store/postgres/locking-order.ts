@@ -6,8 +6,8 @@ import { compareText } from "../text-order.ts";
 
 /**
  * Every statement locks the rows of a table in one order, and inserts in the same order, because inserting a row that another
- * transaction is inserting waits for that transaction like a lock. So no two statements deadlock, in whatever order callers give
- * their batches.
+ * transaction is inserting waits for that transaction like a lock. So no two statements deadlock, in whatever order callers
+ * give their batches.
  */
 type Order<Row> = (left: Row, right: Row) => number;
 

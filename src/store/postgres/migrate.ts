@@ -7,8 +7,8 @@ import type { Limits } from "./limits.ts";
 const LIMITS: Limits = { lock: 600_000, statement: 3_600_000, idle: 60_000 };
 
 /**
- * Migrates in one transaction that locks the migrations table, so processes that start together wait for each other. It uses neither
- * session state nor advisory locks, so it works through a transaction pooler.
+ * Migrates in one transaction that locks the migrations table, so processes that start together wait for each other. It uses
+ * neither session state nor advisory locks, so it works through a transaction pooler.
  */
 export async function migratePostgres(
   connection: Connection,
@@ -56,7 +56,10 @@ create table if not exists "${schema}".migration (
 const DUPLICATE = new Set(["23505", "42P06", "42P07", "42710"]);
 const CREATE_TRIES = 20;
 
-/** "if not exists" isn't safe when two processes create at the same moment: one gets an error, and finds the table when it looks again. */
+/**
+ * "if not exists" isn't safe when two processes create at the same moment: one gets an error, and finds the table when it looks
+ * again.
+ */
 async function createMigrationsTable(connection: Connection, schema: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

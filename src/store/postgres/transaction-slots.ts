@@ -5,8 +5,9 @@ import { StoreError } from "../../errors.ts";
 const PATIENCE_MS = 30_000;
 
 /**
- * Limits how many units of work run at a time. They run users' code, which may wait for calls that need another connection of the
- * pool (creating an instance, triggering a hook, a query), so they must never take all connections. The others wait in order.
+ * Limits how many units of work run at a time. They run users' code, which may wait for calls that need another connection of
+ * the pool (creating an instance, triggering a hook, a query), so they must never take all connections. The others wait in
+ * order.
  */
 export class TransactionSlots {
   readonly #clock: Clock;

@@ -21,10 +21,11 @@ const CARRY = "select from (select pg_notify($1, $2)::text as sent offset 0) as 
 type Listener = (namespaces: readonly string[] | null) => void;
 
 /**
- * LISTEN and NOTIFY on one channel per schema. Announcements are sent outside of transactions, because transactions with a NOTIFY
- * wait for each other when they commit. They are sent at most every few milliseconds, with a last one for those that came in between.
- * Only the first write in a while carries its own (`carry`), because the process may end before it can send one. A listener that
- * receives it looks again a moment later. After each connect listeners are told to look everywhere: they may have missed something.
+ * LISTEN and NOTIFY on one channel per schema. Announcements are sent outside of transactions, because transactions with a
+ * NOTIFY wait for each other when they commit. They are sent at most every few milliseconds, with a last one for those that
+ * came in between. Only the first write in a while carries its own (`carry`), because the process may end before it can send
+ * one. A listener that receives it looks again a moment later. After each connect listeners are told to look everywhere: they
+ * may have missed something.
  */
 export class PostgresWakeups implements Wakeups {
   readonly #connection: Connection;
@@ -122,7 +123,10 @@ export class PostgresWakeups implements Wakeups {
     this.#sending = Promise.all([this.#sending, this.#notify(payload)]).then(() => {});
   }
 
-  /** After a restart of the server, the pool's first connections may be dead, so it tries again. If all fails, polling finds the work. */
+  /**
+   * After a restart of the server, the pool's first connections may be dead, so it tries again. If all fails, polling finds the
+   * work.
+   */
   async #notify(payload: string): Promise<void> {
     const notify = { name: "notify", text: "select pg_notify($1, $2)", planOnce: true } as const;
     for (let tries = 0; tries < NOTIFY_TRIES; tries++) {

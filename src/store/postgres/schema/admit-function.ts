@@ -8,8 +8,8 @@ import { LOCKING_FUNCTION, NOW_IN_FUNCTION } from "./locking-function.ts";
  * another transaction has locked are left out, and so are instances.
  *
  * Indexes: `line_due` finds the lines, `line_pkey` locks them and rates; `instance_slots` and `instance_starts` find the
- * instances of a line and count slots; `start_pkey` counts starts. The rows that were found are changed one by one, through arrays of
- * which PostgreSQL expects one row: it doesn't know the limits, and might otherwise read the whole table.
+ * instances of a line and count slots; `start_pkey` counts starts. The rows that were found are changed one by one, through
+ * arrays of which PostgreSQL expects one row: it doesn't know the limits, and might otherwise read the whole table.
  */
 export function admitFunction(schema: SchemaPrefix): string[] {
   return [

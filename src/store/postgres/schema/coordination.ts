@@ -2,8 +2,8 @@ import type { SchemaPrefix } from "../sql/statement.ts";
 import { reserveSpace } from "./storage.ts";
 
 /**
- * Lines of instances that share a limit: how many run at a time, or how many start in some time. `available_at` is when a worker
- * should look at the line; a blocked line waits for a slot. line_pkey serves joining, locking and settling a line.
+ * Lines of instances that share a limit: how many run at a time, or how many start in some time. `available_at` is when a
+ * worker should look at the line; a blocked line waits for a slot. line_pkey serves joining, locking and settling a line.
  */
 export function line(schema: SchemaPrefix): string[] {
   const table = `${schema}line`;
@@ -45,8 +45,8 @@ export function start(schema: SchemaPrefix): string[] {
 }
 
 /**
- * Few rows, which are read all at once. No worker owns a schedule: the one that moves it on from the time at which it was due has
- * fired it. schedule_pkey serves every statement.
+ * Few rows, which are read all at once. No worker owns a schedule: the one that moves it on from the time at which it was due
+ * has fired it. schedule_pkey serves every statement.
  */
 export function schedule(schema: SchemaPrefix): string[] {
   return [

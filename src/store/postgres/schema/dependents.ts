@@ -18,8 +18,8 @@ export function label(schema: SchemaPrefix): string[] {
 }
 
 /**
- * The entries of runs. `began` is a step's start order, where the order of the steps' first entries doesn't tell it. journal_pkey
- * serves commits, which can't write a position twice, and everything that reads a run's entries in order.
+ * The entries of runs. `began` is a step's start order, where the order of the steps' first entries doesn't tell it.
+ * journal_pkey serves commits, which can't write a position twice, and everything that reads a run's entries in order.
  */
 export function journal(schema: SchemaPrefix): string[] {
   const table = `${schema}journal`;
@@ -99,8 +99,8 @@ export function pastRun(schema: SchemaPrefix): string[] {
 }
 
 /**
- * The output of streaming steps. stream_chunk_pkey serves writing and reading chunks, and deleting streams whose names begin alike.
- * Chunks aren't compressed: trying to would cost more than it saves.
+ * The output of streaming steps. stream_chunk_pkey serves writing and reading chunks, and deleting streams whose names begin
+ * alike. Chunks aren't compressed: trying to would cost more than it saves.
  */
 export function streamChunk(schema: SchemaPrefix): string[] {
   return [

@@ -3,14 +3,14 @@ import { IN_QUEUE_ORDER, inCatalogOrder, type SchemaPrefix } from "../sql/statem
 import { QUEUE_STORAGE, reserveSpace } from "./storage.ts";
 
 /**
- * Hooks and relays. `available_at` alone drives the queue: when the row is due, the end of its lease while it is claimed, null when
- * it is finished. `lock` is the owner's token. `confirmed` says whether the present owner has written that it begins; owners do
- * that after a takeover and on the last attempt, where it must be known whether a lost owner had begun. The columns `next_…` are a
- * trigger that arrived for the key while the hook ran. `latest_at` is how far debounced triggers may put off a waiting hook with a
- * key; null is not at all (see `keyedTimes`).
+ * Hooks and relays. `available_at` alone drives the queue: when the row is due, the end of its lease while it is claimed, null
+ * when it is finished. `lock` is the owner's token. `confirmed` says whether the present owner has written that it begins;
+ * owners do that after a takeover and on the last attempt, where it must be known whether a lost owner had begun. The columns
+ * `next_…` are a trigger that arrived for the key while the hook ran. `latest_at` is how far debounced triggers may put off a
+ * waiting hook with a key; null is not at all (see `keyedTimes`).
  *
- * hook_pkey finds hooks by id: it serves renewals, settlements, operators' reads and changes, pages in the order of ids, and the
- * conflicts of inserts. Its leaves have room for the second version of each row.
+ * hook_pkey finds hooks by id: it serves renewals, settlements, operators' reads and changes, pages in the order of ids, and
+ * the conflicts of inserts. Its leaves have room for the second version of each row.
  */
 export function hook(schema: SchemaPrefix): string[] {
   const table = `${schema}hook`;
@@ -68,10 +68,10 @@ export function hook(schema: SchemaPrefix): string[] {
 }
 
 /**
- * Instances of workflows: claimable rows like hooks. `ref` is Perdure's own name for an instance, is never reused, and names it in
- * the other tables. Finished and paused instances have no `available_at`, so the queue never reads them. `rolling_back` is the
- * outcome that the instance has after its rollback, and `rollback` what became of the rollback. The columns of `InstanceTraits` are
- * null or 0 for most instances.
+ * Instances of workflows: claimable rows like hooks. `ref` is Perdure's own name for an instance, is never reused, and names it
+ * in the other tables. Finished and paused instances have no `available_at`, so the queue never reads them. `rolling_back` is
+ * the outcome that the instance has after its rollback, and `rollback` what became of the rollback. The columns of
+ * `InstanceTraits` are null or 0 for most instances.
  *
  * `status` follows from the other columns: the first condition that holds decides it. A leased row without a token was released
  * after a recovery and waits to be taken over.
@@ -139,8 +139,8 @@ export function instance(schema: SchemaPrefix): string[] {
     `create unique index instance_id on ${table} (namespace, name, id)`,
     // The queue, lane by lane, as hook_due.
     `create index instance_due on ${table} (namespace ${IN_QUEUE_ORDER}, class, available_at, ref) where available_at is not null`,
-    // A collation that orders by bytes, as "C" does, under another name. An index serves only comparisons in its own collation, so
-    // PostgreSQL never reads the two indexes below from end to end for another statement.
+    // A collation that orders by bytes, as "C" does, under another name. An index serves only comparisons in its own
+    // collation, so PostgreSQL never reads the two indexes below from end to end for another statement.
     `create collation ${schema}catalog from "C"`,
     // Lists, and counts of unfinished instances.
     `create index instance_status on ${table} (${inOrder("namespace", "name", "status", "ref")}, created_at, finished_at)`,
@@ -158,9 +158,9 @@ where rate_key is not null and slot_key is null and class >= ${WorkClass.lineCon
 }
 
 /**
- * Subjects. `available_at` alone decides which can be claimed: the due time while it has no owner, the end of the lease while it
- * has one, null when it rests or is retired. Only the revision fences. `timeouts` counts the leases that have run out in a row.
- * subject_pkey serves owners' changes, syncing, and pages in the order of keys.
+ * Subjects. `available_at` alone decides which can be claimed: the due time while it has no owner, the end of the lease while
+ * it has one, null when it rests or is retired. Only the revision fences. `timeouts` counts the leases that have run out in a
+ * row. subject_pkey serves owners' changes, syncing, and pages in the order of keys.
  */
 export function subject(schema: SchemaPrefix): string[] {
   const table = `${schema}subject`;

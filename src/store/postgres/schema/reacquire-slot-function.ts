@@ -4,8 +4,8 @@ import type { SchemaPrefix } from "../sql/statement.ts";
 import { LOCKING_FUNCTION, NOW_IN_FUNCTION } from "./locking-function.ts";
 
 /**
- * Claims a parked instance again, if a slot of its key is free. Locks the instance first and then the line, as every statement that
- * frees a slot does. Creates a missing line. Returns no row if the instance isn't parked with this token any more.
+ * Claims a parked instance again, if a slot of its key is free. Locks the instance first and then the line, as every statement
+ * that frees a slot does. Creates a missing line. Returns no row if the instance isn't parked with this token any more.
  * Indexes: instance_pkey, line_pkey, instance_slots.
  */
 export function reacquireSlotFunction(schema: SchemaPrefix): string[] {

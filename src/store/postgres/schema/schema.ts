@@ -7,8 +7,8 @@ import { hook, instance, subject } from "./queues.ts";
 import { reacquireSlotFunction } from "./reacquire-slot-function.ts";
 
 /**
- * Perdure's tables in PostgreSQL, and the functions that lock lines. A released migration is never edited, because databases have
- * applied it: a later version appends a migration to the list. Comments may be corrected, SQL may not.
+ * Perdure's tables in PostgreSQL, and the functions that lock lines. A released migration is never edited, because databases
+ * have applied it: a later version appends a migration to the list. Comments may be corrected, SQL may not.
  *
  * Common to all tables:
  * - Columns are ordered by alignment (eight bytes, four, two, one, then those of variable length), so that no row has padding.

@@ -21,8 +21,8 @@ export const JOURNAL_STORAGE = `with (
 )`;
 
 /**
- * Gives a new table some empty pages. A table of a few pages looks cheap to read from end to end, and a plan that does so is kept
- * when the table has a million rows. `row` has a value per column; `number` counts the rows.
+ * Gives a new table some empty pages. A table of a few pages looks cheap to read from end to end, and a plan that does so is
+ * kept when the table has a million rows. `row` has a value per column; `number` counts the rows.
  */
 export function reserveSpace(table: string, rows: number, row: Readonly<Record<string, string>>): string[] {
   const columns = Object.keys(row).join(", ");

@@ -17,11 +17,11 @@ const ENTRY_COLUMNS = 13;
 const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", "parent", "began"];
 
 /**
- * Commits that may have been written before, with the reply lost. Rows are locked first, in the order of the batch, which is that of
- * refs, so that the decision is about their present state. A row that was parked or finished with the sender's token was written by
- * the first sending. A row that is still held has either the sender's entries, or no entries at their positions, or entries of an
- * earlier owner; then the commit is superseded. If the first sending is still under way, its entries are a conflict, and the next
- * try finds them. Indexes: instance_pkey, journal_pkey, hook_pkey; line_pkey.
+ * Commits that may have been written before, with the reply lost. Rows are locked first, in the order of the batch, which is
+ * that of refs, so that the decision is about their present state. A row that was parked or finished with the sender's token
+ * was written by the first sending. A row that is still held has either the sender's entries, or no entries at their positions,
+ * or entries of an earlier owner; then the commit is superseded. If the first sending is still under way, its entries are a
+ * conflict, and the next try finds them. Indexes: instance_pkey, journal_pkey, hook_pkey; line_pkey.
  */
 export function commitAgain(schema: SchemaPrefix, { hooks }: { hooks: boolean }): Statement {
   const text = "text";

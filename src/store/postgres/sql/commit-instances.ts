@@ -68,8 +68,8 @@ export const WRITE_OUTCOME = {
 
 /**
  * Appends entries and writes outcomes, for senders that still own their instances. Instances that keep running are read but not
- * locked: the position fences them, because only one owner can write it. A position that is taken is an error, and then nothing is
- * written. The other instances are locked in the order of the batch, which is that of refs.
+ * locked: the position fences them, because only one owner can write it. A position that is taken is an error, and then nothing
+ * is written. The other instances are locked in the order of the batch, which is that of refs.
  *
  * `in (select ref from held)` is a hash that is built once; a join would be planned as a scan of `held` per entry. A value that
  * isn't a single JSON value would make one entry too many: that entry has no ref, and is an error.
@@ -94,8 +94,8 @@ ${tellHeld("held", "wakes")}`,
 }
 
 /**
- * One row for the whole batch, because each row of an answer has its cost: which items of the batch were held, the wakes of each in
- * the same order, and which of them are paused.
+ * One row for the whole batch, because each row of an answer has its cost: which items of the batch were held, the wakes of
+ * each in the same order, and which of them are paused.
  */
 export function tellHeld(held: string, wakes: string): string {
   return `select (select now from clock) as at, string_agg(${held}.index::text, ',') as indexes, string_agg(${held}.${wakes}::text, ',') as wakes,
@@ -132,7 +132,8 @@ function lookUp(schema: SchemaPrefix, items: string): string {
 }
 
 /**
- * Triggers the hooks in the parameters from this one on, for the instances that this statement has finished: `ended` has their refs.
+ * Triggers the hooks in the parameters from this one on, for the instances that this statement has finished: `ended` has their
+ * refs.
  * Index: hook_pkey.
  */
 export function triggerHooks(schema: SchemaPrefix, firstParameter: number, ended: string): string {

@@ -42,7 +42,10 @@ returning created_at as now`,
   };
 }
 
-/** Triggers without keys. An id that exists is left alone. Returns the new rows. The batch is in the order of ids. Index: hook_pkey. */
+/**
+ * Triggers without keys. An id that exists is left alone. Returns the new rows. The batch is in the order of ids. Index:
+ * hook_pkey.
+ */
 export function insertHooks(schema: SchemaPrefix): Statement {
   return {
     name: "insert_hooks",
@@ -65,11 +68,12 @@ const LATEST_AT = `case when item.max_wait_ms is not null
     then greatest(least(item.process_at, ${TRIGGERED_AT} + item.max_wait_ms), clock.now) end`;
 
 /**
- * Triggers with and without keys. If a pending or running hook has the key, it takes the trigger in. A pending hook gets the newest
- * payload and policy. A running hook stores the trigger in its `next_…` columns and runs again. For the times see `keyedTimes`.
+ * Triggers with and without keys. If a pending or running hook has the key, it takes the trigger in. A pending hook gets the
+ * newest payload and policy. A running hook stores the trigger in its `next_…` columns and runs again. For the times see
+ * `keyedTimes`.
  *
- * A trigger that is sent twice counts once. An older trigger that arrives late doesn't replace a newer one: it is counted, and makes
- * a running hook run again with the payload that it has.
+ * A trigger that is sent twice counts once. An older trigger that arrives late doesn't replace a newer one: it is counted, and
+ * makes a running hook run again with the payload that it has.
  *
  * The batch is in the order of ids. Hooks with keys are locked after all others, in the order of keys, as in `inLockingOrder`.
  * Indexes: hook_pkey, hook_key.
@@ -153,8 +157,9 @@ cross join lateral (
 }
 
 /**
- * One trigger in the application's own transaction. It has only scalar parameters, which every driver understands, and does nothing
- * but insert, so that it waits for no other transaction. PostgreSQL delivers the notification with the commit. Index: hook_pkey.
+ * One trigger in the application's own transaction. It has only scalar parameters, which every driver understands, and does
+ * nothing but insert, so that it waits for no other transaction. PostgreSQL delivers the notification with the commit. Index:
+ * hook_pkey.
  */
 export function foreignInsertHook(schema: SchemaPrefix): Statement {
   return {

@@ -3,8 +3,8 @@ import { takeDue } from "./queue.ts";
 import { batch, inLockingOrder, isRowOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /**
- * Claims due hooks and counts the attempts. A takeover counts the loss of the last owner only if that owner had confirmed that it
- * began; otherwise the new owner decides. Index: hook_due.
+ * Claims due hooks and counts the attempts. A takeover counts the loss of the last owner only if that owner had confirmed that
+ * it began; otherwise the new owner decides. Index: hook_due.
  */
 export function claimHooks(schema: SchemaPrefix): Statement {
   const was =

@@ -5,9 +5,9 @@ import { batch, inLockingOrder, isRowOf, NOW, type SchemaPrefix, type Statement 
 const SETTLE_RESULT = `case when hook.available_at is not null then 'pending' when hook.error is not null then 'failed' else 'completed' end`;
 
 /**
- * All outcomes except those of `deleteCompletedHooks`. Each column is computed from the newest version of the row, so a trigger that
- * arrived up to the last moment makes the hook pending again instead. `delay_ms` is the time until a retry, or the time for which a
- * completed hook is kept. Index: hook_pkey.
+ * All outcomes except those of `deleteCompletedHooks`. Each column is computed from the newest version of the row, so a trigger
+ * that arrived up to the last moment makes the hook pending again instead. `delay_ms` is the time until a retry, or the time
+ * for which a completed hook is kept. Index: hook_pkey.
  */
 export function settleHooks(schema: SchemaPrefix): Statement {
   const again = "hook.next_at is not null";
@@ -67,7 +67,9 @@ where ${isRowOf("hook", "item")} and hook.lock = item.lock and hook.next_at is n
   };
 }
 
-/** Deletes hooks that were settled as completed but aren't kept: their next trigger was cancelled meanwhile. Index: hook_pkey. */
+/**
+ * Deletes hooks that were settled as completed but aren't kept: their next trigger was cancelled meanwhile. Index: hook_pkey.
+ */
 export function deleteFinishedHooks(schema: SchemaPrefix): Statement {
   return {
     name: "delete_finished_hooks",

@@ -54,9 +54,10 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
 };
 
 /**
- * An operator's change of one instance, if its state allows it. The row is locked first, so that this is its present state. Returns
- * the instance, and whether it was changed. A resumed instance stays in its lane if it is leased or in a line, and goes to the end
- * of its line if it has never run. A restart may require a status ($5), and may bring new params ($6) with new keys ($7 to $9).
+ * An operator's change of one instance, if its state allows it. The row is locked first, so that this is its present state.
+ * Returns the instance, and whether it was changed. A resumed instance stays in its lane if it is leased or in a line, and goes
+ * to the end of its line if it has never run. A restart may require a status ($5), and may bring new params ($6) with new keys
+ * ($7 to $9).
  * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey for a rollback.
  */
 export function changeInstance(schema: SchemaPrefix, kind: InstanceChangeKind): Statement {
@@ -137,8 +138,8 @@ function lookForTraces(schema: SchemaPrefix): string {
 const ENTRY_COLUMNS = ["kind", "type", "name", "count", "attempt", "value", "due_at", "event", "parent", "at", "began"];
 
 /**
- * A restart whose run begins with copies of some entries of the present run ($5), at its first positions, and with the events that
- * they received, or, with $8, with all events. Changes nothing unless $7 is the present run.
+ * A restart whose run begins with copies of some entries of the present run ($5), at its first positions, and with the events
+ * that they received, or, with $8, with all events. Changes nothing unless $7 is the present run.
  * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey, event_pkey.
  */
 export function restartInstanceWith(schema: SchemaPrefix): Statement {

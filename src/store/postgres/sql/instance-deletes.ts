@@ -18,8 +18,8 @@ function markDeleted(schema: SchemaPrefix, delayMs: number): string {
 }
 
 /**
- * Deletes an instance, and returns the key of the slot that it held. Its dependents are deleted by the next statement, and looked for
- * once more later. Indexes: instance_id, label_pkey, deleted_instance_pkey.
+ * Deletes an instance, and returns the key of the slot that it held. Its dependents are deleted by the next statement, and
+ * looked for once more later. Indexes: instance_id, label_pkey, deleted_instance_pkey.
  */
 export function deleteInstance(schema: SchemaPrefix): Statement {
   return {
@@ -38,8 +38,8 @@ select ${INSTANCE_RECORD}, case when instance.class = ${WorkClass.leased} then i
 }
 
 /**
- * Deletes a limited number of instances that were kept for long enough. Rows that another transaction has locked are left for the
- * next time. Dependents are swept later. Indexes: instance_purge, label_pkey, deleted_instance_pkey.
+ * Deletes a limited number of instances that were kept for long enough. Rows that another transaction has locked are left for
+ * the next time. Dependents are swept later. Indexes: instance_purge, label_pkey, deleted_instance_pkey.
  */
 export function purgeInstances(schema: SchemaPrefix): Statement {
   const old = `
@@ -120,7 +120,8 @@ delete from ${schema}${table} as dependent using ${foundRows(owned)} as found wh
 }
 
 /**
- * Forgets deleted instances that have no dependents left. Those that an owner may still have been writing to are swept once more.
+ * Forgets deleted instances that have no dependents left. Those that an owner may still have been writing to are swept once
+ * more.
  * Index: deleted_instance_pkey.
  */
 export function forgetDeletedInstances(schema: SchemaPrefix): Statement {

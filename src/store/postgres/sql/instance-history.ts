@@ -1,8 +1,8 @@
 import { indexedBatch, isInstanceOf, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /**
- * A page of an instance's journal, with the events that its entries received. Its size is limited twice, as in `loadInstances`: by the
- * stored size, then by the sent size. Indexes: journal_pkey, event_pkey.
+ * A page of an instance's journal, with the events that its entries received. Its size is limited twice, as in `loadInstances`:
+ * by the stored size, then by the sent size. Indexes: journal_pkey, event_pkey.
  */
 export function readHistory(schema: SchemaPrefix, order: "oldest" | "newest"): Statement {
   const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];

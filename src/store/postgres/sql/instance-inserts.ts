@@ -4,8 +4,8 @@ import { indexedBatch, isNamedBy, NOW, type SchemaPrefix, type Statement } from 
 import { joinLines } from "./tell-lines.ts";
 
 /**
- * The common case: new ids, no parents or traits, and all of them with the same lease or none. Without the search for conflicts, and
- * with fewer arrays to unnest, it costs less. An id that exists is an error, and nothing is written.
+ * The common case: new ids, no parents or traits, and all of them with the same lease or none. Without the search for
+ * conflicts, and with fewer arrays to unnest, it costs less. An id that exists is an error, and nothing is written.
  * Indexes: instance_pkey, instance_id.
  */
 export function insertNewInstances(schema: SchemaPrefix): Statement {

@@ -11,9 +11,9 @@ export const CLAIMED_COLUMNS = `instance.namespace, instance.name, instance.id, 
   taken.due_at, clock.now as claimed_at`;
 
 /**
- * Claims due instances. A takeover counts a recovery, starting from 1 again if the journal has grown since the last one; entries
- * with progress don't count as growth. An instance that was released after a recovery has no token, and its recovery was counted
- * before. After a recovery an owner confirms before it begins, and the loss of an owner that hadn't isn't counted.
+ * Claims due instances. A takeover counts a recovery, starting from 1 again if the journal has grown since the last one;
+ * entries with progress don't count as growth. An instance that was released after a recovery has no token, and its recovery
+ * was counted before. After a recovery an owner confirms before it begins, and the loss of an owner that hadn't isn't counted.
  * Indexes: instance_due; journal_pkey.
  */
 export function claimInstances(schema: SchemaPrefix): Statement {
@@ -56,7 +56,9 @@ returning instance.ref, instance.run, instance.lock, instance.wakes, instance.pa
   };
 }
 
-/** Writes that owners begin after a takeover. The batch is in the order of refs, in which rows are locked. Index: instance_pkey. */
+/**
+ * Writes that owners begin after a takeover. The batch is in the order of refs, in which rows are locked. Index: instance_pkey.
+ */
 export function confirmInstances(schema: SchemaPrefix): Statement {
   return {
     name: "confirm_instances",
@@ -69,8 +71,8 @@ returning instance.ref, instance.lock`,
 }
 
 /**
- * Claims an instance that its last owner parked, if the row still has the token that it was parked with. If it has the new token
- * already, this is the second sending, and the answer is the same. Index: instance_pkey.
+ * Claims an instance that its last owner parked, if the row still has the token that it was parked with. If it has the new
+ * token already, this is the second sending, and the answer is the same. Index: instance_pkey.
  */
 export function reacquireInstance(schema: SchemaPrefix): Statement {
   return {

@@ -113,9 +113,9 @@ function compare(
 }
 
 /**
- * How many instances of these workflows, or of all, are in each status. Finished instances are many, and those in the statuses of $2
- * few, so they are counted separately, in one snapshot. Indexes: instance_outcome, instance_status; in a vacuumed table nothing
- * else is read.
+ * How many instances of these workflows, or of all, are in each status. Finished instances are many, and those in the statuses
+ * of $2 few, so they are counted separately, in one snapshot. Indexes: instance_outcome, instance_status; in a vacuumed table
+ * nothing else is read.
  */
 export function countInstances(schema: SchemaPrefix, { all }: { all: boolean }): Statement {
   const inOrder = inCatalogOrder(schema);
@@ -156,8 +156,8 @@ limit 20`,
 }
 
 /**
- * The first part of a statement: the names of all workflows that have instances in a namespace ($1). They are found one by one, so
- * the number of their instances doesn't matter. The last name is null. Index: instance_id.
+ * The first part of a statement: the names of all workflows that have instances in a namespace ($1). They are found one by one,
+ * so the number of their instances doesn't matter. The last name is null. Index: instance_id.
  */
 function workflowNames(schema: SchemaPrefix): string {
   const next = (after: string) => `(

@@ -20,8 +20,8 @@ cross join lateral (select admitted.claimed_at as now) as clock`,
 }
 
 /**
- * The time until the next line is due. The limit, which is none, keeps the order of the index: PostgreSQL would read and sort all
- * lines if it expects few. Index: line_due gives the first entry of each namespace.
+ * The time until the next line is due. The limit, which is none, keeps the order of the index: PostgreSQL would read and sort
+ * all lines if it expects few. Index: line_due gives the first entry of each namespace.
  */
 export function nextLine(schema: SchemaPrefix): Statement {
   return {
@@ -45,7 +45,8 @@ cross join lateral (
 }
 
 /**
- * Unblocks all lines, because limits may have changed since they were blocked. It reads every line, as many as there are keys in use.
+ * Unblocks all lines, because limits may have changed since they were blocked. It reads every line, as many as there are keys
+ * in use.
  * Index: line_pkey.
  */
 export function openLines(schema: SchemaPrefix): Statement {

@@ -8,10 +8,10 @@ const MOST_ROWS = Math.ceil(PAGE_BYTES / ROW_BYTES) + 1;
 export const LOADED = { run: 0, entry: 1, event: 2 } as const;
 
 /**
- * A page of the histories of runs, in one snapshot: a row for each run that is still the present one, with its wakes, and rows for its
- * journal entries and events. The size is limited twice. First, for each run, by the stored size, which is known without reading the
- * values; then, for the whole page, by the sent size, because compressed values grow when they are read. The first row is always
- * sent. Indexes: instance_pkey, journal_pkey, event_pkey.
+ * A page of the histories of runs, in one snapshot: a row for each run that is still the present one, with its wakes, and rows
+ * for its journal entries and events. The size is limited twice. First, for each run, by the stored size, which is known
+ * without reading the values; then, for the whole page, by the sent size, because compressed values grow when they are read.
+ * The first row is always sent. Indexes: instance_pkey, journal_pkey, event_pkey.
  */
 export function loadInstances(schema: SchemaPrefix): Statement {
   return {
@@ -76,7 +76,10 @@ function presentRuns(schema: SchemaPrefix, runs: string): string {
 )`;
 }
 
-/** The events after a sequence, in one snapshot. A run without any has one row without an event. Indexes: instance_pkey, event_pkey. */
+/**
+ * The events after a sequence, in one snapshot. A run without any has one row without an event. Indexes: instance_pkey,
+ * event_pkey.
+ */
 export function loadEvents(schema: SchemaPrefix): Statement {
   return {
     name: "load_events",

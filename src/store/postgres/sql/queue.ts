@@ -8,16 +8,19 @@ export type QueueTable = "hook" | "instance";
 export const QUEUE_KEY = { hook: "id", instance: "ref" } as const;
 
 /**
- * The first part of every claim: `taken` has the due rows, lane by lane, the oldest first within each, up to the limit. Rows are
- * locked one by one as they are taken, so a claim locks no row that it doesn't take. Rows that another claim is taking are skipped.
+ * The first part of every claim: `taken` has the due rows, lane by lane, the oldest first within each, up to the limit. Rows
+ * are locked one by one as they are taken, so a claim locks no row that it doesn't take. Rows that another claim is taking are
+ * skipped.
  *
- * Of the rows that lost their owner, up to $9 are taken over that lost their first one; if there are none, one that lost several.
+ * Of the rows that lost their owner, up to $9 are taken over that lost their first one; if there are none, one that lost
+ * several.
  *
  * `since` is where an earlier claim stopped. The rows that it took have left entries in the index until the next vacuum, and
  * reading past all of them for every batch would make a long queue slow. The parts are materialized because a join that is
  * planned anew could run the locking scan twice and exceed the limit.
  *
- * Parameters: $2 to $5 are the lanes and `since`, $6 the limit. `columns` are columns of `work` that the claim needs as they were.
+ * Parameters: $2 to $5 are the lanes and `since`, $6 the limit. `columns` are columns of `work` that the claim needs as they
+ * were.
  * Index: hook_due or instance_due serves each lane in its order; sleeping rows are never read.
  */
 export function takeDue(schema: SchemaPrefix, table: QueueTable, columns: string): string {
@@ -56,7 +59,9 @@ due as materialized (
 taken as not materialized (select * from lost union all select * from due)`;
 }
 
-/** How long until the earliest row of these lanes is due. Index: hook_due or instance_due gives the first entry of each lane. */
+/**
+ * How long until the earliest row of these lanes is due. Index: hook_due or instance_due gives the first entry of each lane.
+ */
 export function nextWake(table: QueueTable): (schema: SchemaPrefix) => Statement {
   return (schema) => ({
     name: `next_${table}_wake`,
@@ -100,7 +105,10 @@ where work.namespace = any ($1::text[] ${IN_QUEUE_ORDER}) and work.class = ${Wor
   });
 }
 
-/** Ends the leases of owners that are known to be gone, so that other workers take over. Index: hook_due or instance_due, their leased lanes. */
+/**
+ * Ends the leases of owners that are known to be gone, so that other workers take over. Index: hook_due or instance_due, their
+ * leased lanes.
+ */
 export function expireLeases(table: QueueTable): (schema: SchemaPrefix) => Statement {
   return (schema) => ({
     name: `expire_${table}_leases`,

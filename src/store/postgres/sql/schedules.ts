@@ -43,7 +43,9 @@ on conflict do nothing`,
   };
 }
 
-/** Writes that schedules are still defined. Locked rows are skipped: another process is writing the same. Index: schedule_pkey. */
+/**
+ * Writes that schedules are still defined. Locked rows are skipped: another process is writing the same. Index: schedule_pkey.
+ */
 export function confirmSchedules(schema: SchemaPrefix): Statement {
   return {
     name: "confirm_schedules",
@@ -91,8 +93,9 @@ where ${IS_SCHEDULE_OF_ITEM} and schedule.confirmed_at < $1::bigint`,
 }
 
 /**
- * Moves a schedule on from the due time that the sender knows, if that time has come, and creates the instance, if there is one.
- * It is one statement, so that the row isn't locked while PostgreSQL waits for the client. `limited`: the instance joins a line.
+ * Moves a schedule on from the due time that the sender knows, if that time has come, and creates the instance, if there is
+ * one. It is one statement, so that the row isn't locked while PostgreSQL waits for the client. `limited`: the instance joins a
+ * line.
  * Index: schedule_pkey; for those of the instance see `insertInstances`.
  */
 export function fireSchedule(schema: SchemaPrefix, instance: "none" | "unlimited" | "limited"): Statement {

@@ -4,9 +4,9 @@ import { indexedBatch, isInstanceOf, isNamedBy, NOW } from "./statement.ts";
 import { joinLines } from "./tell-lines.ts";
 
 /**
- * Stores events and wakes their instances. The instances are locked first, in the order of refs, so that sequences follow the order
- * of commits and the decisions are about the present state. An event whose id its run has is left out: a visible one before
- * sequences are given, and one that is sent at the same moment when it is inserted.
+ * Stores events and wakes their instances. The instances are locked first, in the order of refs, so that sequences follow the
+ * order of commits and the decisions are about the present state. An event whose id its run has is left out: a visible one
+ * before sequences are given, and one that is sent at the same moment when it is inserted.
  *
  * A waiting instance is due at once, and keeps its rank if it was due before. An owner sees the wake by itself, and so does an
  * instance that hasn't begun. Pending events are counted only where the number of wakes allows that there are too many.

@@ -3,9 +3,9 @@ export interface Statement {
   readonly name: string;
   readonly text: string;
   /**
-   * Whether each connection may plan it once and keep the plan. That saves time, but a plan that was made for an empty table stays
-   * when the table has a million rows. So it is for frequent statements whose plan can't go far wrong. Lookups of many rows by id
-   * can: a join that reads the whole table for each of them takes minutes.
+   * Whether each connection may plan it once and keep the plan. That saves time, but a plan that was made for an empty table
+   * stays when the table has a million rows. So it is for frequent statements whose plan can't go far wrong. Lookups of many
+   * rows by id can: a join that reads the whole table for each of them takes minutes.
    */
   readonly planOnce?: true;
   /** Whether it may take minutes. */
@@ -16,8 +16,8 @@ export interface Statement {
 export type SchemaPrefix = string;
 
 /**
- * The database's time in milliseconds. `$1` is null unless a test controls the clock. It is the time of the statement, because that
- * of the transaction stands still.
+ * The database's time in milliseconds. `$1` is null unless a test controls the clock. It is the time of the statement, because
+ * that of the transaction stands still.
  */
 export const NOW = "coalesce($1::bigint, (extract(epoch from statement_timestamp()) * 1000)::bigint)";
 
@@ -27,11 +27,11 @@ export function readTime(_schema: SchemaPrefix): Statement {
 }
 
 /**
- * The rows of a batch, from array parameters. Together with `isRowOf` it leaves the planner one choice: to look up the rows of the
- * batch in an index, one by one and in order. The planner's statistics are often wrong, because a queue is empty one minute and full
- * the next, and then it might read the whole table for each row of the batch. So the number of rows is hidden from it, and the limit,
- * which is none, makes it expect one. `constants` are further columns, the same for all rows, so that a key that is partly constant is
- * looked up like any other.
+ * The rows of a batch, from array parameters. Together with `isRowOf` it leaves the planner one choice: to look up the rows of
+ * the batch in an index, one by one and in order. The planner's statistics are often wrong, because a queue is empty one minute
+ * and full the next, and then it might read the whole table for each row of the batch. So the number of rows is hidden from it,
+ * and the limit, which is none, makes it expect one. `constants` are further columns, the same for all rows, so that a key that
+ * is partly constant is looked up like any other.
  */
 export function batch(firstParameter: number, columns: Readonly<Record<string, string>>, constants = ""): string {
   return `(select *${constants} from ${arrays(firstParameter, columns)} as item(${Object.keys(columns).join(", ")}) limit (select null::bigint))`;
@@ -48,7 +48,10 @@ function arrays(firstParameter: number, columns: Readonly<Record<string, string>
   return `unnest(${each.join(", ")})`;
 }
 
-/** Whether a row is the one that a row of a batch names. It is equality in a form that allows only one kind of join. Index: hook_pkey. */
+/**
+ * Whether a row is the one that a row of a batch names. It is equality in a form that allows only one kind of join. Index:
+ * hook_pkey.
+ */
 export function isRowOf(hook: string, item: string): string {
   return `${hook}.namespace = any (array[${item}.namespace]) and ${hook}.id = any (array[${item}.id])`;
 }
@@ -71,9 +74,9 @@ export function isSubjectOf(subject: string, item: string): string {
 }
 
 /**
- * The rows of a batch that names hooks, in the order in which every statement locks hooks: those without a key by id, then those with
- * a key by key. Triggers find rows by key and others by id; without one order for both, two flushes could deadlock. The collation is
- * that of the columns, because parameters have the database's. Index: hook_pkey.
+ * The rows of a batch that names hooks, in the order in which every statement locks hooks: those without a key by id, then
+ * those with a key by key. Triggers find rows by key and others by id; without one order for both, two flushes could deadlock.
+ * The collation is that of the columns, because parameters have the database's. Index: hook_pkey.
  */
 export function inLockingOrder(schema: SchemaPrefix, rows: string): string {
   return `(
@@ -86,9 +89,9 @@ export function inLockingOrder(schema: SchemaPrefix, rows: string): string {
 }
 
 /**
- * The collation of the indexes that serve claims (hook_due, instance_due, subject_due, subject_group_due) and of the comparisons in
- * their statements. It orders by bytes, as "C" does, which all else has. An index serves only comparisons in its own collation, so
- * the planner can't choose another index for these statements.
+ * The collation of the indexes that serve claims (hook_due, instance_due, subject_due, subject_group_due) and of the
+ * comparisons in their statements. It orders by bytes, as "C" does, which all else has. An index serves only comparisons in its
+ * own collation, so the planner can't choose another index for these statements.
  */
 export const IN_QUEUE_ORDER = 'collate "POSIX"';
 
@@ -98,14 +101,14 @@ export function inCatalogOrder(schema: SchemaPrefix): string {
 }
 
 /**
- * True for every instance. For statements that find instances by ref and need only columns of instance_status: `run` isn't in that
- * index, so PostgreSQL looks up the row instead of reading the whole index.
+ * True for every instance. For statements that find instances by ref and need only columns of instance_status: `run` isn't in
+ * that index, so PostgreSQL looks up the row instead of reading the whole index.
  */
 export const READS_ROW = "instance.run > 0";
 
 /**
- * Rows that a query has found, by their `ctid`, for a statement that changes them. PostgreSQL expects one row, as with a `batch`, so
- * it looks them up one by one, however small its statistics say the table is.
+ * Rows that a query has found, by their `ctid`, for a statement that changes them. PostgreSQL expects one row, as with a
+ * `batch`, so it looks them up one by one, however small its statistics say the table is.
  */
 export function foundRows(query: string): string {
   return `(select * from unnest(array(${query})) as found(ctid) limit (select null::bigint))`;

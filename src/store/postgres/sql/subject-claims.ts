@@ -6,7 +6,9 @@ const CLOCK = `clock as materialized (select ${NOW} as now, least(${NOW}, $6::bi
 const SCOPE = `subject.profile = $2 ${IN_QUEUE_ORDER} and subject.dispatcher_id = $3`;
 const DUE = "subject.available_at <= (select due_by from clock)";
 
-/** The subjects that have been due longest, locked one by one as they are taken. Rows that another claim is taking are skipped. */
+/**
+ * The subjects that have been due longest, locked one by one as they are taken. Rows that another claim is taking are skipped.
+ */
 function takeOldest(schema: SchemaPrefix, { limit, without = "" }: { limit: string; without?: string }): string {
   return `
   select subject.ctid, subject.available_at as claimed_due_at, subject.subject_key
@@ -31,7 +33,9 @@ function lease(schema: SchemaPrefix): string {
 )`;
 }
 
-/** Claims the subjects that have been due longest, expired leases included. Index: subject_due; resting subjects are never read. */
+/**
+ * Claims the subjects that have been due longest, expired leases included. Index: subject_due; resting subjects are never read.
+ */
 export function claimSubjects(schema: SchemaPrefix): Statement {
   return {
     name: "claim_subjects",
@@ -45,10 +49,10 @@ select claimed.* from claimed`,
 }
 
 /**
- * Visits the groups that have due subjects, starting after the group where the last claim ended, and claims the same number from
- * each; then claims those that have been due longest, of any group. Groups are found one by one, so the number of their subjects
- * doesn't matter. $8 is how many subjects are claimed in turns, $9 the group that the last claim ended with, $10 how many groups to
- * visit. Indexes: subject_group_due, subject_due.
+ * Visits the groups that have due subjects, starting after the group where the last claim ended, and claims the same number
+ * from each; then claims those that have been due longest, of any group. Groups are found one by one, so the number of their
+ * subjects doesn't matter. $8 is how many subjects are claimed in turns, $9 the group that the last claim ended with, $10 how
+ * many groups to visit. Indexes: subject_group_due, subject_due.
  */
 export function claimSubjectsInTurns(schema: SchemaPrefix): Statement {
   const groupAfter = (group: string) => `(

@@ -7,7 +7,10 @@ export const SUBJECT_RECORD = `subject.profile, subject.dispatcher_id, subject.s
   subject.last_started_at,
   subject.timeouts, subject.last_change, subject.created_at, subject.updated_at`;
 
-/** New subjects, due at once unless a time is given. Known ones are left alone. The batch is in the order of keys. Index: subject_pkey. */
+/**
+ * New subjects, due at once unless a time is given. Known ones are left alone. The batch is in the order of keys. Index:
+ * subject_pkey.
+ */
 export function insertSubjects(schema: SchemaPrefix): Statement {
   return {
     name: "insert_subjects",
@@ -29,10 +32,10 @@ const NEW_DUE_AT = `case when item.due_at is not null and (not $9::boolean or su
     else coalesce(subject.due_at, clock.now) end`;
 
 /**
- * Updates known subjects that have no owner: the fields that were given, and a due time if the subject rests. A subject whose lease has
- * run out still has its owner; the next one resumes it where the last one stopped. Writes only if something differs, so that the
- * revision doesn't change for a caller that knows it. $9 is whether cursor and due time are kept. The batch is in the order of
- * keys, in which rows are locked. Index: subject_pkey.
+ * Updates known subjects that have no owner: the fields that were given, and a due time if the subject rests. A subject whose
+ * lease has run out still has its owner; the next one resumes it where the last one stopped. Writes only if something differs,
+ * so that the revision doesn't change for a caller that knows it. $9 is whether cursor and due time are kept. The batch is in
+ * the order of keys, in which rows are locked. Index: subject_pkey.
  */
 export function refreshSubjects(schema: SchemaPrefix): Statement {
   return {

@@ -3,9 +3,9 @@ import { WorkClass } from "../../queue/work-class.ts";
 import type { SchemaPrefix } from "./statement.ts";
 
 /**
- * Parts of statements whose instances join lines or give up slots: their lines are made due in the same transaction. Such a statement
- * locks instances first and lines last, in the order of kinds and keys. Admission locks lines first and never waits for an
- * instance. So they can't deadlock.
+ * Parts of statements whose instances join lines or give up slots: their lines are made due in the same transaction. Such a
+ * statement locks instances first and lines last, in the order of kinds and keys. Admission locks lines first and never waits
+ * for an instance. So they can't deadlock.
  */
 
 /** Makes the lines of `instances` due now, unless they are blocked, and creates missing ones. Index: line_pkey. */
@@ -24,7 +24,10 @@ export function joinLines(schema: SchemaPrefix, instances: string): string {
   where not line.blocked`;
 }
 
-/** Makes the lines of these slot keys due now, and unblocks them. A line's row exists while an instance holds a slot. Index: line_pkey. */
+/**
+ * Makes the lines of these slot keys due now, and unblocks them. A line's row exists while an instance holds a slot. Index:
+ * line_pkey.
+ */
 export function freeSlots(schema: SchemaPrefix, keys: string): string {
   return `update ${schema}line as line set blocked = false, available_at = clock.now
   from (
