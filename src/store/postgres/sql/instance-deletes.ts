@@ -75,7 +75,7 @@ function deleteLabels(schema: SchemaPrefix): string {
 /** Tables with the dependents of instances, whose primary keys begin with `ref`. Labels are deleted with the instance. */
 export const DEPENDENT_TABLES = ["journal", "event", "past_run", "stream_chunk"] as const;
 
-export type DependentTable = (typeof DEPENDENT_TABLES)[number];
+type DependentTable = (typeof DEPENDENT_TABLES)[number];
 
 /** Deletes the dependents of one instance. Index: each table's primary key. */
 export function deleteDependents(schema: SchemaPrefix): Statement {
