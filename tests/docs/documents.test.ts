@@ -159,3 +159,8 @@ test("no line of a document is longer than 128 characters, outside of tables and
 
   expect(long).toEqual([]);
 });
+
+test("README.md fits on one screen, and ARCHITECTURE.md can be read in an hour", () => {
+  expect(readDocument("README.md").split("\n").length).toBeLessThan(60);
+  expect(Buffer.byteLength(readDocument("ARCHITECTURE.md"))).toBeLessThan(15 * 1024);
+});
