@@ -1,8 +1,8 @@
 import type { HookStatus } from "../../hooks/hook-records.ts";
 import { WorkClass } from "../../queue/work-class.ts";
 
-/** A hook's status follows from its queue columns. */
-export const STATUS_CONDITIONS: Record<HookStatus, string> = {
+/** A hook's status isn't stored: it follows from the queue columns. */
+const STATUS_CONDITIONS: Record<HookStatus, string> = {
   pending: "available_at is not null and lock is null",
   processing: "available_at is not null and lock is not null",
   failed: "available_at is null and error is not null",
@@ -13,13 +13,13 @@ const STATUS = `case ${Object.entries(STATUS_CONDITIONS)
   .map(([status, condition]) => `when ${condition} then '${status}'`)
   .join(" ")} end`;
 
-export const HOOK_RECORD = `namespace, id, name, key, ${STATUS} as status, class, attempts, recoveries, triggers, payload, retries, error, created_at,
+const HOOK_RECORD = `namespace, id, name, key, ${STATUS} as status, class, attempts, recoveries, triggers, payload, retries, error, created_at,
   last_attempt_at, available_at, finished_at`;
 
-/** Index: the primary key. */
+/** One hook as an operator sees it. Index: the primary key. */
 export const GET_HOOK = `select ${HOOK_RECORD} from perdure_hook where namespace = ? and id = ?`;
 
-/** One page in the order of ids. Indexes: perdure_hook_failed for dead letters; else the primary key. */
+/** One page of hooks in the order of their ids. Index: perdure_hook_failed for dead letters, otherwise the primary key. */
 export function listHooks(
   status: HookStatus | null,
   order: "oldest" | "newest",
@@ -36,7 +36,7 @@ order by id ${direction}
 limit ?3`;
 }
 
-/** Reads every hook of the namespace: for people who look, not for loops. */
+/** Counts per status. Reads every hook of the namespace, so it is for operators, not for loops. Index: the primary key. */
 export const HOOK_STATISTICS = `
 select
   count(*) filter (where ${STATUS_CONDITIONS.pending}) as pending,
@@ -48,7 +48,7 @@ select
 from perdure_hook
 where namespace = ?2`;
 
-/** A dead letter whose key is free becomes due, with fresh attempts. Indexes: the primary key, perdure_hook_key. */
+/** Makes a dead letter due with fresh attempts, unless another hook holds its key. Indexes: the primary key, perdure_hook_key. */
 export const REDRIVE_HOOK = `
 update perdure_hook as hook set available_at = ?, class = ${WorkClass.continuing}, attempts = 0, recoveries = 0, finished_at = null, latest_at = null
 where namespace = ? and id = ? and ${STATUS_CONDITIONS.failed}
@@ -58,10 +58,10 @@ where namespace = ? and id = ? and ${STATUS_CONDITIONS.failed}
       and holder.key is not null and holder.available_at is not null
   )`;
 
-/** Index: the primary key. */
+/** Deletes a finished hook. Index: the primary key. */
 export const DISCARD_HOOK = `delete from perdure_hook where namespace = ? and id = ? and available_at is null`;
 
-/** One bounded batch of kept hooks whose time is over. Index: perdure_hook_completed. */
+/** Deletes a limited number of completed hooks whose retention is over. Indexes: perdure_hook_completed, the primary key. */
 export const PURGE_HOOKS = `
 delete from perdure_hook where namespace = ?1 and id in (
   select id from perdure_hook

@@ -8,15 +8,15 @@ where namespace = ? and class = ? and available_at <= ? and name in (select valu
 order by available_at, id
 limit ?`;
 
-/** What is due in one lane, the oldest first. Index: perdure_hook_due; sleeping rows are never read. */
+/** The due hooks of one lane, oldest first. Index: perdure_hook_due; hooks that aren't due are never read. */
 export const FIND_DUE_HOOKS: string = findDueHooks("");
 
-/** The same of what wasn't lost before. */
+/** The same, only hooks that have not lost an owner before. Index: perdure_hook_due. */
 export const FIND_LOST_HOOKS: string = findDueHooks(" and recoveries = 0");
 
 /**
- * All that was found in one namespace. One that is taken over counts the loss of its owner only if that had written that it begins; of
- * others the new owner decides. Index: the primary key.
+ * Claims the hooks that were found in one namespace. A takeover counts as a recovery only if the lost owner had confirmed that its
+ * attempt began; otherwise the new owner decides whether to count it. Index: the primary key.
  */
 export const CLAIM_HOOKS = `
 update perdure_hook set
@@ -25,21 +25,21 @@ update perdure_hook set
   confirmed = 0, last_attempt_at = ?
 where namespace = ? and id in (select value from json_each(?))`;
 
-/** Extends a lease for its owner only. Index: the primary key. */
+/** Extends a lease, for its owner only. Index: the primary key. */
 export const RENEW_HOOK = `update perdure_hook set available_at = ? where namespace = ? and id = ? and lock = ?`;
 
-/** Writes how often a hook was tried, and whether its attempt begins, for its owner only. Index: the primary key. */
+/** Writes a hook's attempts and recoveries and whether the attempt begins, for its owner only. Index: the primary key. */
 export const COUNT_HOOK = `
 update perdure_hook set attempts = ?, recoveries = ?, confirmed = ? where namespace = ? and id = ? and lock = ?`;
 
-export const RESULT = `case when available_at is not null then 'pending' when error is not null then 'failed' else 'completed' end`;
+const RESULT = `case when available_at is not null then 'pending' when error is not null then 'failed' else 'completed' end`;
 
 const again = "next_at is not null";
 
 /**
- * All other outcomes: `:kind` is completed, retry, failed or released. A trigger that was stored beside the running hook makes
- * it pending again instead. `:delay` is how long to wait before it is due again, and how long to keep what is completed.
- * Index: the primary key.
+ * Writes every outcome that doesn't delete the hook: ?1 is completed, retry, failed or released, and ?2 the time. A trigger that arrived
+ * while the hook was running makes it pending again instead. ?3 is the delay until the hook is due again, or the retention of a
+ * completed one; ?4 is the error. Index: the primary key.
  */
 export const SETTLE_HOOK = `
 update perdure_hook set
@@ -59,11 +59,11 @@ update perdure_hook set
 where namespace = ?5 and id = ?6 and lock = ?7
 returning ${RESULT} as result`;
 
-/** Completed hooks of one owner that nobody wants kept, and that nothing was triggered beside. Index: the primary key. */
+/** Deletes completed hooks of one owner, except those that were triggered again while they ran. Index: the primary key. */
 export const DELETE_COMPLETED_HOOKS = `
 delete from perdure_hook
 where namespace = ? and id in (select value from json_each(?)) and lock = ? and next_at is null
 returning id`;
 
-/** Who owns a row, or what it became. Index: the primary key. */
+/** The owner's token of a hook, and the result that a settlement would have given. Index: the primary key. */
 export const FIND_SETTLED_HOOK = `select lock, ${RESULT} as result from perdure_hook where namespace = ? and id = ?`;

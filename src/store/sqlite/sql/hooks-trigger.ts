@@ -4,11 +4,11 @@ import { keyedTimes } from "../../hooks/keyed-times.ts";
 import { WorkClass } from "../../queue/work-class.ts";
 import type { SqliteValue } from "../driver.ts";
 
-/** What every trigger writes. */
-export const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at,
+/** The columns that every trigger writes, in the order of `hookValues`. */
+const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at,
   triggered_at, key, triggers, last_trigger, own_id`;
 
-/** What a trigger is written with, at this time. */
+/** The values of a trigger that is written at this time. */
 export function hookValues(hook: HookInsert, now: number): SqliteValue[] {
   const { lease } = hook;
   return [
@@ -32,12 +32,12 @@ export function hookValues(hook: HookInsert, now: number): SqliteValue[] {
   ];
 }
 
-/** The same with a key. */
+/** The values of a trigger with a key. */
 export function keyedHookValues(hook: HookInsert, now: number): SqliteValue[] {
   return [...hookValues(hook, now), latestAt(hook, now)];
 }
 
-/** A trigger without a key. An id that exists is left alone. Index: the primary key. */
+/** A trigger without a key. Writes nothing if the id exists. Index: the primary key. */
 export const INSERT_HOOK = `
 insert into perdure_hook (${COLUMNS})
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -57,11 +57,10 @@ const stored = (column: string) =>
 const times = keyedTimes({ row: "perdure_hook", least: "min" });
 
 /**
- * A trigger with a key. A key that a pending or running hook holds takes the trigger in: pending, the newest payload and policy
- * replace the stored ones; running, the trigger is stored beside it for once more. For the times see `keyedTimes`. A trigger that is
- * sent again counts once, and an older one that comes late doesn't replace a newer: it counts, and makes a running hook run once
- * more with what it has.
- * Indexes: the primary key, perdure_hook_key.
+ * A trigger with a key. If a pending or running hook has the key, the trigger becomes part of that hook. A pending hook takes over the
+ * newest payload and retry policy. A running hook stores the trigger in its `next_` columns, and runs once more. For the times see
+ * `keyedTimes`. A trigger that is sent again counts once. An older trigger that arrives late doesn't replace a newer one: it is
+ * counted, and a running hook runs once more with the values that it has. Indexes: the primary key, perdure_hook_key.
  */
 export const INSERT_KEYED_HOOK = `
 insert into perdure_hook (${COLUMNS}, latest_at)
@@ -86,7 +85,7 @@ do update set
 where perdure_hook.last_trigger is not excluded.last_trigger
 returning id`;
 
-/** The hook that holds a trigger which was written before: that of its id, or of its key. Indexes: the primary key, perdure_hook_key. */
+/** The hook that already has a trigger: the hook with its id, or else with its key. Indexes: the primary key, perdure_hook_key. */
 export const FIND_TRIGGERED_HOOK = `
 select id, lock, created_at from perdure_hook where namespace = ?1 and id = ?2
 union all
@@ -94,17 +93,18 @@ select id, lock, created_at from perdure_hook
 where namespace = ?1 and name = ?3 and key = ?4 and key is not null and available_at is not null
 limit 1`;
 
-/** Indexes: the primary key or perdure_hook_key. */
+/** The hooks that a caller wants to cancel, as conditions. Index: the primary key or perdure_hook_key. */
 export const CANCEL_TARGETS = {
   id: "namespace = ?1 and id = ?2 and available_at is not null",
   key: "namespace = ?1 and key = ?2 and name = ?3 and key is not null and available_at is not null",
 } as const;
 
+/** Deletes pending hooks. Index: as `CANCEL_TARGETS`. */
 export function cancelPendingHooks(target: string): string {
   return `delete from perdure_hook where ${target} and lock is null returning id`;
 }
 
-/** Running hooks lose the trigger that waits beside them. */
+/** Drops the trigger that would make a running hook run once more. Index: as `CANCEL_TARGETS`. */
 export function cancelNextTriggers(target: string): string {
   return `
 update perdure_hook set next_at = null, next_payload = null, next_retries = null, next_trace = null, next_triggers = 0,

@@ -2,7 +2,7 @@ import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../queue/rank.ts";
 import { WorkClass } from "../../queue/work-class.ts";
 import { HELD, INSTANCE_RECORD } from "./instances-read.ts";
 
-/** Where an instance stands. Index: perdure_instance_id. */
+/** An instance's rank, and the keys of the limits that it shares. Index: perdure_instance_id. */
 export const FIND_RANK = `
 select class, available_at, namespace, name, slot_key, rate_key from perdure_instance where namespace = ? and name = ? and id = ?`;
 
@@ -11,30 +11,31 @@ interface Keys {
   readonly rateKey: string;
 }
 
-/** See `freshRank`: the same for a row that is there already, and these keys. */
-export function freshClass({ slotKey, rateKey }: Keys): string {
+/** The class that `freshRank` gives, in SQL, for an existing row and these keys. */
+function freshClass({ slotKey, rateKey }: Keys): string {
   return `case when ${slotKey} is not null or ${rateKey} is not null then ${WorkClass.lineFresh}
     when priority > 0 then ${WorkClass.urgent} when priority < 0 then ${WorkClass.patient} else ${WorkClass.fresh} end`;
 }
 
-/** Of one that stands in line. `now` is a parameter. */
-export function lineTime(now: string): string {
+/** The time in the rank of an instance with a priority, or in a line. `now` is a parameter. */
+function lineTime(now: string): string {
   return `${now} - (priority - (${LOWEST_PRIORITY}) + 1) * ${PRIORITY_STEP_MS}`;
 }
 
-export function freshTime(now: string, { slotKey, rateKey }: Keys): string {
+/** The time that `freshRank` gives, in SQL. */
+function freshTime(now: string, { slotKey, rateKey }: Keys): string {
   return `case when priority = 0 and ${slotKey} is null and ${rateKey} is null then ${now} else ${lineTime(now)} end`;
 }
 
-/** Not due any more, unless somebody has it. Index: perdure_instance_id. */
+/** Marks an instance as paused. It is no longer due; one that has an owner keeps its lease until the owner parks it. Index: perdure_instance_id. */
 export const PAUSE_INSTANCE = `
 update perdure_instance set paused = 1, available_at = case when ${HELD} then available_at end
 where namespace = ? and name = ? and id = ? and outcome is null
 returning ${INSTANCE_RECORD}`;
 
 /**
- * Due at once, unless somebody has it. What was recovered stays in the lane of its kind, and what stood in line goes to its end.
- * Index: perdure_instance_id.
+ * Makes a paused instance due now, unless it has an owner. A recovered instance stays in the leased lane, and one that waited in line
+ * goes to the end of the line. Index: perdure_instance_id.
  */
 export const RESUME_INSTANCE = `
 update perdure_instance set
@@ -44,10 +45,10 @@ update perdure_instance set
 where namespace = ?2 and name = ?3 and id = ?4 and paused and outcome is null
 returning ${INSTANCE_RECORD}`;
 
-/** A rollback that is under way ends where it is. */
+/** A rollback that is under way stops, and counts as failed. */
 const STOPPED_ROLLBACK = `iif(rolling_back is null, null, '{"outcome":"failed"}')`;
 
-/** Index: perdure_instance_id. */
+/** Ends an unfinished instance at once. Its owner's token is gone, so the owner's next commit is refused. Index: perdure_instance_id. */
 export const TERMINATE_INSTANCE = `
 update perdure_instance set
   outcome = 'terminated', rollback = ${STOPPED_ROLLBACK}, rolling_back = null, finished_at = ?1, purge_at = ?1 + error_retention,
@@ -55,12 +56,15 @@ update perdure_instance set
 where namespace = ?2 and name = ?3 and id = ?4 and outcome is null
 returning ${INSTANCE_RECORD}`;
 
-/** Nothing of this run was ever begun, nor kept from an earlier one. */
+/** The run has not started, and has no entries from an earlier run. */
 const UNTOUCHED = `started_at is null and not exists (
     select 1 from perdure_journal as journal where journal.ref = perdure_instance.ref and journal.run = perdure_instance.run
   )`;
 
-/** Due at once, to be rolled back; where there is nothing to roll back, terminated. Indexes: perdure_instance_id, the journal's primary key. */
+/**
+ * Takes an instance from its owner and makes it due now, to be rolled back. An instance that has nothing to roll back is terminated.
+ * Indexes: perdure_instance_id, the journal's primary key.
+ */
 export const ROLL_BACK_INSTANCE = `
 update perdure_instance set
   rolling_back = iif(${UNTOUCHED}, null, 'terminated'),
@@ -73,7 +77,7 @@ update perdure_instance set
 where namespace = ?2 and name = ?3 and id = ?4 and outcome is null and rolling_back is null
 returning ${INSTANCE_RECORD}`;
 
-/** How a run stands that is about to be restarted. Index: perdure_instance_id. */
+/** Stores the status and ending of a run that is about to be restarted. Index: perdure_instance_id. */
 export const KEEP_PAST_RUN = `
 insert into perdure_past_run (ref, run, status, output, error, rollback, started_at, finished_at)
 select ref, run, status, output, error, rollback, started_at, finished_at
@@ -83,8 +87,8 @@ where namespace = ?1 and name = ?2 and id = ?3 and (?4 is null or status in (sel
 const KEYS = { slotKey: "iif(?7, ?8, slot_key)", rateKey: "iif(?7, ?9, rate_key)" };
 
 /**
- * If its status is one of those that are asked for. It keeps its params and what it shares by them, unless there are new ones.
- * Index: perdure_instance_id.
+ * Begins the next run of an instance, if its status is one of those given (?5, null is any). It keeps its params and limit keys unless
+ * new ones are given. Index: perdure_instance_id.
  */
 export const RESTART_INSTANCE = `
 update perdure_instance set

@@ -1,6 +1,6 @@
 import { WorkClass } from "../../queue/work-class.ts";
 
-/** What a claim tells of an instance, as it was before. */
+/** The columns of a claimed instance, as they were before the claim. */
 export const CLAIMED_COLUMNS = `namespace, name, id, ref, run, class, lock, params, created_at, recoveries, confirmed, wakes, paused, schedule,
   slot_key,
   rolling_back,
@@ -14,28 +14,28 @@ where namespace = ? and class = ? and available_at <= ? and name in (select valu
 order by available_at, ref
 limit ?`;
 
-/** What is due in one lane, the oldest first. Index: perdure_instance_due; sleeping rows are never read. */
+/** The due instances of one lane, oldest first. Index: perdure_instance_due; instances that aren't due are never read. */
 export const FIND_DUE_INSTANCES: string = findDueInstances("");
 
-/** The same of what wasn't lost before. */
+/** The same, only instances that have not lost an owner before. Index: perdure_instance_due. */
 export const FIND_LOST_INSTANCES: string = findDueInstances(" and recoveries = 0");
 
-/** All that was found. Index: the primary key. */
+/** Claims the instances that were found. Index: the primary key. */
 export const CLAIM_INSTANCES = `
 update perdure_instance set lock = ?, class = ${WorkClass.leased}, available_at = ?, confirmed = 0, started_at = coalesce(started_at, ?)
 where ref in (select value from json_each(?))`;
 
-/** Writes that its owner begins. Index: the primary key. */
+/** Writes that the owner begins: from now on its loss counts. Index: the primary key. */
 export const CONFIRM_INSTANCE = `update perdure_instance set confirmed = 1 where ref = ? and run = ? and lock = ? and class = ${WorkClass.leased}`;
 
-/** Progress isn't something done. */
+/** The last position of a run's journal, without progress, which proves no step. */
 const JOURNAL_LENGTH = `coalesce((
     select position from perdure_journal as journal
     where journal.ref = perdure_instance.ref and journal.run = perdure_instance.run and journal.kind <> 'progress'
     order by position desc limit 1
   ), 0)`;
 
-/** An owner was lost: the first in a row, if the journal has grown since the last time. Indexes: both primary keys. */
+/** Counts a lost owner. If the journal has grown since the last loss, the count starts again at 1. Indexes: both primary keys. */
 export const COUNT_RECOVERY = `
 update perdure_instance set
   recoveries = case when ${JOURNAL_LENGTH} > recovered_position then 1 else recoveries + 1 end,
@@ -43,13 +43,13 @@ update perdure_instance set
 where ref = ?
 returning recoveries`;
 
-/** Extends a lease for its owner only. Index: the primary key. */
+/** Extends a lease, for its owner only. Index: the primary key. */
 export const RENEW_INSTANCE = `
 update perdure_instance set available_at = ?
 where ref = ? and run = ? and lock = ? and class = ${WorkClass.leased}
 returning ref, run, lock, wakes, paused`;
 
-/** Only if nobody has had it since it was parked, or if it was reacquired by this very call before. Index: the primary key. */
+/** Claims a parked instance for its last owner, if no other has claimed it since. Sent again, it finds its own token. Index: the primary key. */
 export const REACQUIRE_INSTANCE = `
 update perdure_instance set lock = ?1, class = ${WorkClass.leased}, available_at = ?2
 where ref = ?3 and run = ?4

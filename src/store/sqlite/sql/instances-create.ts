@@ -1,19 +1,19 @@
-/** An id that the workflow has is left alone. Indexes: the primary key, perdure_instance_id. */
+/** Writes nothing if the workflow has an instance with the id. Indexes: the primary key, perdure_instance_id. */
 export const INSERT_INSTANCE = `
 insert into perdure_instance (ref, namespace, name, id, params, parent, created_at, class, available_at, lock, started_at)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict do nothing`;
 
-/** One that has traits. */
+/** The same for an instance with traits. */
 export const INSERT_SPECIAL_INSTANCE = `
 insert into perdure_instance (ref, namespace, name, id, params, parent, created_at, class, available_at, lock, started_at,
   labels, priority, success_retention, error_retention, schedule, slot_key, rate_key)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict do nothing`;
 
-/** Index: the primary key. */
+/** One label of a new instance. Index: the primary key. */
 export const INSERT_LABEL = `insert into perdure_label (namespace, name, key, value, ref) values (?, ?, ?, ?, ?)`;
 
-/** Which instance has an id. Index: perdure_instance_id. */
+/** The instance that has an id. Index: perdure_instance_id. */
 export const FIND_CREATED_INSTANCE = `
 select ref, parent, created_at from perdure_instance where namespace = ? and name = ? and id = ?`;

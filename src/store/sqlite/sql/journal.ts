@@ -1,14 +1,14 @@
-/** Index: the primary key; a taken position is left alone. */
+/** Adds an entry. Writes nothing if the position is taken. Index: the primary key. */
 export const INSERT_ENTRY = `
 insert into perdure_journal (ref, run, position, kind, type, name, count, attempt, value, due_at, event, parent, at, began)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (ref, run, position) do nothing`;
 
-/** Takes back entries of a commit that turned out to be superseded. Index: the primary key. */
+/** Removes the entries of a commit that found a later position taken. Index: the primary key. */
 export const DELETE_ENTRIES = `
 delete from perdure_journal where ref = ? and run = ? and position >= ? and position < ?`;
 
-/** Entries of a run after a position. Index: the primary key. */
+/** A run's entries after a position, without dropped progress and without the values of progress. Index: the primary key. */
 export const READ_JOURNAL = `
 select position, kind, type, name, count, attempt, case when kind <> 'progress' then value end as value, due_at, event, parent, at,
   began
@@ -58,12 +58,12 @@ order by entry.run ${direction}, entry.position ${direction}
 limit ?2`;
 }
 
-/** What a step told while it ran. Index: the primary key. */
+/** Drops the values of one step's progress; the entries keep their positions. Index: the primary key. */
 export const DROP_PROGRESS = `
 update perdure_journal set value = null
 where ref = ? and run = ? and position >= ? and kind = 'progress' and type = ? and name = ? and count = ? and parent is ?`;
 
-/** Copies entries of a run to the one after it, at its first positions. Index: the primary key. */
+/** Copies some entries of a run to the next run, from position 1 on. Index: the primary key. */
 export const KEEP_ENTRIES = `
 insert into perdure_journal (ref, run, position, kind, type, name, count, attempt, value, due_at, event, parent, at, began)
 select ref, run + 1, row_number() over (order by position), kind, type, name, count, attempt, value, due_at, event, parent, at,
@@ -71,7 +71,7 @@ select ref, run + 1, row_number() over (order by position), kind, type, name, co
 from perdure_journal
 where ref = ?1 and run = ?2 and position in (select value from json_each(?3))`;
 
-/** And the events that they received; with `?4`, those that none of them received, too. Indexes: both primary keys. */
+/** Copies the events that those entries received to the next run; with ?4, all events. Indexes: both primary keys. */
 export const KEEP_EVENTS = `
 insert into perdure_event (ref, run, id, sequence, type, payload, at)
 select event.ref, event.run + 1, event.id, event.sequence, event.type, event.payload, event.at

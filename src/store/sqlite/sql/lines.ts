@@ -2,49 +2,50 @@ import { LineKind } from "../../lines/line-records.ts";
 import { WorkClass } from "../../queue/work-class.ts";
 import { CLAIMED_COLUMNS } from "./instances-claim.ts";
 
-/** Lines of one namespace that somebody should look at, those first that have waited longest. Index: perdure_line_due. */
+/** Due lines of one namespace, those that have waited longest first. Index: perdure_line_due. */
 export const FIND_LINES = `
 select kind, key, namespace, name, available_at from perdure_line
 where namespace = ? and available_at <= ? and name in (select value from json_each(?))
 order by available_at
 limit ?`;
 
-/** When to look at a line of one namespace. Index: perdure_line_due gives the first entry. */
+/** When the first line of a namespace is due. Index: perdure_line_due, its first entry. */
 export const NEXT_LINE = `
 select available_at from perdure_line
 where namespace = ? and available_at is not null and name in (select value from json_each(?))
 order by available_at
 limit 1`;
 
-/** Somebody should look at a line at this time, unless it is blocked. Index: the primary key. */
+/** Makes a line due at this time or earlier, unless it is blocked. Creates it if needed. Index: the primary key. */
 export const JOIN_LINE = `
 insert into perdure_line (kind, key, namespace, name, available_at) values (?, ?, ?, ?, ?)
 on conflict (kind, key) do update set available_at = min(coalesce(available_at, excluded.available_at), excluded.available_at)
 where not blocked`;
 
-/** When to look at a line again. Index: the primary key. */
+/** When a line is due next, and whether it is blocked until then. Index: the primary key. */
 export const SETTLE_LINE = `update perdure_line set blocked = ?, available_at = ? where kind = ? and key = ?`;
 
-/** A line that nobody is in, and of which nobody holds a slot. Index: the primary key, then perdure_instance_slots. */
+/** Deletes a line without members, unless an instance holds one of its slots. Indexes: the primary key, then perdure_instance_slots. */
 export const DROP_LINE = `
 delete from perdure_line
 where kind = ?1 and key = ?2
   and not (kind = ${LineKind.slots} and exists (select 1 from perdure_instance where slot_key = ?2 and class >= ${WorkClass.leased}))`;
 
-/** Somebody should look at a line now, whatever blocked it. Its row is there while anybody holds a slot. Index: the primary key. */
+/** Makes a line of slots due now and unblocks it. Its row exists while any instance holds a slot. Index: the primary key. */
 export const FREE_SLOT = `update perdure_line set blocked = 0, available_at = ? where kind = ${LineKind.slots} and key = ?`;
 
-/** Lines may have other limits than when they were blocked. Index: perdure_line_due is no help: there are as many as keys in use. */
+/** Makes all lines due, because their limits may have changed. Reads the whole table, which has one row for each key in use. Index: none. */
 export const OPEN_LINES = `
 update perdure_line set blocked = 0, available_at = ?
 where namespace in (select value from json_each(?)) and (blocked or available_at is null)`;
 
+/** Whether there is any line. Reads the table up to the first line of these namespaces. Index: none. */
 export const FIND_ANY_LINE = `
 select 1 from perdure_line where namespace in (select value from json_each(?)) limit 1`;
 
 /**
- * How many slots of a key others than this one have taken. A range of one class: of an equality and the condition of the index,
- * SQLite may search by the wider one, and read the whole line. Index: perdure_instance_slots.
+ * How many slots of a key other instances hold. The class is written as a range, because with an equality SQLite may search by the
+ * condition of the index instead, and read the whole line. Index: perdure_instance_slots.
  */
 export const COUNT_HELD = `select count(*) as held from perdure_instance where slot_key = ? and class >= ${WorkClass.leased} and class <= ${WorkClass.leased} and ref <> ?`;
 
@@ -53,14 +54,14 @@ const IN_LINE = {
   [LineKind.starts]: `rate_key = ? and slot_key is null and class >= ${WorkClass.lineContinuing}`,
 };
 
-/** Those that have begun and are due, in order. Index: perdure_instance_slots. */
+/** Due members that have begun, in order. Index: perdure_instance_slots. */
 export const FIND_CONTINUING = `
 select ${CLAIMED_COLUMNS} from perdure_instance
 where ${IN_LINE[LineKind.slots]} and class = ${WorkClass.lineContinuing} and available_at <= ?
 order by available_at, ref
 limit ?`;
 
-/** When the first of those that have begun is due. Index: perdure_instance_slots. */
+/** When the first member that has begun is due. Index: perdure_instance_slots. */
 export const NEXT_IN_LINE = `
 select available_at from perdure_instance
 where ${IN_LINE[LineKind.slots]} and class = ${WorkClass.lineContinuing} and available_at is not null
@@ -68,7 +69,7 @@ order by available_at
 limit 1`;
 
 /**
- * Those that may start, in order, without those of rates that are used up, down to some depth.
+ * Members that may start, in order, without those whose rates are used up. Reads the line only to a certain depth.
  * Index: perdure_instance_slots or perdure_instance_starts.
  */
 export function findStarts(kind: LineKind): string {
@@ -84,17 +85,17 @@ order by available_at, ref
 limit ?`;
 }
 
-/** What a claim tells of one. Index: the primary key. */
+/** The columns of a claim of one member. Index: the primary key. */
 export const FIND_CANDIDATE = `select ${CLAIMED_COLUMNS}, rate_key from perdure_instance where ref = ?`;
 
-/** Starts that don't count any more. Index: the primary key. */
+/** Deletes starts that no longer count. Index: the primary key. */
 export const FORGET_STARTS = `delete from perdure_start where key = ? and at <= ?`;
 
-/** Those that count. Index: the primary key. */
+/** The number of starts that count, and the latest. Index: the primary key. */
 export const COUNT_STARTS = `select count(*) as starts, max(at) as latest from perdure_start where key = ?`;
 
-/** The last but so many. Index: the primary key. */
+/** The nth latest start. Index: the primary key. */
 export const FIND_START = `select at from perdure_start where key = ? order by at desc limit 1 offset ?`;
 
-/** Index: the primary key. */
+/** Counts a start. Index: the primary key. */
 export const INSERT_START = `insert into perdure_start (key, at, ref, run) values (?, ?, ?, ?)`;

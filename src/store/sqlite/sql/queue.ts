@@ -1,11 +1,11 @@
 import { WorkClass } from "../../queue/work-class.ts";
 
-/** Tables of claimable rows. Each has an index of its name with `_due` behind it. */
-export type QueueTable = "perdure_hook" | "perdure_instance";
+/** Tables of claimable rows. The index of each that serves claims has its name with the suffix `_due`. */
+type QueueTable = "perdure_hook" | "perdure_instance";
 
 /**
- * When the earliest row of some lanes is due. `?2` has the names of each namespace: one list for all lanes, so that it is made once
- * and short. Index: perdure_hook_due or perdure_instance_due gives the first entry of each lane.
+ * When the earliest row of some lanes is due. `?2` has the names of each namespace: one short list for all lanes, which SQLite builds
+ * once. Index: perdure_hook_due or perdure_instance_due, the first entry of each lane.
  */
 export function nextWake(table: QueueTable): string {
   return `
@@ -23,14 +23,14 @@ select min(earliest) as available_at from (
 )`;
 }
 
-/** Who holds leases. Index: perdure_hook_due or perdure_instance_due, its leased lanes. */
+/** The tokens of all leases. Index: perdure_hook_due or perdure_instance_due, its leased lanes. */
 export function leaseTokens(table: QueueTable): string {
   return `
 select distinct lock from ${table} indexed by ${table}_due
 where namespace in (select value from json_each(?)) and class = ${WorkClass.leased} and available_at is not null and lock is not null`;
 }
 
-/** What is claimed with one of these tokens. Index: perdure_hook_due or perdure_instance_due, its leased lanes. */
+/** The rows that are claimed with one of these tokens. Index: perdure_hook_due or perdure_instance_due, its leased lanes. */
 export function findLeased(table: QueueTable): string {
   const columns = table === "perdure_hook" ? "namespace, id, lock" : "namespace, name, id, ref, run, lock";
   return `

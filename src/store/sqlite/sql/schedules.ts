@@ -1,13 +1,13 @@
 /** Names one schedule. */
-export const SCHEDULE_KEY = "namespace = ? and workflow = ? and name = ? and cron = ? and timezone = ?";
+const SCHEDULE_KEY = "namespace = ? and workflow = ? and name = ? and cron = ? and timezone = ?";
 
-/** Index: the primary key. */
+/** All schedules of some namespaces. Index: the primary key. */
 export const LIST_SCHEDULES = `
 select namespace, workflow, name, cron, timezone, due_at, last_at, paused, confirmed_at from perdure_schedule
 where namespace in (select value from json_each(?))
 order by namespace, workflow, name, cron, timezone`;
 
-/** A known one is left alone; one whose name is paused, with other times, is paused, too. Index: the primary key. */
+/** Writes nothing if the schedule exists. If another schedule of its name is paused, the new one is paused too. Index: the primary key. */
 export const INSERT_SCHEDULE = `
 insert into perdure_schedule (namespace, workflow, name, cron, timezone, due_at, confirmed_at, paused)
 select ?1, ?2, ?3, ?4, ?5, case when other.paused then null else ?6 end, ?7, other.paused
@@ -17,21 +17,21 @@ from (
 where true
 on conflict do nothing`;
 
-/** Index: the primary key. */
+/** Notes that a process has the schedule in its code. Index: the primary key. */
 export const CONFIRM_SCHEDULE = `update perdure_schedule set confirmed_at = ? where ${SCHEDULE_KEY}`;
 
-/** Only from the time that the sender knows, and not before it has come. Index: the primary key. */
+/** Moves a due schedule on, if its due time is still the one that the sender knows. Index: the primary key. */
 export const FIRE_SCHEDULE = `
 update perdure_schedule set due_at = ?, last_at = ?, confirmed_at = ?
 where ${SCHEDULE_KEY} and due_at = ? and due_at <= ?`;
 
-/** Index: the primary key. */
+/** Pauses a workflow's schedules of one name, or all of them. Index: the primary key. */
 export const PAUSE_SCHEDULES = `
 update perdure_schedule set paused = 1, due_at = null
 where namespace = ?1 and workflow = ?2 and (?3 is null or name = ?3)`;
 
-/** Index: the primary key. */
+/** Resumes a paused schedule. Index: the primary key. */
 export const RESUME_SCHEDULE = `update perdure_schedule set paused = 0, due_at = ? where ${SCHEDULE_KEY} and paused`;
 
-/** Index: the primary key. */
+/** Deletes a schedule that no process has confirmed lately. Index: the primary key. */
 export const RETIRE_SCHEDULE = `delete from perdure_schedule where ${SCHEDULE_KEY} and confirmed_at < ?`;

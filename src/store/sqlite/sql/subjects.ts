@@ -1,20 +1,20 @@
-export const SUBJECT_RECORD = `profile, dispatcher_id, subject_key, group_key, status, revision, cursor, meta, due_at, available_at, lease_owner,
+const SUBJECT_RECORD = `profile, dispatcher_id, subject_key, group_key, status, revision, cursor, meta, due_at, available_at, lease_owner,
   attempts, failures, error, last_success_at, last_failure_at, last_started_at, timeouts, last_change, created_at, updated_at`;
 
-/** A known one is left alone. Due at once, unless it says when. Index: the primary key. */
+/** Creates a subject that is due now, or when given. Writes nothing if it exists. Index: the primary key. */
 export const INSERT_SUBJECT = `
 insert into perdure_subject (profile, dispatcher_id, subject_key, group_key, cursor, meta, due_at, available_at, created_at, updated_at)
 values (?1, ?2, ?3, nullif(?4, ''), coalesce(?5, 'null'), coalesce(?6, 'null'), coalesce(?7, ?8), coalesce(?7, ?8), ?8, ?8)
 on conflict do nothing`;
 
-/** Whether the due time is to be taken over: it isn't kept, or there is none. */
+/** The due time after a sync: the given one, unless due times are kept and the subject has one. */
 const NEW_DUE_AT =
   "case when ?7 is not null and (not ?9 or due_at is null) then ?7 when due_at is null then ?8 else due_at end";
 
 /**
- * A known subject that isn't leased or running: fields that were given, and a due time if it rests. One whose lease has run out
- * is still running: its next owner resumes it where the last one stopped. Only if something differs, so that a caller that holds
- * its revision isn't disturbed for nothing. ?9 is whether cursor and due time are kept. Index: the primary key.
+ * Updates the given fields of a subject that has no owner, and makes it due if it rests. A subject whose lease has expired still has an
+ * owner: the next one resumes it from its cursor. Writes only if something differs, so that the revision that a caller holds stays
+ * valid. ?9 tells whether cursor and due time are kept. Index: the primary key.
  */
 export const REFRESH_SUBJECT = `
 update perdure_subject set
@@ -36,8 +36,8 @@ where profile = ?1 and dispatcher_id = ?2 and subject_key = ?3
   )`;
 
 /**
- * All that aren't listed, except those with a lease that lasts. Their cursors stay. The comparison of keys is always true: without it
- * SQLite reads the whole table if one dispatcher has most of it. Index: the primary key, the whole of one dispatcher.
+ * Retires all subjects that aren't listed, except those with a lease that hasn't expired. Cursors are kept. The comparison of keys is
+ * always true: without it, SQLite scans the whole table if one dispatcher has most of it. Index: the primary key, all of one dispatcher.
  */
 export const RETIRE_SUBJECTS = `
 update perdure_subject set
@@ -47,28 +47,28 @@ where profile = ?1 and dispatcher_id = ?2 and subject_key >= ''
   and (lease_owner is null or available_at <= ?3)
   and subject_key not in (select value from json_each(?4))`;
 
-/** The oldest that are due, but for those that were found already. Index: perdure_subject_due; what rests is never read. */
+/** The oldest due subjects, except those already found. Index: perdure_subject_due; subjects that aren't due are never read. */
 export const FIND_DUE_SUBJECTS = `
 select subject_key, available_at from perdure_subject
 where profile = ? and dispatcher_id = ? and available_at <= ? and subject_key not in (select value from json_each(?))
 order by available_at, subject_key
 limit ?`;
 
-/** The group that comes after another one. However many subjects it has, one entry is read. Index: perdure_subject_group_due. */
+/** The next group in order. Reads one entry, however many subjects the group has. Index: perdure_subject_group_due. */
 export const NEXT_GROUP = `
 select group_key from perdure_subject
 where profile = ? and dispatcher_id = ? and group_key > ? and available_at is not null
 order by group_key
 limit 1`;
 
-/** The oldest of one group that are due. Index: perdure_subject_group_due. */
+/** The oldest due subjects of one group. Index: perdure_subject_group_due. */
 export const FIND_DUE_IN_GROUP = `
 select subject_key, available_at from perdure_subject
 where profile = ? and dispatcher_id = ? and group_key = ? and available_at <= ?
 order by available_at, subject_key
 limit ?`;
 
-/** Index: the primary key. */
+/** Claims a subject that was found due. Index: the primary key. */
 export const CLAIM_SUBJECT = `
 update perdure_subject set
   status = 'leased', lease_owner = ?, available_at = ?, attempts = attempts + 1,
@@ -77,8 +77,8 @@ where profile = ? and dispatcher_id = ? and subject_key = ?
 returning ${SUBJECT_RECORD}`;
 
 /**
- * What its owner writes: only at the revision that it knows, and only if somebody has claimed it. ?5 is the time, ?8 when it is
- * due next, ?9 the end of the lease, ?10 the error, ?12 the kind of change. Index: the primary key.
+ * An owner's change, accepted only at the revision that it is based on, and only if the subject has an owner. ?5 is the time, ?8 the next
+ * due time, ?9 the end of the lease, ?10 the error, ?12 the kind of change. Index: the primary key.
  */
 export const CHANGE_SUBJECT = `
 update perdure_subject set
@@ -101,26 +101,26 @@ update perdure_subject set
 where profile = ?1 and dispatcher_id = ?2 and subject_key = ?3 and revision = ?4 and lease_owner is not null
 returning ${SUBJECT_RECORD}`;
 
-/** Extends a lease, at the revision of its owner only. Index: the primary key. */
+/** Extends a lease, only at the owner's revision. Index: the primary key. */
 export const RENEW_SUBJECT = `
 update perdure_subject set available_at = ?
 where profile = ? and dispatcher_id = ? and subject_key = ? and revision = ? and lease_owner is not null`;
 
-/** All that somebody has are due at once: for an object that starts, and was the only one to have them. Index: perdure_subject_due. */
+/** Expires all leases, when a Durable Object starts: no other process can hold one. Index: perdure_subject_due. */
 export const FREE_SUBJECTS = `
 update perdure_subject set available_at = min(available_at, ?1) where lease_owner is not null and available_at is not null`;
 
-/** When the earliest is due. Index: perdure_subject_due gives the first entry. */
+/** When the first subject is due. Index: perdure_subject_due, its first entry. */
 export const NEXT_SUBJECT_WAKE = `
 select available_at from perdure_subject
 where profile = ? and dispatcher_id = ? and available_at is not null
 order by available_at
 limit 1`;
 
-/** Index: the primary key. */
+/** One subject. Index: the primary key. */
 export const GET_SUBJECT = `select ${SUBJECT_RECORD} from perdure_subject where profile = ? and dispatcher_id = ? and subject_key = ?`;
 
-/** One page in the order of keys. Index: the primary key, which the other filters don't narrow down. */
+/** One page of subjects in the order of their keys. The other filters are applied to the rows read. Index: the primary key. */
 export const LIST_SUBJECTS = `
 select ${SUBJECT_RECORD} from perdure_subject
 where profile = ?1 and dispatcher_id = ?2
