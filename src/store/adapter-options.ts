@@ -5,7 +5,7 @@ import { checkOptions } from "../options.ts";
 import { type Randomness, systemRandomness } from "../randomness.ts";
 import { type Codec, checkCodec } from "./codec/codec.ts";
 
-/** What every database adapter takes, besides what is its own. */
+/** The options that every database adapter has. */
 export interface AdapterOptions {
   readonly clock?: Clock;
   readonly randomness?: Randomness;

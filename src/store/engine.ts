@@ -12,7 +12,7 @@ import type { StreamStatements } from "./streams/stream-statements.ts";
 import type { SubjectStatements } from "./subjects/subject-statements.ts";
 
 /**
- * What Perdure asks of a database, in batches: each method is one statement (or a few, where that is said), and carries its own
+ * The port to a database, in batches: each method is one statement (or a few, where that is said), and carries its own
  * ids, so that sending it again after an unknown outcome does no harm. Every engine passes the same suite.
  *
  * Methods throw `StoreError`, with `transient` set where the same call may succeed later, and nothing else.
@@ -46,7 +46,7 @@ export interface Engine {
 
   /** Runs `body` while no other process migrates this database, in one transaction. Creates the migrations table if need be. */
   migrate(body: (migrator: Migrator) => Promise<void>): Promise<void>;
-  /** What has been applied, or an empty list where nothing ever was. */
+  /** The applied migrations; none for a new database. */
   appliedMigrations(): Promise<AppliedMigration[]>;
 
   close(): Promise<void>;

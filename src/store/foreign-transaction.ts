@@ -20,7 +20,7 @@ export interface AsyncTransaction {
   execute(text: string, parameters: readonly SqlValue[]): Promise<SqlRow[]>;
 }
 
-/** What to run in such a transaction to write one trigger. */
+/** The statement that writes one trigger in such a transaction. */
 export interface ForeignInsert {
   readonly text: string;
   readonly parameters: readonly SqlValue[];

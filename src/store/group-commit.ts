@@ -7,7 +7,7 @@ export interface GroupCommitOptions<Item, Result> {
   /** Writes all items in one go, atomically, and gives a result for each. Must be harmless when sent again. */
   readonly flush: (items: Item[], sending: Sending) => Promise<Result[]>;
   readonly flushesInFlight: number;
-  /** What an item counts for, against `maxRows` and `maxBytes`. */
+  /** An item's size, counted against `maxRows` and `maxBytes`. */
   readonly measure: (item: Item) => { rows: number; bytes: number };
   readonly maxRows?: number;
   readonly maxBytes?: number;
@@ -34,7 +34,7 @@ const LONGEST_RESEND_MS = 500;
  * a busy one in batches that grow with the load.
  *
  * - A transient error sends the flush again, whole: its items carry their own ids.
- * - An error of the database as a whole fails everybody in the flush.
+ * - An error of the database as a whole fails every item of the flush.
  * - Any other error splits the flush in two, until the item that caused it fails alone.
  */
 export class GroupCommit<Item, Result> {

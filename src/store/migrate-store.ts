@@ -41,8 +41,8 @@ function missing(applied: readonly AppliedMigration[], known: readonly Migration
 }
 
 /**
- * A newer version of the code has been here. It marked as breaking what we couldn't live with; the rest does us no harm, so that
- * old and new processes can run side by side while a deployment is under way.
+ * A newer version has migrated this database. It marks migrations that older code can't work with as breaking. All others are accepted,
+ * so that old and new processes can run side by side during a deployment.
  */
 function refuseUnknown(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
   const owners = new Set(known.map(({ owner }) => owner));

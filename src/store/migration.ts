@@ -19,7 +19,7 @@ export interface AppliedMigration {
   readonly breaking: boolean;
 }
 
-/** Tables that a fragment owns: ordered SQL per dialect. The number of a migration is its place in the list, from 1. */
+/** Tables that a fragment owns: ordered SQL per dialect. The number of a migration is its index in the list, counted from 1. */
 export interface FragmentTables {
   readonly migrations: readonly FragmentMigration[];
 }

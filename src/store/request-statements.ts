@@ -1,14 +1,14 @@
-/** A request of a caller who may send it again, and has a key for it. */
+/** A request with an idempotency key, which its caller may send again. */
 export interface RequestKey {
   readonly namespace: string;
-  /** A hash: keys may say what they are for. */
+  /** A hash, because keys may contain private data. */
   readonly key: string;
 }
 
 export interface RequestInsert extends RequestKey {
   /** A hash of all that was asked for. Under one key it must always be the same. */
   readonly fingerprint: string;
-  /** What it is to be done to, as JSON. A request that is sent again is done to the same, or to nothing. */
+  /** The instances that the request concerns, as JSON. A request that is sent again concerns the same ones. */
   readonly target: string;
   /** For how long it is remembered. */
   readonly keepMs: number;
@@ -21,20 +21,20 @@ export interface RememberedRequest {
   readonly answer: string | null;
 }
 
-/** What is remembered of requests, so that each is done once however often it is sent. */
+/** The statements for remembered requests, so that each is carried out once, however often it is sent. */
 export interface RequestStatements {
-  /** Null where there is none, or where it was too long ago. */
+  /** Null if the key is unknown or has expired. */
   find(request: RequestKey): Promise<RememberedRequest | null>;
 
-  /** Remembers a request that is about to be done; gives what is remembered under its key, now or from before. */
+  /** Remembers a request before it is carried out. Gives the request that the key stands for, which may be an earlier one. */
   begin(request: RequestInsert): Promise<RememberedRequest>;
 
-  /** It is done. Also forgets some that were remembered for long enough. */
+  /** Stores the answer. Also deletes some requests that have expired. */
   finish(request: RequestKey, answer: string): Promise<void>;
 
-  /** It was refused: nothing was done, and it may be asked for again. */
+  /** Deletes a request that was refused without any effect, so that its key can be used again. */
   forget(request: RequestKey): Promise<void>;
 }
 
-/** How many are forgotten with each that is done. */
+/** How many expired requests are deleted with each answer. */
 export const MOST_FORGOTTEN = 20;

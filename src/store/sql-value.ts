@@ -1,4 +1,4 @@
-/** What can be given to a database as a parameter. */
+/** A parameter of a statement. */
 export type SqlValue = string | number | bigint | boolean | null | Uint8Array | Date;
 
 export type SqlRow = Record<string, unknown>;

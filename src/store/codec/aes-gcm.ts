@@ -97,7 +97,7 @@ function checkKeyId(id: string): string {
   throw invalid("The id of a key must be 1 to 64 letters, digits and . _ -");
 }
 
-/** A copy, so that nobody changes it later. Never shown in an error. */
+/** A copy, so that the caller can't change it later. Never shown in an error. */
 function bytesOfKey(id: string, key: unknown): Uint8Array<ArrayBuffer> {
   const bytes =
     key instanceof Uint8Array ? Uint8Array.from(key) : typeof key === "string" ? readBase64(key) : undefined;

@@ -16,16 +16,16 @@ import { CodecSubjectStatements } from "./codec-subjects.ts";
 import { locationOfHook } from "./location.ts";
 import { ValueCodec } from "./value-codec.ts";
 
-/** The engine itself, where there is no codec: whoever wants none pays nothing for it. */
+/** Without a codec, gives the engine itself, so that no call costs more. */
 export function withCodec(engine: Engine, codec: Codec | null, logger: Logger): Engine {
   return codec === null ? engine : new CodecEngine(engine, new ValueCodec(codec, logger, engine.clock));
 }
 
 /**
  * An engine whose users' values go through a codec on their way into the database and out of it: params, results, events, errors,
- * payloads, cursors. What the database must find or order rows by stays as it is: ids, names, keys, labels, times.
+ * payloads, cursors. Values that the database finds or orders rows by stay as they are: ids, names, keys, labels, times.
  *
- * Every method is named here and in the statements beside, so that whoever adds one to the port decides what it hides.
+ * Every method is named here and in the statements beside, so that adding one to the port forces a decision about what to encode.
  */
 class CodecEngine implements Engine {
   readonly dialect: Dialect;

@@ -44,7 +44,7 @@ type NamedInstance = InstanceName & { readonly ref: string };
 export class CodecInstanceStatements implements InstanceStatements {
   readonly #inner: InstanceStatements;
   readonly #values: InstanceValues;
-  /** What is sent again must be the same as before: that is how the database knows it. An encoding is another each time. */
+  /** A call that is sent again must send the same text, because encoding a value twice gives two texts. */
   /** By their entries, which stay the same when a commit is sent again. */
   readonly #encodedCommits = new WeakMap<InstanceCommit["entries"], InstanceCommit>();
 
@@ -148,7 +148,7 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#change(this.#inner.resume(instance));
   }
 
-  /** What is triggered with it must be encoded before: for the run that there is, and again if it is another by then. */
+  /** The hook must be encoded before the call: for the present run, and again if the instance has another run by then. */
   terminate(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
     return this.#end("terminate", instance, hook);
   }

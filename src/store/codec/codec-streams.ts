@@ -26,7 +26,7 @@ export class CodecStreamStatements implements StreamStatements {
     return this.#inner.write(lease, { ...chunk, data });
   }
 
-  /** What isn't encoded is from before the codec. */
+  /** A chunk that isn't encoded was written before the application had a codec. */
   async read(ref: string, stream: string, number: number): Promise<Uint8Array | null> {
     const data = await this.#inner.read(ref, stream, number);
     if (data === null || data[0] !== ChunkFormat.encoded) return data;

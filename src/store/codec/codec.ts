@@ -5,7 +5,7 @@ import { InvalidInputError } from "../../errors.ts";
  * asynchronous. A synchronous transaction of the application's can't wait, and needs a codec that isn't.
  *
  * `location` says which field it is and what it belongs to, and is the same when it is read. An encrypting codec binds the
- * text to it, so that nobody can move a value to where it doesn't belong.
+ * text to it, so that a value that was moved to another location is refused.
  */
 export interface Codec {
   encode(text: string, location: string): string | Promise<string>;

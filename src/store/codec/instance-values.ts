@@ -27,7 +27,7 @@ interface RunEnd {
 type EndField = "output" | "error" | "rollback";
 type NamedInstance = InstanceName & Pick<InstanceRun, "ref">;
 
-/** What of an instance is a user's value. Each is bound to the instance, and to the step, event or run that it is of. */
+/** Encodes and decodes the users' values of an instance. Each is bound to the instance and to its step, event or run. */
 export class InstanceValues {
   readonly #codec: ValueCodec;
 

@@ -9,7 +9,7 @@ import type { SubjectName } from "../subjects/subject-records.ts";
  */
 export interface ValueLocation {
   readonly text: string;
-  /** What the first version told codecs, which bound less: values from then are read by it. */
+  /** The location that the first version gave to codecs, which names less. Values from then are read with it. */
   readonly former: string;
 }
 
@@ -18,7 +18,7 @@ interface LocatedHook extends HookReference {
   readonly key: string | null;
 }
 
-/** What an entry is of a step; not its position and run, because a restart gives the next run copies of entries. */
+/** Names an entry by its step, not by run and position, because a restart copies entries to the next run. */
 type LocatedEntry = Pick<NewEntry, "kind" | "type" | "name" | "count" | "attempt" | "parent">;
 
 type NamedInstance = InstanceName & Pick<InstanceRun, "ref">;

@@ -7,7 +7,7 @@ export function delayOf(outcome: HookOutcome): number | null {
   return outcome.kind === "completed" && Number.isFinite(outcome.keepMs) ? outcome.keepMs : null;
 }
 
-/** Completed, and nobody wants it kept. */
+/** The hook is completed and has no retention, so it is deleted. */
 export function isUnwanted(outcome: HookOutcome): boolean {
   return outcome.kind === "completed" && outcome.keepMs === 0;
 }

@@ -11,7 +11,7 @@ export interface HookLease extends HookReference {
   readonly lock: string;
 }
 
-/** What an owner writes of its hook before the attempt begins, where it must be known that it did: how often it was tried. */
+/** The counts that an owner writes before an attempt begins, where the database must know that it began. */
 export interface HookCount extends HookLease {
   readonly attempts: number;
   readonly recoveries: number;
@@ -101,7 +101,7 @@ export interface HookSettlement extends HookLease {
 }
 
 /**
- * `lost`: somebody else owns the row by now, or has finished it, and nothing was written. Otherwise what the row became, by this
+ * `lost`: another owner has the row or has finished it, and nothing was written. Otherwise what the row became, by this
  * settlement or by one that was sent before and whose reply was lost.
  */
 export type SettleResult = "lost" | "deleted" | "pending" | "failed" | "completed";

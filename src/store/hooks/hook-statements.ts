@@ -13,7 +13,7 @@ import type {
   SettleResult,
 } from "./hook-records.ts";
 
-/** What became of a trigger: a row of its own, part of the pending or running hook of its key, or nothing (its id exists). */
+/** The result of a trigger: a new row, a part of the pending or running hook of its key, or nothing (its id exists). */
 export interface InsertResult {
   readonly result: "inserted" | "collapsed" | "existing";
   /** Of the hook that holds the trigger now. */
@@ -39,9 +39,9 @@ export interface HookStatements {
   nextWake(scopes: readonly QueueScope[], options: { takeOver: boolean }): Promise<number | null>;
   /** The tokens of leases in these namespaces. Small: there are as many as there are handlers running. */
   leaseTokens(namespaces: readonly string[]): Promise<string[]>;
-  /** What is claimed with one of these tokens. */
+  /** The hooks that are claimed with one of these tokens. */
   findLeased(namespaces: readonly string[], locks: readonly string[]): Promise<HookLease[]>;
-  /** Ends leases early: the rows are due at once, to be taken over. */
+  /** Expires leases now, so that other workers can take the rows over. */
   expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number>;
 
   get(reference: HookReference): Promise<HookRecord | null>;

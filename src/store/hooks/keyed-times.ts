@@ -1,11 +1,11 @@
 interface Dialect {
-  /** What the statement calls the row that holds the key. */
+  /** The name that the statement has for the row with the key. */
   readonly row: string;
   /** The function that gives the smaller of two numbers. */
   readonly least: string;
 }
 
-/** What becomes of the times of a hook when another trigger of its key comes in: expressions of an upsert. */
+/** The times of a hook after another trigger of its key, as expressions of an upsert. */
 interface KeyedTimes {
   readonly availableAt: string;
   readonly nextAt: string;

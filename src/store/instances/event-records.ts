@@ -25,7 +25,7 @@ export interface EventInsert extends InstanceTarget {
   readonly eventId: string;
   readonly type: string;
   readonly payload: string;
-  /** Not stored if so many events wait for the run to receive them. Default: no limit. */
+  /** The event isn't stored if this many events wait for the run to receive them. Default: no limit. */
   readonly maxPending?: number;
 }
 

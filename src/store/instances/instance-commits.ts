@@ -8,7 +8,7 @@ export interface LoadRequest extends NamedRun {
   readonly after?: { readonly position: number; readonly sequence: number };
 }
 
-/** What a run has been through, in one snapshot. */
+/** The journal and the events of a run, in one snapshot. */
 export interface InstanceHistory extends InstanceRun {
   readonly wakes: number;
   /** In the order of their positions. Without dropped progress; progress has no value here. */
@@ -20,10 +20,10 @@ export interface InstanceHistory extends InstanceRun {
 }
 
 /**
- * What becomes of an instance with a commit.
+ * The state that a commit gives to an instance.
  *
  * - `running`: it stays with its owner; its row isn't even written.
- * - `parked`: nobody's, due at `dueAt`. If `wakes` has changed it is due at once: something came in that the owner hasn't seen.
+ * - `parked`: without an owner, due at `dueAt`. If `wakes` has changed it is due now: the owner hasn't seen the latest event.
  *   While it is paused, it isn't due at all.
  * - `rollingBack`: it has failed and is rolled back; it stays with its owner.
  * - `completed`, `errored`, `terminated`: finished; `rollback` is what became of the rollback, as JSON, null if there was none.
@@ -38,11 +38,11 @@ export type InstanceOutcome =
   | { readonly kind: "rollingBack"; readonly error: string }
   | { readonly kind: "released"; readonly dueAt?: number };
 
-/** What an owner writes at once, all or nothing. */
+/** One atomic write of an owner. */
 export interface InstanceCommit extends InstanceLease, NamedRun {
   /** Of the first entry; the others follow it. */
   readonly position: number;
-  /** Whether the instance holds a slot, which somebody else may have when it lets go. Default: it doesn't. */
+  /** Whether the instance holds a slot, which the commit may free for another instance. Default: it doesn't. */
   readonly limited?: boolean;
   readonly entries: readonly NewEntry[];
   readonly outcome: InstanceOutcome;

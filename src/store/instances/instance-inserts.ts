@@ -12,7 +12,7 @@ export interface InstanceInsert extends InstanceName {
   readonly lease: { readonly lock: string; readonly leaseMs: number } | null;
 }
 
-/** What only some instances have. Times are in milliseconds. */
+/** Properties that only some instances have. Times are in milliseconds. */
 export interface InstanceTraits {
   /** A JSON object of texts; people look for instances by them. */
   readonly labels: string | null;
@@ -23,9 +23,9 @@ export interface InstanceTraits {
   readonly errorRetention: number | null;
   /** The schedule that it was created by, as JSON: `cron` and `scheduledTime`. */
   readonly schedule: string | null;
-  /** Of those that share it, only so many run at a time. */
+  /** The instances that share this key have a limited number of slots. */
   readonly slotKey: string | null;
-  /** Of those that share it, only so many start in some time. */
+  /** The instances that share this key have a limited number of starts per period. */
   readonly rateKey: string | null;
 }
 
@@ -39,7 +39,7 @@ export const NO_TRAITS: InstanceTraits = {
   rateKey: null,
 };
 
-/** `existing`: the workflow has an instance of this id that somebody else created, and nothing was written. */
+/** `existing`: the workflow has an instance with this id that another call created, and nothing was written. */
 export interface InstanceInsertResult {
   /** Created now, or before: by this very insert, whose reply was lost, or by the same step of the same parent. */
   readonly result: "created" | "existing";

@@ -5,7 +5,7 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly createdAt: number;
   /** How many owners in a row were lost without having added to the journal, this takeover included. */
   readonly recoveries: number;
-  /** Counts events and resumes, so that what happens while nobody looks isn't missed. */
+  /** Counts events and resumes, so that an owner notices those that came while it wasn't looking. */
   readonly wakes: number;
   /** Whether it is to be paused: its last owner was lost before it had come to rest. */
   readonly paused: boolean;
@@ -13,7 +13,7 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly schedule: string | null;
   /** The key of the slot that it holds while it runs; null for most. */
   readonly slotKey: string | null;
-  /** What it will be when its rollback is over; null for most, which aren't rolled back. */
+  /** The status after its rollback; null for most, which aren't rolled back. */
   readonly rollingBack: RollbackReason | null;
   /** Whether this run can have a journal or events: it was claimed before, or something was sent to it. */
   readonly begun: boolean;
@@ -22,7 +22,7 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly claimedAt: number;
 }
 
-/** Why a run is rolled back, which is what it will be afterwards: it has failed, or somebody wants it to end. */
+/** Why a run is rolled back, and its status afterwards: it has failed, or a caller has terminated it. */
 export type RollbackReason = "errored" | "terminated";
 
 /** A lease that is still ours, and what its owner should know. */
@@ -33,7 +33,7 @@ export interface RenewedInstance extends InstanceLease {
   readonly at: number;
 }
 
-/** How a parked instance is taken again. `slots`: it needs one, and there may be so many. */
+/** How a parked instance is claimed again. `slots`: the key and the limit of the slot that it needs. */
 export interface Reacquisition {
   readonly lock: string;
   readonly leaseMs: number;

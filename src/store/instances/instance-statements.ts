@@ -33,7 +33,7 @@ import type {
   RunRange,
 } from "./instance-records.ts";
 
-/** What workflows ask of a database, in batches. An instance is a claimable row like a hook, with a journal of its own. */
+/** The statements for workflows, in batches. An instance is a claimable row like a hook, with a journal. */
 export interface InstanceStatements {
   /** One statement. The results are in the order of the instances. An instance that is sent again was created by us. */
   insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]>;
@@ -41,12 +41,12 @@ export interface InstanceStatements {
   claim(request: ClaimRequest): Promise<ClaimedInstance[]>;
 
   /**
-   * Takes from lines that somebody should look at as many instances as their limits allow: those that have begun before those that
-   * haven't, then by priority, then the oldest. Lines have equal shares of the room. Never exceeds a limit, whoever else admits.
+   * Admits instances from due lines, as many as the limits allow: instances that have begun first, then by priority, then the oldest.
+   * Lines have equal shares of the room. Never exceeds a limit, even if several workers admit at the same time.
    */
   admit(request: AdmitRequest): Promise<ClaimedInstance[]>;
 
-  /** Milliseconds until somebody should look at a line (zero or less: now), or null. */
+  /** Milliseconds until the first line is due (zero or less: it is), or null. */
   nextAdmission(scopes: readonly QueueScope[]): Promise<number | null>;
 
   /** Has all lines looked at again, because limits may have changed. Gives whether there are any. */
@@ -58,7 +58,7 @@ export interface InstanceStatements {
    */
   load(runs: readonly LoadRequest[]): Promise<InstanceHistory[]>;
 
-  /** What came in since: `wakes` and the events are of one snapshot. A run that is gone is left out. */
+  /** Events after a sequence. `wakes` and the events are of one snapshot. A run that is gone is left out. */
   loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]>;
 
   /**
@@ -68,7 +68,7 @@ export interface InstanceStatements {
   commit(commits: readonly InstanceCommit[], sending?: Sending): Promise<InstanceCommitResult[]>;
 
   /**
-   * Takes a parked instance again, if nobody has had it since: its `lock` is still the one that it was parked with. `full`: it needs
+   * Claims a parked instance again, if no other worker has claimed it since: its `lock` is still the one that it was parked with. `full`: it needs
    * a slot, and all are taken.
    */
   reacquire(parked: InstanceLease, lease: Reacquisition): Promise<RenewedInstance | "full" | null>;
@@ -87,10 +87,10 @@ export interface InstanceStatements {
 
   leaseTokens(namespaces: readonly string[]): Promise<string[]>;
 
-  /** What is claimed with one of these tokens. */
+  /** The instances that are claimed with one of these tokens. */
   findLeased(namespaces: readonly string[], locks: readonly string[]): Promise<NamedLease[]>;
 
-  /** Ends leases early: the rows are due at once, and whoever takes them over counts a recovery. */
+  /** Expires leases now. The worker that takes a row over counts a recovery. */
   expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number>;
 
   /** Names of workflows that have unfinished instances which aren't paused, but that aren't in the scope. At most 20. */

@@ -21,7 +21,7 @@ export interface InstanceRecord extends InstanceName, InstanceRun {
   readonly params: string;
   readonly output: string | null;
   readonly error: string | null;
-  /** What became of its rollback, as JSON: an `outcome`, and an `error` if it failed. */
+  /** How its rollback ended, as JSON: an `outcome`, and an `error` if it failed. */
   readonly rollback: string | null;
   /** As a JSON object. */
   readonly labels: string | null;
@@ -32,7 +32,7 @@ export interface InstanceRecord extends InstanceName, InstanceRun {
   /** When this run was begun. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  /** When it is due, or its place among what is new and has a priority or a limit; the end of its lease while it is running; null when it is paused or finished. */
+  /** When it is due, or the time in its rank if it is new and has a priority or a limit; the end of its lease while it is running; null when it is paused or finished. */
   readonly availableAt: number | null;
 }
 
@@ -97,7 +97,7 @@ export interface PastRun {
   readonly finishedAt: number | null;
 }
 
-/** What a restart may ask for, and bring. */
+/** The conditions of a restart, and the values that it brings. */
 export interface RestartRequest {
   /** Only if it is in one of these; null is any. */
   readonly statuses: readonly InstanceStatus[] | null;
@@ -105,6 +105,6 @@ export interface RestartRequest {
   readonly params: string | null;
   /** Given where the next run is to begin with something of the present one. */
   readonly kept?: KeptEntries;
-  /** What it shares with others by its new params; otherwise it keeps what it has. */
+  /** The limit keys for its new params; without them it keeps those that it has. */
   readonly keys?: Pick<InstanceTraits, "slotKey" | "rateKey"> | null;
 }

@@ -30,12 +30,12 @@ export type EntryKind =
   | "rolledBack"
   | "rollbackFailed";
 
-/** What happened at one step. */
+/** An entry before it is written. */
 export interface NewEntry {
   readonly kind: EntryKind;
   readonly type: StepType;
   readonly name: string;
-  /** Of how many calls of this type and name it was. */
+  /** It is the nth call with this type and name. */
   readonly count: number;
   /** Of the attempt, counted from 1; 0 where there are none. */
   readonly attempt: number;
@@ -46,7 +46,7 @@ export interface NewEntry {
   readonly event: number | null;
   /** The path of the step that it was called inside of; null for most. */
   readonly parent: string | null;
-  /** In a step's first entry: its place in the order in which steps began, if it didn't begin after all that have entries. */
+  /** In a step's first entry: its index in the start order, if it didn't begin after all steps that have entries. */
   readonly began?: number | null;
 }
 
@@ -67,7 +67,7 @@ export interface ProgressRange extends InstanceRun {
   readonly from: number;
 }
 
-/** What the next run is given of the present one. */
+/** The entries and events of the present run that the next run begins with. */
 export interface KeptEntries {
   /** The run that they are of: if it isn't the present one any more, nothing is restarted. */
   readonly run: number;

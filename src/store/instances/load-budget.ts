@@ -6,7 +6,7 @@ const MOST_HELD_BYTES = 64 * LARGE_BYTES;
 /**
  * How much of what was loaded a process holds in memory. Many large runs may wake at once: each of them waits with its next page
  * until those before it are loaded, and enough of what they hold is given back. A large run that is alone is loaded whatever its
- * size. Whoever waits here holds nothing that those before it need, so none waits for ever.
+ * size. A load that waits here holds nothing that earlier loads need, so none waits for ever.
  */
 export class LoadBudget {
   #held = 0;
@@ -45,7 +45,7 @@ export class LoadBudget {
   }
 }
 
-/** What one load holds. */
+/** The bytes that one load holds. */
 export class HeldLoad {
   readonly #budget: LoadBudget;
   #bytes = 0;
@@ -73,7 +73,7 @@ export class HeldLoad {
     this.#endTurn = undefined;
   }
 
-  /** What was loaded isn't held any more. */
+  /** The loaded data is no longer in memory. */
   release(): void {
     this.loaded();
     if (this.#bytes > 0) this.#budget.change(-this.#bytes);

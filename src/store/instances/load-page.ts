@@ -1,9 +1,9 @@
 /** How much is read of journals and events in one statement, about: a narrow connection must answer within its time. */
 export const PAGE_BYTES: number = 1024 * 1024;
-/** What an entry or an event takes beside its value. */
+/** The bytes of an entry or an event without its value. */
 export const ROW_BYTES = 100;
 
-/** So many rows are read first, and twice as many each time they were small. */
+/** How many rows are read first. The number doubles as long as the page isn't full. */
 const FIRST_ROWS = 64;
 
 /** How many rows of these sizes fit on a page. The first does in any case. */
@@ -16,7 +16,7 @@ export function countFitting(sizes: readonly number[], maxBytes: number): number
   return beyond === -1 ? sizes.length : beyond;
 }
 
-/** What still fits on a page, where rows can be read a few at a time. */
+/** The bytes that are left on a page, where rows can be read a few at a time. */
 export class PageRoom {
   #bytes: number;
 

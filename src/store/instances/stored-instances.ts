@@ -29,7 +29,7 @@ export class StoredInstances {
   readonly statements: InstanceStatements;
   readonly #engine: Engine;
   readonly #inserts: GroupCommit<readonly InstanceInsert[], InstanceInsertResult[]>;
-  /** Of those that join lines, and may have to wait for others who look at them: nobody else should. */
+  /** Inserts that join lines, and so may wait for the lock of a line. No other insert waits with them. */
   readonly #limitedInserts: GroupCommit<readonly InstanceInsert[], InstanceInsertResult[]>;
   readonly #commits: GroupCommit<InstanceCommit, InstanceCommitResult>;
   /** Of those that free slots of lines: the same. */
@@ -163,7 +163,7 @@ async function insertBatches(
   });
 }
 
-/** What was found, in the order of asking. */
+/** The found runs in the order of the requests. */
 function inOrder<Found extends InstanceRun>(runs: readonly InstanceRun[], found: readonly Found[]): (Found | null)[] {
   const byRun = new Map(found.map((one) => [`${one.ref} ${one.run}`, one]));
   return runs.map(({ ref, run }) => byRun.get(`${ref} ${run}`) ?? null);

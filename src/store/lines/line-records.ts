@@ -1,11 +1,11 @@
 import type { QueueScope } from "../queue/claim-request.ts";
 
 /**
- * A line: the instances that wait for a slot of their key, or, where they have a rate and no slots, for a start. Its row says when
- * somebody should look at it; whoever looks admits as many as the limits allow.
+ * A line: the instances that wait for a slot of their key, or, if they have a rate and no slots, for a start. Its row says when it is
+ * due. A worker then admits as many instances as the limits allow.
  *
- * While a line is blocked (all slots are taken, or nothing may start before some time), those who join it tell nobody: whoever
- * frees a slot does, or time.
+ * While a line is blocked (all slots are taken, or the rate is used up), an instance that joins doesn't make it due. The commit that
+ * frees a slot does, or the time at which the rate allows the next start.
  */
 export interface Line {
   readonly kind: LineKind;
@@ -24,7 +24,7 @@ export interface StartRate {
   readonly periodMs: number;
 }
 
-/** What a workflow's code says about its lines. Null is no limit. */
+/** The limits in a workflow's code. Null is no limit. */
 export interface LineLimits {
   readonly slots: number | null;
   readonly starts: StartRate | null;
@@ -34,7 +34,7 @@ export interface AdmitRequest {
   readonly scopes: readonly QueueScope[];
   /** Of the workflow of this name. */
   readonly limitsOf: (namespace: string, name: string) => LineLimits;
-  /** At most so many, which begin at once. */
+  /** How many instances the worker can start now. */
   readonly room: number;
   readonly lock: string;
   readonly leaseMs: number;

@@ -1,10 +1,10 @@
-/** Lines that are looked at together. */
+/** How many lines one admission serves. */
 export const MOST_LINES = 20;
-/** A line is looked through to this depth for something that may start, while what is before it may not. */
+/** How far an admission reads a line for a member that may start, past members whose rates are used up. */
 export const LINE_DEPTH = 1000;
-/** So often within one look, each time past another rate that is used up. */
+/** How often an admission reads a line, each time without another rate that is used up. */
 export const MOST_PASSES = 10;
-/** Something in the line is due, and somebody has just locked it. The line will be told of it; this is in case that it isn't. */
+/** The delay when a due member is locked by another transaction. That transaction makes the line due; this is for the case that it fails. */
 export const LOCKED_DELAY_MS = 1000;
 
 /** Something that may start, if its rate allows it. */
@@ -39,7 +39,7 @@ export interface LineLook {
   readonly startsAt: number | null;
 }
 
-/** What a line's row says after a look. */
+/** The state of a line's row after a worker has admitted from it. */
 export interface LineState {
   readonly blocked: boolean;
   /** When to look again; null: when the first of those that sleep in it is due. */
@@ -54,7 +54,7 @@ export function settleLine({ full, more, startsAt }: LineLook, alone: boolean, n
   return { blocked: alone && startsAt !== null, until: startsAt, wakes: true };
 }
 
-/** What each line may have of this room: the same for all, and at least one for as many as there is room for. */
+/** Each line's share of a worker's free slots: equal for all, and at least one. */
 export function shareOf(room: number, lines: number): number {
   return Math.max(Math.floor(room / Math.max(lines, 1)), 1);
 }

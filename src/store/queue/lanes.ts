@@ -11,7 +11,7 @@ const INSTANCE_ORDER = [WorkClass.leased, WorkClass.continuing, WorkClass.urgent
 
 /**
  * The lanes of these scopes in the order in which they are served: class by class, and within a class the namespaces as given.
- * What is to be taken over comes first.
+ * Rows to take over come first.
  */
 export function hookLanes(scopes: readonly QueueScope[], takeOver: boolean): QueueLane[] {
   return lanes(HOOK_ORDER, scopes, takeOver);

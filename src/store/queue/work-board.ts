@@ -18,10 +18,10 @@ export interface ClaimedWork {
 
 export type WorkKind = keyof ClaimedWork;
 
-/** Names what other processes are told of besides work, so that nobody takes it for a namespace. */
+/** Names an announcement other than work. It can't be confused with a namespace. */
 export type Topic = `${string}~${string}`;
 
-/** A place in a running worker, taken before the work is written, so that the row is born claimed. */
+/** A slot in a running worker, taken before the work is written, so that the row is born claimed. */
 export interface Reservation<Kind extends WorkKind = WorkKind> {
   readonly lock: string;
   readonly leaseMs: number;
@@ -43,10 +43,10 @@ export interface WorkTaker {
 /** Told of what other processes announce; null is anything. */
 type Listener = (names: readonly string[] | null) => void;
 
-/** Notices of later work than this are left to everybody's slow polling. */
+/** Work that is due later than this isn't announced to other processes: their polling finds it. */
 const LONGEST_ANNOUNCED_DELAY_MS = 60_000;
 
-/** Where those who write work and those who run it meet, in this process and, through wake-ups, in others. */
+/** Connects code that writes work with the workers that run it, in this process and, by wake-ups, in others. */
 export class WorkBoard {
   readonly #wakeups: Wakeups;
   readonly #takers = new Set<WorkTaker>();
@@ -67,7 +67,7 @@ export class WorkBoard {
     return this.#wakeups.alone === true;
   }
 
-  /** Whether somebody in this process runs work. */
+  /** Whether this process has a worker. */
   get attended(): boolean {
     return this.#takers.size > 0;
   }
@@ -92,7 +92,7 @@ export class WorkBoard {
     };
   }
 
-  /** Tells other processes, whoever may have it here: that there is work in a namespace, or something else. */
+  /** Tells other processes that there is work in a namespace, or of a topic, even if this process takes it too. */
   announce(name: string | Topic): void {
     this.#wakeups.announce(name);
   }
@@ -105,12 +105,12 @@ export class WorkBoard {
     this.#wakeups.announce(notice.namespace);
   }
 
-  /** The database was closed: who listens finds out by asking it. */
+  /** The database was closed. Listeners find out when they use it. */
   close(): void {
     for (const listener of [...this.#listeners]) listener(null);
   }
 
-  /** A place for work of this name in a worker of this process, if one has room. */
+  /** A slot for work of this name in a worker of this process, if one is free. */
   reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string): Reservation<Kind> | null {
     for (const taker of this.#takers) {
       const reservation = taker.reserve(kind, namespace, name);

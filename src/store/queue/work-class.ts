@@ -1,7 +1,7 @@
 /**
  * In which order due work is taken: the class of a claimable row, a column of its own and part of the index that serves claims.
  *
- * - `leased`: somebody has claimed it. It comes up again only when that lease has run out, so it is taken over, one at a time.
+ * - `leased`: a worker has claimed it. It is due again only when the lease has expired, and is then taken over, one row at a time.
  * - `continuing`: it was begun before: a retry, a wake, a resume, work that a stopping process gave back.
  * - `fresh`: it has never run.
  * - `urgent`, `patient`: it has never run, and has a priority above or below that of most.

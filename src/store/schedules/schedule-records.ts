@@ -38,9 +38,9 @@ export interface KnownSchedules {
   readonly schedules: readonly ScheduleRecord[];
 }
 
-/** What a process wants to do for a schedule that is due. */
+/** A process's request to fire a schedule that is due. */
 export interface ScheduleFiring extends ScheduleKey {
-  /** When it was due as the sender knows it. If it is another time by now, somebody else has fired it. */
+  /** The due time that the sender knows. If it has changed, another process has fired the schedule. */
   readonly dueAt: number;
   readonly nextAt: number | null;
   /** The time that it is fired for. */

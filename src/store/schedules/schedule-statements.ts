@@ -1,11 +1,11 @@
 import type { KnownSchedules, ScheduleFiring, ScheduleKey, ScheduleScope, ScheduleTiming } from "./schedule-records.ts";
 
-/** What schedules ask of a database. There are few of them, and nobody asks often. */
+/** The statements for schedules. There are few schedules, and these statements are rare. */
 export interface ScheduleStatements {
   /** All schedules of these namespaces, in the order of their names. */
   list(namespaces: readonly string[]): Promise<KnownSchedules>;
 
-  /** Adds what isn't there. One whose name is paused, with other times, is paused, too. */
+  /** Adds the schedules that are missing. If a schedule of the same name but other times is paused, the new one is paused too. */
   insert(schedules: readonly ScheduleTiming[]): Promise<void>;
 
   /** Notes that a process has these in its code. */

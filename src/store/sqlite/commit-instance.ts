@@ -9,7 +9,7 @@ import { DELETE_ENTRIES, INSERT_ENTRY } from "./sql/journal.ts";
 const SUPERSEDED: InstanceCommitResult = { result: "superseded" };
 
 /**
- * Inside of a transaction, so nobody writes between looking and writing. Parking and finishing leave the token where it was:
+ * Inside a transaction, so no other write comes between reading and writing. Parking and finishing leave the token where it was:
  * that is how a commit that is sent again knows that it was applied.
  */
 export function commitInstance(

@@ -1,6 +1,6 @@
 import { type Placeholders, withoutNumbers } from "./placeholders.ts";
 
-/** What the engine needs of a SQLite library. Everything is synchronous: a Durable Object's storage is no other. */
+/** The part of a SQLite library that the engine uses. Everything is synchronous, as in a Durable Object's storage. */
 export interface SqliteDriver {
   /** Runs statements that take no parameters and give no rows. */
   execute(text: string): void;
@@ -112,9 +112,9 @@ function beginWithoutWaiting(handle: SqliteHandle): void {
 export interface SqliteAccess {
   readonly driver: SqliteDriver;
   readonly now: () => number;
-  /** Runs synchronous reads between other people's transactions. */
+  /** Runs synchronous reads between other callers' transactions. */
   readonly read: <Result>(body: () => Result) => Promise<Result>;
-  /** The same, with other processes' writes kept out of sight from the first read to the last. */
+  /** The same, in one snapshot: no write of another process shows between the first read and the last. */
   readonly readSnapshot: <Result>(body: () => Result) => Promise<Result>;
   /** Runs synchronous work in a transaction of its own. */
   readonly write: <Result>(body: () => Result) => Promise<Result>;

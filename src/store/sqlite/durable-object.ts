@@ -40,7 +40,7 @@ export function durableObject(
 
 type EngineOptions = ConstructorParameters<typeof SqliteEngine>[0];
 
-/** Somebody else's writes are noticed, too: nothing but an alarm runs what they have triggered if the object is lost. */
+/** Also reports triggers in the application's own transactions: if the object is evicted, only an alarm runs their hooks. */
 class ObjectEngine extends SqliteEngine {
   readonly #onForeignInsert: () => void;
 

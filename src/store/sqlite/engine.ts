@@ -39,7 +39,7 @@ export interface SqliteEngineOptions {
 }
 
 /**
- * One connection, on which one thing happens at a time: the mutex keeps everybody else's statements out of a transaction that
+ * One connection, on which one thing happens at a time: the mutex keeps other callers' statements out of a transaction that
  * waits for user code. Other processes may use the same file: a busy database is asked again without blocking the event loop. Nor do
  * quick answers block it, however many are asked for one after the other.
  */
@@ -100,17 +100,17 @@ export class SqliteEngine implements Engine {
     return result;
   }
 
-  /** Waiting inside of a transaction for what can only happen after it would wait for ever. */
+  /** A call inside a transaction that waits for the end of that transaction would wait for ever. */
   refuseNesting(): void {
     if (!this.#context?.active()) return;
     throw new PerdureError(
       "transaction.nested",
-      "SQLite writes one transaction at a time, and this call was made inside of one, so it would wait for itself. " +
-        "Inside of a unit of work use its own methods (uow.triggerHook, uow.sql).",
+      "SQLite writes one transaction at a time, and this call was made inside one, so it would wait for itself. " +
+        "Inside a unit of work, use its own methods (uow.triggerHook, uow.sql).",
     );
   }
 
-  /** With a key too: SQLite has one writer at a time, so there is nobody who could wait for us. */
+  /** With or without a key: SQLite has one writer at a time, so no other writer can deadlock with this one. */
   foreignInsert(hook: HookInsert): ForeignInsert {
     return this.hooks.foreignInsert(hook);
   }
@@ -150,7 +150,7 @@ export class SqliteEngine implements Engine {
     await this.#mutex.run(() => this.#driver.close());
   }
 
-  /** Runs synchronous work between other people's transactions, again while another process keeps the database busy. */
+  /** Runs synchronous work between other callers' transactions, and retries while another process keeps the database busy. */
   async #exclusive<Result>(body: () => Result): Promise<Result> {
     this.#refuseClosed();
     this.refuseNesting();

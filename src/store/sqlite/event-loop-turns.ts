@@ -1,13 +1,13 @@
 import type { Clock } from "../../clock.ts";
 
-/** So many answers in a row, or answers for so long, may pass without a turn of the event loop. */
+/** How many answers, and for how long, may pass without a turn of the event loop. */
 const MOST_ANSWERS = 16;
 const LONGEST_MS = 5;
 
 /**
  * SQLite answers without ever leaving the present turn of the event loop. A caller that asks again as soon as it has an answer, as a loop
  * on `status()` does, would keep timers, sockets and all other work of the process from running. So now and then an answer
- * waits for the next turn. What runs in turns of its own anyway doesn't notice.
+ * waits for the next turn. Code that waits for the event loop anyway doesn't notice.
  */
 export class EventLoopTurns {
   readonly #clock: Clock;

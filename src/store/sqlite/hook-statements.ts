@@ -64,7 +64,7 @@ export class SqliteHookStatements implements HookStatements {
     return hooks.length === 0 ? [] : this.#access.write(() => this.insertNow(hooks));
   }
 
-  /** Inside of a transaction that is open already. */
+  /** Inside a transaction that is already open. */
   insertNow(hooks: readonly HookInsert[]): InsertResult[] {
     const now = this.#access.now();
     return hooks.map((hook) => (hook.key === null ? this.#insertPlain(hook, now) : this.#insertKeyed(hook, now)));
@@ -99,7 +99,7 @@ export class SqliteHookStatements implements HookStatements {
     return this.#access.write(() => this.settleNow(settlements, { resent: sending?.resent ?? true }));
   }
 
-  /** Inside of a transaction that is open already. What was settled before is `lost`, unless it may have been by ourselves. */
+  /** Inside a transaction that is already open. A hook that was settled before is `lost`, unless this settlement is sent again. */
   settleNow(settlements: readonly HookSettlement[], { resent }: Sending): SettleResult[] {
     const now = this.#access.now();
     const deleted = this.#deleteCompleted(settlements);
@@ -224,7 +224,7 @@ export class SqliteHookStatements implements HookStatements {
     });
   }
 
-  /** What is done and unwanted goes in one statement for each owner. The rest, and what that left over, is settled one by one. */
+  /** Deletes completed hooks without retention, with one statement per owner. All other hooks are settled one by one. */
   #deleteCompleted(settlements: readonly HookSettlement[]): Set<string> {
     const deleted = new Set<string>();
     const unwanted = settlements.filter(({ outcome }) => isUnwanted(outcome));
@@ -243,7 +243,7 @@ export class SqliteHookStatements implements HookStatements {
     return row ? toSettleResult(row) : null;
   }
 
-  /** Sent before, with the reply lost, if nobody has the row; else somebody else owns it. */
+  /** A row without an owner was settled by this call before, and the reply was lost. Otherwise another owner has it. */
   #findSettled({ namespace, id, outcome }: HookSettlement): SettleResult {
     const [settled] = this.#driver.all(FIND_SETTLED_HOOK, [namespace, id]);
     if (settled === undefined) return isUnwanted(outcome) ? "deleted" : "lost";

@@ -35,7 +35,7 @@ export function sqlite(database: string | SqliteHandle, options: SqliteOptions =
   return createAdapter(new Store({ engine: withCodec(engine, codec, logger), randomness, logger }));
 }
 
-/** The SQL that `migrate` would run on an empty database, for those who run it themselves. */
+/** The SQL that `migrate` would run on an empty database, for operators who run it themselves. */
 export function sqliteMigrations(): string {
   const migrations = schemaMigrations.map(
     ({ owner, number, name, breaking, sql }) =>
@@ -65,20 +65,20 @@ function openHandle(path: string): DatabaseSync {
   }
 }
 
-/** Says which file it is, and what may be wrong with it: SQLite says neither. What may be a mistyped URL is never shown. */
+/** Names the file and the likely mistake, because SQLite names neither. A path that may be a mistyped URL is never shown. */
 function cannotOpen(path: string, error: unknown): StoreError {
   const { code } = toStoreError(error);
   const { message } = error as Error;
   const shown = /^([a-z]:)?[^:@?]*$/i.test(path) ? ` ${JSON.stringify(path)}` : "";
   const problem = `The SQLite database${shown} can't be opened: ${message}`;
   const advice =
-    code === "store.rejected" ? " Its folder must be there, and it must be a database that may be written to." : "";
+    code === "store.rejected" ? " Its folder must exist, and the file must be a writable SQLite database." : "";
   return new StoreError(code, `${problem}.${advice}`, { cause: error, transient: code === "store.unavailable" });
 }
 
 /**
- * Processes that start together all want to switch a new file to its write-ahead log. SQLite's own busy time-out doesn't help
- * those who deadlock over it, so they try again. Only the first to open a file waits at all.
+ * Processes that start together all switch a new file to its write-ahead log, and can deadlock over it. SQLite's busy timeout doesn't
+ * cover that, so the switch is retried. This can only happen when a file is new.
  */
 function useWriteAheadLog(handle: DatabaseSync): void {
   const giveUpAt = performance.now() + OPEN_PATIENCE_MS;

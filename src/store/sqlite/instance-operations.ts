@@ -51,7 +51,7 @@ import { DROP_PROGRESS, KEEP_ENTRIES, KEEP_EVENTS, measureHistory, readHistory }
 
 type Row = Record<string, unknown>;
 
-/** What people do with instances and see of them. */
+/** What callers and operators do with instances and read of them. */
 export class SqliteInstanceOperations {
   protected readonly access: SqliteAccess;
   protected readonly driver: SqliteDriver;
@@ -134,7 +134,7 @@ export class SqliteInstanceOperations {
     );
   }
 
-  /** Looks first: who has nothing to purge doesn't keep others from writing. */
+  /** Reads first, so that a purge with nothing to do doesn't take the write lock. */
   async purge(namespace: string, limit: number): Promise<number> {
     const idle = await this.access.read(() => !hasPurge(this.driver, namespace, this.access.now()));
     if (idle) return 0;

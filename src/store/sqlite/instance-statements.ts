@@ -92,7 +92,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     return this.access.write(() => this.insertNow(instances));
   }
 
-  /** Inside of a transaction that is open already. */
+  /** Inside a transaction that is already open. */
   insertNow(instances: readonly InstanceInsert[]): InstanceInsertResult[] {
     const now = this.access.now();
     return instances.map((instance) => this.#insertOne(instance, now));
@@ -262,7 +262,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   #claimFound(rows: readonly Row[], { lock, leaseMs }: ClaimRequest, now: number): ClaimedInstance[] {
     if (rows.length === 0) return [];
     for (const row of rows) {
-      // Only a row that is taken over can still have an owner here: all others were due because nobody has them.
+      // Only a row that is taken over can still have an owner here: all other due rows have none.
       if (Number(row.class) !== WorkClass.leased || row.lock === null) continue;
       if (!row.confirmed && Number(row.recoveries) > 0) continue; // its owner is known not to have begun
       row.recoveries = this.driver.all(COUNT_RECOVERY, [row.ref as string])[0]?.recoveries;

@@ -33,7 +33,7 @@ import {
 
 type Row = Record<string, unknown>;
 
-/** Where an instance stands, and what it shares with others. */
+/** An instance's class, and the keys of the limits that it shares. */
 export interface RankedInstance {
   readonly class: WorkClass;
   readonly namespace: string;
@@ -52,7 +52,7 @@ export function toRankedInstance(row: Record<string, unknown>): RankedInstance {
   };
 }
 
-/** In the transaction that put an instance into its line, or made one due that stands there: somebody should look. */
+/** Makes the line due, in the transaction that puts an instance into it or makes one of its members due. */
 export function joinLine(driver: SqliteDriver, place: RankedInstance, now: number): void {
   if (place.class !== WorkClass.lineContinuing && place.class !== WorkClass.lineFresh) return;
   const { slotKey, rateKey, namespace, name } = place;
@@ -60,7 +60,7 @@ export function joinLine(driver: SqliteDriver, place: RankedInstance, now: numbe
   driver.run(JOIN_LINE, [...line, namespace, name, now]);
 }
 
-/** In the transaction that ended, parked or gave back what held a slot. */
+/** Makes the line due, in the transaction that finishes, parks or releases an instance with a slot. */
 export function freeSlot(driver: SqliteDriver, slotKey: string, now: number): void {
   driver.run(FREE_SLOT, [now, slotKey]);
 }
@@ -73,7 +73,7 @@ interface Started {
 
 const FIND_STARTS = { [LineKind.slots]: findStarts(LineKind.slots), [LineKind.starts]: findStarts(LineKind.starts) };
 
-/** Lets in from lines what their limits allow. */
+/** Admits instances from lines as their limits allow. */
 export class SqliteAdmission {
   readonly #access: SqliteAccess;
   readonly #driver: SqliteDriver;
@@ -190,7 +190,7 @@ export class SqliteAdmission {
     for (const { rate_key: key, namespace, name, ref, run } of rows) {
       if (key === null) continue;
       this.#driver.run(INSERT_START, [key as string, now, ref as string, run as number]);
-      // Somebody forgets the starts when they don't count any more.
+      // The line is due when the starts no longer count, so that they are deleted.
       const line = [LineKind.starts, key as string, namespace as string, name as string];
       this.#driver.run(JOIN_LINE, [...line, now + rate.periodMs]);
     }

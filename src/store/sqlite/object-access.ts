@@ -4,13 +4,13 @@ import { createTransactionContext, type TransactionContext } from "./transaction
 import { WriteMutex } from "./write-mutex.ts";
 
 /**
- * What everything in one object shares that uses its storage. While a transaction is open there, whatever is written belongs
- * to it, whoever writes it: so everybody waits for the same mutex.
+ * Shared by all adapters on one object's storage. While a transaction is open, every write in the object becomes part of it, so all
+ * writers use the same mutex.
  */
 export interface ObjectAccess {
   readonly mutex: WriteMutex;
   readonly context: TransactionContext | null;
-  /** Who wants to hear what others in the object announce. */
+  /** Told of announcements by other adapters in the object. */
   readonly listeners: Set<Parameters<Wakeups["subscribe"]>[0]>;
   /** Called after every write of ours, in the same turn: what it writes is committed together with it. */
   onWrite: (() => void) | null;
@@ -29,34 +29,34 @@ export function accessTo(storage: ObjectStorage): ObjectAccess {
 
 type Listener = Parameters<Wakeups["subscribe"]>[0];
 
-/** Between several databases that are open on one object's storage: nobody else can reach it. */
+/** Announcements among the adapters on one object's storage, which no other process can reach. */
 export class ObjectWakeups implements Wakeups {
   readonly connected = true;
-  readonly #everybody: Set<Listener>;
+  readonly #all: Set<Listener>;
   readonly #own = new Set<Listener>();
 
-  constructor(everybody: Set<Listener>) {
-    this.#everybody = everybody;
+  constructor(all: Set<Listener>) {
+    this.#all = all;
   }
 
   subscribe(listener: Listener): () => void {
     this.#own.add(listener);
-    this.#everybody.add(listener);
+    this.#all.add(listener);
     return () => {
       this.#own.delete(listener);
-      this.#everybody.delete(listener);
+      this.#all.delete(listener);
     };
   }
 
   announce(namespace: string): void {
-    if (this.#everybody.size === this.#own.size) return;
+    if (this.#all.size === this.#own.size) return;
     queueMicrotask(() => {
-      for (const listener of this.#everybody) if (!this.#own.has(listener)) listener([namespace]);
+      for (const listener of this.#all) if (!this.#own.has(listener)) listener([namespace]);
     });
   }
 
   close(): void {
-    for (const listener of this.#own) this.#everybody.delete(listener);
+    for (const listener of this.#own) this.#all.delete(listener);
     this.#own.clear();
   }
 }

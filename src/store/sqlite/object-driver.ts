@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../../errors.ts";
 import type { SqliteDriver, SqliteValue } from "./driver.ts";
 
-/** What is used of a Durable Object's state, taken structurally, so that no package with its types is needed. */
+/** The part of a Durable Object's state that is used, typed structurally, so that no package with its types is needed. */
 export interface ObjectState {
   readonly storage: ObjectStorage;
   blockConcurrencyWhile<Result>(body: () => Promise<Result>): Promise<Result>;
@@ -27,7 +27,7 @@ type ObjectSqlValue = string | number | null | ArrayBuffer;
 type ObjectParameter = string | number | null | ArrayBuffer;
 
 /**
- * The SQLite of a Durable Object. Everything is synchronous and nobody else has it, so it is never busy. `onWrite` is called
+ * The SQLite of a Durable Object. Everything is synchronous and no other process has it, so it is never busy. `onWrite` is called
  * in the same turn as every write, so that what it writes itself is committed together with it.
  */
 export function objectDriver(storage: ObjectStorage, onWrite: () => void): SqliteDriver {

@@ -12,15 +12,15 @@ import {
 
 type Row = Record<string, unknown>;
 
-/** What is swept up at once: the writer is ours for as long as it takes. */
+/** How many dependents one transaction deletes: other writers wait for it. */
 const MOST_ROWS = 2000;
 
-/** Whether there is anything to purge, or to sweep up. */
+/** Whether there are instances to purge, or dependents to delete. */
 export function hasPurge(driver: SqliteDriver, namespace: string, now: number): boolean {
   return driver.all(FIND_PURGE, [namespace, now]).length > 0 || driver.all(FIND_DELETED_INSTANCE, []).length > 0;
 }
 
-/** Deletes instances that were kept for long enough; what belongs to them comes next. Gives their number. */
+/** Deletes instances whose retention is over; `sweepDeleted` deletes their dependents. Gives their number. */
 export function purgeInstances(
   driver: SqliteDriver,
   { namespace, now, limit }: { namespace: string; now: number; limit: number },
@@ -34,8 +34,8 @@ export function purgeInstances(
 }
 
 /**
- * Deletes what belonged to deleted instances, so many rows at most. Gives how many instances that concerned: while there are some, there
- * may be more. Nobody else can be in the middle of writing to one: SQLite has one writer, which looks at the instance first.
+ * Deletes a limited number of dependents of deleted instances. Gives the number of instances concerned: as long as it isn't zero, there
+ * may be more. No other transaction can be writing new dependents: SQLite has one writer, which checks first that the instance exists.
  */
 export function sweepDeleted(driver: SqliteDriver): number {
   let swept = 0;
@@ -54,7 +54,7 @@ function sweep(driver: SqliteDriver, ref: string, room: number): number {
   return SWEEP_DEPENDENTS.reduce((rows, statement) => rows + driver.run(statement, [ref, room - rows]), 0);
 }
 
-/** All of them at once. */
+/** Deletes all dependents of an instance. */
 export function deleteDependents(driver: SqliteDriver, ref: string): void {
   for (const statement of DELETE_DEPENDENTS) driver.run(statement, [ref]);
 }

@@ -6,7 +6,7 @@ type Row = Record<string, unknown>;
 
 export interface DueStatements {
   readonly due: string;
-  /** Of the leased lanes: what was lost with its first owner. */
+  /** Of the leased lanes, only rows that have lost no owner before the present one. */
   readonly lostOnce: string;
 }
 
@@ -18,8 +18,8 @@ interface DueRequest {
 }
 
 /**
- * What is due in these lanes, lane by lane, and no more than the limit. Of rows to take over, so many that were lost with their first
- * owner; if there are none, one that was lost more often.
+ * The due rows of these lanes, lane by lane, up to the limit. Of the rows to take over, up to `mostLost` that have lost only one owner;
+ * if there are none, one that has lost more.
  */
 export function findDue(driver: SqliteDriver, { due, lostOnce }: DueStatements, request: DueRequest): Row[] {
   const { lanes, limit, mostLost = 1 } = request;

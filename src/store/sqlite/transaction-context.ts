@@ -1,6 +1,6 @@
 import { createAsyncContext } from "../../async-context.ts";
 
-/** Tells whether the running code was called from inside of a transaction. */
+/** Tells whether the running code was called inside a transaction. */
 export interface TransactionContext {
   run<Result>(body: () => Promise<Result>): Promise<Result>;
   active(): boolean;
@@ -9,7 +9,7 @@ export interface TransactionContext {
 }
 
 /**
- * What a transaction starts and leaves behind keeps its context, but isn't inside of it any more when it has ended. Null where the
+ * Work that a transaction starts without awaiting keeps its context, but is no longer inside once the transaction has ended. Null where the
  * runtime can't tell: Cloudflare without `nodejs_compat`.
  */
 export function createTransactionContext(): TransactionContext | null {

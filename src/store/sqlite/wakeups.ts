@@ -9,7 +9,7 @@ type Listener = (namespaces: readonly string[] | null) => void;
 
 /**
  * Other processes that use the same file announce their writes by writing: the operating system tells us that the write-ahead
- * log changed, and SQLite whether it was somebody else. The log changes before the commit is there for others to see, and the
+ * log changed, and SQLite whether another connection wrote. The log changes before the commit is there for others to see, and the
  * disk may take its time in between, so we look again for a while.
  */
 export class FileWakeups implements Wakeups {
@@ -109,7 +109,7 @@ export class FileWakeups implements Wakeups {
   }
 }
 
-/** For a database that no other process can reach: nobody needs to be told, and nothing is missed. */
+/** For a database that no other process can reach: there is nothing to announce, and nothing to miss. */
 export const noWakeups: Wakeups & { close(): void } = {
   connected: true,
   subscribe: () => () => {},

@@ -4,6 +4,6 @@ export const ChunkFormat = {
   plain: 0,
   /** Text in UTF-16: it isn't well-formed. */
   utf16: 1,
-  /** What a codec has made of a whole chunk. */
+  /** The output of a codec for a whole chunk. */
   encoded: 2,
 } as const;

@@ -8,13 +8,13 @@ export interface SubjectName extends SubjectScope {
   readonly subjectKey: string;
 }
 
-/** A subject at one version of it. The revision alone fences: whoever has an older one has lost the subject. */
+/** A subject at one version of it. The revision alone fences: a change based on an older one is refused. */
 export interface SubjectVersion extends SubjectName {
   readonly revision: number;
 }
 
 /**
- * - `idle`: nobody has it. It is due at its due time; without one it rests until it is discovered again.
+ * - `idle`: it has no owner. It is due at its due time; without one it rests until it is discovered again.
  * - `failed`: the same, after an attempt that failed.
  * - `leased`: claimed.
  * - `running`: claimed, and it has made progress.
@@ -47,7 +47,7 @@ export interface SubjectRecord extends SubjectVersion {
   readonly updatedAt: number;
 }
 
-/** What was discovered. Fields that weren't given are null: a new subject gets defaults for them, a known one keeps its own. */
+/** A discovered subject. Fields that weren't given are null: a new subject gets defaults for them, a known one keeps its own. */
 export interface SubjectSync {
   readonly subjectKey: string;
   /** An empty text takes a subject out of its group. */
@@ -97,7 +97,7 @@ export interface ClaimedSubjects {
 
 export type SubjectChangeKind = "checkpoint" | "complete" | "fail" | "release";
 
-/** What an owner writes about its subject, in one conditional update. */
+/** An owner's change of its subject, in one conditional update. */
 export interface SubjectChange extends SubjectVersion {
   /** Made for this change, so that it is recognised when it is sent again. */
   readonly changeId: string;
@@ -116,8 +116,8 @@ export interface SubjectChange extends SubjectVersion {
 
 /**
  * - `changed`: written now, or before, by this very change whose reply was lost.
- * - `stale`: somebody has changed it since, and nothing was written. `subject` is what it is now.
- * - `inactive`: nobody has claimed it, and nothing was written.
+ * - `stale`: it was changed since, and nothing was written. `subject` is its present state.
+ * - `inactive`: it has no owner, and nothing was written.
  * - `missing`: there is no such subject.
  */
 export type SubjectChangeResult =

@@ -13,7 +13,7 @@ import type {
   SyncCounts,
 } from "./subject-records.ts";
 
-/** What subjects ask of a database. Whatever changes a row moves its revision, except for a renewal. */
+/** The statements for subjects. Every change of a row increments its revision, except a renewal. */
 export interface SubjectStatements {
   /** Two statements: creates what is missing, and refreshes known subjects that aren't leased or running. Harmless when sent again. */
   sync(batch: SyncBatch): Promise<SyncCounts>;
