@@ -1,5 +1,5 @@
 /**
- * Bundles what a Worker of Cloudflare would, tells its size, and fails if anything of Node's is in it.
+ * Bundles the built package as a Worker of Cloudflare would, prints its size, and fails if anything of Node's is in it.
  *
  *     npm run check:bundle
  */
@@ -9,15 +9,16 @@ import { build, type Plugin } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** As Workers import the package: what is bundled is what was built, found by the exports of package.json. */
 const WORKERS = {
   "workflows, hooks and subjects in objects, with a router and HTTP":
-    'export { defineWorkflow, defineHook } from "./src/everywhere.ts"; export * from "./src/durable-object/index.ts";',
+    'export { defineWorkflow, defineHook } from "perdure"; export * from "perdure/durable-object";',
   "hooks of a fragment in an object":
-    'export { defineFragment, defineHook, instantiate, migrate, createDurableHooksProcessor } from "./src/everywhere.ts";' +
-    'export * from "./src/dispatchers/cloudflare-do.ts"; export { durableObject } from "./src/store/sqlite/durable-object.ts";',
-  "the client": 'export * from "./src/client/index.ts";',
+    'export { defineFragment, defineHook, instantiate, migrate, createDurableHooksProcessor } from "perdure";' +
+    'export * from "perdure/dispatchers/cloudflare-do"; export { durableObject } from "perdure/durable-object";',
+  "the client": 'export * from "perdure/client";',
   "everything that runs everywhere":
-    'export * from "./src/everywhere.ts"; export * from "./src/durable-object/index.ts"; export * from "./src/http/index.ts";',
+    'export * from "perdure"; export * from "perdure/durable-object"; export * from "perdure/http";',
 };
 
 /** A Worker without compatibility flags has nothing of Node's. */
@@ -38,6 +39,7 @@ const found = new Set<string>();
 for (const [name, contents] of Object.entries(WORKERS)) {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: root },
+    tsconfigRaw: {}, // without the paths that lead to the sources
     bundle: true,
     minify: true,
     write: false,
