@@ -114,15 +114,23 @@ export type {
 export type { ReceivedEvent, WorkflowEvent } from "./workflows/define/workflow-event.ts";
 export type { WorkflowLimits } from "./workflows/define/workflow-settings.ts";
 export type { AnyWorkflow, WorkflowDefinition, Workflows } from "./workflows/define/workflow-types.ts";
-export type { AllInstances } from "./workflows/instances/all-instances.ts";
-export type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "./workflows/instances/batches.ts";
-export type { CreateOptions, NewInstance } from "./workflows/instances/create-options.ts";
+export type {
+  BatchError,
+  BatchOptions,
+  CreatedBatch,
+  CreateOptions,
+  DeletedBatch,
+  NewInstance,
+  RestartedInstance,
+  RestartOptions,
+} from "./workflows/instances/create-options.ts";
 export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/instances/history-page.ts";
 export type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./workflows/instances/instance.ts";
-export type { AllInstanceCounts, InstanceCounts } from "./workflows/instances/instance-counts.ts";
 export type { RestartPoint } from "./workflows/instances/kept-entries.ts";
-export type { RestartedInstance, RestartOptions } from "./workflows/instances/restart-options.ts";
+export type { AllInstances } from "./workflows/instances/list-instances.ts";
 export type {
+  AllInstanceCounts,
+  InstanceCounts,
   InstanceListOptions,
   InstancePage,
   TypedBindings,

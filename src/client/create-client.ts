@@ -1,6 +1,10 @@
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
-import type { AllInstanceCounts } from "../workflows/instances/instance-counts.ts";
-import type { BindingOf, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
+import type {
+  AllInstanceCounts,
+  BindingOf,
+  InstanceListOptions,
+  InstancePage,
+} from "../workflows/instances/workflow-binding.ts";
 import { type ClientOptions, parseClientOptions } from "./client-options.ts";
 import { RemoteBinding } from "./remote-binding.ts";
 import { RemoteInstances } from "./remote-instances.ts";

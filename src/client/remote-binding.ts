@@ -1,12 +1,22 @@
 import { InvalidInputError } from "../errors.ts";
 import { checkId, LONGEST_ID } from "../names.ts";
 import type { EventPayloads } from "../workflows/define/workflow-event.ts";
-import type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "../workflows/instances/batches.ts";
-import type { CreateOptions } from "../workflows/instances/create-options.ts";
+import type {
+  BatchError,
+  BatchOptions,
+  CreatedBatch,
+  CreateOptions,
+  DeletedBatch,
+  RestartedInstance,
+  RestartOptions,
+} from "../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
-import type { InstanceCounts } from "../workflows/instances/instance-counts.ts";
-import type { RestartedInstance, RestartOptions } from "../workflows/instances/restart-options.ts";
-import type { InstanceListOptions, InstancePage, WorkflowBinding } from "../workflows/instances/workflow-binding.ts";
+import type {
+  InstanceCounts,
+  InstanceListOptions,
+  InstancePage,
+  WorkflowBinding,
+} from "../workflows/instances/workflow-binding.ts";
 import { createIdempotencyKey } from "./idempotency-key.ts";
 import { RemoteInstance } from "./remote-instance.ts";
 import type { Answered, ClientRequest, Transport } from "./transport.ts";

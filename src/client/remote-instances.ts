@@ -1,5 +1,4 @@
-import type { AllInstanceCounts } from "../workflows/instances/instance-counts.ts";
-import type { InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
+import type { AllInstanceCounts, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import type { Transport } from "./transport.ts";
 import { fromWirePage, type WirePage } from "./wire.ts";
 import { toListQuery } from "./wire-options.ts";

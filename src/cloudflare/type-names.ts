@@ -8,8 +8,7 @@ import type {
   WorkflowStepContext as StepContext,
 } from "../workflows/define/step-options.ts";
 import type { WorkflowEvent as BeginEvent, ReceivedEvent } from "../workflows/define/workflow-event.ts";
-import type { BatchOptions, CreatedBatch, DeletedBatch } from "../workflows/instances/batches.ts";
-import type { CreateOptions } from "../workflows/instances/create-options.ts";
+import type { BatchOptions, CreatedBatch, CreateOptions, DeletedBatch } from "../workflows/instances/create-options.ts";
 import type { WorkflowInstance as Instance, InstanceState } from "../workflows/instances/instance.ts";
 import type {
   WorkflowStepRollbackConfig as RollbackConfig,

@@ -1,8 +1,8 @@
 import { InvalidInputError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
-import type { BatchError, BatchOptions } from "../workflows/instances/batches.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
+import type { BatchError, BatchOptions } from "../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import type { BindingOf, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
@@ -68,7 +68,7 @@ async function ofWorkflow(
 ): Promise<unknown> {
   if (operation === "create") return (await binding.create(parameters[0] as never)).id;
   if (operation === "createBatch") return (await binding.createBatch(parameters[0] as never)).map(({ id }) => id);
-  if (operation === "createEach") return createEach(binding, parameters[0] as BatchOptions<unknown>);
+  if (operation === "createEach") return answerCreateEach(binding, parameters[0] as BatchOptions<unknown>);
   if (operation === "deleteBatch") return binding.deleteBatch(parameters[0] as readonly string[]);
   if (operation === "restartOrCreate") return (await binding.restartOrCreate(parameters[0] as never)).outcome;
   if (operation === "counts") return binding.counts();
@@ -76,7 +76,7 @@ async function ofWorkflow(
   throw unknown(`no operation "${operation}"`);
 }
 
-async function createEach(binding: AnyBinding, batch: BatchOptions<unknown>): Promise<ShardBatch> {
+async function answerCreateEach(binding: AnyBinding, batch: BatchOptions<unknown>): Promise<ShardBatch> {
   const { created, errors } = await binding.createBatch(batch as never as BatchOptions<never>);
   return { created: created.map(({ id }) => id), errors };
 }

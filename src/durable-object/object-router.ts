@@ -2,16 +2,23 @@ import { encodeCursor } from "../cursor.ts";
 import { checkOptions } from "../options.ts";
 import { RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
 import type { EventPayloads } from "../workflows/define/workflow-event.ts";
-import { parseWorkflowLimits } from "../workflows/define/workflow-settings.ts";
+import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/define/workflow-settings.ts";
 import type { ParamsOf, WorkflowEvents, WorkflowOutput, Workflows } from "../workflows/define/workflow-types.ts";
-import type { BatchOptions } from "../workflows/instances/batches.ts";
-import type { CreateOptions } from "../workflows/instances/create-options.ts";
+import type {
+  BatchOptions,
+  CreateOptions,
+  RestartedInstance,
+  RestartOptions,
+} from "../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
-import type { InstanceCounts } from "../workflows/instances/instance-counts.ts";
-import type { RestartedInstance, RestartOptions } from "../workflows/instances/restart-options.ts";
-import type { InstanceListOptions, InstancePage, WorkflowBinding } from "../workflows/instances/workflow-binding.ts";
+import type {
+  InstanceCounts,
+  InstanceListOptions,
+  InstancePage,
+  WorkflowBinding,
+} from "../workflows/instances/workflow-binding.ts";
 import type { ShardPage } from "./answer-call.ts";
-import { createAll, createEach, deleteAll, withId } from "./routed-batches.ts";
+import { createEachOnShards, createOnShards, deleteOnShards, withId } from "./routed-batches.ts";
 import { RoutedWorkflow } from "./routed-workflow.ts";
 import { type ObjectNamespace, Shards } from "./shards.ts";
 
@@ -22,8 +29,10 @@ export interface ObjectRouterOptions<Registry extends Workflows> {
   readonly workflows: Registry;
   /** How many objects there are, from 1 to 1000. Ids are divided among them, so it must stay as it is. Default: 16. */
   readonly shards?: number;
-  /** Begins the names of the objects. Default: `perdure`. */
+  /** The start of the objects' names. Default: `perdure`. */
   readonly prefix?: string;
+  /** The limits of that class, such as `batchSize`. An object checks its own limits as well. */
+  readonly workflowLimits?: WorkflowLimits;
 }
 
 /**
@@ -46,7 +55,7 @@ export type RoutedBindings<Registry extends Workflows> = {
   >;
 };
 
-const FIELDS = ["objects", "workflows", "shards", "prefix"];
+const FIELDS = ["objects", "workflows", "shards", "prefix", "workflowLimits"];
 
 /**
  * Spreads the instances of workflows over many Durable Objects, by their ids, so that a Worker isn't limited to what one can do.
@@ -60,9 +69,10 @@ export function createObjectRouter<const Registry extends Workflows>(
 ): { readonly workflows: RoutedBindings<Registry> } {
   checkOptions(options, { label: "createObjectRouter", fields: FIELDS });
   const { objects, workflows, shards: count = 16, prefix = "perdure" } = options;
+  const limits = parseWorkflowLimits(options.workflowLimits);
   const shards = new Shards(objects, prefix, count);
-  const { all } = new RegisteredWorkflows("app", workflows, parseWorkflowLimits(), undefined);
-  const bindings = all.map(({ key, name }) => [key, createBinding(new RoutedWorkflow(shards, name))]);
+  const { all } = new RegisteredWorkflows("app", workflows, limits, undefined);
+  const bindings = all.map(({ key, name }) => [key, createBinding(new RoutedWorkflow(shards, name, limits))]);
   return { workflows: Object.freeze(Object.fromEntries(bindings)) as RoutedBindings<Registry> };
 }
 
@@ -76,13 +86,15 @@ function createBinding(workflow: RoutedWorkflow): RoutedBinding<unknown, unknown
       return workflow.instance(whole.id, shard);
     },
     createBatch: async (batch: readonly CreateOptions<unknown>[] | BatchOptions<unknown>) =>
-      Array.isArray(batch) ? createAll(workflow, batch) : createEach(workflow, batch as BatchOptions<unknown>),
+      Array.isArray(batch)
+        ? createOnShards(workflow, batch)
+        : createEachOnShards(workflow, batch as BatchOptions<unknown>),
     restartOrCreate: async (options: RestartOptions<unknown>): Promise<RestartedInstance> => {
       const shard = shards.of(options?.id);
       const outcome = (await workflow.call(shard, "restartOrCreate", options)) as RestartedInstance["outcome"];
       return { instance: workflow.instance(options.id, shard), outcome };
     },
-    deleteBatch: (ids: readonly string[]) => deleteAll(workflow, ids),
+    deleteBatch: (ids: readonly string[]) => deleteOnShards(workflow, ids),
     get: async (id: string) => workflow.instance(id, await workflow.find(id)),
     list: (options?: InstanceListOptions) => listAll(workflow, options),
     counts: () => countAll(workflow),

@@ -1,23 +1,26 @@
-import type { BatchError, BatchOptions, CreatedBatch, DeletedBatch } from "../workflows/instances/batches.ts";
-import { checkBatch, checkBatchOptions } from "../workflows/instances/create-batch.ts";
-import type { CreateOptions } from "../workflows/instances/create-options.ts";
+import { checkBatch, checkBatchOptions } from "../workflows/instances/batches.ts";
+import type {
+  BatchError,
+  BatchOptions,
+  CreatedBatch,
+  CreateOptions,
+  DeletedBatch,
+} from "../workflows/instances/create-options.ts";
 import type { ShardBatch } from "./answer-call.ts";
 import type { RoutedWorkflow } from "./routed-workflow.ts";
 
 export type IdentifiedOptions = CreateOptions<unknown> & { readonly id: string };
-
-const MOST_IN_BATCH = 100;
 
 export function withId(options: CreateOptions<unknown> = {}): IdentifiedOptions {
   return { ...options, id: options.id ?? crypto.randomUUID() };
 }
 
 /** All or none in each object. */
-export async function createAll(
+export async function createOnShards(
   workflow: RoutedWorkflow,
   batch: readonly CreateOptions<unknown>[],
 ): Promise<CreatedBatch["created"]> {
-  const whole = checkBatch(batch, MOST_IN_BATCH).map((options) => withId(options));
+  const whole = checkBatch(batch, workflow.limits.maxBatchSize).map((options) => withId(options));
   const byShard = Map.groupBy(whole, ({ id }) => workflow.shards.of(id));
   const created = await Promise.all(
     Array.from(byShard, ([shard, some]) => workflow.call(shard, "createBatch", some) as Promise<string[]>),
@@ -28,8 +31,14 @@ export async function createAll(
 }
 
 /** Each for itself, and what was wrong with the others. */
-export async function createEach(workflow: RoutedWorkflow, batch: BatchOptions<unknown>): Promise<CreatedBatch> {
-  const items = checkBatchOptions(batch, MOST_IN_BATCH).map((options, index) => ({ index, options: withId(options) }));
+export async function createEachOnShards(
+  workflow: RoutedWorkflow,
+  batch: BatchOptions<unknown>,
+): Promise<CreatedBatch> {
+  const items = checkBatchOptions(batch, workflow.limits.maxBatchSize).map((options, index) => ({
+    index,
+    options: withId(options),
+  }));
   const byShard = Map.groupBy(items, ({ options }) => workflow.shardOf(options.id));
   const answers = await Promise.all(
     Array.from(byShard, async ([shard, some]) => {
@@ -51,8 +60,8 @@ export async function createEach(workflow: RoutedWorkflow, batch: BatchOptions<u
 }
 
 /** Those that aren't where their ids say may have been made by other instances: they are looked for. */
-export async function deleteAll(workflow: RoutedWorkflow, ids: readonly string[]): Promise<DeletedBatch> {
-  checkBatch(ids as never, MOST_IN_BATCH);
+export async function deleteOnShards(workflow: RoutedWorkflow, ids: readonly string[]): Promise<DeletedBatch> {
+  checkBatch(ids as never, workflow.limits.maxBatchSize);
   const all = ids.map((id, index) => ({ id, index, shard: workflow.shardOf(id) }));
   const errors = new Map((await deleteWhere(workflow, all)).map((error) => [error.index, error]));
   const lost = all.filter(({ index }) => errors.get(index)?.code === "instance.not_found");

@@ -1,4 +1,5 @@
 import { PerdureError } from "../errors.ts";
+import type { WorkflowSettings } from "../workflows/define/workflow-settings.ts";
 import { notFound } from "../workflows/instances/not-found.ts";
 import { RoutedInstance } from "./routed-instance.ts";
 import type { Shards } from "./shards.ts";
@@ -6,10 +7,12 @@ import type { Shards } from "./shards.ts";
 /** A workflow whose instances are in many objects: where each of them is, and how to ask there. */
 export class RoutedWorkflow {
   readonly shards: Shards;
+  readonly limits: WorkflowSettings;
   readonly #name: string;
 
-  constructor(shards: Shards, name: string) {
+  constructor(shards: Shards, name: string, limits: WorkflowSettings) {
     this.shards = shards;
+    this.limits = limits;
     this.#name = name;
   }
 

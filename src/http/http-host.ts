@@ -8,9 +8,9 @@ import { checkDispatcherId, parseSettings } from "../subjects/dispatcher-setting
 import { SubjectLedger } from "../subjects/subject-ledger.ts";
 import type { RegisteredWorkflow } from "../workflows/define/registered-workflows.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
-import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
 import { InstanceHandle } from "../workflows/instances/instance-handle.ts";
+import { type AllInstances, createAllInstances } from "../workflows/instances/list-instances.ts";
 import type { BindingOf, WorkflowBindings } from "../workflows/instances/workflow-binding.ts";
 import { type ScheduleSummary, WorkflowSchedules } from "../workflows/schedules/workflow-schedules.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";

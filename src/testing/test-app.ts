@@ -7,7 +7,7 @@ import type { RunWithin } from "../fragment/within.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
-import type { AllInstances } from "../workflows/instances/all-instances.ts";
+import type { AllInstances } from "../workflows/instances/list-instances.ts";
 import type { TypedBindings } from "../workflows/instances/workflow-binding.ts";
 import type { WorkflowSchedules } from "../workflows/schedules/workflow-schedules.ts";
 import { createTestBindings } from "./test-bindings.ts";

@@ -10,7 +10,7 @@ import type { ClaimedInstance } from "../store/instances/instance-records.ts";
 import { describeError } from "../values/index.ts";
 import { Execution } from "./execution/execution.ts";
 import type { ExecutionEnd } from "./execution/execution-host.ts";
-import type { FinishedRun } from "./instances/result-waiters.ts";
+import type { FinishedRun } from "./instances/results.ts";
 import { runWorkflow } from "./run-workflow.ts";
 import type { Reacquired, WorkflowRuntime } from "./workflow-runtime.ts";
 

@@ -21,7 +21,7 @@ import type { ExecutionHost } from "./execution/execution-host.ts";
 import { ProgressDrops } from "./execution/progress-drops.ts";
 import { TurnQueue } from "./execution/turn-queue.ts";
 import { readable } from "./instances/readable.ts";
-import { type FinishedRun, ResultWaiters } from "./instances/result-waiters.ts";
+import { type FinishedRun, ResultWaiters } from "./instances/results.ts";
 import { StepStreams } from "./streams/step-streams.ts";
 import { InstanceWatchers } from "./views/instance-watchers.ts";
 

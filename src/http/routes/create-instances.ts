@@ -1,7 +1,7 @@
 import type { Duration } from "../../duration.ts";
 import { PerdureError } from "../../errors.ts";
 import { MOST_IN_BATCH } from "../../workflows/define/workflow-settings.ts";
-import { createEach } from "../../workflows/instances/create-batch.ts";
+import { createIndependently } from "../../workflows/instances/batches.ts";
 import type { CreateOptions } from "../../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import type { HttpHost } from "../http-host.ts";
@@ -110,7 +110,7 @@ export const createBatch = defineRoute({
     const createAll = async (create: Create) => {
       const faults: unknown[] = [];
       const noted = (options: CreateOptions<unknown>) => create(options).catch(note(faults));
-      const created = await createEach({ instances }, noted, maxBatchSize);
+      const created = await createIndependently({ instances }, noted, maxBatchSize);
       if (faults.length > 0) throw faults[0];
       return present(CREATED, created, show) as FromSchema<typeof CREATED>;
     };

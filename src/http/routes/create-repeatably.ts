@@ -1,10 +1,10 @@
 import { ConflictError } from "../../errors.ts";
 import { applySchema } from "../../schema.ts";
 import { encodeValue } from "../../values/index.ts";
+import { createInstance } from "../../workflows/instances/create.ts";
 import type { CreateOptions } from "../../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import { InstanceHandle } from "../../workflows/instances/instance-handle.ts";
-import { alreadyExists, prepareInstance } from "../../workflows/instances/prepare-instance.ts";
 import type { HttpHost } from "../http-host.ts";
 
 type Workflow = Pick<ReturnType<HttpHost["workflow"]>, "runtime" | "registered">;
@@ -19,11 +19,8 @@ export async function createRepeatably(
   { hash, ref }: { readonly hash: string; readonly ref: string },
 ): Promise<WorkflowInstance> {
   const { runtime, registered } = workflow;
-  const { insert, onConflict } = await prepareInstance(runtime, registered, options, { parent: `http/${hash}`, ref });
-  const [created] = await runtime.create([insert]);
-  if (created?.result === "existing" && onConflict === "error") throw alreadyExists(registered.name, insert.id);
-  const repeated = created?.result === "created" && created.ref !== insert.ref;
-  if (repeated && !(await isCreatedWith(workflow, insert.id, options.params))) {
+  const { insert, outcome } = await createInstance(runtime, registered, options, { parent: `http/${hash}`, ref });
+  if (outcome === "repeated" && !(await isCreatedWith(workflow, insert.id, options.params))) {
     throw new ConflictError("http.idempotency_conflict", "The Idempotency-Key was used before, with other params.");
   }
   return new InstanceHandle(runtime, registered, insert.id);

@@ -1,7 +1,7 @@
 import type { InstanceRun } from "../../store/instances/instance-records.ts";
 import { MOST_IN_BATCH } from "../../workflows/define/workflow-settings.ts";
-import { deleteBatch as deleteBatchOf } from "../../workflows/instances/delete-batch.ts";
-import type { RestartOptions } from "../../workflows/instances/restart-options.ts";
+import { deleteBatch as deleteBatchOf } from "../../workflows/instances/batches.ts";
+import type { RestartOptions } from "../../workflows/instances/create-options.ts";
 import { present } from "../present.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, objectOf } from "../schema.ts";

@@ -8,7 +8,7 @@ import type { WorkflowStep } from "../define/step.ts";
 import type { WorkflowStepConfig } from "../define/step-options.ts";
 import type { ReceivedEvent } from "../define/workflow-event.ts";
 import type { WorkflowSettings } from "../define/workflow-settings.ts";
-import { createChild } from "../instances/create-child.ts";
+import { createInstance } from "../instances/create.ts";
 import type { CreateOptions } from "../instances/create-options.ts";
 import { InstanceHandle } from "../instances/instance-handle.ts";
 import { parseRollbackOptions, type StepRollback } from "../rollback/rollback-options.ts";
@@ -146,8 +146,11 @@ export class Steps implements WorkflowStep {
     const { workflows } = this.#runtime;
     const registered = workflows.get(workflow);
     const step = this.#identify("create", registered.name);
-    const origin = this.#originOf(step);
-    const body = () => createChild(this.#runtime, registered, options, origin);
+    const { parent, id: defaultId } = this.#originOf(step);
+    const body = async () => {
+      const { insert } = await createInstance(this.#runtime, registered, { id: defaultId, ...options }, { parent });
+      return insert.id;
+    };
     const id = (await this.#body(step, { policy: DEFAULT_POLICY, body })) as string;
     return new InstanceHandle(this.#runtime, registered, id) as never;
   }

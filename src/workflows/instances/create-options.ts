@@ -1,5 +1,8 @@
+import type { InstanceStatus } from "../../store/instances/instance-records.ts";
 import type { Labels } from "../define/labels.ts";
 import type { RetentionOptions } from "../define/retention.ts";
+import type { EventPayloads } from "../define/workflow-event.ts";
+import type { WorkflowInstance } from "./instance.ts";
 
 /** How an instance is created. */
 export interface CreateOptions<Params> {
@@ -22,9 +25,59 @@ export interface CreateOptions<Params> {
 export type NewInstance<Params> = CreateOptions<Params> & NeededParams<Params>;
 
 /** Asks for params where the workflow takes some. */
-export type NeededParams<Params> = undefined extends Params ? unknown : { readonly params: Params };
+type NeededParams<Params> = undefined extends Params ? unknown : { readonly params: Params };
 
 /** The arguments of `create`. */
 export type CreateArguments<Params> = undefined extends Params
   ? [options?: CreateOptions<Params>]
   : [options: NewInstance<Params>];
+
+/** Instances to create: each for itself, or so many that are alike. At most 100. */
+export type BatchOptions<Params> =
+  | { readonly instances: readonly NewInstance<Params>[] }
+  | ({ readonly count: number } & Omit<CreateOptions<Params>, "id" | "onConflict"> & NeededParams<Params>);
+
+/** Why one of a batch wasn't created or deleted. */
+export interface BatchError {
+  /** Its place in the batch, counted from 0. */
+  readonly index: number;
+  /** Where it was given one. */
+  readonly id?: string;
+  /** That of the error which `create` or `delete` would have thrown. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface CreatedBatch<Output = unknown, Events extends EventPayloads = EventPayloads> {
+  /** In the order of the batch. */
+  readonly created: readonly WorkflowInstance<Output, Events>[];
+  readonly errors: readonly BatchError[];
+}
+
+export interface DeletedBatch {
+  readonly deleted: readonly { readonly id: string }[];
+  readonly errors: readonly BatchError[];
+}
+
+/** How to make sure that an instance runs, or runs again. */
+export interface RestartOptions<Params> extends Omit<CreateOptions<Params>, "onConflict"> {
+  readonly id: string;
+  /** Of the new instance, or of the new run. Left out, a run that is restarted has those of the run before. */
+  readonly params?: Params;
+  /**
+   * The states from which it is restarted: `finished` (complete, errored or terminated), `always`, a status, or several.
+   * Default: `finished`, so that what is under way is left to end.
+   */
+  readonly when?: "finished" | "always" | InstanceStatus | readonly InstanceStatus[];
+}
+
+/** The arguments of `restartOrCreate`: params may be left out where the workflow takes none. */
+export type RestartArguments<Params> = undefined extends Params
+  ? [options: RestartOptions<Params>]
+  : [options: RestartOptions<Params> & { readonly params: Params }];
+
+export interface RestartedInstance<Output = unknown, Events extends EventPayloads = EventPayloads> {
+  readonly instance: WorkflowInstance<Output, Events>;
+  /** `unchanged`: there is one, and its state isn't one from which it was to be restarted. */
+  readonly outcome: "created" | "restarted" | "unchanged";
+}

@@ -32,21 +32,20 @@ import type {
 } from "../views/instance-event.ts";
 import { parseSubscribeOptions, subscribe } from "../views/subscribe.ts";
 import type { InstanceOperation, WorkflowRuntime } from "../workflow-runtime.ts";
-import { keptWithoutFailed } from "./failed-steps.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./instance.ts";
 import {
   checkRestartPoint,
   groupBySteps,
   keptBefore,
+  keptWithoutFailed,
   positionsOf,
   type RestartPoint,
   type StepEntries,
 } from "./kept-entries.ts";
 import { notFound } from "./not-found.ts";
 import { readHistory } from "./read-history.ts";
-import { toFinishedRun } from "./result-waiters.ts";
-import { waitForRun } from "./wait-for-run.ts";
+import { toFinishedRun, waitForRun } from "./results.ts";
 
 /** For how long a new instance needs no look at the database if this process runs it: only another one could have ended it. */
 const KNOWN_MS = 1000;

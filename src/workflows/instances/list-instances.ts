@@ -1,13 +1,33 @@
 import { decodeCursor, encodeCursor } from "../../cursor.ts";
 import { InvalidInputError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
-import { INSTANCE_STATUSES, type InstanceFilter, type InstanceStatus } from "../../store/instances/instance-records.ts";
+import {
+  INSTANCE_STATUSES,
+  type InstanceCount,
+  type InstanceFilter,
+  type InstanceStatus,
+} from "../../store/instances/instance-records.ts";
 import { timeOfDate } from "../../values/index.ts";
 import { parseLabels } from "../define/labels.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { toSummary } from "./instance-handle.ts";
 import { checkLimit } from "./read-history.ts";
-import type { InstanceListOptions, InstancePage } from "./workflow-binding.ts";
+import type { AllInstanceCounts, InstanceCounts, InstanceListOptions, InstancePage } from "./workflow-binding.ts";
+
+/** The instances of all workflows of an application. */
+export interface AllInstances {
+  /** How many there are in each status: exact, by reading an index from end to end. */
+  counts(): Promise<AllInstanceCounts>;
+  /** One page of instances, whatever their workflow. */
+  list(options?: InstanceListOptions): Promise<InstancePage>;
+}
+
+export function createAllInstances(runtime: WorkflowRuntime): AllInstances {
+  return Object.freeze({
+    counts: () => countAllInstances(runtime),
+    list: (options?: InstanceListOptions) => listInstances(runtime, null, options),
+  });
+}
 
 const TIMES = ["createdFrom", "createdBefore", "finishedFrom", "finishedBefore"] as const;
 const LIST_FIELDS = ["status", "labels", ...TIMES, "order", "limit", "cursor"];
@@ -66,4 +86,27 @@ function parseTime(value: Date | number | undefined, label: string): number | nu
 
 function invalid(problem: string): InvalidInputError {
   return new InvalidInputError("options.invalid", `${problem}.`);
+}
+
+export async function countInstances(runtime: WorkflowRuntime, name: string): Promise<InstanceCounts> {
+  return sum(await runtime.store.instances.statements.counts(runtime.namespace, [name]));
+}
+
+async function countAllInstances(runtime: WorkflowRuntime): Promise<AllInstanceCounts> {
+  const counts = await runtime.store.instances.statements.counts(runtime.namespace, null);
+  const found = Map.groupBy(counts, ({ name }) => name);
+  const names = [...new Set([...runtime.workflows.names, ...found.keys()])];
+  return { total: sum(counts), workflows: Object.fromEntries(names.map((name) => [name, sum(found.get(name) ?? [])])) };
+}
+
+function sum(counts: readonly InstanceCount[]): InstanceCounts {
+  const sums = Object.fromEntries(["total", ...INSTANCE_STATUSES].map((status) => [status, 0])) as Record<
+    InstanceStatus | "total",
+    number
+  >;
+  for (const { status, count } of counts) {
+    sums[status] += count;
+    sums.total += count;
+  }
+  return sums;
 }

@@ -8,10 +8,10 @@ import {
 } from "../../store/instances/instance-records.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import { prepareInstance } from "./create.ts";
+import type { RestartedInstance, RestartOptions } from "./create-options.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { parseStatuses } from "./list-instances.ts";
-import { prepareInstance } from "./prepare-instance.ts";
-import type { RestartedInstance, RestartOptions } from "./restart-options.ts";
 
 const FIELDS = ["id", "params", "when", "priority", "retention", "labels", "locationHint"];
 

@@ -2,11 +2,16 @@ import type { InstanceStatus } from "../../store/instances/instance-records.ts";
 import type { Labels } from "../define/labels.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
 import type { AnyWorkflow, ParamsOf, WorkflowEvents, WorkflowOutput, Workflows } from "../define/workflow-types.ts";
-import type { BatchOptions, CreatedBatch, DeletedBatch } from "./batches.ts";
-import type { CreateArguments, NewInstance } from "./create-options.ts";
+import type {
+  BatchOptions,
+  CreateArguments,
+  CreatedBatch,
+  DeletedBatch,
+  NewInstance,
+  RestartArguments,
+  RestartedInstance,
+} from "./create-options.ts";
 import type { InstanceSummary, WorkflowInstance } from "./instance.ts";
-import type { InstanceCounts } from "./instance-counts.ts";
-import type { RestartArguments, RestartedInstance } from "./restart-options.ts";
 
 /** A workflow, for those who create and look after its instances. */
 export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
@@ -80,4 +85,14 @@ export interface InstancePage {
   readonly instances: readonly InstanceSummary[];
   /** For the next page; null on the last. */
   readonly cursor: string | null;
+}
+
+/** How many instances there are, and how many in each status. */
+export type InstanceCounts = Readonly<Record<InstanceStatus | "total", number>>;
+
+/** The same for an application. */
+export interface AllInstanceCounts {
+  readonly total: InstanceCounts;
+  /** By the names of workflows: those that the application has, and those that others have left instances of. */
+  readonly workflows: Readonly<Record<string, InstanceCounts>>;
 }

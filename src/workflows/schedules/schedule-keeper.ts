@@ -1,7 +1,7 @@
 import type { KnownSchedules, ScheduleRecord } from "../../store/schedules/schedule-records.ts";
 import { describeError } from "../../values/index.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
-import { prepareInstance } from "../instances/prepare-instance.ts";
+import { prepareInstance } from "../instances/create.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { type CodeSchedule, codeSchedules, sameSchedule } from "./schedule-code.ts";
 import { registerSchedules } from "./schedule-registration.ts";

@@ -1,4 +1,5 @@
-import { isStoreClosed } from "../../errors.ts";
+import type { Clock } from "../../clock.ts";
+import { isStoreClosed, PerdureError } from "../../errors.ts";
 import type { InstanceName, InstanceRecord } from "../../store/instances/instance-records.ts";
 import type { Topic } from "../../store/queue/work-board.ts";
 import type { Store } from "../../store/store.ts";
@@ -11,7 +12,7 @@ export type FinishedRun =
   | { readonly status: "terminated" };
 
 /** Somebody who waits; told of the one or the other, once. */
-export interface ResultWaiter {
+interface ResultWaiter {
   /** `null`: the instance was deleted. */
   finished(run: FinishedRun | null): void;
   /** Nobody will ever know: the database was closed. */
@@ -154,4 +155,42 @@ export function toFinishedRun({ status, output, error }: InstanceRecord): Finish
 
 function keyOf({ namespace, name, id }: InstanceName): string {
   return `${namespace} ${name} ${id}`;
+}
+
+interface RunWait {
+  /** Whether it may be finished already. */
+  readonly look: boolean;
+  readonly timeoutMs: number | null;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Waits for the end of an instance's run. Gives null where the instance was deleted. */
+export function waitForRun(
+  { results, clock }: { readonly results: ResultWaiters; readonly clock: Clock },
+  instance: InstanceName,
+  { look, timeoutMs, signal }: RunWait,
+): Promise<FinishedRun | null> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      stop();
+      timer?.cancel();
+      signal?.removeEventListener("abort", abort);
+    };
+    const failed = (error: unknown) => {
+      leave();
+      reject(error);
+    };
+    const finished = (run: FinishedRun | null) => {
+      leave();
+      resolve(run);
+    };
+    const abort = () => failed(signal?.reason);
+    const stop = results.wait(instance, { finished, failed }, { look });
+    const timer = timeoutMs === null ? undefined : clock.setTimer(() => failed(late(instance)), timeoutMs);
+    signal?.addEventListener("abort", abort);
+  });
+}
+
+function late({ id }: InstanceName): PerdureError {
+  return new PerdureError("result.timeout", `The instance "${id}" wasn't finished in time; it goes on.`);
 }

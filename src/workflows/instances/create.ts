@@ -1,0 +1,120 @@
+import { ConflictError, InvalidInputError } from "../../errors.ts";
+import { checkInstanceId } from "../../names.ts";
+import { checkOptions } from "../../options.ts";
+import { applySchema } from "../../schema.ts";
+import { type InstanceInsert, type InstanceTraits, NO_TRAITS } from "../../store/instances/instance-records.ts";
+import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../../store/queue/rank.ts";
+import { encodeValue } from "../../values/index.ts";
+import { flowKeys } from "../define/flow-control.ts";
+import { parseLabels } from "../define/labels.ts";
+import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
+import { parseRetention } from "../define/retention.ts";
+import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import type { CreateOptions } from "./create-options.ts";
+
+const TRAITS = Object.keys(NO_TRAITS) as (keyof InstanceTraits)[];
+
+type GivenTraits = Pick<InstanceTraits, "labels" | "successRetention" | "errorRetention">;
+
+/** Labels and retention: those given to `create`, or else those of the workflow. */
+function parseTraits(workflow: RegisteredWorkflow, options: CreateOptions<unknown>): GivenTraits {
+  const labels = parseLabels(options.labels, "create.invalid");
+  return {
+    ...parseRetention(options.retention, "create.invalid", workflow.retention),
+    labels: labels.length === 0 ? null : JSON.stringify(Object.fromEntries(labels)),
+  };
+}
+
+/** Null if all traits have their defaults: such instances are inserted with a smaller statement. */
+function toTraits(given: Partial<InstanceTraits>): InstanceTraits | null {
+  const plain = TRAITS.every((name) => given[name] === undefined || given[name] === NO_TRAITS[name]);
+  return plain ? null : { ...NO_TRAITS, ...given };
+}
+
+const CREATE_FIELDS = ["id", "params", "onConflict", "priority", "retention", "labels", "locationHint"];
+
+interface PreparedInstance {
+  readonly insert: InstanceInsert;
+  readonly onConflict: "error" | "return";
+}
+
+interface InstanceOrigin {
+  readonly parent?: string | null;
+  readonly ref?: string;
+}
+
+/** Checks the options of `create` and makes the row to insert. */
+export async function prepareInstance(
+  runtime: WorkflowRuntime,
+  workflow: RegisteredWorkflow,
+  options: CreateOptions<unknown> = {},
+  { parent = null, ref = runtime.store.createId() }: InstanceOrigin = {},
+): Promise<PreparedInstance> {
+  const { name, definition, flow } = workflow;
+  checkOptions(options, { label: "create", fields: CREATE_FIELDS, code: "create.invalid" });
+  const { onConflict = "error", priority = 0 } = options;
+  if (onConflict !== "error" && onConflict !== "return") {
+    throw new InvalidInputError("create.invalid", 'onConflict must be "error" or "return".');
+  }
+  checkPriority(priority);
+  const given = parseTraits(workflow, options);
+  const id = options.id === undefined ? ref : checkInstanceId(options.id, runtime.workflows.settings);
+  const { maxParamsBytes } = runtime.workflows.settings;
+  const params = await applySchema(
+    definition?.input ?? null,
+    options.params,
+    `The params of "${name}"`,
+    "params.invalid",
+  );
+  const encoded = encodeValue(params, { label: "params", maxBytes: maxParamsBytes });
+  const { namespace } = runtime;
+  const keys = flow === null ? null : flowKeys(flow, { namespace, name }, params);
+  const traits = toTraits({ ...given, ...keys, priority });
+  return {
+    insert: { namespace, name, id, ref, params: encoded, parent, traits, lease: null },
+    onConflict,
+  };
+}
+
+function checkPriority(value: unknown): void {
+  if (typeof value === "number" && Number.isInteger(value) && value >= LOWEST_PRIORITY && value <= HIGHEST_PRIORITY)
+    return;
+  const accepted = `a whole number from ${LOWEST_PRIORITY} to ${HIGHEST_PRIORITY}`;
+  throw new InvalidInputError("create.invalid", `priority must be ${accepted}; higher ones start first.`);
+}
+
+function alreadyExists(workflow: string, id: string): ConflictError {
+  return new ConflictError(
+    "instance.already_exists",
+    `The workflow "${workflow}" has an instance "${id}" already. Give onConflict: "return" to get that one.`,
+  );
+}
+
+/** An instance as `create` leaves it. */
+export interface CreatedInstance {
+  readonly insert: InstanceInsert;
+  /**
+   * `new`: this call created it. `repeated`: the same parent created it in an earlier call. `existing`: another caller created it,
+   * and `onConflict` is "return".
+   */
+  readonly outcome: "new" | "repeated" | "existing";
+}
+
+/**
+ * Creates one instance: for a binding, for a step, and for a request that its sender may repeat. `parent` names the step or the
+ * request, so that a repeated call finds the instance that the first call created.
+ */
+export async function createInstance(
+  runtime: WorkflowRuntime,
+  workflow: RegisteredWorkflow,
+  options?: CreateOptions<unknown>,
+  origin?: InstanceOrigin,
+): Promise<CreatedInstance> {
+  const { insert, onConflict } = await prepareInstance(runtime, workflow, options, origin);
+  const [result] = await runtime.create([insert]);
+  if (result?.result === "existing") {
+    if (onConflict === "error") throw alreadyExists(workflow.name, insert.id);
+    return { insert, outcome: "existing" };
+  }
+  return { insert, outcome: result?.ref === insert.ref ? "new" : "repeated" };
+}
