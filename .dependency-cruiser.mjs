@@ -1,11 +1,11 @@
 /**
  * Dependencies point inward: concepts know ports, engines implement ports, edges use concepts.
  *
- * What is neither an engine nor an edge is core, so a new folder is held to the strictest rules until it is named here.
+ * Every folder that is neither an engine nor an edge is core, so a new folder follows the strictest rules until it is named here.
  */
 const engines = "^src/store/(sqlite|postgres)/";
 const edges =
-  "^src/(app|cli|client|cloudflare|dispatchers|durable-object|flo|http|telemetry|testing|transactions)/|^src/(index|everywhere)\\.ts$";
+  "^src/(app|client|cloudflare|dispatchers|durable-object|flo|http|testing|transactions)/|^src/(index|everywhere)\\.ts$";
 const concepts = "^src/(fragment|hooks|workflows|subjects)/";
 const tests = "\\.test\\.ts$";
 const outside = "^(tests|examples|bench)/";
@@ -37,7 +37,7 @@ export default {
     },
     {
       name: "engines-know-no-edge",
-      comment: "An engine implements the port; who uses it is not its business.",
+      comment: "An engine implements the port and doesn't depend on its users.",
       severity: "error",
       from: { path: engines, pathNot: tests },
       to: { path: edges },
@@ -52,21 +52,21 @@ export default {
     },
     {
       name: "engines-stand-alone",
-      comment: "What two engines share belongs to the port, so that neither is loaded for the other's sake.",
+      comment: "Code that two engines share belongs to the port, so that neither engine loads the other.",
       severity: "error",
       from: { path: "^src/store/(sqlite|postgres)/", pathNot: tests },
       to: { path: engines, pathNot: "^src/store/$1/" },
     },
     {
       name: "http-runs-everywhere",
-      comment: "A Worker has no Node and no driver; what is Node's own is in src/http/node*.ts.",
+      comment: "A Worker has no Node modules and no driver; code for Node is in src/http/node*.ts.",
       severity: "error",
       from: { path: "^src/http/", pathNot: [tests, "^src/http/node(-body)?\\.ts$"] },
       to: { pathNot: ["^src/", "^(node_modules/)?@standard-schema/spec"] },
     },
     {
       name: "http-knows-no-other-edge",
-      comment: "It serves what it is given, and must not bring in engines or other edges.",
+      comment: "It serves the application that it is given, and must not load engines or other edges.",
       severity: "error",
       from: { path: "^src/http/", pathNot: tests },
       to: { path: [engines, edges], pathNot: "^src/http/" },
@@ -80,7 +80,7 @@ export default {
     },
     {
       name: "published-code-declares-its-packages",
-      comment: "A devDependency isn't there when somebody installs the package.",
+      comment: "A devDependency isn't installed together with the package.",
       severity: "error",
       from: { path: "^src/", pathNot: tests },
       to: { dependencyTypes: ["npm-dev", "npm-no-pkg"], dependencyTypesNot: ["npm", "npm-peer"] },

@@ -70,7 +70,7 @@ export function createObjectRouter<const Registry extends Workflows>(
   checkOptions(options, { label: "createObjectRouter", fields: FIELDS });
   const { objects, workflows, shards: count = 16, prefix = "perdure" } = options;
   const limits = parseWorkflowLimits(options.workflowLimits);
-  const shards = new Shards(objects, prefix, count);
+  const shards = new Shards(objects, prefix, count, limits.maxInstanceId);
   const { all } = new RegisteredWorkflows("app", workflows, limits, undefined);
   const bindings = all.map(({ key, name }) => [key, createBinding(new RoutedWorkflow(shards, name, limits))]);
   return { workflows: Object.freeze(Object.fromEntries(bindings)) as RoutedBindings<Registry> };

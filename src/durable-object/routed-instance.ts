@@ -12,7 +12,7 @@ import { RoutedSubscription } from "./routed-subscription.ts";
 import type { Shards } from "./shards.ts";
 
 /** Where an instance is: the name of its workflow, its id, and its object. */
-export interface InstancePlace {
+export interface InstanceAddress {
   readonly workflow: string;
   readonly id: string;
   readonly shard: number;
@@ -23,13 +23,13 @@ export class RoutedInstance implements WorkflowInstance {
   readonly id: string;
   readonly workflowName: string;
   readonly #shards: Shards;
-  readonly #place: InstancePlace;
+  readonly #address: InstanceAddress;
 
-  constructor(shards: Shards, place: InstancePlace) {
-    this.id = place.id;
-    this.workflowName = place.workflow;
+  constructor(shards: Shards, address: InstanceAddress) {
+    this.id = address.id;
+    this.workflowName = address.workflow;
     this.#shards = shards;
-    this.#place = place;
+    this.#address = address;
   }
 
   async status(): Promise<InstanceState> {
@@ -88,7 +88,7 @@ export class RoutedInstance implements WorkflowInstance {
     options: SubscribeOptions<Type> = {},
   ): Promise<WorkflowInstanceSubscription<Type>> {
     parseSubscribeOptions(options); // what is wrong is told here
-    const { shard, workflow, id } = this.#place;
+    const { shard, workflow, id } = this.#address;
     const open = (cursor: number | undefined) => {
       const parameters = [{ ...options, ...(cursor !== undefined && { cursor }) }];
       return this.#shards.subscribe(shard, { workflow, operation: "subscribe", id, parameters });
@@ -98,7 +98,7 @@ export class RoutedInstance implements WorkflowInstance {
   }
 
   #call(operation: string, ...parameters: unknown[]): Promise<unknown> {
-    const { shard, workflow, id } = this.#place;
+    const { shard, workflow, id } = this.#address;
     return this.#shards.call(shard, { workflow, operation, id, parameters });
   }
 }

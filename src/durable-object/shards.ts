@@ -1,4 +1,5 @@
 import { InvalidInputError } from "../errors.ts";
+import { hashWords } from "../hash.ts";
 import { checkId } from "../names.ts";
 import { decodeAnswer, encodeCall, type ShardCall } from "./shard-call.ts";
 
@@ -23,8 +24,9 @@ export class Shards {
   readonly all: readonly number[];
   readonly #objects: ObjectNamespace;
   readonly #prefix: string;
+  readonly #longestId: number;
 
-  constructor(objects: ObjectNamespace, prefix: string, count: number) {
+  constructor(objects: ObjectNamespace, prefix: string, count: number, longestId: number) {
     if (typeof objects?.idFromName !== "function" || typeof objects.get !== "function") {
       throw invalid("objects must be the binding of a Durable Object");
     }
@@ -33,17 +35,14 @@ export class Shards {
     if (typeof prefix !== "string" || prefix === "") throw invalid("prefix must be a text");
     this.#objects = objects;
     this.#prefix = prefix;
+    this.#longestId = longestId;
     this.all = Array.from({ length: count }, (_, shard) => shard);
   }
 
-  /** The same for an id, always and everywhere. */
+  /** The shard of an id: the same in every Worker. */
   of(id: string): number {
-    let hash = 0x811c9dc5;
-    for (const byte of new TextEncoder().encode(checkId(id, "The id of an instance"))) {
-      hash = Math.imul(hash ^ byte, 0x01000193);
-    }
-    hash ^= hash >>> 16;
-    return (hash >>> 0) % this.all.length;
+    const [hash] = hashWords(checkId(id, "The id of an instance", this.#longestId));
+    return ((hash ^ (hash >>> 16)) >>> 0) % this.all.length;
   }
 
   /** An object may be moved or restarted under a call: what only reads is asked again. */

@@ -29,6 +29,22 @@ describe("workflows in many objects", () => {
     expect((await router.checkout.get("order-17")).id).toBe("order-17");
   });
 
+  test("are created in batches as large as the workflowLimits of the router allow", async () => {
+    const batch = Array.from({ length: 101 }, (_, index) => ({ id: `many-${index}`, params: { total: 1 } }));
+    await expect(router.checkout.createBatch(batch)).rejects.toThrow(/at most 100 instances/);
+
+    const { checkout } = createObjectRouter({
+      ...{ objects, workflows, shards: 4, prefix },
+      workflowLimits: { batchSize: 1000, instanceIdLength: 120 },
+    }).workflows;
+    expect(await checkout.createBatch(batch)).toHaveLength(101);
+    const { errors } = await checkout.createBatch({ count: 101, params: { total: 1 } });
+    expect(errors).toEqual([]);
+    expect((await checkout.deleteBatch(batch.map(({ id }) => id))).deleted).toHaveLength(101);
+    await expect(router.checkout.get("x".repeat(120))).rejects.toMatchObject({ code: "id.invalid" });
+    await expect(checkout.createBatch({ count: 1001, params: { total: 1 } })).rejects.toThrow(/from 0 to 1000/);
+  });
+
   test("give results as they were, whatever they are", async () => {
     const paid = new Date(1234567890123);
     const order = await router.checkout.create({ params: { total: 5, paid } });

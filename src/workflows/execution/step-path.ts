@@ -19,15 +19,3 @@ export function pathOf({ type, name, count, parent }: StepIdentity): string {
   const own = `${type}:${name.replaceAll("/", "//")}#${count}`;
   return parent === null ? own : `${parent}/${own}`;
 }
-
-/** A short stand-in for a path, always the same. */
-export function hashPath(path: string): string {
-  let high = 0x811c9dc5;
-  let low = 0x1b873593;
-  for (let index = 0; index < path.length; index++) {
-    const code = path.charCodeAt(index);
-    high = Math.imul(high ^ code, 0x01000193);
-    low = Math.imul(low ^ code, 0x85ebca6b) ^ (low >>> 13);
-  }
-  return [high, low].map((part) => (part >>> 0).toString(36)).join("");
-}

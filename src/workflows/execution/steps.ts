@@ -1,5 +1,6 @@
 import type { Duration } from "../../duration.ts";
 import { InvalidInputError, NonRetryableError, WaitInsideStepError } from "../../errors.ts";
+import { hashText } from "../../hash.ts";
 import { checkId, checkStepName } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
 import type { StepType } from "../../store/instances/instance-records.ts";
@@ -19,7 +20,7 @@ import type { Execution } from "./execution.ts";
 import type { StepRecord } from "./run-journal.ts";
 import { BodyCall, EventCall, type OpenWait, SleepCall, type StepCall } from "./step-call.ts";
 import { DEFAULT_POLICY, parseStepConfig, parseWait, type StepPolicy } from "./step-config.ts";
-import { hashPath, pathOf, type StepIdentity } from "./step-path.ts";
+import { pathOf, type StepIdentity } from "./step-path.ts";
 import { presentScope, StepScope } from "./step-scope.ts";
 
 type Body = (ctx: never) => unknown;
@@ -228,7 +229,7 @@ export class Steps implements WorkflowStep {
   /** What tells a child that this step creates from all others: a text, and an id for it. */
   #originOf(step: StepIdentity): { parent: string; id: string } {
     const { ref, run } = this.#execution.lease;
-    const inside = step.parent === null ? "" : `${hashPath(step.parent)}-`;
+    const inside = step.parent === null ? "" : `${hashText(step.parent)}-`;
     return { parent: `${ref}/${run}/${pathOf(step)}`, id: `${ref}-${run}-${inside}${step.count}` };
   }
 
