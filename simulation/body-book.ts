@@ -1,6 +1,6 @@
 import type { NewEntry } from "../src/store/instances/instance-records.ts";
 import { decodeValue } from "../src/values/index.ts";
-import type { WorkflowStepContext } from "../src/workflows/define/step-options.ts";
+import type { WorkflowStepContext } from "../src/workflows/define/step.ts";
 import { describe, MOST_RECOVERIES } from "./check-errored.ts";
 import {
   describeEnding,

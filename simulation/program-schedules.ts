@@ -1,4 +1,4 @@
-import type { ScheduleOption } from "../src/workflows/schedules/workflow-schedule.ts";
+import type { ScheduleOption } from "../src/workflows/schedules/schedule-option.ts";
 import type { Params } from "./instance-records.ts";
 import type { ProgramName } from "./names.ts";
 

@@ -1,6 +1,6 @@
 import type { NewEntry, ProgressRange } from "../src/store/instances/instance-records.ts";
 import { decodeValue } from "../src/values/index.ts";
-import type { WorkflowStepContext } from "../src/workflows/define/step-options.ts";
+import type { WorkflowStepContext } from "../src/workflows/define/step.ts";
 import { isEnding, type RunAccount, stepOf, type WrittenEntry } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import { KEPT_PROGRESS } from "./names.ts";

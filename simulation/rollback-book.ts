@@ -1,7 +1,6 @@
 import { WorkflowTerminatedError } from "../src/errors.ts";
 import type { EntryKind, InstanceOutcome, NewEntry } from "../src/store/instances/instance-records.ts";
-import type { WorkflowStepContext } from "../src/workflows/define/step-options.ts";
-import type { WorkflowRollbackContext } from "../src/workflows/rollback/rollback-types.ts";
+import type { WorkflowRollbackContext, WorkflowStepContext } from "../src/workflows/define/step.ts";
 import { checkErrored, describe, MOST_RECOVERIES } from "./check-errored.ts";
 import { type InstanceAccount, runOf, stepOf, type WrittenEntry } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";

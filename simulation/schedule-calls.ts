@@ -1,4 +1,4 @@
-import { WorkflowSchedules } from "../src/workflows/schedules/workflow-schedules.ts";
+import { WorkflowSchedules } from "../src/workflows/schedules/schedule-operations.ts";
 import type { WorkflowRuntime } from "../src/workflows/workflow-runtime.ts";
 import { answered } from "./instance-calls.ts";
 import { SCHEDULED_PROGRAMS } from "./program-schedules.ts";

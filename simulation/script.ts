@@ -1,7 +1,6 @@
 import { EventTimeoutError, NonRetryableError } from "../src/errors.ts";
 import { describeError } from "../src/values/index.ts";
-import type { WorkflowStep } from "../src/workflows/define/step.ts";
-import type { WorkflowStepContext } from "../src/workflows/define/step-options.ts";
+import type { WorkflowStep, WorkflowStepContext } from "../src/workflows/define/step.ts";
 import type { WorkflowEvent } from "../src/workflows/define/workflow-event.ts";
 import { behave, never } from "./behave.ts";
 import type { BodyRun, Witness } from "./body-book.ts";

@@ -1,5 +1,5 @@
 import { NonRetryableError } from "../src/errors.ts";
-import type { WorkflowStepRollbackOptions } from "../src/workflows/rollback/rollback-types.ts";
+import type { WorkflowStepRollbackOptions } from "../src/workflows/define/step.ts";
 import { behave, never } from "./behave.ts";
 import type { Params } from "./instance-records.ts";
 import { planned } from "./planned.ts";

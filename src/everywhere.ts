@@ -37,7 +37,6 @@ export { migrate } from "./fragment/migrate.ts";
 export type { TriggerArguments, UnitOfWork } from "./fragment/unit-of-work.ts";
 export type { RunWithin, WithinAsync, WithinSync } from "./fragment/within.ts";
 export { type WorkflowsConfig, type WorkflowsFragment, workflowsFragment } from "./fragment/workflows-fragment.ts";
-export type { DebounceOptions } from "./hooks/debounce.ts";
 export {
   type AnyHookDefinition,
   defineHook,
@@ -49,7 +48,7 @@ export {
 export type { CancelledHooks, DurableHooks, HookListOptions, HookPage, HookSummary } from "./hooks/durable-hooks.ts";
 export type { HookContext, TraceContext } from "./hooks/hook-context.ts";
 export type { DurableHooksOptions, StuckHook, StuckHooksReport } from "./hooks/hook-settings.ts";
-export type { TriggerOptions } from "./hooks/trigger.ts";
+export type { DebounceOptions, TriggerOptions } from "./hooks/trigger.ts";
 export type { TriggeredHook } from "./hooks/write-triggers.ts";
 export type { Logger } from "./logger.ts";
 export type { Backoff, RetryOptions } from "./queue/retry-policy.ts";
@@ -65,13 +64,6 @@ export type { DatabaseAdapter } from "./store/store.ts";
 export type { SubjectStatus } from "./store/subjects/subject-records.ts";
 export { defineSubjects, type SubjectsDefinition, type SubjectsOptions } from "./subjects/define-subjects.ts";
 export type { SubjectRetries, SubjectSettings } from "./subjects/dispatcher-settings.ts";
-export type {
-  HandleSubject,
-  SubjectContext,
-  SubjectOutcome,
-  SubjectProgress,
-  SubjectResult,
-} from "./subjects/handle-subject.ts";
 export type { HandlingOptions, RunOptions, RunReport } from "./subjects/run-subjects.ts";
 export type { SubjectDispatcher, SubjectPage } from "./subjects/subject-dispatcher.ts";
 export type {
@@ -86,7 +78,15 @@ export type {
   SyncReport,
   Time,
 } from "./subjects/subject-inputs.ts";
-export type { ListedSubject, SubjectState } from "./subjects/subject-state.ts";
+export type {
+  HandleSubject,
+  ListedSubject,
+  SubjectContext,
+  SubjectOutcome,
+  SubjectProgress,
+  SubjectResult,
+  SubjectState,
+} from "./subjects/subject-state.ts";
 export type { Discovered } from "./subjects/sync-discovered.ts";
 export { fromDurableObject } from "./transactions/from-durable-object.ts";
 export { fromPg } from "./transactions/from-pg.ts";
@@ -97,13 +97,17 @@ export { WorkflowEntrypoint } from "./workflows/define/entrypoint.ts";
 export type { ConcurrencyOptions, RateLimitOptions } from "./workflows/define/flow-control.ts";
 export type { Labels } from "./workflows/define/labels.ts";
 export type { RetentionOptions } from "./workflows/define/retention.ts";
-export type { WorkflowStep } from "./workflows/define/step.ts";
 export type {
   RetryDelay,
   StepRetries,
+  WorkflowRollbackContext,
+  WorkflowRollbackHandler,
+  WorkflowStep,
   WorkflowStepConfig,
   WorkflowStepContext,
-} from "./workflows/define/step-options.ts";
+  WorkflowStepRollbackConfig,
+  WorkflowStepRollbackOptions,
+} from "./workflows/define/step.ts";
 export type {
   CompletedEvent,
   ErroredEvent,
@@ -111,7 +115,7 @@ export type {
   TerminalHooks,
   TerminatedEvent,
 } from "./workflows/define/terminal-hooks.ts";
-export type { ReceivedEvent, WorkflowEvent } from "./workflows/define/workflow-event.ts";
+export type { ReceivedEvent, WorkflowCronSchedule, WorkflowEvent } from "./workflows/define/workflow-event.ts";
 export type { WorkflowLimits } from "./workflows/define/workflow-settings.ts";
 export type { AnyWorkflow, WorkflowDefinition, Workflows } from "./workflows/define/workflow-types.ts";
 export type {
@@ -138,18 +142,11 @@ export type {
   WorkflowBindings,
 } from "./workflows/instances/workflow-binding.ts";
 export type {
-  WorkflowRollbackContext,
-  WorkflowRollbackHandler,
-  WorkflowStepRollbackConfig,
-  WorkflowStepRollbackOptions,
-} from "./workflows/rollback/rollback-types.ts";
-export type { WorkflowCronSchedule } from "./workflows/schedules/scheduled-event.ts";
-export type { ScheduleOption } from "./workflows/schedules/workflow-schedule.ts";
-export type {
   ScheduleSelection,
   ScheduleSummary,
   WorkflowSchedules,
-} from "./workflows/schedules/workflow-schedules.ts";
+} from "./workflows/schedules/schedule-operations.ts";
+export type { ScheduleOption } from "./workflows/schedules/schedule-option.ts";
 export { StoredStream } from "./workflows/streams/stored-stream.ts";
 export type {
   SubscribeOptions,

@@ -1,11 +1,10 @@
 import { StoreError } from "../../src/errors.ts";
 import { Store } from "../../src/store/store.ts";
 import { parseSettings } from "../../src/subjects/dispatcher-settings.ts";
-import type { HandleSubject } from "../../src/subjects/handle-subject.ts";
 import { SubjectDispatcher } from "../../src/subjects/subject-dispatcher.ts";
 import { SubjectLedger } from "../../src/subjects/subject-ledger.ts";
 import { SubjectLoop } from "../../src/subjects/subject-loop.ts";
-import type { SubjectState } from "../../src/subjects/subject-state.ts";
+import type { HandleSubject, SubjectState } from "../../src/subjects/subject-state.ts";
 import { SimulatedClock } from "../simulated-clock.ts";
 import { SimulatedConnection } from "../simulated-connection.ts";
 import { createSubjectStatements } from "../simulated-subjects.ts";

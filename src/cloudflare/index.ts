@@ -4,8 +4,17 @@
  */
 export { NonRetryableError } from "../errors.ts";
 export { WorkflowEntrypoint } from "../workflows/define/entrypoint.ts";
-export { DurableObject, RpcTarget, WorkerEntrypoint } from "./base-classes.ts";
 export { env, setEnv, waitUntil, withEnv } from "./environment.ts";
 export * from "./type-names.ts";
 export { createWorkerFetch, type Worker, type WorkerContext } from "./worker-fetch.ts";
-export { cache, exports, RpcStub, tracing, withEnvAndExports, withExports } from "./worker-parts.ts";
+export {
+  cache,
+  DurableObject,
+  exports,
+  RpcStub,
+  RpcTarget,
+  tracing,
+  WorkerEntrypoint,
+  withEnvAndExports,
+  withExports,
+} from "./worker-parts.ts";

@@ -1,21 +1,19 @@
 import type { Duration } from "../duration.ts";
 import type { Backoff } from "../queue/retry-policy.ts";
 import type { InstanceStatus as Status } from "../store/instances/instance-records.ts";
-import type { WorkflowStep as Step } from "../workflows/define/step.ts";
 import type {
   RetryDelay,
-  WorkflowStepConfig as StepConfig,
-  WorkflowStepContext as StepContext,
-} from "../workflows/define/step-options.ts";
-import type { WorkflowEvent as BeginEvent, ReceivedEvent } from "../workflows/define/workflow-event.ts";
-import type { BatchOptions, CreatedBatch, CreateOptions, DeletedBatch } from "../workflows/instances/create-options.ts";
-import type { WorkflowInstance as Instance, InstanceState } from "../workflows/instances/instance.ts";
-import type {
   WorkflowStepRollbackConfig as RollbackConfig,
   WorkflowRollbackContext as RollbackContext,
   WorkflowRollbackHandler as RollbackHandler,
   WorkflowStepRollbackOptions as RollbackOptions,
-} from "../workflows/rollback/rollback-types.ts";
+  WorkflowStep as Step,
+  WorkflowStepConfig as StepConfig,
+  WorkflowStepContext as StepContext,
+} from "../workflows/define/step.ts";
+import type { WorkflowEvent as BeginEvent, ReceivedEvent } from "../workflows/define/workflow-event.ts";
+import type { BatchOptions, CreatedBatch, CreateOptions, DeletedBatch } from "../workflows/instances/create-options.ts";
+import type { WorkflowInstance as Instance, InstanceState } from "../workflows/instances/instance.ts";
 
 /**
  * Types, which people import together with classes and often without saying `type`. Where types are only stripped, as Node does,

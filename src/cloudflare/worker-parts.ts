@@ -1,5 +1,22 @@
 import { withEnv } from "./environment.ts";
 
+/** What else a module exports that has workflows: here they are only classes with a context and an environment. */
+abstract class Entrypoint<Env> {
+  protected readonly ctx: unknown;
+  protected readonly env: Env;
+
+  constructor(ctx: unknown, env: Env) {
+    this.ctx = ctx;
+    this.env = env;
+  }
+}
+
+export class WorkerEntrypoint<Env = unknown> extends Entrypoint<Env> {}
+
+export class DurableObject<Env = unknown> extends Entrypoint<Env> {}
+
+export class RpcTarget {}
+
 /**
  * What else the module has, for files that also use it. Here nothing is traced, cached or exported to other Workers, and code that
  * asks for it goes on without.

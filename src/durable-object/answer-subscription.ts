@@ -1,7 +1,10 @@
 import type { AnyFragment } from "../fragment/fragment.ts";
 import { describeError } from "../values/index.ts";
-import { startOf } from "../workflows/views/event-id.ts";
-import type { SubscribeOptions, WorkflowInstanceSubscription } from "../workflows/views/instance-event.ts";
+import {
+  type SubscribeOptions,
+  startOf,
+  type WorkflowInstanceSubscription,
+} from "../workflows/views/instance-event.ts";
 import { bindingOf } from "./answer-call.ts";
 import { decodeCall } from "./shard-call.ts";
 import { encodeLine, type StreamLine } from "./stream-line.ts";

@@ -6,7 +6,7 @@ import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
 import { type AllInstances, createAllInstances } from "../workflows/instances/list-instances.ts";
 import type { TypedBindings } from "../workflows/instances/workflow-binding.ts";
-import { WorkflowSchedules } from "../workflows/schedules/workflow-schedules.ts";
+import { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { defineFragment } from "./define-fragment.ts";
 import { Fragment, type FragmentParts } from "./fragment.ts";

@@ -14,7 +14,7 @@ import type { ClaimedHook, HookOutcome, HookSettlement, SettleResult } from "../
 import type { Store } from "../store/store.ts";
 import { decodeValue, encodeError, tame } from "../values/index.ts";
 import type { AnyHookDefinition } from "./define-hook.ts";
-import { HookCall } from "./hook-call.ts";
+import { HookCall } from "./hook-context.ts";
 import type { StuckHook } from "./hook-settings.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
 

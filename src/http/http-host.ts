@@ -12,7 +12,7 @@ import { createBindings } from "../workflows/instances/create-bindings.ts";
 import { InstanceHandle } from "../workflows/instances/instance-handle.ts";
 import { type AllInstances, createAllInstances } from "../workflows/instances/list-instances.ts";
 import type { BindingOf, WorkflowBindings } from "../workflows/instances/workflow-binding.ts";
-import { type ScheduleSummary, WorkflowSchedules } from "../workflows/schedules/workflow-schedules.ts";
+import { type ScheduleSummary, WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import type { HttpResource } from "./authorization.ts";
 import type { EventStreams } from "./event-stream.ts";

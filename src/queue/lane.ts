@@ -1,11 +1,10 @@
 import type { Clock, Timer } from "../clock.ts";
 import type { Randomness } from "../randomness.ts";
-import { Backoff, FIRST_BACKOFF_MS } from "./backoff.ts";
 import { Chore } from "./chore.ts";
 import type { ProcessorSource } from "./processor.ts";
 import type { Worker } from "./worker.ts";
 
-export interface LaneOptions {
+interface LaneOptions {
   readonly source: ProcessorSource;
   readonly worker: Worker;
   readonly clock: Clock;
@@ -243,5 +242,27 @@ export class Lane {
     }
     if (!this.#stopping) await this.survey();
     return PURGE_INTERVAL_MS;
+  }
+}
+
+const FIRST_BACKOFF_MS = 50;
+const LONGEST_BACKOFF_MS = 5000;
+
+/** Pauses that double, up to five seconds, each of them at least half as long as that. */
+class Backoff {
+  readonly #randomness: Randomness;
+  #milliseconds = 0;
+
+  constructor(randomness: Randomness) {
+    this.#randomness = randomness;
+  }
+
+  next(): number {
+    this.#milliseconds = Math.min(Math.max(this.#milliseconds * 2, FIRST_BACKOFF_MS), LONGEST_BACKOFF_MS);
+    return (this.#milliseconds / 2) * (1 + this.#randomness.fraction());
+  }
+
+  reset(): void {
+    this.#milliseconds = 0;
   }
 }

@@ -1,8 +1,8 @@
 import { type Duration, parseDuration } from "../duration.ts";
 import { checkOptions } from "../options.ts";
-import { invalid } from "./check-inputs.ts";
 import { parseSettings, SETTINGS_FIELDS, type SubjectSettings } from "./dispatcher-settings.ts";
 import { HANDLING_FIELDS, type HandlingOptions, parseHandling } from "./run-subjects.ts";
+import { invalid } from "./subject-inputs.ts";
 
 /** Subjects that an application looks after by itself. */
 export interface SubjectsOptions<Cursor = unknown, Meta = unknown>

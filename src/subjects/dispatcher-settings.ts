@@ -3,7 +3,7 @@ import { checkName, checkText } from "../hooks/names.ts";
 import { checkOptions } from "../options.ts";
 import { parseRetries, type RetryOptions, type RetryPolicy, resolveRetries } from "../queue/retry-policy.ts";
 import { isStandardSchema } from "../schema.ts";
-import { invalid } from "./check-inputs.ts";
+import { invalid } from "./subject-inputs.ts";
 
 /** What the state of the subjects of one dispatcher looks like, and when a failed one is tried again. */
 export interface SubjectSettings<Cursor = unknown, Meta = unknown> {

@@ -1,9 +1,9 @@
 import { type Duration, parseDuration } from "../duration.ts";
 import { checkOptions } from "../options.ts";
-import { checkFlag, checkLease, checkLimit, checkWhole, invalid } from "./check-inputs.ts";
-import type { HandleSubject, SubjectProgress } from "./handle-subject.ts";
+import { checkFlag, checkLease, checkLimit, checkWhole, invalid } from "./subject-inputs.ts";
 import type { SubjectLedger } from "./subject-ledger.ts";
 import { type SubjectCounts, SubjectPool } from "./subject-pool.ts";
+import type { HandleSubject, SubjectProgress } from "./subject-state.ts";
 import { type Discovered, syncDiscovered } from "./sync-discovered.ts";
 
 /** How subjects are found and handled. */

@@ -3,7 +3,11 @@ import { checkText } from "../hooks/names.ts";
 import { checkOptions } from "../options.ts";
 import type { SubjectStatus } from "../store/subjects/subject-records.ts";
 import { encodeError } from "../values/index.ts";
+import { type RunOptions, type RunReport, runSubjectsOf } from "./run-subjects.ts";
 import {
+  type CheckpointOptions,
+  type ClaimOptions,
+  type CompleteOptions,
   checkDelay,
   checkFlag,
   checkLease,
@@ -12,18 +16,12 @@ import {
   checkSubjectKey,
   checkTime,
   checkWhole,
+  type FailOptions,
   invalid,
-} from "./check-inputs.ts";
-import { type RunOptions, type RunReport, runSubjectsOf } from "./run-subjects.ts";
-import type {
-  CheckpointOptions,
-  ClaimOptions,
-  CompleteOptions,
-  FailOptions,
-  SubjectListOptions,
-  SubjectReference,
-  SyncOptions,
-  SyncReport,
+  type SubjectListOptions,
+  type SubjectReference,
+  type SyncOptions,
+  type SyncReport,
 } from "./subject-inputs.ts";
 import type { SubjectLedger } from "./subject-ledger.ts";
 import { type ListedSubject, type SubjectState, toListedSubject, toSubjectState } from "./subject-state.ts";

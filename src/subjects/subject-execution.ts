@@ -5,10 +5,9 @@ import { checkOptions } from "../options.ts";
 import { requestedDelay } from "../queue/retry-policy.ts";
 import type { SubjectChangeKind, SubjectRecord } from "../store/subjects/subject-records.ts";
 import { encodeError, tame } from "../values/index.ts";
-import { checkTime } from "./check-inputs.ts";
-import type { HandleSubject, SubjectOutcome } from "./handle-subject.ts";
+import { checkTime } from "./subject-inputs.ts";
 import type { ChangeFields, EncodedProgress, SubjectLedger } from "./subject-ledger.ts";
-import { toSubjectState } from "./subject-state.ts";
+import { type HandleSubject, type SubjectOutcome, toSubjectState } from "./subject-state.ts";
 
 export interface ExecutionOptions {
   readonly ledger: SubjectLedger;

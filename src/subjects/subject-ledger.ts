@@ -3,6 +3,8 @@ import { retryDelay } from "../queue/retry-policy.ts";
 import { applySchema, isThenable } from "../schema.ts";
 import type { Store } from "../store/store.ts";
 import type {
+  ClaimedSubjects,
+  FairShare,
   SubjectChange,
   SubjectChangeKind,
   SubjectFilter,
@@ -14,11 +16,10 @@ import type {
 } from "../store/subjects/subject-records.ts";
 import { encodeError, encodeValue } from "../values/index.ts";
 import type { ParsedSettings } from "./dispatcher-settings.ts";
-import { GroupTurns } from "./group-turns.ts";
 import type { DiscoveredSubject, SubjectReference } from "./subject-inputs.ts";
 import { type SubjectState, toSubjectState } from "./subject-state.ts";
 
-export interface LedgerOptions extends SubjectScope {
+interface LedgerOptions extends SubjectScope {
   readonly store: () => Promise<Store>;
   /** This process, as the owner of leases. */
   readonly owner: string;
@@ -26,7 +27,7 @@ export interface LedgerOptions extends SubjectScope {
 }
 
 /** How far the work has come, as users give it. What is left out keeps what is stored. */
-export interface Progress {
+interface Progress {
   readonly cursor?: unknown;
   readonly meta?: unknown;
 }
@@ -256,4 +257,35 @@ function notLeased({ subjectKey, status }: SubjectRecord): ConflictError {
     "subject.not_leased",
     `The subject "${subjectKey}" is ${status}, and only who has claimed it may change it: claimDueSubjects comes first.`,
   );
+}
+
+/** How many groups one claim looks at. With more of them, it takes several claims to go round. */
+const GROUPS_PER_CLAIM = 200;
+
+/**
+ * Half of what a claim takes goes round the groups that have something due, the other half to the oldest, whoever's they are. So
+ * one group's flood starves neither the other groups nor subjects without one, and a claim costs the same however many there
+ * are. Where nobody uses groups, the oldest are all there is.
+ */
+class GroupTurns {
+  #used = false;
+  #after = "";
+  /** Odd shares are rounded up and down in turn: with a limit of one, every second claim is for a group. */
+  #roundUp = true;
+
+  notice(group: string | null): void {
+    if (group !== null && group !== "") this.#used = true;
+  }
+
+  share(limit: number): FairShare | null {
+    if (!this.#used) return null;
+    const half = this.#roundUp ? Math.ceil(limit / 2) : Math.floor(limit / 2);
+    this.#roundUp = !this.#roundUp;
+    return half === 0 ? null : { limit: half, after: this.#after, groups: GROUPS_PER_CLAIM };
+  }
+
+  taken({ subjects, lastGroup }: ClaimedSubjects): void {
+    for (const { group } of subjects) this.notice(group);
+    if (lastGroup !== null) this.#after = lastGroup;
+  }
 }

@@ -3,10 +3,9 @@ import { AttemptAbortedError } from "../errors.ts";
 import { LeaseKeeper } from "../queue/lease-keeper.ts";
 import type { Store } from "../store/store.ts";
 import { describeError } from "../values/index.ts";
-import type { HandleSubject, SubjectOutcome, SubjectProgress } from "./handle-subject.ts";
 import { type Ending, SubjectExecution } from "./subject-execution.ts";
 import type { SubjectLedger } from "./subject-ledger.ts";
-import { toSubjectState } from "./subject-state.ts";
+import { type HandleSubject, type SubjectOutcome, type SubjectProgress, toSubjectState } from "./subject-state.ts";
 
 export interface PoolOptions {
   readonly ledger: SubjectLedger;

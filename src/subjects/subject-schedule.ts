@@ -3,10 +3,10 @@ import { resolveRetries } from "../queue/retry-policy.ts";
 import type { Store } from "../store/store.ts";
 import { describeError } from "../values/index.ts";
 import { parseInterval, type SubjectsDefinition } from "./define-subjects.ts";
-import type { SubjectProgress } from "./handle-subject.ts";
 import { discoverSubjects, parseHandling } from "./run-subjects.ts";
 import { SubjectLedger } from "./subject-ledger.ts";
 import { SubjectLoop } from "./subject-loop.ts";
+import type { SubjectProgress } from "./subject-state.ts";
 
 /** The only subject of the dispatcher that stands for discoveries. */
 const DISCOVERY = "discovery";

@@ -1,7 +1,6 @@
 import { checkText } from "../hooks/names.ts";
 import { checkOptions } from "../options.ts";
-import { checkSubjectKey, checkTime, invalid } from "./check-inputs.ts";
-import type { DiscoveredSubject, SyncReport } from "./subject-inputs.ts";
+import { checkSubjectKey, checkTime, type DiscoveredSubject, invalid, type SyncReport } from "./subject-inputs.ts";
 import type { SubjectLedger } from "./subject-ledger.ts";
 
 /** What a discoverer may give: all at once, or bit by bit. */

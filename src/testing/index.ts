@@ -9,7 +9,7 @@ export {
   type WorkflowInstanceIntrospector,
   type WorkflowIntrospector,
 } from "./introspection/introspect.ts";
-export type { StepTarget, WorkflowInstanceModifier } from "./introspection/modifier.ts";
+export type { StepTarget, WorkflowInstanceModifier } from "./introspection/modifications.ts";
 export { type RecordedHistory, type ReplayOptions, type ReplayReport, replay } from "./replay/replay.ts";
 export { seededRandomness } from "./seeded-randomness.ts";
 export type { TestApp } from "./test-app.ts";

@@ -9,7 +9,7 @@ import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import type { AllInstances } from "../workflows/instances/list-instances.ts";
 import type { TypedBindings } from "../workflows/instances/workflow-binding.ts";
-import type { WorkflowSchedules } from "../workflows/schedules/workflow-schedules.ts";
+import type { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
 import { createTestBindings } from "./test-bindings.ts";
 import type { TestAppError, TestWorld } from "./test-world.ts";
 

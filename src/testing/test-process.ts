@@ -30,11 +30,10 @@ import { DrivenProcessor } from "./driven-processor.ts";
 import { HandlerWatch, type OtherWork } from "./handler-watch.ts";
 import { MortalWorkflows, type Rehearse } from "./mortal-workflows.ts";
 import { ProcessClock } from "./process-clock.ts";
-import { createProcessConnection } from "./process-connection.ts";
 import { mortalEngine } from "./process-engine.ts";
 import { ProcessLife } from "./process-life.ts";
 import { SpareWorker } from "./spare-worker.ts";
-import type { TestDatabase } from "./test-database.ts";
+import { createProcessConnection, type TestDatabase } from "./test-database.ts";
 
 export interface TestProcessOptions<Hooks extends HookDefinitions, Registry extends Workflows> {
   /** What its leases are known by. */

@@ -74,3 +74,13 @@ export function getter(prototype: object, key: PropertyKey): (this: unknown) => 
   if (get === undefined) throw new TypeError(`This runtime has no getter ${String(key)}.`);
   return get;
 }
+
+/** The time of a date, whichever realm made it; NaN if it is invalid, undefined if it is no date at all. */
+export function timeOfDate(value: unknown): number | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  try {
+    return Date.prototype.getTime.call(value);
+  } catch {
+    return undefined;
+  }
+}

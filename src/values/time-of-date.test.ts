@@ -1,6 +1,6 @@
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { timeOfDate } from "./time-of-date.ts";
+import { timeOfDate } from "./kinds.ts";
 
 test("a date has a time, whichever realm made it, and nothing else has", () => {
   expect(timeOfDate(new Date(5))).toBe(5);

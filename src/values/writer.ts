@@ -1,8 +1,16 @@
 import { BYTE_KINDS, bufferToBase64, viewKind, viewToBase64 } from "./bytes.ts";
 import { errorClassOf, HIDDEN_FIELDS, hasHiddenField } from "./error-value.ts";
 import { builtInKind, describeKind, isError, isPlainArray, isPlainObject } from "./kinds.ts";
-import { formatPath, type Segment } from "./path.ts";
-import { Refusal, refuseCycle, refuseDepth, refuseKind, refuseSize, refuseUnreadable } from "./refusal.ts";
+import {
+  formatPath,
+  Refusal,
+  refuseCycle,
+  refuseDepth,
+  refuseKind,
+  refuseSize,
+  refuseUnreadable,
+  type Segment,
+} from "./refusal.ts";
 import { hasHoles, isArrayIndex } from "./sparse-array.ts";
 import { TAG, TAG_IN_TEXT } from "./tags.ts";
 

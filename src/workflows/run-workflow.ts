@@ -1,16 +1,14 @@
 import { applySchema } from "../schema.ts";
 import { decodeValue } from "../values/index.ts";
-import { constructEntrypoint } from "./define/construct-entrypoint.ts";
 import type { WorkflowContext } from "./define/define-workflow.ts";
-import type { ExecutionContext } from "./define/entrypoint.ts";
+import { constructEntrypoint, type ExecutionContext } from "./define/entrypoint.ts";
 import { evaluateEnv, type RegisteredWorkflow } from "./define/registered-workflows.ts";
-import type { WorkflowEvent } from "./define/workflow-event.ts";
+import { fromTrait, type WorkflowEvent } from "./define/workflow-event.ts";
 import type { WorkflowEntrypointClass } from "./define/workflow-types.ts";
 import type { Execution } from "./execution/execution.ts";
 import { Steps } from "./execution/steps.ts";
 import { createBindings } from "./instances/create-bindings.ts";
 import type { WorkflowBindings } from "./instances/workflow-binding.ts";
-import { fromTrait } from "./schedules/scheduled-event.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 /** Calls the user's function, from its beginning. If its params can't be read, it isn't called, and the execution fails instead. */

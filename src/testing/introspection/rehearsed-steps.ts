@@ -1,7 +1,6 @@
-import type { WorkflowStep } from "../../workflows/define/step.ts";
-import type { WorkflowStepConfig, WorkflowStepContext } from "../../workflows/define/step-options.ts";
+import type { WorkflowStep, WorkflowStepConfig, WorkflowStepContext } from "../../workflows/define/step.ts";
 import { parseEventTimeout, tolerated } from "../../workflows/execution/steps.ts";
-import type { MockedEvent, Modifications } from "./modifications.ts";
+import { type MockedEvent, Modifications } from "./modifications.ts";
 
 /** Outside of tests. */
 const SHORTEST_WAIT_MS = 1000;
@@ -9,7 +8,7 @@ const SHORTEST_WAIT_MS = 1000;
 type Body = (ctx: WorkflowStepContext) => unknown;
 type WaitOptions = { readonly type: string; readonly timeout?: never };
 
-export interface Rehearsal {
+interface Rehearsal {
   /** Those of the instance come before those of all instances of its workflow. */
   modifications(): readonly Modifications[];
   send(event: MockedEvent & { readonly id: string }): Promise<void>;
@@ -82,4 +81,42 @@ function mockable(body: unknown, find: () => readonly Modifications[]): unknown 
 
 function withoutDelay(config: WorkflowStepConfig = {}): WorkflowStepConfig {
   return { ...config, retries: { ...config.retries, delay: 0 } };
+}
+
+/** What the introspectors of a test have changed, by workflow and instance. It outlives crashes. */
+export class Rehearsals {
+  readonly #all = new Map<string, Set<Modifications>>();
+  readonly #created = new Map<string, Set<Set<string>>>();
+
+  /** Modifications of one instance, or of all instances of a workflow that begin from now on. Gives how to drop them. */
+  add(key: string, id: string | null): { readonly modifications: Modifications; drop(): void } {
+    const modifications = new Modifications();
+    const place = placeOf(key, id);
+    const present = this.#all.get(place) ?? new Set();
+    present.add(modifications);
+    this.#all.set(place, present);
+    return { modifications, drop: () => void present.delete(modifications) };
+  }
+
+  of(key: string, id: string): Modifications[] {
+    return [...(this.#all.get(placeOf(key, id)) ?? []), ...(this.#all.get(placeOf(key, null)) ?? [])];
+  }
+
+  /** Collects the ids of instances that run, until it is told to stop. */
+  collect(key: string): { readonly ids: ReadonlySet<string>; stop(): void } {
+    const ids = new Set<string>();
+    const collectors = this.#created.get(key) ?? new Set();
+    collectors.add(ids);
+    this.#created.set(key, collectors);
+    return { ids, stop: () => void collectors.delete(ids) };
+  }
+
+  /** An instance is created. */
+  created(key: string, id: string): void {
+    for (const ids of this.#created.get(key) ?? []) ids.add(id);
+  }
+}
+
+function placeOf(key: string, id: string | null): string {
+  return JSON.stringify([key, id]);
 }

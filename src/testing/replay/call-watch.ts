@@ -1,6 +1,5 @@
 import type { StepType } from "../../store/instances/instance-records.ts";
-import type { WorkflowStep } from "../../workflows/define/step.ts";
-import type { WorkflowStepConfig } from "../../workflows/define/step-options.ts";
+import type { WorkflowStep, WorkflowStepConfig } from "../../workflows/define/step.ts";
 import type { HistoryItem } from "../../workflows/instances/history-page.ts";
 import { forever } from "../process-life.ts";
 

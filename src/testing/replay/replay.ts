@@ -5,8 +5,7 @@ import type { AnyWorkflow, Workflows } from "../../workflows/define/workflow-typ
 import { describeStep } from "../../workflows/execution/step-path.ts";
 import { createTestWorld } from "../create-test-app.ts";
 import { CallWatch } from "./call-watch.ts";
-import { type RecordedHistory, readRecorded } from "./recorded-history.ts";
-import { storeHistory } from "./store-history.ts";
+import { type RecordedHistory, readRecorded, storeHistory } from "./recorded-history.ts";
 
 export type { RecordedHistory };
 

@@ -4,7 +4,7 @@ import { checkWorkflowName } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
 import { isStandardSchema } from "../../schema.ts";
 import type { WorkflowBindings } from "../instances/workflow-binding.ts";
-import { parseSchedules, type ScheduleOption } from "../schedules/workflow-schedule.ts";
+import { parseSchedules, type ScheduleOption } from "../schedules/schedule-option.ts";
 import { type FlowControlOptions, parseFlowControl } from "./flow-control.ts";
 import { parseRetention, type RetentionOptions } from "./retention.ts";
 import type { WorkflowStep } from "./step.ts";

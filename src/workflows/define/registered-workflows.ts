@@ -3,7 +3,7 @@ import type { AnyHookDefinition } from "../../hooks/define-hook.ts";
 import { checkWorkflowName } from "../../names.ts";
 import type { LineLimits } from "../../store/lines/line-records.ts";
 import type { WorkflowBindings } from "../instances/workflow-binding.ts";
-import { parseSchedules, type WorkflowSchedule } from "../schedules/workflow-schedule.ts";
+import { parseSchedules, type WorkflowSchedule } from "../schedules/schedule-option.ts";
 import { isWorkflowDefinition } from "./define-workflow.ts";
 import { type FlowControl, NO_LIMITS, parseFlowControl } from "./flow-control.ts";
 import { parseRetention, type Retention } from "./retention.ts";

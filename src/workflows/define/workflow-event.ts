@@ -1,4 +1,4 @@
-import type { WorkflowCronSchedule } from "../schedules/scheduled-event.ts";
+import { type InstanceTraits, NO_TRAITS } from "../../store/instances/instance-records.ts";
 
 /** What a workflow is run with. */
 export interface WorkflowEvent<Params> {
@@ -20,3 +20,18 @@ export interface ReceivedEvent<Payload> {
 
 /** Types of events, and what each carries. */
 export type EventPayloads = { readonly [Type in string]: unknown };
+
+/** The schedule that created an instance, and for which of its times. */
+export interface WorkflowCronSchedule {
+  readonly cron: string;
+  /** In milliseconds since the epoch. */
+  readonly scheduledTime: number;
+}
+
+export function toTrait(traits: InstanceTraits | null, schedule: WorkflowCronSchedule): InstanceTraits {
+  return { ...(traits ?? NO_TRAITS), schedule: JSON.stringify(schedule) };
+}
+
+export function fromTrait(schedule: string | null): WorkflowCronSchedule | undefined {
+  return schedule === null ? undefined : (JSON.parse(schedule) as WorkflowCronSchedule);
+}

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { ScheduleOption, WorkflowSchedule } from "../schedules/workflow-schedule.ts";
+import type { ScheduleOption, WorkflowSchedule } from "../schedules/schedule-option.ts";
 import type { FlowControl, FlowControlOptions } from "./flow-control.ts";
 import type { Retention, RetentionOptions } from "./retention.ts";
 import type { EndingHooks, TerminalHooks } from "./terminal-hooks.ts";

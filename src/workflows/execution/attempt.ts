@@ -1,6 +1,6 @@
 import { AttemptAbortedError } from "../../errors.ts";
 import { tame } from "../../values/index.ts";
-import type { WorkflowStepContext } from "../define/step-options.ts";
+import type { WorkflowStepContext } from "../define/step.ts";
 import { refuseProgress } from "./refuse-progress.ts";
 import type { BodyCall } from "./step-call.ts";
 import { describePolicy } from "./step-config.ts";

@@ -3,7 +3,7 @@ import { InvalidInputError } from "../../errors.ts";
 import { checkStepName } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
 import type { Backoff } from "../../queue/retry-policy.ts";
-import type { RetryDelay, WorkflowStepConfig, WorkflowStepContext } from "../define/step-options.ts";
+import type { RetryDelay, WorkflowStepConfig, WorkflowStepContext } from "../define/step.ts";
 
 /** What a step is run by: its config, checked, in milliseconds, with defaults for what was left out. */
 export interface StepPolicy {

@@ -1,7 +1,7 @@
 import { type Clock, pause } from "../../clock.ts";
 import { PerdureError } from "../../errors.ts";
 import { describeError } from "../../values/index.ts";
-import type { RetryDelay, WorkflowStepContext } from "../define/step-options.ts";
+import type { RetryDelay, WorkflowStepContext } from "../define/step.ts";
 import { backoffDelay, parseWait, type StepPolicy } from "./step-config.ts";
 
 /** How long a function that chooses a delay may take. */

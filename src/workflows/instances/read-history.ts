@@ -5,7 +5,7 @@ import type { HistoryEntry, InstanceRecord, PastRun } from "../../store/instance
 import type { InstanceStatements } from "../../store/instances/instance-statements.ts";
 import { decodeValue, describeError, shownOrUnreadable } from "../../values/index.ts";
 import { toRollback } from "../rollback/rollback-report.ts";
-import { shownValue } from "../views/shown-value.ts";
+import { shownValue } from "../views/journal-events.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./history-page.ts";
 

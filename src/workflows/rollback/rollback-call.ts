@@ -1,11 +1,10 @@
 import { WorkflowTerminatedError } from "../../errors.ts";
 import type { EntryKind, InstanceName, NewEntry } from "../../store/instances/instance-records.ts";
 import { decodeValue, describeError } from "../../values/index.ts";
-import type { WorkflowStepContext } from "../define/step-options.ts";
+import type { WorkflowRollbackContext, WorkflowStepContext } from "../define/step.ts";
 import { noAttempts } from "../execution/run-journal.ts";
 import { BodyCall } from "../execution/step-call.ts";
 import { describePolicy } from "../execution/step-config.ts";
-import type { WorkflowRollbackContext } from "./rollback-types.ts";
 import type { UndoableStep } from "./undoable-steps.ts";
 
 /** How the entries of a rollback differ from those of its step. */

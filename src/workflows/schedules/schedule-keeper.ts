@@ -1,12 +1,61 @@
-import type { KnownSchedules, ScheduleRecord } from "../../store/schedules/schedule-records.ts";
+import type { KnownSchedules, ScheduleKey, ScheduleRecord } from "../../store/schedules/schedule-records.ts";
 import { describeError } from "../../values/index.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
+import { toTrait } from "../define/workflow-event.ts";
 import { prepareInstance } from "../instances/create.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
-import { type CodeSchedule, codeSchedules, sameSchedule } from "./schedule-code.ts";
-import { registerSchedules } from "./schedule-registration.ts";
-import { toTrait } from "./scheduled-event.ts";
-import { scheduledId } from "./workflow-schedule.ts";
+import { scheduledId, type WorkflowSchedule } from "./schedule-option.ts";
+
+/** A schedule that this process has in its code. */
+interface CodeSchedule {
+  readonly key: ScheduleKey;
+  readonly workflow: RegisteredWorkflow;
+  readonly schedule: WorkflowSchedule;
+}
+
+function codeSchedules({ namespace, workflows }: WorkflowRuntime): CodeSchedule[] {
+  return workflows.all.flatMap((workflow) =>
+    workflow.schedules.map((schedule) => {
+      const { cron, timezone } = schedule.times;
+      return { key: { namespace, workflow: workflow.name, name: schedule.name, cron, timezone }, workflow, schedule };
+    }),
+  );
+}
+
+function sameSchedule(left: ScheduleKey, right: ScheduleKey): boolean {
+  const fields = ["namespace", "workflow", "name", "cron", "timezone"] as const;
+  return fields.every((field) => left[field] === right[field]);
+}
+
+/** A schedule that no process has confirmed for so long isn't in anybody's code any more. */
+const RETIRED_AFTER_MS = 86_400_000;
+/** Nobody need confirm what was confirmed within this time. */
+const CONFIRMED_FOR_MS = 600_000;
+
+/**
+ * Stores what the code has and the database hasn't; a new schedule begins with its next time. What vanished from the code of a
+ * workflow is deleted once nobody has confirmed it for a day: until then another process may still run the code that has it, and
+ * while nobody does, nobody fires it.
+ */
+async function registerSchedules(
+  { store, namespace, workflows }: WorkflowRuntime,
+  code: readonly CodeSchedule[],
+  { retires }: { retires: boolean },
+): Promise<void> {
+  const statements = store.engine.schedules;
+  const { at, schedules } = await statements.list([namespace]);
+  const isStored = ({ key }: CodeSchedule) => schedules.some((stored) => sameSchedule(stored, key));
+  const missing = code.filter((one) => !isStored(one));
+  await statements.insert(missing.map(({ key, schedule }) => ({ ...key, dueAt: schedule.times.nextAfter(at) })));
+  const ours = schedules.filter((stored) => code.some(({ key }) => sameSchedule(key, stored)));
+  await statements.confirm(ours.filter(({ confirmedAt }) => confirmedAt < at - CONFIRMED_FOR_MS));
+  if (!retires) return;
+  const vanished = schedules.filter(
+    (stored) => !ours.includes(stored) && workflows.find(stored.workflow) !== undefined,
+  );
+  const old = vanished.filter(({ confirmedAt }) => confirmedAt < at - RETIRED_AFTER_MS);
+  await statements.retire(old, at - RETIRED_AFTER_MS);
+}
 
 /** How often the code's schedules are compared with the stored ones. */
 const REGISTER_MS = 3_600_000;

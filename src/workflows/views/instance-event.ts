@@ -1,4 +1,4 @@
-import type { EventDetails } from "./event-details.ts";
+import type { ErrorDescription } from "../../values/index.ts";
 
 /** What happened to an instance, as `subscribe` tells it. */
 export type WorkflowInstanceEvent = {
@@ -35,3 +35,93 @@ export interface WorkflowInstanceSubscription<Type extends WorkflowInstanceEvent
 }
 
 type EventOf<Type extends WorkflowInstanceEventType> = Extract<WorkflowInstanceEvent, { readonly type: Type }>;
+
+/** Names a step. `count` is 1 for the first call of this name, 2 for the second, and so on. */
+interface StepDetails {
+  readonly stepName: string;
+  readonly count: number;
+}
+
+interface AttemptDetails extends StepDetails {
+  readonly attempt: number;
+}
+
+type WorkflowDetails =
+  | { readonly type: "workflow_queued" }
+  | { readonly type: "workflow_started"; readonly params?: unknown }
+  | { readonly type: "workflow_running" }
+  | { readonly type: "workflow_paused" }
+  | { readonly type: "workflow_waiting_for_pause" }
+  | { readonly type: "workflow_waiting" }
+  | { readonly type: "workflow_completed"; readonly output?: unknown }
+  | { readonly type: "workflow_errored"; readonly error: ErrorDescription }
+  | { readonly type: "workflow_terminated" };
+
+type BodyDetails =
+  | ({ readonly type: "step_started" } & StepDetails)
+  | ({ readonly type: "step_completed"; readonly output?: unknown } & StepDetails)
+  | ({ readonly type: "step_errored" } & StepDetails)
+  | ({ readonly type: "attempt_started" } & AttemptDetails)
+  | ({ readonly type: "attempt_completed" } & AttemptDetails)
+  | ({
+      readonly type: "attempt_errored";
+      readonly retryDelayMs?: number;
+      readonly error: ErrorDescription;
+    } & AttemptDetails);
+
+type ProgressDetails = { readonly type: "step_progress"; readonly value: unknown } & AttemptDetails;
+
+type WaitDetails =
+  | ({ readonly type: "sleep_started"; readonly durationMs: number } & StepDetails)
+  | ({ readonly type: "sleep_completed" } & StepDetails)
+  | ({ readonly type: "wait_started"; readonly eventType: string } & StepDetails)
+  | ({ readonly type: "wait_completed" } & StepDetails)
+  | ({ readonly type: "wait_timed_out" } & StepDetails);
+
+type RollbackDetails =
+  | { readonly type: "rollback_started" | "rollback_completed" | "rollback_errored" }
+  | ({ readonly type: "rollback_step_started" | "rollback_step_completed" } & StepDetails)
+  | ({ readonly type: "rollback_step_errored"; readonly error: ErrorDescription } & StepDetails)
+  | ({ readonly type: "rollback_attempt_started" | "rollback_attempt_completed" } & AttemptDetails)
+  | ({
+      readonly type: "rollback_attempt_errored";
+      readonly retryDelayMs?: number;
+      readonly error: ErrorDescription;
+    } & AttemptDetails);
+
+/** What an event tells, by its type. */
+export type EventDetails = WorkflowDetails | BodyDetails | ProgressDetails | WaitDetails | RollbackDetails;
+
+/**
+ * Where an event is in the life of an instance. `position` is that of the journal's entry that tells of it: 0 for the beginning
+ * of a run, `END` for its end. An entry may tell of several things, each of which has a slot of its own.
+ */
+interface EventPlace {
+  readonly run: number;
+  readonly position: number;
+  readonly slot: number;
+}
+
+const SLOTS = 16;
+const POSITIONS = 2 ** 30;
+
+/** After every entry that a run may have. */
+export const END: number = POSITIONS - 1;
+
+/** For what the end of a run says of something before it. */
+export const BEFORE_END: number = END - 1;
+
+/** Ids follow from what is stored, so they are the same for everybody, and rise. The first is 1: a cursor of 0 is before all. */
+export function eventIdOf({ run, position, slot }: EventPlace): number {
+  return ((run - 1) * POSITIONS + position) * SLOTS + slot + 1;
+}
+
+/** The run that an event of this id belongs to. */
+export function runOf(eventId: number): number {
+  return Math.floor(Math.max(eventId - 1, 0) / (POSITIONS * SLOTS)) + 1;
+}
+
+/** A cursor before everything that is told of a run. */
+export function startOf(run: number): number {
+  return eventIdOf({ run, position: 0, slot: 0 }) - 1;
+}

@@ -1,27 +1,29 @@
 import type { HistoryEntry } from "../../store/instances/instance-records.ts";
-import { decodeValue, describeError } from "../../values/index.ts";
+import { decodeValue, delayOf, describeError, isSensitive, REDACTED, StreamReference } from "../../values/index.ts";
 import { pathOf } from "../execution/step-path.ts";
-import { retryDelayOf } from "./retry-delay.ts";
-import { RollbackEvents } from "./rollback-events.ts";
-import { shownValue } from "./shown-value.ts";
-import type { SlottedEvent } from "./slotted-event.ts";
+import type { EventDetails } from "./instance-event.ts";
 
+/** An event of a journal entry. One entry can yield several events, each in its own slot. */
+type SlottedEvent = EventDetails & { readonly slot: number };
+
+/** Slots of one entry, in the order of its events. */
 const BEGAN = 0;
 const ATTEMPT_BEGAN = 1;
 const ATTEMPT_ENDED = 2;
 const ENDED = 3;
+const ALL_ENDED = 4;
 
 /**
- * Tells a run's journal as events, entry by entry from its beginning. That a step or an attempt began is mostly not written: it
- * is told with the first entry that shows it. Remembers no more than the steps that haven't ended.
+ * Turns a run's journal into events, entry by entry from its beginning. Most steps and attempts have no entry for their start, so
+ * their start event comes with their first entry. Keeps only the steps that haven't ended.
  */
 export class JournalEvents {
-  /** Steps that have begun, by path: the last attempt that was told of. */
+  /** Steps that have begun, by path, with the last attempt that has an event. */
   readonly #begun = new Map<string, number>();
 
   readonly #rollbacks = new RollbackEvents();
 
-  /** What the end of the run says about its rollback, where no entry does. */
+  /** The event of a rollback that the end of the run cut short, if there is one. */
   tellEnd(): SlottedEvent[] {
     return this.#rollbacks.cutShort ? [{ type: "rollback_errored", slot: BEGAN }] : [];
   }
@@ -98,7 +100,7 @@ function stepOf({ name, count }: HistoryEntry): { stepName: string; count: numbe
   return { stepName: name, count };
 }
 
-/** As it was asked for, not what was left of it when it was written. */
+/** The duration that the code asked for, not the rest at the time of the entry. */
 function durationOf({ value, dueAt, at }: HistoryEntry): number {
   return value === null ? Math.max((dueAt ?? at) - at, 0) : Number(decodeValue(value));
 }
@@ -106,4 +108,94 @@ function durationOf({ value, dueAt, at }: HistoryEntry): number {
 /** The type of the event that a step waits for, or got. */
 function awaited({ eventType, value }: HistoryEntry): string {
   return eventType ?? (value === null ? "" : String(decodeValue(value)));
+}
+
+/** Turns the entries of a rollback into events. The event for its end comes with the entry that ends it. */
+class RollbackEvents {
+  /** Steps that are still to be rolled back, by path. */
+  readonly #open = new Set<string>();
+  /** Rollbacks that have begun, by path, with the last attempt that has an event. */
+  readonly #begun = new Map<string, number>();
+
+  /** Whether a rollback has begun whose end has no event yet. */
+  #underWay = false;
+
+  /** Whether a rollback had begun and no entry ended it: the run was terminated or restarted meanwhile. */
+  get cutShort(): boolean {
+    return this.#underWay;
+  }
+
+  /** A step with a rollback begins. */
+  open(entry: HistoryEntry): void {
+    this.#open.add(pathOf(entry));
+  }
+
+  /** Null for entries that have nothing to do with a rollback. */
+  tell(entry: HistoryEntry): SlottedEvent[] | null {
+    const events = this.#tell(entry);
+    if (events?.some(({ type }) => type === "rollback_started")) this.#underWay = true;
+    if (events?.some(({ slot }) => slot === ALL_ENDED)) this.#underWay = false;
+    return events;
+  }
+
+  #tell(entry: HistoryEntry): SlottedEvent[] | null {
+    if (entry.kind === "rollingBack") return this.#tellBeginning();
+    const rollback = entry.kind === "rollbackStarted" || entry.kind === "rolledBack" || entry.kind === "rollbackFailed";
+    return rollback ? [...this.#tellStart(entry), ...this.#tellEnd(entry)] : null;
+  }
+
+  #tellBeginning(): SlottedEvent[] {
+    const events: SlottedEvent[] = [{ type: "rollback_started", slot: BEGAN }];
+    return this.#open.size > 0 ? events : [...events, { type: "rollback_completed", slot: ALL_ENDED }];
+  }
+
+  #tellStart(entry: HistoryEntry): SlottedEvent[] {
+    const path = pathOf(entry);
+    const { name: stepName, count, attempt } = entry;
+    const begun = this.#begun.get(path);
+    this.#begun.set(path, attempt);
+    const events: SlottedEvent[] = [];
+    if (begun === undefined) events.push({ type: "rollback_step_started", slot: BEGAN, stepName, count });
+    if (begun !== attempt && attempt > 0)
+      events.push({ type: "rollback_attempt_started", slot: ATTEMPT_BEGAN, stepName, count, attempt });
+    return events;
+  }
+
+  #tellEnd(entry: HistoryEntry): SlottedEvent[] {
+    const { name: stepName, count, attempt, kind, value, dueAt } = entry;
+    if (kind === "rollbackStarted") return [];
+    if (kind === "rolledBack") {
+      this.#open.delete(pathOf(entry));
+      const all: SlottedEvent[] = this.#open.size > 0 ? [] : [{ type: "rollback_completed", slot: ALL_ENDED }];
+      return [
+        { type: "rollback_attempt_completed", slot: ATTEMPT_ENDED, stepName, count, attempt },
+        { type: "rollback_step_completed", slot: ENDED, stepName, count },
+        ...all,
+      ];
+    }
+    const error = describeError(decodeValue(value as string));
+    const retry = dueAt === null ? {} : { retryDelayMs: retryDelayOf(entry) };
+    const failed = { slot: ATTEMPT_ENDED, stepName, count, attempt, error, ...retry };
+    // Without an attempt: its handler isn't known.
+    const errored: SlottedEvent[] = attempt === 0 ? [] : [{ type: "rollback_attempt_errored", ...failed }];
+    if (dueAt !== null) return errored;
+    return [
+      ...errored,
+      { type: "rollback_step_errored", slot: ENDED, stepName, count, error },
+      { type: "rollback_errored", slot: ALL_ENDED },
+    ];
+  }
+}
+
+/** The computed delay after a failed attempt, not the rest at the time of the entry. */
+function retryDelayOf({ value, dueAt, at }: HistoryEntry): number {
+  const computed = value === null ? null : delayOf(value);
+  return computed ?? Math.max((dueAt ?? at) - at, 0);
+}
+
+/** A stored result as people see it; of a stream, its kind and size. */
+export function shownValue(text: string): unknown {
+  if (isSensitive(text)) return REDACTED;
+  const value = decodeValue(text);
+  return value instanceof StreamReference ? { stream: value.kind, bytes: value.bytes } : value;
 }

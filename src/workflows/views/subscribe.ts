@@ -2,8 +2,12 @@ import { InvalidInputError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 import type { InstanceRecord } from "../../store/instances/instance-records.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
-import { runOf } from "./event-id.ts";
-import type { SubscribeOptions, WorkflowInstanceEventType, WorkflowInstanceSubscription } from "./instance-event.ts";
+import {
+  runOf,
+  type SubscribeOptions,
+  type WorkflowInstanceEventType,
+  type WorkflowInstanceSubscription,
+} from "./instance-event.ts";
 import { Subscription } from "./subscription.ts";
 
 const TYPES: Readonly<Record<WorkflowInstanceEventType, true>> = {

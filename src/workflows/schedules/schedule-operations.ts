@@ -3,12 +3,12 @@ import { checkId } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
 import type { ScheduleRecord, ScheduleTiming } from "../../store/schedules/schedule-records.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
+import { toTrait } from "../define/workflow-event.ts";
 import { prepareInstance } from "../instances/create.ts";
 import type { WorkflowInstance } from "../instances/instance.ts";
 import { InstanceHandle } from "../instances/instance-handle.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { CronTimes } from "./cron-times.ts";
-import { toTrait } from "./scheduled-event.ts";
 
 /** A schedule as it is stored, for people who look after the system. */
 export interface ScheduleSummary {
