@@ -39,7 +39,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
       cursor: { page: 1, seen },
       meta: { id: "1" },
       nextDueAt: new Date(now),
-      leaseOwner: expect.stringMatching(new RegExp(`^[0-9a-f]+~${process.pid}~`)),
+      leaseOwner: expect.stringMatching(new RegExp(`^[0-9a-z]+~${process.pid}~`)),
       leaseExpiresAt: new Date(now + LEASE_MS),
       attempts: 1,
       consecutiveFailures: 0,
