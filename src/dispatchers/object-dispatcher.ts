@@ -1,3 +1,4 @@
+import { callSafely } from "../call-safely.ts";
 import { type Clock, pause } from "../clock.ts";
 import { StoreError } from "../errors.ts";
 import { type DispatchErrorContext, DispatchLoop, type DispatchOptions } from "../queue/dispatch-loop.ts";
@@ -5,6 +6,7 @@ import { type Owner, ownerOfToken } from "../queue/owner.ts";
 import type { ProcessorTaker } from "../queue/processor.ts";
 import type { Reservation, WorkKind, WorkNotice } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
+import { describeError } from "../values/index.ts";
 import type { ObjectAlarm } from "./object-alarm.ts";
 
 export interface ObjectDispatchOptions extends Omit<DispatchOptions, "owner" | "pollIntervalMs"> {
@@ -155,11 +157,9 @@ export class ObjectDispatcher implements ProcessorTaker {
 
   #report(error: unknown, context: DispatchErrorContext = { attempt: null }): void {
     const { onError, logger } = this.#options;
-    const fail = (failure: unknown) => logger.error("onError threw.", { error: String(failure) });
-    try {
-      Promise.resolve(onError(error, context)).catch(fail);
-    } catch (failure) {
-      fail(failure);
-    }
+    callSafely(
+      () => onError(error, context),
+      (failure) => logger.error("onError threw.", { error: describeError(failure).message }),
+    );
   }
 }

@@ -1,3 +1,4 @@
+import { callSafely } from "../call-safely.ts";
 import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
 import type { ClaimedHook, HookLease } from "../store/hooks/hook-records.ts";
@@ -89,16 +90,15 @@ export class HookSource implements ProcessorSource {
 
   #tell({ namespace, settings }: RegisteredHooks, events: readonly StuckHook[]): void {
     const report = { namespace, timeoutMinutes: settings.stuckTimeoutMinutes, events };
-    const fail = (error: unknown) =>
-      this.store.logger.error("onStuckProcessingHooks threw.", { namespace, error: describeError(error).message });
-    if (settings.onStuck === null) {
-      this.store.logger.warn("Queued stuck hooks again.", { namespace, hooks: events.map(({ hookId }) => hookId) });
+    const { logger } = this.store;
+    const { onStuck } = settings;
+    if (onStuck === null) {
+      logger.warn("Queued stuck hooks again.", { namespace, hooks: events.map(({ hookId }) => hookId) });
       return;
     }
-    try {
-      Promise.resolve(settings.onStuck(report)).catch(fail);
-    } catch (error) {
-      fail(error);
-    }
+    callSafely(
+      () => onStuck(report),
+      (error) => logger.error("onStuckProcessingHooks threw.", { namespace, error: describeError(error).message }),
+    );
   }
 }

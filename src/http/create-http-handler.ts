@@ -1,3 +1,4 @@
+import { callSafely } from "../call-safely.ts";
 import { InvalidInputError, isStoreClosed, PerdureError } from "../errors.ts";
 import { Fragment } from "../fragment/fragment.ts";
 import { toHttpError } from "./answer-error.ts";
@@ -154,12 +155,10 @@ class HttpServer {
       this.#log(error, context.route);
       return;
     }
-    const fail = (failure: unknown) => this.#log(failure, context.route);
-    try {
-      Promise.resolve(onError(error, context)).catch(fail); // it may be asynchronous, and nobody waits for it
-    } catch (failure) {
-      fail(failure);
-    }
+    callSafely(
+      () => onError(error, context),
+      (failure) => this.#log(failure, context.route),
+    );
   }
 
   /** Messages may say what they were given, so they stay out. */

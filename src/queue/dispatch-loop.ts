@@ -1,3 +1,4 @@
+import { callSafely } from "../call-safely.ts";
 import { type Clock, pause } from "../clock.ts";
 import type { Logger } from "../logger.ts";
 import type { ClaimedWork, Reservation, WorkKind, WorkNotice } from "../store/queue/work-board.ts";
@@ -227,12 +228,10 @@ export class DispatchLoop implements ProcessorTaker {
   }
 
   #report(error: unknown, context: DispatchErrorContext): void {
-    const fail = (failure: unknown) =>
-      this.#options.logger.error("onError threw.", { error: describeError(failure).message });
-    try {
-      Promise.resolve(this.#options.onError(error, context)).catch(fail);
-    } catch (failure) {
-      fail(failure);
-    }
+    const { onError, logger } = this.#options;
+    callSafely(
+      () => onError(error, context),
+      (failure) => logger.error("onError threw.", { error: describeError(failure).message }),
+    );
   }
 }

@@ -1,7 +1,8 @@
-import type { Clock, Timer } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import type { Randomness } from "../randomness.ts";
 import { Chore } from "./chore.ts";
 import type { ProcessorSource } from "./processor.ts";
+import { Backoff, FIRST_BACKOFF_MS, WakeTimer } from "./wake-timer.ts";
 import type { Worker } from "./worker.ts";
 
 interface LaneOptions {
@@ -43,6 +44,7 @@ export class Lane {
   readonly #clock: Clock;
   readonly #worker: Worker;
   readonly #backoff: Backoff;
+  readonly #timer: WakeTimer;
   readonly #tending: Chore;
   readonly #purging: Chore;
   #loop: Promise<void> | undefined;
@@ -58,8 +60,6 @@ export class Lane {
   #backlog = false;
   /** Whether it was told, since the last claim began, that there is work. */
   #noticed = false;
-  #signal: (() => void) | undefined;
-  #signalled = false;
 
   constructor(options: LaneOptions) {
     const { clock, randomness, onError } = options;
@@ -68,6 +68,7 @@ export class Lane {
     this.#clock = clock;
     this.#worker = options.worker;
     this.#backoff = new Backoff(randomness);
+    this.#timer = new WakeTimer(clock);
     const pauses = new Backoff(randomness);
     this.#tending = new Chore({
       clock,
@@ -133,9 +134,7 @@ export class Lane {
 
   /** There may be room in the worker. */
   nudge(): void {
-    this.#signalled = true;
-    this.#signal?.();
-    this.#signal = undefined;
+    this.#timer.nudge();
   }
 
   async stop(): Promise<void> {
@@ -156,21 +155,9 @@ export class Lane {
     return "no room";
   }
 
-  /** Until that monotonic time, or until something happens. What happens together is answered together. */
-  async sleep(until: number): Promise<void> {
-    if (this.#signalled || until <= this.#clock.monotonic()) {
-      this.#signalled = false;
-      await new Promise<void>((resolve) => this.#clock.defer(resolve));
-      return;
-    }
-    let timer: Timer | undefined;
-    await new Promise<void>((resolve) => {
-      this.#signal = () => this.#clock.defer(resolve);
-      if (until !== Number.POSITIVE_INFINITY) timer = this.#clock.setTimer(resolve, until - this.#clock.monotonic());
-    });
-    timer?.cancel();
-    this.#signal = undefined;
-    this.#signalled = false;
+  /** Sleeps until that monotonic time, or until a nudge. */
+  sleep(until: number): Promise<void> {
+    return this.#timer.sleep(until);
   }
 
   /** A lane that drains sees to it by itself. */
@@ -242,27 +229,5 @@ export class Lane {
     }
     if (!this.#stopping) await this.survey();
     return PURGE_INTERVAL_MS;
-  }
-}
-
-const FIRST_BACKOFF_MS = 50;
-const LONGEST_BACKOFF_MS = 5000;
-
-/** Pauses that double, up to five seconds, each of them at least half as long as that. */
-class Backoff {
-  readonly #randomness: Randomness;
-  #milliseconds = 0;
-
-  constructor(randomness: Randomness) {
-    this.#randomness = randomness;
-  }
-
-  next(): number {
-    this.#milliseconds = Math.min(Math.max(this.#milliseconds * 2, FIRST_BACKOFF_MS), LONGEST_BACKOFF_MS);
-    return (this.#milliseconds / 2) * (1 + this.#randomness.fraction());
-  }
-
-  reset(): void {
-    this.#milliseconds = 0;
   }
 }

@@ -69,8 +69,8 @@ export interface WorkClaim {
   readonly takeOver: boolean;
   /** How much of that, at most. */
   readonly mostLost: number;
-  /** How many of them begin at once. Default: all. */
-  readonly places?: number;
+  /** How many of them have a slot and start at once. Default: all. */
+  readonly slots?: number;
   readonly lock: string;
   readonly leaseMs: number;
 }

@@ -1,4 +1,5 @@
-import type { Clock, Timer } from "../clock.ts";
+import type { Clock } from "../clock.ts";
+import { Backoff, WakeTimer } from "../queue/wake-timer.ts";
 import type { WorkNotice, WorkTaker } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
 import { describeError } from "../values/index.ts";
@@ -14,8 +15,6 @@ export interface LoopOptions extends Omit<PoolOptions, "onRoom"> {
 /** How often to look all the same, where other processes can tell us of their work and where they can't. */
 const SAFETY_POLL_MS = 30_000;
 const POLL_MS = 2000;
-const FIRST_BACKOFF_MS = 50;
-const LONGEST_BACKOFF_MS = 5000;
 
 /**
  * Handles the subjects of one dispatcher for as long as the application runs. It sleeps until the earliest is due, or until
@@ -26,6 +25,8 @@ export class SubjectLoop implements WorkTaker {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #pool: SubjectPool;
+  readonly #timer: WakeTimer;
+  readonly #backoff: Backoff;
   readonly #topic: string;
   #loop: Promise<void> | undefined;
   #prepared = false;
@@ -35,16 +36,15 @@ export class SubjectLoop implements WorkTaker {
   #askAt = 0;
   /** Whether somebody has said, since the last claim began, that there is work. */
   #noticed = false;
-  #backoffMs = 0;
-  #signal: (() => void) | undefined;
-  #signalled = false;
 
   constructor(options: LoopOptions) {
     this.#options = options;
     this.#store = options.store;
     this.#clock = options.store.clock;
+    this.#timer = new WakeTimer(options.store.clock);
+    this.#backoff = new Backoff(options.store.randomness);
     this.#topic = topicOf(options.ledger.scope);
-    this.#pool = new SubjectPool({ ...options, onRoom: () => this.#nudge() });
+    this.#pool = new SubjectPool({ ...options, onRoom: () => this.#timer.nudge() });
   }
 
   start(): void {
@@ -55,7 +55,7 @@ export class SubjectLoop implements WorkTaker {
   wake(): void {
     this.#claimAt = this.#clock.monotonic();
     this.#noticed = true;
-    this.#nudge();
+    this.#timer.nudge();
   }
 
   /** Milliseconds until a subject is due; null if none waits. */
@@ -75,7 +75,7 @@ export class SubjectLoop implements WorkTaker {
   /** Claims no more, waits for what runs, and after the deadline hands the rest back. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
-    this.#nudge();
+    this.#timer.nudge();
     await this.#pool.stop(deadlineMs);
     await this.#loop;
   }
@@ -84,7 +84,7 @@ export class SubjectLoop implements WorkTaker {
     if (this.#stopping || (namespace !== null && namespace !== this.#topic)) return false;
     this.#claimAt = Math.min(this.#claimAt, this.#clock.monotonic() + delayMs);
     this.#noticed = true;
-    this.#nudge();
+    this.#timer.nudge();
     return this.#pool.room > 0;
   }
 
@@ -99,7 +99,7 @@ export class SubjectLoop implements WorkTaker {
       while (!this.#stopping) {
         await this.#attempt();
         if (!this.#stopping)
-          await this.#sleep(Math.min(this.#pool.room > 0 ? this.#claimAt : this.#askAt, this.#askAt));
+          await this.#timer.sleep(Math.min(this.#pool.room > 0 ? this.#claimAt : this.#askAt, this.#askAt));
       }
     } finally {
       leave();
@@ -114,7 +114,7 @@ export class SubjectLoop implements WorkTaker {
     } catch (error) {
       if (this.#stopping) return;
       this.#store.logger.error("Subjects could not be claimed; trying again.", describeError(error));
-      this.#claimAt = this.#clock.monotonic() + this.#nextBackoff();
+      this.#claimAt = this.#clock.monotonic() + this.#backoff.next();
       this.#askAt = this.#claimAt;
     }
   }
@@ -139,8 +139,8 @@ export class SubjectLoop implements WorkTaker {
     }
     await this.#askForNextWake();
     // Due before we looked, yet nothing to be had: somebody else is just taking it, unless it came in meanwhile.
-    if (claimed > 0 || this.#noticed || this.#claimAt > now) this.#backoffMs = 0;
-    else this.#claimAt = this.#clock.monotonic() + this.#nextBackoff();
+    if (claimed > 0 || this.#noticed || this.#claimAt > now) this.#backoff.reset();
+    else this.#claimAt = this.#clock.monotonic() + this.#backoff.next();
   }
 
   async #askForNextWake(): Promise<void> {
@@ -149,30 +149,5 @@ export class SubjectLoop implements WorkTaker {
     if (remaining !== null) this.#claimAt = Math.min(this.#claimAt, askedAt + remaining);
     const interval = this.#store.work.connected ? SAFETY_POLL_MS : POLL_MS;
     this.#askAt = askedAt + interval * (1 + this.#store.randomness.fraction() / 5);
-  }
-
-  #nextBackoff(): number {
-    this.#backoffMs = Math.min(Math.max(this.#backoffMs * 2, FIRST_BACKOFF_MS), LONGEST_BACKOFF_MS);
-    return this.#backoffMs * (0.5 + this.#store.randomness.fraction() / 2);
-  }
-
-  /** Until that monotonic time, or until something happens. */
-  async #sleep(until: number): Promise<void> {
-    let timer: Timer | undefined;
-    await new Promise<void>((resolve) => {
-      const finish = () => this.#clock.defer(resolve);
-      if (this.#signalled || until <= this.#clock.monotonic()) return finish();
-      this.#signal = finish;
-      if (until !== Number.POSITIVE_INFINITY) timer = this.#clock.setTimer(finish, until - this.#clock.monotonic());
-    });
-    timer?.cancel();
-    this.#signal = undefined;
-    this.#signalled = false;
-  }
-
-  #nudge(): void {
-    this.#signalled = true;
-    this.#signal?.();
-    this.#signal = undefined;
   }
 }

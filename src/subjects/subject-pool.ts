@@ -1,3 +1,4 @@
+import { callSafely } from "../call-safely.ts";
 import { pause } from "../clock.ts";
 import { AttemptAbortedError } from "../errors.ts";
 import { LeaseKeeper } from "../queue/lease-keeper.ts";
@@ -126,12 +127,10 @@ export class SubjectPool {
 
   #tell(progress: SubjectProgress): void {
     const { onProgress, store } = this.#options;
-    const fail = (error: unknown) => store.logger.error("onProgress threw.", describeError(error));
-    try {
-      Promise.resolve(onProgress(progress)).catch(fail);
-    } catch (error) {
-      fail(error);
-    }
+    callSafely(
+      () => onProgress(progress),
+      (error) => store.logger.error("onProgress threw.", describeError(error)),
+    );
   }
 }
 

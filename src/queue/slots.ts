@@ -1,0 +1,91 @@
+import { type Clock, pause } from "../clock.ts";
+
+/** For how long a claim that isn't answered keeps slots from others. */
+const LONGEST_RESERVATION_MS = 250;
+
+/** Slots that a claim has reserved for the rows that it gets. */
+export interface ClaimSlots {
+  readonly count: number;
+  /** Whether one of the rows may be taken over from a lost owner. */
+  readonly takeOver: boolean;
+  /** Uses one of the slots. False if they were freed because the answer took too long. */
+  take(): boolean;
+  /** Frees the rest. */
+  end(): void;
+}
+
+/** The slots of a worker that are reserved: for claims that aren't answered, and for rows that are about to be written or started. */
+export class Slots {
+  readonly #clock: Clock;
+  /** Reserved slots, including those of claims. */
+  reserved = 0;
+  /** Reserved by claims that aren't answered yet. */
+  reservedByClaims = 0;
+  /** Whether one of those claims may take over rows of lost owners. */
+  #takesOver = false;
+  /** Lanes that wanted to claim while other lanes had reserved all slots. */
+  #awaiting: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Calls back once, when a claim frees slots that it has reserved. */
+  awaitRoom(onRoom: () => void): void {
+    this.#awaiting.push(onRoom);
+  }
+
+  /** Reserves slots for a claim. A claim that isn't answered soon frees them again: its rows then wait for a slot. */
+  reserveForClaim(count: number, mayTakeOver: boolean): ClaimSlots {
+    const takeOver = mayTakeOver && !this.#takesOver && count > 0; // a recovered row needs a slot
+    let left = count;
+    const end = () => {
+      timer.cancel();
+      this.reserved -= left;
+      this.reservedByClaims -= left;
+      left = 0;
+      if (takeOver) this.#takesOver = false;
+      for (const onRoom of this.#awaiting.splice(0)) onRoom();
+    };
+    const timer = this.#clock.setTimer(end, LONGEST_RESERVATION_MS);
+    this.reserved += count;
+    this.reservedByClaims += count;
+    if (takeOver) this.#takesOver = true;
+    const take = () => {
+      if (left === 0) return false;
+      left--;
+      this.reservedByClaims--;
+      return true;
+    };
+    return { count, takeOver, take, end };
+  }
+}
+
+/** Waits for a condition that is checked whenever the worker's state has changed. */
+export class StateChanges {
+  readonly #clock: Clock;
+  #waiting: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The state has changed: conditions are checked again. */
+  announce(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves when the condition holds, or after the time that is given. */
+  async waitUntil(condition: () => boolean, milliseconds?: number): Promise<void> {
+    const timeout = new AbortController();
+    let late = milliseconds === 0;
+    if (milliseconds !== undefined && !late) {
+      void pause(this.#clock, milliseconds, timeout.signal).then(() => {
+        late = true;
+        this.announce();
+      });
+    }
+    while (!condition() && !late) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    timeout.abort();
+  }
+}
