@@ -1,12 +1,19 @@
 import { InvalidInputError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
+import { describeError } from "../values/index.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
 import type { BatchError, BatchOptions } from "../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import type { BindingOf, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
+import {
+  type SubscribeOptions,
+  startOf,
+  type WorkflowInstanceSubscription,
+} from "../workflows/views/instance-event.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { decodeCall, encodeAnswer, type ShardCall } from "./shard-call.ts";
+import { encodeLine, type StreamLine } from "./stream-line.ts";
 
 type AnyBinding = BindingOf<AnyWorkflow>;
 type Operation<Subject> = (subject: Subject, ...parameters: never[]) => Promise<unknown>;
@@ -47,7 +54,7 @@ export function answerCall(parts: AnyFragment["parts"], text: string): Promise<s
 }
 
 /** The workflow that a call is about. */
-export function bindingOf({ workflows }: AnyFragment["parts"], { workflow }: ShardCall): AnyBinding {
+function bindingOf({ workflows }: AnyFragment["parts"], { workflow }: ShardCall): AnyBinding {
   const runtime = workflows as WorkflowRuntime;
   const registered = runtime.workflows.find(workflow);
   if (registered === undefined) throw unknown(`no workflow "${workflow}"`);
@@ -96,4 +103,45 @@ async function list(runtime: WorkflowRuntime, binding: AnyBinding, options: Inst
 /** The Worker and the object are of different versions. */
 function unknown(problem: string): InvalidInputError {
   return new InvalidInputError("object.call_invalid", `The object has ${problem}, which a router asked for.`);
+}
+
+/** Tells a router what happens to an instance of this object. Each line is made when it is asked for. */
+export function answerSubscription(parts: AnyFragment["parts"], text: string): ReadableStream<Uint8Array> {
+  let subscription: WorkflowInstanceSubscription | undefined;
+  let isOver = false;
+
+  const open = async (): Promise<StreamLine> => {
+    const call = decodeCall(text);
+    const options = (call.parameters[0] ?? {}) as SubscribeOptions;
+    const instance = await bindingOf(parts, call).get(call.id as string);
+    const { run } = await instance.status();
+    subscription = await instance.subscribe(options);
+    if (isOver) await subscription.return();
+    return { opened: options.cursor ?? startOf(run) };
+  };
+  const next = async (): Promise<StreamLine> => {
+    try {
+      if (subscription === undefined) return await open();
+      const { done, value } = await subscription.next();
+      return done ? { end: true } : { event: value };
+    } catch (error) {
+      return { error: error instanceof Error ? error : new Error(describeError(error).message) };
+    }
+  };
+
+  return new ReadableStream({
+    type: "bytes", // no others leave an object
+    pull: async (controller: ReadableByteStreamController) => {
+      const line = await next();
+      if (isOver) return;
+      controller.enqueue(encodeLine(line) as Uint8Array<ArrayBuffer>);
+      if (!("end" in line || "error" in line)) return;
+      controller.close();
+      controller.byobRequest?.respond(0);
+    },
+    cancel: async () => {
+      isOver = true;
+      await subscription?.return();
+    },
+  });
 }

@@ -10,8 +10,7 @@ import { createHttpHandler, type HttpHandler } from "../http/create-http-handler
 import type { ObjectState } from "../store/sqlite/durable-object.ts";
 import { FREE_SUBJECTS } from "../store/sqlite/sql/subjects.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
-import { answerCall } from "./answer-call.ts";
-import { answerSubscription } from "./answer-subscription.ts";
+import { answerCall, answerSubscription } from "./answer-call.ts";
 import { buildObjectApplication, type ObjectDefinition } from "./object-definition.ts";
 
 /** The class of an object, to be extended. */

@@ -1,13 +1,12 @@
-import type { Clock } from "../clock.ts";
+import { type Clock, pause } from "../clock.ts";
 import { Backoff, WakeTimer } from "../queue/wake-timer.ts";
 import type { WorkNotice, WorkTaker } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
 import { describeError } from "../values/index.ts";
-import { drainSubjects } from "./drain-subjects.ts";
 import { topicOf } from "./subject-ledger.ts";
 import { type PoolOptions, SubjectPool } from "./subject-pool.ts";
 
-export interface LoopOptions extends Omit<PoolOptions, "onRoom"> {
+interface LoopOptions extends Omit<PoolOptions, "onRoom"> {
   /** Done once before the first claim; tried again while the database is away. */
   readonly prepare: () => Promise<void>;
 }
@@ -150,4 +149,48 @@ export class SubjectLoop implements WorkTaker {
     const interval = this.#store.work.connected ? SAFETY_POLL_MS : POLL_MS;
     this.#askAt = askedAt + interval * (1 + this.#store.randomness.fraction() / 5);
   }
+}
+
+interface DrainOptions extends Omit<PoolOptions, "onRoom"> {
+  /** Whether to claim what becomes due meanwhile as soon as it does. */
+  readonly listens: () => boolean;
+}
+
+/**
+ * Handles the subjects of one dispatcher that are due, until none is or until the deadline; then gives back what is still
+ * running. Gives how many it has claimed.
+ */
+async function drainSubjects(options: DrainOptions, deadlineMs: number): Promise<number> {
+  const { ledger, listens, store } = options;
+  const { clock } = store;
+  const endAt = clock.monotonic() + deadlineMs;
+  const topic = topicOf(ledger.scope);
+  let wake = new AbortController();
+  const pool = new SubjectPool({ ...options, onRoom: () => wake.abort() });
+  const taker: WorkTaker = {
+    notice: ({ namespace, delayMs, remote = false }) => {
+      const concerned = namespace === null || namespace === topic;
+      if (remote || !concerned || delayMs > 0 || !listens()) return false;
+      wake.abort();
+      return pool.room > 0;
+    },
+    reserve: () => null,
+  };
+  const leave = store.work.join(taker, { listens: false });
+  let total = 0;
+  try {
+    while (clock.monotonic() < endAt) {
+      wake = new AbortController();
+      const idle = pool.running === 0; // asked before: what ends while we look may make something due that we don't see
+      const { claimed } = await pool.fill(null);
+      total += claimed;
+      if (claimed > 0) continue;
+      if (idle && !wake.signal.aborted) break;
+      await pause(clock, endAt - clock.monotonic(), wake.signal);
+    }
+  } finally {
+    leave();
+    await pool.stop(Math.max(endAt - clock.monotonic(), 0));
+  }
+  return total;
 }

@@ -3,8 +3,7 @@ import { InvalidInputError, PerdureError } from "../errors.ts";
 import { describeError } from "../values/index.ts";
 import type { CrashMoment } from "./commit-points.ts";
 import type { CrashApp, CrashPoint, CrashReport, CrashScenario, CrashWorld, ExploreOptions } from "./crash-scenario.ts";
-import { createTestWorld } from "./create-test-app.ts";
-import { TestApp } from "./test-app.ts";
+import { createTestWorld, TestApp } from "./test-app.ts";
 import { TEST_APP_FIELDS } from "./test-app-options.ts";
 
 const NO_CRASH: CrashPoint = { commit: 0, when: "never", during: "nothing" };

@@ -1,7 +1,6 @@
 export type { CrashMoment } from "./commit-points.ts";
 export { ControlledClock } from "./controlled-clock.ts";
 export type { CrashApp, CrashPoint, CrashReport, CrashScenario, CrashWorld, ExploreOptions } from "./crash-scenario.ts";
-export { createTestApp } from "./create-test-app.ts";
 export { exploreCrashes } from "./explore-crashes.ts";
 export {
   introspectWorkflow,
@@ -12,6 +11,6 @@ export {
 export type { StepTarget, WorkflowInstanceModifier } from "./introspection/modifications.ts";
 export { type RecordedHistory, type ReplayOptions, type ReplayReport, replay } from "./replay/replay.ts";
 export { seededRandomness } from "./seeded-randomness.ts";
-export type { TestApp } from "./test-app.ts";
+export { createTestApp, type TestApp } from "./test-app.ts";
 export type { TestAppOptions } from "./test-app-options.ts";
 export type { TestAppError } from "./test-world.ts";

@@ -11,7 +11,7 @@ import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
 import type { Logger } from "../logger.ts";
 import { DispatchLoop, type DispatchOptions } from "../queue/dispatch-loop.ts";
 import { drainTogether } from "../queue/drain-together.ts";
-import type { Processor } from "../queue/processor.ts";
+import { Processor, type ProcessorTaker } from "../queue/processor.ts";
 import type { Randomness } from "../randomness.ts";
 import type { InstanceStatements } from "../store/instances/instance-statements.ts";
 import { sqlite } from "../store/sqlite/index.ts";
@@ -26,7 +26,6 @@ import type { HistoryItem } from "../workflows/instances/history-page.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import { InstanceHandle } from "../workflows/instances/instance-handle.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
-import { DrivenProcessor } from "./driven-processor.ts";
 import { HandlerWatch, type OtherWork } from "./handler-watch.ts";
 import { MortalWorkflows, type Rehearse } from "./mortal-workflows.ts";
 import { ProcessClock } from "./process-clock.ts";
@@ -35,7 +34,7 @@ import { ProcessLife } from "./process-life.ts";
 import { SpareWorker } from "./spare-worker.ts";
 import { createProcessConnection, type TestDatabase } from "./test-database.ts";
 
-export interface TestProcessOptions<Hooks extends HookDefinitions, Registry extends Workflows> {
+interface TestProcessOptions<Hooks extends HookDefinitions, Registry extends Workflows> {
   /** What its leases are known by. */
   readonly name: string;
   readonly hooks: Hooks;
@@ -274,5 +273,23 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
       return [name, this.#watch(name, definition)];
     });
     return Object.fromEntries(watched) as Hooks;
+  }
+}
+
+/** Takes new work only while somebody drives the process: what a test makes due stays, until it says that things may run. */
+class DrivenProcessor extends Processor {
+  readonly #isDriven: () => boolean;
+
+  constructor({ sources }: Processor, isDriven: () => boolean) {
+    super(sources);
+    this.#isDriven = isDriven;
+  }
+
+  override join(taker: ProcessorTaker, options: { listens: boolean }): () => void {
+    const driven: ProcessorTaker = {
+      notice: (notice, store) => this.#isDriven() && taker.notice(notice, store),
+      reserve: (...asked) => (this.#isDriven() ? taker.reserve(...asked) : null),
+    };
+    return super.join(driven, options);
   }
 }

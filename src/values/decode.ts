@@ -3,8 +3,7 @@ import { BYTE_KINDS, fromBase64 } from "./bytes.ts";
 import { refuseEncoded } from "./encoded-text.ts";
 import { buildError, ERROR_CLASSES, HIDDEN_FIELDS } from "./error-value.ts";
 import { isArrayIndex, isArrayLength, sparseArray } from "./sparse-array.ts";
-import { StreamReference } from "./stream-reference.ts";
-import { MAX_LEVELS, TAG, TAG_IN_TEXT } from "./tags.ts";
+import { MAX_LEVELS, StreamReference, TAG, TAG_IN_TEXT } from "./tags.ts";
 
 /**
  * Gives back the value that `encodeValue` or `encodeError` made the text of. Only builds what a fixed list names: no text can

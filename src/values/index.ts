@@ -6,4 +6,4 @@ export { refuseEncoded, shownOrUnreadable, type Unreadable } from "./encoded-tex
 export { timeOfDate } from "./kinds.ts";
 export { causesOf, delayOf, isSensitive, markCaused, markDelayed, markSensitive, REDACTED } from "./marks.ts";
 export { describeError, type ErrorDescription, encodeError, MAX_ERROR_BYTES, tame } from "./stored-error.ts";
-export { StreamReference } from "./stream-reference.ts";
+export { StreamReference } from "./tags.ts";

@@ -30,3 +30,25 @@ export const MAX_LEVELS = 500;
 
 /** Where a caller gives no limit. Not far above this, runtimes and databases fail in ways that nobody understands. */
 export const MAX_BYTES: number = 256 * 1024 * 1024;
+
+/** What is stored instead of a stream: where its chunks are, and how much there is. */
+export class StreamReference {
+  readonly id: string;
+  /** What it was a stream of. */
+  readonly kind: "bytes" | "text";
+  readonly bytes: number;
+  readonly chunks: number;
+
+  constructor({ id, kind, bytes, chunks }: Pick<StreamReference, "id" | "kind" | "bytes" | "chunks">) {
+    this.id = id;
+    this.kind = kind;
+    this.bytes = bytes;
+    this.chunks = chunks;
+  }
+
+  /** As it is stored. */
+  get text(): string {
+    const { id, kind, bytes, chunks } = this;
+    return JSON.stringify({ [TAG]: "stream", id, kind, bytes, chunks });
+  }
+}

@@ -11,8 +11,8 @@ import { defineRoute } from "../route.ts";
 import { arrayOf, component, type FromSchema, objectOf, type Schema } from "../schema.ts";
 import { LABELS, NAME, VALUE } from "../schemas.ts";
 import { fromWire } from "../wire-values.ts";
-import { createRepeatably } from "./create-repeatably.ts";
 import { BATCH_ERROR, INSTANCE_REFERENCE, workflowResource } from "./instance-schemas.ts";
+import { createRepeatably } from "./repeatable-acts.ts";
 
 const DURATION = {
   anyOf: [{ type: "integer", minimum: 0 }, NAME],

@@ -3,8 +3,8 @@ import { defineRoute } from "../route.ts";
 import { objectOf } from "../schema.ts";
 import { DONE, NAME, VALUE } from "../schemas.ts";
 import { fromWire } from "../wire-values.ts";
-import { actOnce } from "./act-once.ts";
 import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
+import { actOnce } from "./repeatable-acts.ts";
 
 export const sendEvent = defineRoute({
   method: "POST",

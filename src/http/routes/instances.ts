@@ -3,8 +3,8 @@ import { present } from "../present.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { type FromSchema, objectOf, type Schema } from "../schema.ts";
 import { DONE, NAME } from "../schemas.ts";
-import { actOnce } from "./act-once.ts";
 import { INSTANCE, INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
+import { actOnce } from "./repeatable-acts.ts";
 
 export const getInstance = defineRoute({
   method: "GET",

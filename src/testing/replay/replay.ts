@@ -3,7 +3,7 @@ import { encodeValue } from "../../values/index.ts";
 import type { EnvOption } from "../../workflows/define/registered-workflows.ts";
 import type { AnyWorkflow, Workflows } from "../../workflows/define/workflow-types.ts";
 import { describeStep } from "../../workflows/execution/step-path.ts";
-import { createTestWorld } from "../create-test-app.ts";
+import { createTestWorld } from "../test-app.ts";
 import { CallWatch } from "./call-watch.ts";
 import { type RecordedHistory, readRecorded, storeHistory } from "./recorded-history.ts";
 

@@ -11,7 +11,7 @@ import {
   StreamReference,
   tame,
 } from "../../values/index.ts";
-import { StreamRefusedError } from "../streams/chunker.ts";
+import { StreamRefusedError } from "../streams/chunks.ts";
 import { StreamLostError } from "../streams/step-streams.ts";
 import type { Attempt, AttemptResult } from "./attempt.ts";
 import type { Bodies } from "./bodies.ts";

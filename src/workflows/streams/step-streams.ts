@@ -5,7 +5,7 @@ import type { StreamRange } from "../../store/streams/stream-records.ts";
 import { StreamReference } from "../../values/index.ts";
 import type { Attempt } from "../execution/attempt.ts";
 import { pathOf, type StepIdentity } from "../execution/step-path.ts";
-import { Chunker, StreamRefusedError } from "./chunker.ts";
+import { Chunker, StreamRefusedError } from "./chunks.ts";
 import { StoredStream } from "./stored-stream.ts";
 
 /** While the stream of a step was stored, the database failed (then `cause` says how), or the instance was lost. */

@@ -1,7 +1,7 @@
 import { CodecError, PerdureError } from "../../errors.ts";
 import { ChunkFormat } from "../../store/streams/chunk-format.ts";
 import type { StreamReference } from "../../values/index.ts";
-import { decodeText } from "./chunk-text.ts";
+import { decodeText } from "./chunks.ts";
 
 type ReadChunk = (number: number) => Promise<Uint8Array | null>;
 
