@@ -6,7 +6,7 @@ import type { Store } from "../store/store.ts";
 import { InstanceWork } from "./instance-work.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
-/** What other processes announce within this time is looked for once. */
+/** Notices of other processes within this time share one look. */
 const GATHER_MS = 20;
 const PURGE_BATCH = 100;
 
@@ -85,7 +85,7 @@ export class InstanceSource implements ProcessorSource {
     return false;
   }
 
-  /** Events may have come for what waits for them in memory. */
+  /** Held instances may have new events. */
   heard(): void {
     if (this.#looking) return;
     this.#looking = true;
@@ -97,7 +97,7 @@ export class InstanceSource implements ProcessorSource {
     }, GATHER_MS);
   }
 
-  /** Instances of workflows that this process doesn't know are left alone; somebody should know of them. */
+  /** Reports unfinished instances of workflows that this process doesn't have; it leaves them alone. */
   async survey(): Promise<boolean> {
     for (const { namespace, workflows } of this.#runtimes.values()) {
       const unknown = await this.store.instances.statements.unknownNames({ namespace, names: workflows.names });

@@ -14,12 +14,12 @@ import type { FinishedRun } from "./instances/results.ts";
 import { runWorkflow } from "./run-workflow.ts";
 import type { Reacquired, WorkflowRuntime } from "./workflow-runtime.ts";
 
-/** An instance that this process has claimed: it runs until it is finished, or waits for something. */
+/** A claimed instance: it runs until it ends or parks. */
 export class InstanceWork implements Work {
   readonly instance: ClaimedInstance;
   readonly execution: Execution;
   readonly #runtime: WorkflowRuntime;
-  /** Given where the execution was parked, and goes on. */
+  /** The parked execution that resumes, if there is one. */
   readonly #again: Reacquired | null;
 
   /** `askedAt` is the monotonic time at which the claim was sent. */
@@ -78,7 +78,10 @@ export class InstanceWork implements Work {
     await this.execution.release();
   }
 
-  /** After a loss it is written that we begin: an owner that is lost before that isn't counted. Gives whether it is still ours. */
+  /**
+   * After a loss, the owner writes that it begins; an owner that is lost before that isn't counted. Returns whether the row is
+   * still held.
+   */
   async #begin(): Promise<boolean> {
     return !this.recovered || (await this.#runtime.store.instances.confirm(this.execution.lease));
   }
@@ -87,7 +90,7 @@ export class InstanceWork implements Work {
     this.execution.giveUp();
   }
 
-  /** Nothing that the database did to it counts. */
+  /** Errors of the database don't count as attempts. */
   async giveBack(): Promise<boolean> {
     const { store, namespace } = this.#runtime;
     await this.execution.giveBack(UNUSABLE_PAUSE_MS);
@@ -105,7 +108,7 @@ export class InstanceWork implements Work {
     return this.execution.run(() => runWorkflow(this.#runtime, this.execution), onEnd);
   }
 
-  /** What is stored of it can't be read, or what it did can't be written: no fault of its code's. */
+  /** Stored values can't be read, or new values can't be written, because of the codec: that isn't the workflow's fault. */
   async #postpone({ code, message }: CodecError): Promise<null> {
     const { store, namespace } = this.#runtime;
     const { name, id } = this.instance;
@@ -116,7 +119,7 @@ export class InstanceWork implements Work {
     return null;
   }
 
-  /** The commit has triggered a hook, if the workflow has one for this. */
+  /** The commit has triggered a hook, if the workflow has one for this ending. */
   #tellOfHook(ending: "completed" | "errored" | "terminated"): void {
     const { store, namespace, workflows } = this.#runtime;
     if (workflows.find(this.instance.name)?.endingHooks[ending] === undefined) return;
@@ -128,7 +131,7 @@ export class InstanceWork implements Work {
     if (end.kind === "completed") this.#runtime.finished(this.instance, { status: "complete", output: end.output });
     if (end.kind === "parked" && end.delayMs !== null) store.work.post({ namespace, delayMs: end.delayMs });
     if (end.kind === "released") store.work.post({ namespace, delayMs: 0 });
-    else if (this.instance.slotKey !== null) store.work.post({ namespace, delayMs: 0 }); // somebody else can have its slot
+    else if (this.instance.slotKey !== null) store.work.post({ namespace, delayMs: 0 }); // its slot is free for the next in line
     if (end.kind === "completed" || end.kind === "errored" || end.kind === "terminated") this.#tellOfHook(end.kind);
     if (end.kind !== "errored" && end.kind !== "terminated") return null;
     const { kind: status } = end;
@@ -142,7 +145,7 @@ export class InstanceWork implements Work {
   #tellOfFailedRollback(error: unknown): void {
     const { name, id } = this.instance;
     const { name: failure } = describeError(error);
-    this.#runtime.store.logger.warn("A rollback failed: what comes before it in its workflow isn't taken back.", {
+    this.#runtime.store.logger.warn("A rollback failed: the steps before it are not rolled back.", {
       workflow: name,
       instance: id,
       failure: error instanceof PerdureError ? error.code : failure,

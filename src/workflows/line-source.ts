@@ -8,19 +8,19 @@ import type { InstanceWork } from "./instance-work.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 /**
- * The instances of some namespaces in one database that stand in lines, as work: they are let in as their limits allow. Instances
- * without limits are claimed beside them, so that neither can starve or hold up the other.
+ * The instances with limits, of some namespaces in one database, as work: their lines admit them. Instances without limits have
+ * a separate source, so that neither starves the other.
  */
 export class LineSource implements ProcessorSource {
   readonly kind = "instance";
-  /** What waits for a place here would keep its slot in the line from others. */
+  /** An instance that waits for a slot in this worker would hold a slot of its line. */
   readonly needsRoom = true;
   readonly store: Store;
   readonly namespaces: readonly string[];
   readonly #instances: InstanceSource;
   readonly #runtimes: ReadonlyMap<string, WorkflowRuntime>;
   readonly #scopes: readonly QueueScope[];
-  /** Whether there are lines that this process may let in from. */
+  /** Whether there are lines that this process may admit from. */
   #limited: boolean;
   #opened = false;
 
@@ -33,7 +33,7 @@ export class LineSource implements ProcessorSource {
     this.#limited = runtimes.some(({ workflows }) => workflows.all.some(({ flow }) => flow !== null));
   }
 
-  /** None is created as claimed: all others in the line come first. */
+  /** No instance with limits is born claimed: the others in its line come first. */
   handles(): boolean {
     return false;
   }
@@ -64,7 +64,7 @@ export class LineSource implements ProcessorSource {
     return this.#instances.giveBack(locks);
   }
 
-  /** They are instances like all others, whose source sees to them. */
+  /** `InstanceSource` purges them with all other instances. */
   async expireLeases(): Promise<number> {
     return 0;
   }
@@ -74,8 +74,8 @@ export class LineSource implements ProcessorSource {
   }
 
   /**
-   * When a process begins, it may have other limits than those by which lines were blocked; or none, where there were some: then
-   * what stands in line is let in without.
+   * A starting process may have other limits than those that blocked the lines, or no limits for a workflow that had some: then
+   * its instances are admitted without.
    */
   async survey(): Promise<boolean> {
     if (this.#opened) return false;

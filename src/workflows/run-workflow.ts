@@ -11,12 +11,12 @@ import { createBindings } from "./instances/create-bindings.ts";
 import type { WorkflowBindings } from "./instances/workflow-binding.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
-/** Calls the user's function, from its beginning. If its params can't be read, it isn't called, and the execution fails instead. */
+/** Calls the workflow's function from its beginning. If its params can't be read, the execution fails without calling it. */
 export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution): Promise<unknown> {
   const { name, id, createdAt, schedule: trait } = execution.instance;
   const read = readParams(execution);
   if (read === null) return new Promise(() => {});
-  const workflow = runtime.workflows.find(name) as RegisteredWorkflow; // others are never claimed
+  const workflow = runtime.workflows.find(name) as RegisteredWorkflow; // instances of unknown workflows are never claimed
   const steps = new Steps(runtime, execution);
   let bindings: WorkflowBindings | undefined;
   const context = {
@@ -48,7 +48,7 @@ function readParams(execution: Execution): { readonly params: unknown } | null {
   }
 }
 
-/** On Cloudflare, whose classes these are, code that was given no params finds an empty object. */
+/** As on Cloudflare, a class receives an empty object if no params were given. */
 function toPayload({ definition }: RegisteredWorkflow, params: unknown): Readonly<unknown> {
   return definition === null && params === undefined ? {} : (params as Readonly<unknown>);
 }

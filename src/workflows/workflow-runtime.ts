@@ -27,13 +27,13 @@ import { InstanceWatchers } from "./views/instance-watchers.ts";
 
 export type InstanceOperation = "pause" | "resume" | "terminate" | "rollBack" | "restart" | "delete";
 
-/** Tried so often, with growing pauses, to take a parked instance again when there is no room. */
+/** How many times, with growing pauses, to try to claim a parked instance again while there is no room. */
 const MOST_REACQUISITIONS = 10;
 const FIRST_PAUSE_MS = 20;
-/** More than are finished within the time for which `isUnfinished` is asked. */
+/** More than a process finishes within the time for which `isUnfinished` is asked. */
 const MOST_REMEMBERED = 50_000;
 
-/** An execution that was parked, and has taken its instance again. */
+/** A parked execution that has claimed its instance again. */
 export interface Reacquired {
   readonly execution: Execution;
   readonly renewed: RenewedInstance;
@@ -41,22 +41,25 @@ export interface Reacquired {
   readonly askedAt: number;
 }
 
-/** The workflows of one namespace at work in this process: what is created, what runs, and who waits for it. */
+/**
+ * The workflows of one namespace in this process: it creates instances, knows the running executions, and tells waiters of
+ * endings.
+ */
 export class WorkflowRuntime {
   readonly store: Store;
   readonly workflows: RegisteredWorkflows;
   readonly results: ResultWaiters;
   readonly watchers: InstanceWatchers;
   readonly streams: StepStreams;
-  /** What steps that have ended emitted, until it isn't needed any more. */
+  /** Progress entries of ended steps, until they are deleted. */
   readonly progressDrops: ProgressDrops;
-  /** What all executions share. */
+  /** The services that all executions share. */
   readonly host: ExecutionHost;
-  /** What runs in this process, by ref. */
+  /** The executions of this process, by ref. */
   readonly live = new Map<string, Execution>();
-  /** Executions that were parked, and have just taken their instance again; by token. */
+  /** Parked executions that have just claimed their instance again, by token. */
   readonly reacquired = new Map<string, Reacquired>();
-  /** Refs of what this process has finished last, so that nobody need ask the database about it. */
+  /** Refs of the instances that this process finished last, so that `result` needn't ask the database about them. */
   readonly #finished = new Set<string>();
   readonly #reacquiring = new WeakSet<Execution>();
   #reacquisitions = 0;
@@ -78,7 +81,7 @@ export class WorkflowRuntime {
     return this.workflows.namespace;
   }
 
-  /** Writes new instances. Where a worker of this process has room, one starts as soon as it is committed. */
+  /** Inserts instances. If a worker of this process has room, an instance starts as soon as it is committed. */
   async create(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
     const reservations = instances.map((instance) => this.#reserve(instance));
     const writes = instances.map((instance, index) => withLease(instance, reservations[index] ?? null));
@@ -100,7 +103,7 @@ export class WorkflowRuntime {
     return results;
   }
 
-  /** This process has finished an instance, by running it or otherwise; null where it was deleted. */
+  /** This process has finished an instance; null if it was deleted. */
   finished(instance: InstanceName & { readonly ref: string }, run: FinishedRun | null): void {
     this.#finished.add(instance.ref);
     if (this.#finished.size > MOST_REMEMBERED) {
@@ -111,12 +114,12 @@ export class WorkflowRuntime {
     this.watchers.touched(instance.ref);
   }
 
-  /** Whether an instance that was created here a moment ago can't be finished: this process has it, or there is no other one. */
+  /** Whether an instance that was created here a moment ago can't have ended: this process runs it, or is the only process. */
   isUnfinished(ref: string): boolean {
     return this.live.has(ref) || (this.store.work.alone && !this.#finished.has(ref));
   }
 
-  /** Something was sent to an instance, or changed about it: whoever has it should know, and if nobody has, it may be due. */
+  /** An event was sent to an instance, or an operator changed it: tells its owner, and makes it due if it has none. */
   touched(ref: string): void {
     const execution = this.live.get(ref);
     if (execution !== undefined) {
@@ -124,7 +127,7 @@ export class WorkflowRuntime {
       return;
     }
     this.store.work.post({ namespace: this.namespace, delayMs: 0 });
-    this.store.work.announce(this.namespace); // another process may have it
+    this.store.work.announce(this.namespace); // another process may be its owner
   }
 
   /** An execution begins in this process. */
@@ -134,8 +137,8 @@ export class WorkflowRuntime {
   }
 
   /**
-   * Changes an instance, and tells the execution of this process that has it. An execution that begins before the answer arrives is one
-   * of the changed instance: a restart must not end the run that it has begun.
+   * Changes an instance, and tells its execution in this process. An execution that begins before the answer arrives already
+   * has the changed instance: a restart must not end the run that it has begun.
    */
   async change(operation: InstanceOperation, ask: () => Promise<InstanceChange>): Promise<InstanceChange> {
     const begun = this.#begun;
@@ -162,12 +165,12 @@ export class WorkflowRuntime {
     }
   }
 
-  /** How often people have changed schedules in this process. */
+  /** How many times operators have changed schedules in this process. */
   get scheduleChanges(): number {
     return this.#scheduleChanges;
   }
 
-  /** Somebody has paused or resumed schedules: whoever fires them should look. */
+  /** An operator has paused or resumed schedules: wakes the schedule keepers. */
   schedulesChanged(): void {
     this.#scheduleChanges++;
     this.store.work.post({ namespace: this.namespace, delayMs: 0 });
@@ -192,7 +195,7 @@ export class WorkflowRuntime {
     }
   }
 
-  /** A place for a new instance. One that shares slots or starts with others must stand in line. */
+  /** Reserves a slot for a new instance. Null for an instance with limits, which must queue in its line. */
   #reserve({ namespace, name, traits }: InstanceInsert): Reservation<"instance"> | null {
     if (isLimited(traits)) return null;
     return this.store.work.reserve("instance", namespace, name);
@@ -266,9 +269,9 @@ export class WorkflowRuntime {
     return new Promise((resolve) => this.store.clock.setTimer(resolve, FIRST_PAUSE_MS * 2 ** attempt));
   }
 
-  /** Gives whether that is decided: not, while all slots are taken. */
+  /** Returns whether the claim is decided: not while all slots are taken. */
   async #takeAgain(execution: Execution, reservation: Reservation<"instance">): Promise<boolean> {
-    const lock = `${reservation.lock}.${++this.#reacquisitions}`; // a token of its own, known to be this owner's
+    const lock = `${reservation.lock}.${++this.#reacquisitions}`; // a new token of the same owner
     const lease = { lock, leaseMs: reservation.leaseMs, slots: this.#slotsOf(execution.instance) };
     const askedAt = this.store.clock.monotonic();
     let renewed: RenewedInstance | "full" | null;
@@ -288,7 +291,7 @@ export class WorkflowRuntime {
     return true;
   }
 
-  /** It may be leased to us, but nobody runs it. */
+  /** The row may be leased to this process without running here: releases it. */
   async #giveBack(lease: NamedLease): Promise<boolean> {
     const outcome = { kind: "released" } as const;
     const { result } = await this.store.instances.commit({

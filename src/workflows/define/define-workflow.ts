@@ -12,40 +12,40 @@ import { parseTerminalHooks, TERMINAL_HOOKS, type TerminalHooks } from "./termin
 import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
 import type { AnyWorkflowDefinition, WorkflowDefinition, WorkflowFunction } from "./workflow-types.ts";
 
-/** What else a workflow's function is given. */
+/** The third argument of a workflow's function. */
 export interface WorkflowContext<Env = unknown> {
-  /** The workflows of the application. An instance that is created here is created once, as a step is. */
+  /** The workflows of the application. A `create` here is a step: it happens once. */
   readonly workflows: WorkflowBindings;
   readonly env: Env;
 }
 
 type EventSchemas = Readonly<Record<string, StandardSchemaV1>>;
-/** What steps receive. Where no events are declared, any may be sent. */
+/** The events that steps receive. Without declared events, any event can be sent. */
 type PayloadsOf<Schemas extends EventSchemas | undefined> = Schemas extends EventSchemas
   ? { readonly [Type in keyof Schemas & string]: StandardSchemaV1.InferOutput<Schemas[Type]> }
   : EventPayloads;
 
-/** What `sendEvent` takes. */
+/** The events that `sendEvent` accepts. */
 type SentPayloadsOf<Schemas extends EventSchemas | undefined> = Schemas extends EventSchemas
   ? { readonly [Type in keyof Schemas & string]: StandardSchemaV1.InferInput<Schemas[Type]> }
   : EventPayloads;
 
-/** What the schema says; without one nobody knows before the function is written. */
+/** The output type of the schema; without a schema, that of the function. */
 type KnownOutput<Output extends StandardSchemaV1 | undefined> = Output extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<Output>
   : unknown;
 
 interface WorkflowOptions<Params, Output> extends TerminalHooks<Output> {
   readonly name: string;
-  /** When instances are created by themselves: cron expressions, in UTC, or `{ cron, timezone, params, name }`. */
+  /** When instances are created by schedules: cron expressions in UTC, or `{ cron, timezone, params, name }`. */
   readonly schedules?: readonly ScheduleOption<Params>[];
-  /** How long finished instances are kept, unless `create` says otherwise. Default: for ever. */
+  /** How long finished instances are kept, unless `create` gives another time. Default: forever. */
   readonly retention?: RetentionOptions;
 }
 
 /**
- * Defines a workflow. Schemas, of any library that speaks Standard Schema, check what goes in and out: params at `create`,
- * events at `sendEvent`, the output at the end.
+ * Defines a workflow. Schemas, of any library that supports Standard Schema, check values on their way in and out: params at
+ * `create`, events at `sendEvent`, the output at the end.
  *
  * @example
  * const checkout = defineWorkflow({ name: "checkout", input: Order }, async (event, step) => {

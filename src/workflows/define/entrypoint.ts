@@ -3,10 +3,12 @@ import type { WorkflowStep } from "./step.ts";
 import type { WorkflowEvent } from "./workflow-event.ts";
 import type { WorkflowEntrypointClass } from "./workflow-types.ts";
 
-/** Given to the constructor of a `WorkflowEntrypoint`; it carries what `this.workflows` gives. */
+/** The first argument of a `WorkflowEntrypoint`'s constructor. */
 export interface ExecutionContext {
   readonly workflows: WorkflowBindings;
-  /** As on Cloudflare, where it keeps a Worker alive. Here it lets a rejection be nobody's. What must happen belongs into a step. */
+  /**
+   * As on Cloudflare, where it keeps a Worker alive. Here it only handles a rejection. Work that must happen belongs in a step.
+   */
   waitUntil(promise: Promise<unknown>): void;
 }
 
@@ -21,7 +23,7 @@ export interface ExecutionContext {
  * }
  */
 export abstract class WorkflowEntrypoint<Env = unknown, Params = unknown, Bindings = WorkflowBindings> {
-  /** Of the application. */
+  /** The `env` of the application. */
   protected readonly env: Env;
   protected readonly ctx: ExecutionContext;
 
@@ -30,7 +32,7 @@ export abstract class WorkflowEntrypoint<Env = unknown, Params = unknown, Bindin
     this.env = env;
   }
 
-  /** The workflows of the application. An instance that is created here is created once, as a step is. */
+  /** The workflows of the application. A `create` here is a step: it happens once. */
   get workflows(): Bindings {
     return this.ctx.workflows as Bindings;
   }
@@ -38,14 +40,14 @@ export abstract class WorkflowEntrypoint<Env = unknown, Params = unknown, Bindin
   abstract run(event: Readonly<WorkflowEvent<Params>>, step: WorkflowStep): Promise<unknown>;
 }
 
-/** Ours may be called otherwise: bundlers rename classes. */
+/** The name of Cloudflare's class. The name of ours can differ, because bundlers rename classes. */
 const CLOUDFLARES = "WorkflowEntrypoint";
 
 type AnyClass = WorkflowEntrypointClass & { readonly name: string };
 
 /**
- * Makes the object of a workflow that is a class. On Cloudflare itself the class may extend Cloudflare's own `WorkflowEntrypoint`, which
- * takes no context but Cloudflare's: then it extends ours while it is constructed, and only then, so that it is of use to both.
+ * Constructs a workflow that is a class. On Cloudflare the class may extend Cloudflare's own `WorkflowEntrypoint`, which
+ * accepts only Cloudflare's context. Such a class extends ours while it is constructed, and only then, so that both can use it.
  */
 export function constructEntrypoint(
   entrypoint: WorkflowEntrypointClass,
@@ -65,7 +67,7 @@ export function constructEntrypoint(
   }
 }
 
-/** The class among its ancestors that extends Cloudflare's. Null if none does. */
+/** The ancestor that directly extends Cloudflare's class; null if there is none. */
 function heirOfCloudflares(entrypoint: AnyClass): AnyClass | null {
   let heir = entrypoint;
   for (;;) {

@@ -3,14 +3,14 @@ import { InvalidInputError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 import type { LineLimits } from "../../store/lines/line-records.ts";
 
-/** Of the instances that share a key, how many run at a time. Those that sleep, wait for events or are paused don't count. */
+/** How many of the instances that share a key run at the same time. Sleeping, waiting and paused instances don't count. */
 export interface ConcurrencyOptions<Params> {
   readonly limit: number;
   /** Which instances share the limit: those for which it gives the same text. Default: all of the workflow. */
   readonly key?: (params: Params) => string;
 }
 
-/** Of the instances that share a key, how many start in any period of this length. Restarts count, too; what goes on doesn't. */
+/** How many of the instances that share a key start in any period of this length. Restarts count; resumed instances don't. */
 export interface RateLimitOptions<Params> {
   readonly limit: number;
   readonly period: Duration;
@@ -18,7 +18,7 @@ export interface RateLimitOptions<Params> {
   readonly key?: (params: Params) => string;
 }
 
-/** How many instances of a workflow run at a time, and how many start in some time, in all processes together. */
+/** How many instances of a workflow run at the same time and how many start per period, in all processes together. */
 export interface FlowControlOptions<Params> {
   readonly concurrency?: ConcurrencyOptions<Params>;
   readonly rateLimit?: RateLimitOptions<Params>;
@@ -28,7 +28,7 @@ type KeyFunction = (params: unknown) => unknown;
 
 export interface FlowControl {
   readonly limits: LineLimits;
-  /** Null: all instances share the limit. */
+  /** Null if all instances share the limit. */
   readonly slotKey: KeyFunction | null;
   readonly rateKey: KeyFunction | null;
 }
@@ -41,7 +41,7 @@ const LONGEST_KEY = 200;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what we look for
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
 
-/** Checks what a workflow was defined with. Null where nothing is limited. */
+/** Checks the limits of a workflow. Null without limits. */
 export function parseFlowControl(concurrency: unknown, rateLimit: unknown): FlowControl | null {
   if (concurrency === undefined && rateLimit === undefined) return null;
   const slots = parseConcurrency(concurrency);
@@ -85,7 +85,7 @@ function checkKeyFunction(value: unknown, label: string): KeyFunction | null {
   throw invalid(`${label} must be a function of the params that gives a text`);
 }
 
-/** What an instance shares with others: the workflow's own name, with the key that its params give. */
+/** The lines of an instance: the workflow's name, with the key that its params yield. */
 export function flowKeys(
   { limits, slotKey, rateKey }: FlowControl,
   { namespace, name }: { readonly namespace: string; readonly name: string },

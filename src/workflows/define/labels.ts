@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../../errors.ts";
 
-/** What an instance can be found by: texts under names of your own, such as `{ tenant: "acme" }`. */
+/** Texts by which an instance can be found, under names of your choice, such as `{ tenant: "acme" }`. */
 export type Labels = Readonly<Record<string, string>>;
 
 const MOST_LABELS = 16;
@@ -14,7 +14,7 @@ const ACCEPTED =
   `Labels are an object of at most ${MOST_LABELS} texts: keys of 1 to ${LONGEST_KEY} letters, digits and . : / _ -, values of 1 to ` +
   `${LONGEST_VALUE} characters without control characters`;
 
-/** Gives keys and values in the order of keys, so that equal labels are equal texts. */
+/** Returns keys and values sorted by key, so that equal labels are equal texts. */
 export function parseLabels(labels: unknown, code: string): [key: string, value: string][] {
   if (labels === undefined) return [];
   if (Object.prototype.toString.call(labels) !== "[object Object]") throw invalid(code, "they aren't an object");

@@ -13,29 +13,29 @@ import type { AnyWorkflow, AnyWorkflowDefinition, WorkflowEntrypointClass, Workf
 
 /** A workflow that this process can run. */
 export interface RegisteredWorkflow {
-  /** Under which the application registered it. */
+  /** The key that the application registered it under. */
   readonly key: string;
-  /** Under which its instances are stored. */
+  /** The name that its instances are stored under. */
   readonly name: string;
   readonly definition: AnyWorkflowDefinition | null;
   readonly entrypoint: WorkflowEntrypointClass | null;
   readonly schedules: readonly WorkflowSchedule[];
-  /** How many run at a time or start in some time; null without limits. */
+  /** Its limits; null without. */
   readonly flow: FlowControl | null;
   readonly endingHooks: EndingHooks;
   readonly retention: Retention;
-  /** As it was registered: the object that other workflows know it by. */
+  /** The registered object, by which other workflows refer to it. */
   readonly source: AnyWorkflow;
 }
 
-/** What the workflows of an application share: a value, or what a function makes of the application's workflows. */
+/** The `env` of an application: a value, or a function that makes it from the application's workflows. */
 export type EnvOption = unknown | ((workflows: WorkflowBindings) => unknown);
 
 export function evaluateEnv(option: EnvOption, workflows: WorkflowBindings): unknown {
   return typeof option === "function" ? option(workflows) : option;
 }
 
-/** The workflows of one namespace, as this process knows them. */
+/** The workflows of one namespace that this process has. */
 export class RegisteredWorkflows {
   readonly namespace: string;
   readonly settings: WorkflowSettings;
@@ -62,7 +62,7 @@ export class RegisteredWorkflows {
     for (const workflow of this.all) this.#refuseAmbiguous(workflow);
   }
 
-  /** What runs when runs are over: hooks of the application, by their names. */
+  /** The ending hooks of all workflows, by name. */
   get endingHooks(): ReadonlyMap<string, AnyHookDefinition> {
     const hooks = this.all.flatMap(({ name, endingHooks }) =>
       Object.entries(endingHooks).map(([ending, hook]) => [endingHookName(name, ending as Ending), hook] as const),
@@ -70,17 +70,17 @@ export class RegisteredWorkflows {
     return new Map(hooks);
   }
 
-  /** By its name alone, as instances, schedules and requests know it. */
+  /** Finds a workflow by its stored name, as instances, schedules and requests refer to it. */
   find(name: string): RegisteredWorkflow | undefined {
     return this.#byName.get(name);
   }
 
-  /** How many instances of a workflow run at a time, and start in some time. */
+  /** The limits of each workflow. */
   limitsOf(name: string): LineLimits {
     return this.#byName.get(name)?.flow?.limits ?? NO_LIMITS;
   }
 
-  /** By its name, its key, or as it was registered: what users' code may give. */
+  /** Finds a workflow by its name, its key or the registered object, as user code refers to it. */
   get(workflow: unknown): RegisteredWorkflow {
     const found = typeof workflow === "string" ? this.#findText(workflow) : this.#findObject(workflow);
     if (found !== undefined) return found;
@@ -88,7 +88,7 @@ export class RegisteredWorkflows {
     const problem =
       typeof workflow === "string"
         ? `The application has no workflow "${workflow.slice(0, 100)}"`
-        : `What was given as a workflow is neither the key or the name of one nor registered with the application`;
+        : `The argument is neither the key or name of a workflow nor registered with the application`;
     throw new NotFoundError("workflow.not_found", `${problem}; ${known}.`);
   }
 
@@ -96,7 +96,7 @@ export class RegisteredWorkflows {
     return this.#byName.get(text) ?? this.all.find(({ key }) => key === text);
   }
 
-  /** What was registered itself comes before a registration of it under another name. */
+  /** The registered object comes before a registration of the same object under another name. */
   #findObject(given: unknown): RegisteredWorkflow | undefined {
     if (given === null || given === undefined) return undefined;
     const registered = this.all.filter(({ source }) => source === given);
@@ -106,12 +106,10 @@ export class RegisteredWorkflows {
         : this.all.filter(({ definition, entrypoint }) => definition === given || entrypoint === given);
     if (other === undefined) return found;
     const names = `"${found?.name}" and "${other.name}"`;
-    throw invalid(
-      `The workflow that was given is registered under several names, ${names}: give the name that you mean`,
-    );
+    throw invalid(`The workflow is registered under several names, ${names}: pass one of the names`);
   }
 
-  /** A text that is one workflow's key and another's name would mean one of them here, and the other one there. */
+  /** Refuses a name that is another workflow's key, because `get` could mean either. */
   #refuseAmbiguous({ key, name }: RegisteredWorkflow): void {
     const other = this.all.find((one) => one.key === name);
     if (other === undefined || other.key === key) return;
@@ -156,7 +154,7 @@ function register(key: string, source: AnyWorkflow): RegisteredWorkflow {
   );
 }
 
-/** Taken structurally: a class of another copy of this package, or of Cloudflare's, will do. */
+/** Checked by shape: a class of another copy of this package, or of Cloudflare's, is accepted. */
 function isEntrypoint(value: unknown): value is WorkflowEntrypointClass {
   return typeof value === "function" && typeof value.prototype?.run === "function";
 }

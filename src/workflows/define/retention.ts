@@ -1,15 +1,15 @@
 import { type Duration, parseDuration } from "../../duration.ts";
 import { checkOptions } from "../../options.ts";
 
-/** For how long a finished instance is kept, with its history; what isn't said is for ever. */
+/** For how long a finished instance and its history are kept. Default: forever. */
 export interface RetentionOptions {
-  /** One that is complete. */
+  /** For complete instances. */
   readonly successRetention?: Duration;
-  /** One that is errored, or was terminated. */
+  /** For errored and terminated instances. */
   readonly errorRetention?: Duration;
 }
 
-/** In milliseconds; null is for ever. */
+/** In milliseconds; null is forever. */
 export interface Retention {
   readonly successRetention: number | null;
   readonly errorRetention: number | null;
@@ -17,7 +17,7 @@ export interface Retention {
 
 const FOR_EVER: Retention = { successRetention: null, errorRetention: null };
 
-/** What isn't said is as in `otherwise`. */
+/** Fields that are missing are taken from `otherwise`. */
 export function parseRetention(options: unknown, code: string, otherwise: Retention = FOR_EVER): Retention {
   if (options === undefined) return otherwise;
   checkOptions(options, { label: "retention", fields: ["successRetention", "errorRetention"], code });

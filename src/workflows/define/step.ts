@@ -6,14 +6,14 @@ import type { EventPayloads, ReceivedEvent } from "./workflow-event.ts";
 import type { AnyWorkflow, ParamsOf, WorkflowEvents, WorkflowOutput } from "./workflow-types.ts";
 
 /**
- * What a workflow does, so that it is remembered. Steps may run in parallel, in loops and inside of each other; identity is the
- * step's type, its name, and which call of that name it is.
+ * The durable operations of a workflow. Steps can run in parallel, in loops and inside each other. A step is identified by its
+ * type, its name, and a count: the nth call with that name.
  */
 export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
   /**
-   * Runs the function and remembers its result: once it is stored it never runs again. Gives a copy of the result, in the first
-   * run as afterwards. Throws when no attempts are left, what the last one threw. Its rollback is called if the workflow fails
-   * later, or is terminated with `rollback`.
+   * Runs the function and stores its result: once stored, the function doesn't run again. Returns a copy of the result, in the
+   * first execution as in later ones. When no attempts are left, throws the error of the last one. The rollback runs if the
+   * workflow fails later, or is terminated with `rollback`.
    *
    * @example
    * const charge = await step.do("charge", { retries: { limit: 3 } }, (ctx) => pay(order, ctx.idempotencyKey));
@@ -36,46 +36,49 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
     rollbackOptions?: WorkflowStepRollbackOptions<Result>,
   ): Promise<Result>;
 
-  /** Waits, at most 1 year (365.25 days). A sleeping instance needs no memory and no process. Not inside of another step. */
+  /**
+   * Sleeps for at most 1 year (365.25 days). A sleeping instance needs no memory and no process. Not allowed inside another
+   * step.
+   */
   sleep(name: string, duration: Duration): Promise<void>;
 
   sleepUntil(name: string, time: Date | number): Promise<void>;
 
   /**
-   * Waits for an event of this type, first in first out; one that was sent before counts. Throws an `EventTimeoutError` after
-   * `timeout` (default: 24 hours). Not inside of another step.
+   * Waits for an event of this type. Events are received in the order in which they were sent, including those sent before the
+   * wait. Throws an `EventTimeoutError` after `timeout` (default: 24 hours). Not allowed inside another step.
    */
   waitForEvent<Type extends string extends keyof Events ? never : keyof Events & string>(
     name: string,
     options: { readonly type: Type; readonly timeout?: Duration },
   ): Promise<ReceivedEvent<Events[Type]>>;
 
-  /** The same, where the events aren't declared. */
+  /** The same, for workflows without declared events. */
   waitForEvent<Payload>(
     name: string,
     options: { readonly type: string extends keyof Events ? string : never; readonly timeout?: Duration },
   ): Promise<ReceivedEvent<Payload>>;
 
-  /** Creates an instance of another workflow, once. Doesn't wait for it. */
+  /** Creates an instance of another workflow, once, without waiting for its end. */
   create<Workflow extends AnyWorkflow>(
     workflow: Workflow | string,
     ...rest: CreateArguments<ParamsOf<Workflow>>
   ): Promise<WorkflowInstance<WorkflowOutput<Workflow>, WorkflowEvents<Workflow>>>;
 }
 
-/** How often and when a step is tried again. Default: `{ limit: 5, delay: "1 second", backoff: "exponential" }`. */
+/** How many times, and when, a step is retried. Default: `{ limit: 5, delay: "1 second", backoff: "exponential" }`. */
 export interface StepRetries {
-  /** How many times to try again after the first attempt. */
+  /** The number of retries after the first attempt. */
   readonly limit: number;
-  /** The wait before the first retry, or a function that chooses it anew for each; `backoff` applies to both. */
+  /** The delay before the first retry, or a function that chooses the delay before each; `backoff` applies to both. */
   readonly delay: Duration | RetryDelay;
-  /** How it grows: `exponential` doubles it each time, `linear` adds it each time. */
+  /** How the delay grows: `exponential` doubles it each time, `linear` adds it each time. */
   readonly backoff?: Backoff;
 }
 
 /**
- * Chooses the wait before the next attempt, to which the backoff still applies. It has five seconds to answer. If it throws, gives
- * something that isn't a duration, or doesn't answer, the step fails at once with `step.delay_failed`.
+ * Chooses the delay before the next attempt, to which the backoff still applies. It must answer within five seconds. If it
+ * throws, returns something other than a duration, or doesn't answer, the step fails at once with `step.delay_failed`.
  */
 export type RetryDelay = (failure: {
   readonly ctx: WorkflowStepContext;
@@ -84,13 +87,16 @@ export type RetryDelay = (failure: {
 
 export interface WorkflowStepConfig {
   readonly retries?: Partial<StepRetries>;
-  /** For each attempt. Default: 10 minutes. */
+  /** The time limit of each attempt. Default: 10 minutes. */
   readonly timeout?: Duration;
-  /** Names that the step had in older versions of the code: what is stored under one of them is its result. */
+  /** Names that the step had in older versions of the code: a result stored under one of them is its result. */
   readonly aliases?: readonly string[];
-  /** `keep`: what the step emits stays in the history. Otherwise it is dropped about half a minute after the step's end. */
+  /**
+   * `keep`: progress that the step emits stays in the history. Otherwise it is deleted about half a minute after the step's
+   * end.
+   */
   readonly progress?: "keep";
-  /** `output`: people aren't shown what the step gives, in its history as in its events. The workflow's own code is. */
+  /** `output`: the step's result is hidden in its history and events. The workflow's code still receives it. */
   readonly sensitive?: "output";
 }
 
@@ -99,9 +105,11 @@ type DelayFunctionConfig = Omit<WorkflowStepConfig, "retries"> & {
   readonly retries: Omit<Partial<StepRetries>, "delay"> & { readonly delay: RetryDelay };
 };
 
-/** What a step's function is called with. A copy: changing it has no effect. `Delay` tells whether a function chooses the delays. */
+/**
+ * The argument of a step's body. It is a copy: changing it has no effect. `Delay` says whether a function chooses the delays.
+ */
 export interface WorkflowStepContext<Delay = Duration> {
-  /** `count` is 1 for the first call of this name in a run, 2 for the second, and so on. */
+  /** `count` is 1 for the first call with this name in a run, 2 for the second, and so on. */
   readonly step: { readonly name: string; readonly count: number };
   /** Counted from 1. */
   readonly attempt: number;
@@ -111,27 +119,31 @@ export interface WorkflowStepContext<Delay = Duration> {
     readonly timeout: number;
     readonly sensitive?: "output";
   };
-  /** The same for all attempts at this step of this run, and for no other. Pass it on to services that know such keys. */
+  /**
+   * The same for all attempts at this step of this run, and different for every other step. Pass it to services that support
+   * idempotency keys.
+   */
   readonly idempotencyKey: string;
-  /** Aborted when the attempt has timed out, or when the instance was terminated, restarted, or taken over by another process. */
+  /** Aborted when the attempt times out, or when the instance is terminated, restarted, or taken over by another process. */
   readonly signal: AbortSignal;
   /**
-   * Tells how far it has come to whoever follows the instance: at once, in order, and stored like everything else. Resolves when
-   * it is stored. There is no need to wait for it: what is emitted before the step's end is stored with that end. Rejects with `progress.refused` when the attempt has ended.
+   * Emits progress to subscribers of the instance: at once and in order. Resolves when it is stored; there is no need to await
+   * it, because progress that is emitted before the step's end is stored with that end. Rejects with `progress.refused` after
+   * the end of the attempt.
    */
   emit(value: unknown): Promise<void>;
 }
 
-/** How often, when and for how long a rollback is tried. The defaults are those of steps. */
+/** The retries and the timeout of a rollback. The defaults are those of steps. */
 export type WorkflowStepRollbackConfig = Pick<WorkflowStepConfig, "retries" | "timeout">;
 
-/** What a rollback is called with. */
+/** The argument of a rollback handler. */
 export interface WorkflowRollbackContext<Output = unknown, Delay = Duration> {
-  /** Of the step; `attempt`, `idempotencyKey` and `signal` are those of the rollback. */
+  /** The context of the step, with the `attempt`, `idempotencyKey` and `signal` of the rollback. */
   readonly ctx: WorkflowStepContext<Delay>;
-  /** Why it is rolled back: what the workflow threw (as the `cause`, where that is no Error), or a `WorkflowTerminatedError`. */
+  /** The reason: the error that the workflow threw (as the `cause`, if it isn't an Error), or a `WorkflowTerminatedError`. */
   readonly error: Error;
-  /** What the step gave; undefined where it didn't come to its end. */
+  /** The step's result; undefined if the step didn't complete. */
   readonly output: Output | undefined;
   /** @deprecated Use `ctx.step`. The name and the count, as in `charge-1`. */
   readonly stepName: string;
@@ -141,7 +153,7 @@ export type WorkflowRollbackHandler<Output = unknown, Delay = Duration> = (
   context: WorkflowRollbackContext<Output, Delay>,
 ) => Promise<void>;
 
-/** How a step is taken back when its workflow fails later, or is terminated with `rollback`. */
+/** How a step is rolled back when its workflow fails later, or is terminated with `rollback`. */
 export interface WorkflowStepRollbackOptions<Output = unknown, Delay = Duration> {
   readonly rollback: WorkflowRollbackHandler<Output, Delay>;
   readonly rollbackConfig?: WorkflowStepRollbackConfig;

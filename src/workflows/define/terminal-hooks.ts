@@ -3,7 +3,7 @@ import { type AnyHookDefinition, defineHook, type HookDefinition, isHookDefiniti
 import type { HookContext } from "../../hooks/hook-context.ts";
 import type { HookInsert } from "../../store/hooks/hook-records.ts";
 
-/** A run that is over. */
+/** A run that has ended. */
 export interface TerminatedEvent {
   readonly workflowName: string;
   readonly instanceId: string;
@@ -16,16 +16,16 @@ export interface CompletedEvent<Output = unknown> extends TerminatedEvent {
 }
 
 export interface ErroredEvent extends TerminatedEvent {
-  /** What the workflow threw. */
+  /** The error that the workflow threw. */
   readonly error: unknown;
 }
 
-/** A function, or one with options: `defineHook({ retries }, handler)`. */
+/** A handler, or a handler with options: `defineHook({ retries }, handler)`. */
 export type TerminalHandler<Event> = ((event: Event, hook: HookContext) => unknown) | HookDefinition<Event, Event>;
 
 /**
- * What happens when a run is over: durable hooks, written with the outcome itself, so each runs once for each run that ends so,
- * with attempts and dead letters like any other.
+ * Durable hooks for the end of a run. They are triggered in the transaction that writes the outcome, so each runs once for each
+ * run that ends that way, with attempts and dead letters like any other hook.
  */
 export interface TerminalHooks<Output = unknown> {
   readonly onCompleted?: TerminalHandler<CompletedEvent<Output>>;
@@ -40,7 +40,7 @@ export type EndingHooks = Readonly<Partial<Record<Ending, AnyHookDefinition>>>;
 const OPTIONS = { onCompleted: "completed", onErrored: "errored", onTerminated: "terminated" } as const;
 export const TERMINAL_HOOKS: readonly string[] = Object.keys(OPTIONS);
 
-/** Reads the options of a workflow. */
+/** Checks the ending hooks of a workflow. */
 export function parseTerminalHooks(options: Readonly<Record<string, unknown>>): EndingHooks {
   const hooks = Object.entries(OPTIONS).flatMap(([option, ending]) => {
     const given = options[option];
@@ -49,7 +49,7 @@ export function parseTerminalHooks(options: Readonly<Record<string, unknown>>): 
   return Object.fromEntries(hooks) as EndingHooks;
 }
 
-/** No hook of a user can have this name. */
+/** A prefix that no hook of an application can have. */
 export function endingHookName(workflow: string, ending: Ending): string {
   return `$${workflow}.${ending}`;
 }
@@ -61,7 +61,7 @@ export interface EndedRun {
   readonly run: number;
 }
 
-/** The trigger of a hook; `value` is what it is told besides, as its name and its stored text. */
+/** The trigger of an ending hook; `value` is its additional field: the name, and the stored text. */
 export function endingTrigger(
   { namespace, name, id, run }: EndedRun,
   ending: Ending,

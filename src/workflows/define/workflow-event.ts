@@ -1,13 +1,13 @@
 import { type InstanceTraits, NO_TRAITS } from "../../store/instances/instance-records.ts";
 
-/** What a workflow is run with. */
+/** The first argument of a workflow's function. */
 export interface WorkflowEvent<Params> {
   readonly payload: Readonly<Params>;
   /** When the instance was created. */
   readonly timestamp: Date;
   readonly instanceId: string;
   readonly workflowName: string;
-  /** The schedule that created the instance; not there if none did. */
+  /** The schedule that created the instance; absent if none did. */
   readonly schedule?: WorkflowCronSchedule;
 }
 
@@ -18,10 +18,10 @@ export interface ReceivedEvent<Payload> {
   readonly type: string;
 }
 
-/** Types of events, and what each carries. */
+/** Event types, with the payload of each. */
 export type EventPayloads = { readonly [Type in string]: unknown };
 
-/** The schedule that created an instance, and for which of its times. */
+/** The schedule that created an instance, and the time for which it fired. */
 export interface WorkflowCronSchedule {
   readonly cron: string;
   /** In milliseconds since the epoch. */

@@ -2,37 +2,40 @@ import { InvalidInputError } from "../../errors.ts";
 import { LONGEST_ID, LONGEST_STEP_NAME, LONGEST_WORKFLOW_NAME, USUAL_ID } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
 
-/** What a run may be, at most. Sizes are in bytes of the stored text, before a codec. */
+/** The limits of runs. Sizes are in bytes of the stored text, before a codec. */
 export interface WorkflowLimits {
-  /** How many steps a run may have; sleeps don't count. Default: 10,000. */
+  /** The number of steps in a run; sleeps don't count. Default: 10,000. */
   readonly steps?: number;
-  /** How large params, a step's result, an event's payload and a workflow's result may be, each. Default: 1 MiB. */
+  /** The size of params, of a step's result, of an event's payload and of a workflow's result, each. Default: 1 MiB. */
   readonly valueBytes?: number;
-  /** Instead of `valueBytes`, for params alone. */
+  /** The size of params. Default: `valueBytes`. */
   readonly paramsBytes?: number;
-  /** For the result of a step. */
+  /** The size of a step's result. Default: `valueBytes`. */
   readonly stepResultBytes?: number;
-  /** For the payload of an event. */
+  /** The size of an event's payload. Default: `valueBytes`. */
   readonly eventBytes?: number;
-  /** For the result of a workflow. */
+  /** The size of a workflow's result. Default: `valueBytes`. */
   readonly resultBytes?: number;
-  /** How many entries the journal of a run may have: one for each step, sleep, wait and failed attempt, at least. Default: 10 times `steps`. */
+  /**
+   * The number of entries in a run's journal: at least one for each step, sleep, wait and failed attempt. Default: 10 times
+   * `steps`.
+   */
   readonly journalEntries?: number;
-  /** How large the results and errors in the journal of a run may be together. Default: 256 MiB. */
+  /** The total size of the results and errors in a run's journal. Default: 256 MiB. */
   readonly journalBytes?: number;
-  /** How many instances `createBatch` takes. Default: 100. */
+  /** The number of instances that `createBatch` and `deleteBatch` accept, up to 1000. Default: 100. */
   readonly batchSize?: number;
-  /** How large a stream may be that a step gives. Default: 128 MiB. */
+  /** The size of a stream that a step returns. Default: 128 MiB. */
   readonly streamBytes?: number;
-  /** How many events may wait for an instance to receive them. Default: 10,000. */
+  /** The number of events that an instance hasn't received yet. Default: 10,000. */
   readonly pendingEvents?: number;
-  /** How many characters the name of a workflow may have. Default: 64. */
+  /** The length of a workflow's name, in characters. Default: 64. */
   readonly workflowNameLength?: number;
-  /** The name of a step. Default: 256. */
+  /** The length of a step's name. Default: 256. */
   readonly stepNameLength?: number;
-  /** The id of an instance; at least 100. Default: 100. */
+  /** The length of an instance's id; at least 100. Default: 100. */
   readonly instanceIdLength?: number;
-  /** The type of an event. Default: 100. */
+  /** The length of an event's type. Default: 100. */
   readonly eventTypeLength?: number;
 }
 
@@ -58,12 +61,12 @@ export interface WorkflowSettings {
 const MOST_STEPS = 1_000_000;
 const MOST_BYTES = 256 * 1024 * 1024;
 const MOST_ENTRIES = 10 * MOST_STEPS;
-/** A journal is read as a whole. */
+/** A journal is loaded as a whole. */
 const MOST_JOURNAL_BYTES = 4 * 1024 * 1024 * 1024;
-/** More than this would keep others from the database for too long. */
+/** A larger batch would block other writers for too long. */
 export const MOST_IN_BATCH = 1000;
 
-/** All of them are read when the instance runs. */
+/** They are all loaded when the instance runs. */
 const MOST_PENDING_EVENTS = 1_000_000;
 const MOST_STREAM_BYTES = 1024 ** 4;
 

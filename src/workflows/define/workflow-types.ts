@@ -7,7 +7,7 @@ import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
 
 export type WorkflowFunction = (event: never, step: never, context: never) => unknown;
 
-/** A function whose steps are remembered. */
+/** A workflow: a function whose steps are durable. */
 export interface WorkflowDefinition<Params, Output, Events extends EventPayloads> {
   readonly kind: "workflow";
   readonly name: string;
@@ -23,22 +23,22 @@ export interface WorkflowDefinition<Params, Output, Events extends EventPayloads
   /** @internal */
   readonly retention: Retention;
   readonly run: WorkflowFunction;
-  /** Never there: they carry types. */
+  /** Never set: it only carries types. */
   readonly types?: { readonly params: (params: Params) => void; readonly output: Output; readonly events: Events };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the widest definition that there is; its types are never looked into
 export type AnyWorkflowDefinition = WorkflowDefinition<any, unknown, any>;
 
-/** A workflow as an application registers it: made by `defineWorkflow`, a class, or a class under a name. */
+/** A workflow as an application registers it: made by `defineWorkflow`, a class, or either of them under another name. */
 export type AnyWorkflow = AnyWorkflowDefinition | WorkflowEntrypointClass | NamedWorkflow;
 
-/** Schedules, limits and hooks that are given here take the place of those of the definition. */
+/** A workflow under another name. Schedules, limits and hooks that are given here replace those of the definition. */
 export interface NamedWorkflow extends AnyFlowControlOptions, TerminalHooks {
   readonly name: string;
   readonly workflow: WorkflowEntrypointClass | AnyWorkflowDefinition;
   readonly schedules?: readonly ScheduleOption[];
-  /** How long finished instances are kept, unless `create` says otherwise. Default: as the definition says. */
+  /** How long finished instances are kept, unless `create` gives another time. Default: as in the definition. */
   readonly retention?: RetentionOptions;
 }
 
@@ -47,7 +47,7 @@ type AnyFlowControlOptions = FlowControlOptions<any>;
 
 export type Workflows = Readonly<Record<string, AnyWorkflow>>;
 
-/** What `create` takes for `params`. */
+/** The params that `create` accepts. */
 export type ParamsOf<Workflow> =
   Workflow extends WorkflowDefinition<infer Params, unknown, EventPayloads>
     ? Params
@@ -61,7 +61,7 @@ export type ParamsOf<Workflow> =
           : unknown
         : unknown;
 
-/** What `result()` gives. */
+/** The output that `result()` returns. */
 export type WorkflowOutput<Workflow> =
   Workflow extends WorkflowDefinition<never, infer Output, EventPayloads>
     ? Output
@@ -73,7 +73,7 @@ export type WorkflowOutput<Workflow> =
         ? Awaited<Result>
         : unknown;
 
-/** What `sendEvent` takes, by type. */
+/** The events that `sendEvent` accepts, by type. */
 export type WorkflowEvents<Workflow> =
   Workflow extends WorkflowDefinition<never, unknown, infer Events>
     ? Events

@@ -45,7 +45,7 @@ function createBinding(
   const createAll = (batch: readonly CreateOptions<unknown>[]) =>
     step === null
       ? createBatch(runtime, workflow, batch)
-      : Promise.all(checkBatch(batch, maxBatchSize).map((options) => create(options))); // in order: each is a step of its own
+      : Promise.all(checkBatch(batch, maxBatchSize).map((options) => create(options))); // in order: each is a separate step
   return {
     create,
     createBatch: async (batch: readonly CreateOptions<unknown>[] | BatchOptions<unknown>) =>

@@ -4,27 +4,33 @@ import type { RetentionOptions } from "../define/retention.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
 import type { WorkflowInstance } from "./instance.ts";
 
-/** How an instance is created. */
+/** Options of `create`. */
 export interface CreateOptions<Params> {
-  /** At most 100 letters, digits and `. : _ -`, unique within the workflow. Default: one that is made for it. */
+  /**
+   * At most 100 letters, digits and `. : _ -` (see `workflowLimits.instanceIdLength`), unique within the workflow. Default: a
+   * generated id.
+   */
   readonly id?: string;
   readonly params?: Params;
-  /** What to do if the workflow has an instance of this id: throw `instance.already_exists` (default), or give that one. */
+  /** If the workflow has an instance with this id: throw `instance.already_exists` (default), or return that instance. */
   readonly onConflict?: "error" | "return";
-  /** From -100 to 100: of what waits to start, higher ones start first. What has begun comes before all of them. Default: 0. */
+  /**
+   * From -100 to 100: of the instances that wait to start, those with a higher priority start first. Instances that have begun
+   * come before all of them. Default: 0.
+   */
   readonly priority?: number;
-  /** How long it is kept when it is finished. What isn't said is as its workflow says, or for ever. */
+  /** How long the finished instance is kept. Default: as its workflow says. */
   readonly retention?: RetentionOptions;
-  /** What it can be found by: at most 16 texts under names of your own. */
+  /** Labels by which it can be found: at most 16. */
   readonly labels?: Labels;
-  /** Cloudflare's: where in the world an instance should run. Accepted, and of no effect here. */
+  /** Accepted for compatibility with Cloudflare; it has no effect. */
   readonly locationHint?: string;
 }
 
-/** One of a batch: params may be left out where the workflow takes none. */
+/** One instance of a batch: params are optional if the workflow takes none. */
 export type NewInstance<Params> = CreateOptions<Params> & NeededParams<Params>;
 
-/** Asks for params where the workflow takes some. */
+/** Requires params if the workflow takes some. */
 type NeededParams<Params> = undefined extends Params ? unknown : { readonly params: Params };
 
 /** The arguments of `create`. */
@@ -32,18 +38,21 @@ export type CreateArguments<Params> = undefined extends Params
   ? [options?: CreateOptions<Params>]
   : [options: NewInstance<Params>];
 
-/** Instances to create: each for itself, or so many that are alike. At most 100. */
+/**
+ * The instances of a batch: each with its own options, or a number of equal ones. At most `workflowLimits.batchSize` (default:
+ * 100).
+ */
 export type BatchOptions<Params> =
   | { readonly instances: readonly NewInstance<Params>[] }
   | ({ readonly count: number } & Omit<CreateOptions<Params>, "id" | "onConflict"> & NeededParams<Params>);
 
-/** Why one of a batch wasn't created or deleted. */
+/** Why an instance of a batch wasn't created or deleted. */
 export interface BatchError {
-  /** Its place in the batch, counted from 0. */
+  /** Its index in the batch, counted from 0. */
   readonly index: number;
-  /** Where it was given one. */
+  /** Its id, if it was given one. */
   readonly id?: string;
-  /** That of the error which `create` or `delete` would have thrown. */
+  /** The code of the error that `create` or `delete` would have thrown. */
   readonly code: string;
   readonly message: string;
 }
@@ -59,25 +68,25 @@ export interface DeletedBatch {
   readonly errors: readonly BatchError[];
 }
 
-/** How to make sure that an instance runs, or runs again. */
+/** Options of `restartOrCreate`. */
 export interface RestartOptions<Params> extends Omit<CreateOptions<Params>, "onConflict"> {
   readonly id: string;
-  /** Of the new instance, or of the new run. Left out, a run that is restarted has those of the run before. */
+  /** The params of the new instance or run. Default: a restart keeps those of the previous run. */
   readonly params?: Params;
   /**
-   * The states from which it is restarted: `finished` (complete, errored or terminated), `always`, a status, or several.
-   * Default: `finished`, so that what is under way is left to end.
+   * The statuses from which it is restarted: `finished` (complete, errored or terminated), `always`, a status, or several.
+   * Default: `finished`, so that an unfinished instance is left to end.
    */
   readonly when?: "finished" | "always" | InstanceStatus | readonly InstanceStatus[];
 }
 
-/** The arguments of `restartOrCreate`: params may be left out where the workflow takes none. */
+/** The arguments of `restartOrCreate`: params are optional if the workflow takes none. */
 export type RestartArguments<Params> = undefined extends Params
   ? [options: RestartOptions<Params>]
   : [options: RestartOptions<Params> & { readonly params: Params }];
 
 export interface RestartedInstance<Output = unknown, Events extends EventPayloads = EventPayloads> {
   readonly instance: WorkflowInstance<Output, Events>;
-  /** `unchanged`: there is one, and its state isn't one from which it was to be restarted. */
+  /** `unchanged`: the instance exists, and its status isn't one of `when`. */
   readonly outcome: "created" | "restarted" | "unchanged";
 }

@@ -10,13 +10,13 @@ export interface HistoryOptions {
   readonly order?: "oldest" | "newest";
   /** From 1 to 1000. Default: 100. */
   readonly limit?: number;
-  /** Where the page before ended. */
+  /** The `cursor` of the previous page. */
   readonly cursor?: string;
-  /** Earlier runs after this one: the `runsCursor` of a page whose earlier runs weren't all. Default: from the first. */
+  /** Earlier runs after this one: the `runsCursor` of the previous page. Default: from the first. */
   readonly runsAfter?: number;
 }
 
-/** What happened at one step. */
+/** One entry of the journal. */
 export interface HistoryItem {
   readonly run: number;
   readonly position: number;
@@ -25,44 +25,44 @@ export interface HistoryItem {
   readonly type: StepType;
   readonly name: string;
   readonly count: number;
-  /** The step that it was called inside of. */
+  /** The step that contains it. */
   readonly inside?: string;
-  /** Of a step with attempts. */
+  /** For a step with attempts. */
   readonly attempt?: number;
-  /** The type of the event that a step waits for, or waited for in vain. */
+  /** The type of the event that a step waits for, or waited for until its timeout. */
   readonly awaits?: string;
-  /** What a step gave; `"[REDACTED]"` where its output is sensitive. */
+  /** The result of a step; `"[REDACTED]"` if it is sensitive. */
   readonly output?: unknown;
   readonly error?: ErrorDescription;
-  /** What a step emitted. */
+  /** The progress that a step emitted. */
   readonly progress?: unknown;
   /** The deadline of a wait, or the time of the next attempt. */
   readonly dueAt?: Date;
   readonly event?: { readonly type: string; readonly payload: unknown };
-  /** Instead of what was given, thrown, emitted, awaited or received, where the codec can't read them. */
+  /** In place of the output, error, progress or event, if the codec can't read it. */
   readonly unreadable?: Unreadable;
 }
 
 /** A run that was restarted. */
 export interface EarlierRun {
   readonly run: number;
-  /** As it was when it was restarted. */
+  /** The status before the restart. */
   readonly status: InstanceStatus;
   readonly output?: unknown;
   readonly error?: ErrorDescription;
   readonly rollback?: RollbackOutcome;
-  /** Instead of its output, its error and its rollback, where the codec can't read them. */
+  /** In place of its output, error and rollback, if the codec can't read them. */
   readonly unreadable?: Unreadable;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
 }
 
 export interface HistoryPage {
-  /** The run that it is in. */
+  /** The present run. */
   readonly run: number;
-  /** Oldest first: at most 100 of them, and fewer where their outputs are large. */
+  /** Oldest first, at most 100; fewer if their outputs are large. */
   readonly earlierRuns: readonly EarlierRun[];
-  /** Where there are more earlier runs, the last of these, for `runsAfter`; else null. */
+  /** For `runsAfter`: the last of these runs if there are more earlier runs, else null. */
   readonly runsCursor: number | null;
   readonly entries: readonly HistoryItem[];
   /** For the next page; null on the last. */

@@ -47,10 +47,12 @@ import { notFound } from "./not-found.ts";
 import { readHistory } from "./read-history.ts";
 import { toFinishedRun, waitForRun } from "./results.ts";
 
-/** For how long a new instance needs no look at the database if this process runs it: only another one could have ended it. */
+/**
+ * For how long `result` of a new instance needs no query while this process runs it: only another process could have ended it.
+ */
 const KNOWN_MS = 1000;
 
-/** After these the run that asked for them is over: its code must not go on. */
+/** After these operations the calling run has ended: its code must not continue. */
 const ENDS_RUN: ReadonlySet<InstanceOperation> = new Set(["terminate", "rollBack", "restart", "delete"]);
 
 interface HandleOptions {
@@ -68,13 +70,13 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   readonly #runtime: WorkflowRuntime;
   readonly #workflow: RegisteredWorkflow;
   readonly #name: InstanceTarget;
-  /** Where this handle has just created it: its ref, and until when we know by ourselves that nobody has finished it. */
+  /** If this handle has just created it: its ref, and until when this process knows by itself that it hasn't ended. */
   readonly #created: { readonly ref: string; readonly knownUntil: number } | null;
 
-  /** The instance whose code has this handle, where it is code of a workflow. */
+  /** The ref of the instance whose code has this handle; null outside a workflow. */
   readonly #callerRef: string | null;
 
-  /** `only`: whatever is done is done to this run, or not at all. */
+  /** With `only`, operations apply to that run or to none. */
   constructor(
     runtime: WorkflowRuntime,
     workflow: RegisteredWorkflow,
@@ -158,10 +160,10 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     const { instance } = await this.#change("restart");
     if (instance === null) return;
     const { ref, run } = instance;
-    this.#runtime.store.streams.statements.wipeRuns(ref, run).catch(() => {}); // then they go with the instance
+    this.#runtime.store.streams.statements.wipeRuns(ref, run).catch(() => {}); // otherwise they are deleted with the instance
   }
 
-  /** What is kept may be streams of earlier runs: those stay, and go with the instance. */
+  /** Kept results may be streams of earlier runs: those stay, and are deleted with the instance. */
   async retryFailedStep(): Promise<void> {
     await this.#restartWith("all", (steps, { status, error }) => {
       if (status === "errored") return keptWithoutFailed(steps, error as string);
@@ -193,7 +195,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     return record;
   }
 
-  /** Begins the next run with what is to be kept of this one. Somebody else may restart it at the same time: then we look again. */
+  /** Begins the next run with the chosen steps of this one. If another caller restarts it at the same time, reads it again. */
   async #restartWith(
     events: KeptEntries["events"],
     choose: (steps: StepEntries[], record: InstanceRecord) => StepEntries[],
@@ -247,14 +249,14 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     return applySchema(schema, payload, `The payload of the event "${type}"`, "event.invalid");
   }
 
-  /** Whether we need not ask the database: it was created a moment ago, and this process hasn't finished it. */
+  /** Whether no query is needed: it was created a moment ago, and this process hasn't finished it. */
   get #isUnfinished(): boolean {
     if (this.#created === null) return false;
     const { ref, knownUntil } = this.#created;
     return this.#runtime.store.clock.monotonic() < knownUntil && this.#runtime.isUnfinished(ref);
   }
 
-  /** There is no such instance, or it isn't in the run that was meant. */
+  /** The instance doesn't exist, or isn't in the run that was meant. */
   async #missing(): Promise<PerdureError> {
     if (this.#name.only === undefined) return this.#notFound();
     const [record] = await this.#runtime.store.instances.statements.find([this.#name]);
@@ -285,19 +287,19 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   }
 }
 
-/** An instance that this process holds in memory while it waits is waiting, whoever owns its row. */
+/** An instance that its owner holds in memory during a wait is `waiting`. */
 function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceState {
   return { ...toValues(record), ...toPlainState(record, runtime) };
 }
 
-/** The same for one of many. */
+/** A list item: unreadable values are marked instead of thrown. */
 export function toSummary(record: InstanceRecord, runtime: WorkflowRuntime): InstanceSummary {
   const { id, name } = record;
   const values = shownOrUnreadable(() => toValues(record));
   return { id, workflowName: name, ...values, ...toPlainState(record, runtime) };
 }
 
-/** What users' code gave. Throws CodecError if it can't be read. */
+/** The user's values. Throws CodecError if they can't be read. */
 function toValues({ status, output, error, rollback }: InstanceRecord) {
   return {
     ...(status === "complete" ? { output: decodeValue(output as string) } : {}),
@@ -323,7 +325,7 @@ function isFinished(instance: InstanceRecord | null): boolean {
   return instance !== null && toFinishedRun(instance) !== undefined;
 }
 
-/** Waits without holding on to anything: the code that awaits it is dropped with its run. */
+/** Never resolves, and holds nothing: the code that awaits it is dropped with its run. */
 function never(): Promise<never> {
   return new Promise(() => {});
 }

@@ -16,15 +16,15 @@ import type { RestartPoint } from "./kept-entries.ts";
 /** The state of an instance. */
 export interface InstanceState<Output = unknown> {
   readonly status: InstanceStatus;
-  /** Where it is errored. `code` says which of Perdure's own errors it is, such as `step.timeout`. */
+  /** The error of an errored instance. `code` names Perdure's own errors, such as `step.timeout`. */
   readonly error?: ErrorDescription;
-  /** What became of its rollback; not there if nothing was rolled back. `error` is why it failed. */
+  /** The outcome of its rollback; absent if nothing was rolled back. `error` says why it failed. */
   readonly rollback?: RollbackOutcome;
-  /** Where it is complete. */
+  /** The output of a complete instance. */
   readonly output?: Output;
   /** Counted from 1; a restart begins the next. */
   readonly run: number;
-  /** What it was labelled with when it was created. */
+  /** The labels given at `create`. */
   readonly labels: Labels;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
@@ -34,14 +34,14 @@ export interface InstanceState<Output = unknown> {
 export interface InstanceSummary extends InstanceState {
   readonly id: string;
   readonly workflowName: string;
-  /** Instead of its output, its error and its rollback, where the codec can't read them. */
+  /** In place of its output, error and rollback, if the codec can't read them. */
   readonly unreadable?: Unreadable;
 }
 
 export interface SentEvent<Type extends string, Payload> {
   readonly type: Type;
   readonly payload?: Payload;
-  /** An id of your own: an event with it is delivered once, however often it is sent. */
+  /** A caller's id: however many times an event with this id is sent, it is delivered once. */
   readonly id?: string;
 }
 
@@ -51,38 +51,38 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   readonly workflowName: string;
   status(): Promise<InstanceState<Output>>;
   /**
-   * Waits for the end, and gives the output. Throws `WorkflowFailedError`, whose cause is what the workflow threw, or
-   * `WorkflowTerminatedError`; and `result.timeout` if it takes longer than `timeout`.
+   * Waits for the end and returns the output. Throws `WorkflowFailedError`, whose cause is the error that the workflow threw,
+   * or `WorkflowTerminatedError`; and `result.timeout` if it takes longer than `timeout`.
    */
   result(options?: { readonly timeout?: Duration; readonly signal?: AbortSignal }): Promise<Output>;
-  /** Sends an event, whether or not a step waits for it yet. Resolves when it is stored. Refused when the instance is finished. */
+  /** Sends an event, even if no step waits for it yet. Resolves when it is stored. Refused if the instance is finished. */
   sendEvent<Type extends keyof Events & string>(event: SentEvent<Type, Events[Type]>): Promise<void>;
-  /** Lets running steps end and begins no others. Does nothing where it is paused already. */
+  /** Pauses: running steps end, and no others begin. Does nothing if it is already paused. */
   pause(): Promise<void>;
-  /** Goes on. Timers went on while it was paused: what has come due meanwhile happens now. Does nothing where it isn't paused. */
+  /** Resumes. Timers continue while it is paused: those that have come due fire now. Does nothing if it isn't paused. */
   resume(): Promise<void>;
   /**
-   * Ends it. Running steps are told by their signals, and their results are dropped. With `rollback`, steps that have a rollback
-   * are taken back first, in any process; without, a rollback that is under way ends, too.
+   * Ends it. The signals of running steps are aborted, and their results are dropped. With `rollback`, its steps' rollbacks run
+   * first, in any process; without, a running rollback ends too.
    */
   terminate(options?: { readonly rollback?: boolean }): Promise<void>;
   /**
-   * Begins anew with the same params, whatever its state. Earlier runs stay in the history; events that wait are dropped. With
-   * `from`, what began before that step and has ended keeps its results.
+   * Begins a new run with the same params, from any status. Earlier runs stay in the history; events that were not received are
+   * dropped. With `from`, steps that began before that step and have ended keep their results.
    */
   restart(options?: { readonly from?: RestartPoint }): Promise<void>;
   /**
-   * Where it is errored: begins a run that keeps the results of all steps but those whose failures ended it, which are tried again
-   * with fresh attempts. Events that no kept step has received stay.
+   * For an errored instance: begins a run that keeps the results of all steps except those whose failures ended it, which get
+   * fresh attempts. Events that no kept step has received stay.
    */
   retryFailedStep(): Promise<void>;
-  /** Deletes it with its history, whatever its state. */
+  /** Deletes it with its history, in any status. */
   delete(): Promise<void>;
-  /** One page of what happened at its steps, in all runs. */
+  /** One page of its journal, of all runs. */
   history(options?: HistoryOptions): Promise<HistoryPage>;
   /**
-   * What happens to it, as it happens, and what has happened since its run began or since the cursor. Ends after the event that
-   * ends the run.
+   * Subscribes to its events: those since its run began, or since the cursor, and then new ones as they happen. Ends after the
+   * event that ends the run.
    *
    * @example
    * for await (const event of await instance.subscribe({ filter: ["step_completed"] })) console.log(event.stepName);

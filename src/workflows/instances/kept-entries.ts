@@ -6,24 +6,24 @@ import { causesOf } from "../../values/index.ts";
 import { StoredStarts } from "../execution/start-order.ts";
 import { describeStep, pathOf } from "../execution/step-path.ts";
 
-/** Where a restart begins. */
+/** The step from which a restart begins. */
 export interface RestartPoint {
-  /** Of a step that has run. */
+  /** The name of a step that has run. */
   readonly name: string;
-  /** Which call of that name. Default: 1. */
+  /** The nth call with that name. Default: 1. */
   readonly count?: number;
   /** Default: `do`. */
   readonly type?: "do" | "sleep" | "waitForEvent";
 }
 
-/** One step of a run, in the journal. */
+/** The entries of one step of a run. */
 export interface StepEntries {
   readonly path: string;
-  /** Its place in the order in which steps began. */
+  /** Its start order. */
   readonly began: number;
-  /** In the order of their positions. */
+  /** Sorted by position. */
   readonly entries: readonly JournalEntry[];
-  /** What it came to; null if it hasn't ended. */
+  /** The entry that ended it; null if it hasn't ended. */
   readonly ending: JournalEntry | null;
 }
 
@@ -49,7 +49,7 @@ export function groupBySteps(entries: readonly JournalEntry[]): StepEntries[] {
     const step = steps.get(path) ?? { began: Number.NaN, entries: [] };
     steps.set(path, step);
     step.entries.push(entry);
-    // What has told nothing but its progress began after everything before that, as far as we know.
+    // A step with progress entries only began, as far as is known, after all entries before them.
     if (entry.kind === "progress") step.began ||= starts.latest + 0.5;
     else if (!Number.isInteger(step.began)) step.began = starts.next(entry);
   }
@@ -59,8 +59,8 @@ export function groupBySteps(entries: readonly JournalEntry[]): StepEntries[] {
 }
 
 /**
- * What a restart from a step keeps: everything that had ended of what began before that step. `placeOf` knows those that have begun
- * in this process, and aren't in the journal yet.
+ * The steps that a restart from a step keeps: those that began before it and have ended. `placeOf` returns the start order of
+ * steps that have begun in this process and have no entry yet.
  */
 export function keptBefore(
   steps: readonly StepEntries[],
@@ -85,7 +85,7 @@ export function keptBefore(
   return before.filter((step) => step.ending !== null);
 }
 
-/** The positions of these steps' entries. Refuses what was rolled back: its effects aren't there any more. */
+/** The positions of these steps' entries. Refuses steps that were rolled back: their effects are undone. */
 export function positionsOf(steps: readonly StepEntries[]): number[] {
   const entries = steps.flatMap((step) => step.entries);
   const undone = entries.find(({ kind }) => kind.startsWith("roll"));
@@ -107,9 +107,9 @@ function invalid(problem: string): InvalidInputError {
 }
 
 /**
- * What to keep when the failed steps of a run are tried again: everything that had ended, but for those whose failures ended the
- * run. The stored error of the run names them; the error of a failed step names those inside of it that made it fail. What failed
- * and was caught stays so.
+ * The steps to keep when the failed steps of a run are retried: all that have ended, except those whose failures ended the run.
+ * The run's stored error names them; the error of a failed step names the steps inside it that made it fail. Failures that the
+ * code caught stay.
  */
 export function keptWithoutFailed(steps: readonly StepEntries[], error: string): StepEntries[] {
   const failures = new Map(steps.filter(hasFailed).map((step) => [step.path, step]));
@@ -126,7 +126,7 @@ export function keptWithoutFailed(steps: readonly StepEntries[], error: string):
   if (again.size === 0) {
     throw new ConflictError(
       "instance.no_failed_step",
-      "No step's failure ended this run: its function went on after what failed and threw by itself, or it ended its processes. Use restart(), with `from` if need be.",
+      "No step's failure ended this run: its function threw an error of its own, or it crashed its processes. Use restart(), with `from` if needed.",
     );
   }
   return steps.filter((step) => step.ending !== null && !again.has(step));

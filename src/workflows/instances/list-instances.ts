@@ -16,9 +16,9 @@ import type { AllInstanceCounts, InstanceCounts, InstanceListOptions, InstancePa
 
 /** The instances of all workflows of an application. */
 export interface AllInstances {
-  /** How many there are in each status: exact, by reading an index from end to end. */
+  /** The number of instances in each status: exact, by a full scan of an index. */
   counts(): Promise<AllInstanceCounts>;
-  /** One page of instances, whatever their workflow. */
+  /** One page of instances of all workflows. */
   list(options?: InstanceListOptions): Promise<InstancePage>;
 }
 
@@ -50,7 +50,7 @@ export async function listInstances(
   };
 }
 
-/** One status or several, as users give them. */
+/** Checks one status or several. */
 export function parseStatuses(value: unknown, label: string, code: string): readonly InstanceStatus[] {
   const statuses: unknown[] = Array.isArray(value) ? value : [value];
   const known: readonly unknown[] = INSTANCE_STATUSES;

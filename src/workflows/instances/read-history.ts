@@ -9,9 +9,9 @@ import { shownValue } from "../views/journal-events.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./history-page.ts";
 
-/** Bytes of stored values, after which no more entries are read for a page. */
+/** The bytes of stored values after which a page includes no more entries. */
 const FULL_PAGE = 8 * 1024 * 1024;
-/** Characters of JSON, after which no more earlier runs are added to a page. */
+/** The characters of JSON after which a page includes no more earlier runs. */
 const FULL_RUNS = 2 * 1024 * 1024;
 const MOST_RUNS = 100;
 const RUNS_AT_ONCE = 4;
@@ -44,7 +44,7 @@ export async function readHistory(
   };
 }
 
-/** Their outputs may be large, so few are read at a time, and no more than fit. */
+/** Outputs may be large, so it reads few runs at a time, and no more than fit. */
 async function readEarlierRuns(
   statements: Pick<InstanceStatements, "pastRuns">,
   instance: InstanceRecord,
@@ -77,7 +77,7 @@ export function checkLimit(limit: unknown): void {
 function parseCursor(cursor: string): { run: number; position: number } {
   const [, run, position] = CURSOR.exec(decodeCursor(cursor)) ?? [];
   if (run !== undefined && position !== undefined) return { run: Number(run), position: Number(position) };
-  throw new InvalidInputError("cursor.invalid", "The cursor isn't one that a history gave.");
+  throw new InvalidInputError("cursor.invalid", "The cursor must be that of a page of this history.");
 }
 
 function toItem(entry: HistoryEntry): HistoryItem {
@@ -85,7 +85,7 @@ function toItem(entry: HistoryEntry): HistoryItem {
   const failed = kind === "failed" || kind === "rollbackFailed" || kind === "rollingBack";
   const progress = kind === "progress";
   const waits = kind === "waiting" || kind === "timedOut";
-  const text = type === "sleep" ? null : value; // of a sleep it is how long it was to be
+  const text = type === "sleep" ? null : value; // the value of a sleep is its duration
   return {
     run,
     position,

@@ -15,7 +15,7 @@ import { parseStatuses } from "./list-instances.ts";
 
 const FIELDS = ["id", "params", "when", "priority", "retention", "labels", "locationHint"];
 
-/** Who asks at the same time gets one restart, or one instance: the database decides, on the row as it is at that moment. */
+/** Concurrent calls yield one restart or one instance: the database decides, on the row as it is at that moment. */
 export async function restartOrCreate(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
@@ -37,7 +37,7 @@ export async function restartOrCreate(
     }
     const [created] = await runtime.create([insert]);
     if (created?.result === "created") return { instance, outcome: "created" };
-    // Somebody else has created it in between: now it can be asked for its state.
+    // Another caller has created it meanwhile: the next round finds it.
   }
 }
 

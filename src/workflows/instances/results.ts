@@ -11,31 +11,31 @@ export type FinishedRun =
   | { readonly status: "errored"; readonly error: string }
   | { readonly status: "terminated" };
 
-/** Somebody who waits; told of the one or the other, once. */
+/** A waiter; exactly one of its methods is called, once. */
 interface ResultWaiter {
-  /** `null`: the instance was deleted. */
+  /** Null if the instance was deleted. */
   finished(run: FinishedRun | null): void;
-  /** Nobody will ever know: the database was closed. */
+  /** The result can't be known: the database was closed. */
   failed(error: unknown): void;
 }
 
 const MOST_AT_ONCE = 500;
-/** How often to look, where other processes tell us of what they finish, and where they can't. */
+/** The poll intervals: if other processes can announce their endings, and if they can't. */
 const SLOW_POLL_MS = 5000;
 const FAST_POLL_MS = 500;
-/** What is heard within this time is answered together. */
+/** Notices within this time share one query. */
 const GATHER_MS = 5;
 
 /**
- * Those who wait for instances to end. What this process finishes, it tells them itself; of what others finish they learn by one
- * query for all, asked when somebody announces it, and from time to time.
+ * The waiters for endings. Endings in this process are told to them directly. Endings in other processes are found by one query
+ * for all waiters: when one is announced, and at an interval.
  */
 export class ResultWaiters {
   readonly #store: Store;
   readonly #timer: EarliestTimer;
   readonly #topic: Topic;
   readonly #waiting = new Map<string, { readonly instance: InstanceName; readonly waiters: Set<ResultWaiter> }>();
-  /** Those that the next poll looks at, by their keys. */
+  /** The instances that the next poll asks for, by key. */
   readonly #asked = new Set<string>();
   #polling = false;
   #deferred = false;
@@ -47,7 +47,10 @@ export class ResultWaiters {
     this.#topic = `${namespace}~finished`;
   }
 
-  /** Tells it once, when the instance is finished; at once in effect, if it is and `look` is true. Gives a way to stop. */
+  /**
+   * Calls the waiter once, when the instance is finished; with `look`, also if it is already. Returns a function that stops the
+   * wait.
+   */
   wait(instance: InstanceName, waiter: ResultWaiter, { look }: { look: boolean }): () => void {
     const key = keyOf(instance);
     const known = this.#waiting.get(key);
@@ -59,13 +62,13 @@ export class ResultWaiters {
     return () => this.#leave(key, waiter);
   }
 
-  /** This process has finished it, by running it or otherwise. */
+  /** This process has finished the instance. */
   finished(instance: InstanceName, run: FinishedRun | null): void {
     this.#tell(keyOf(instance), run);
     this.#store.work.announce(this.#topic);
   }
 
-  /** Others may finish it, and not be able to tell us. */
+  /** Other processes may finish it without being able to announce it. */
   #pollInTime(): void {
     const { alone, connected } = this.#store.work;
     if (!alone) this.#timer.after(connected ? SLOW_POLL_MS : FAST_POLL_MS);
@@ -93,7 +96,7 @@ export class ResultWaiters {
     this.#rest();
   }
 
-  /** Nobody waits: nothing to hear, nothing to ask. */
+  /** Stops listening and polling when there are no waiters. */
   #rest(): void {
     if (this.#waiting.size > 0) return;
     this.#timer.cancel();
@@ -109,7 +112,7 @@ export class ResultWaiters {
     this.#ask(this.#waiting.keys());
   }
 
-  /** What is asked for in one turn of the event loop, or while a poll is under way, goes into one query. */
+  /** Requests of one turn of the event loop, or during a poll, share the next query. */
   #ask(keys: Iterable<string>): void {
     for (const key of keys) this.#asked.add(key);
     if (this.#polling || this.#deferred) return;
@@ -132,7 +135,7 @@ export class ResultWaiters {
         for (const [index, instance] of some.entries()) this.#compare(keyOf(instance), records[index] ?? null);
       }
     } catch (error) {
-      if (isStoreClosed(error)) this.#failAll(error); // else the database is away: the next poll asks again
+      if (isStoreClosed(error)) this.#failAll(error); // otherwise the database is unreachable, and the next poll asks again
     } finally {
       this.#polling = false;
       if (this.#asked.size > 0) this.#ask([]);
@@ -158,13 +161,13 @@ function keyOf({ namespace, name, id }: InstanceName): string {
 }
 
 interface RunWait {
-  /** Whether it may be finished already. */
+  /** Whether it may already be finished. */
   readonly look: boolean;
   readonly timeoutMs: number | null;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Waits for the end of an instance's run. Gives null where the instance was deleted. */
+/** Waits for the end of an instance's run. Resolves with null if the instance was deleted. */
 export function waitForRun(
   { results, clock }: { readonly results: ResultWaiters; readonly clock: Clock },
   instance: InstanceName,
@@ -192,5 +195,5 @@ export function waitForRun(
 }
 
 function late({ id }: InstanceName): PerdureError {
-  return new PerdureError("result.timeout", `The instance "${id}" wasn't finished in time; it goes on.`);
+  return new PerdureError("result.timeout", `The instance "${id}" wasn't finished in time; it continues to run.`);
 }

@@ -13,39 +13,42 @@ import type {
 } from "./create-options.ts";
 import type { InstanceSummary, WorkflowInstance } from "./instance.ts";
 
-/** A workflow, for those who create and look after its instances. */
+/** Creates, finds and manages the instances of one workflow. */
 export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
   /**
-   * Creates an instance, which starts at once. Resolves when it is stored.
+   * Creates an instance and starts it. Resolves when it is stored.
    *
    * @example
    * const order = await app.workflows.checkout.create({ id: "order-1", params: { total: 12 } });
    */
   create(...rest: CreateArguments<Params>): Promise<WorkflowInstance<Output, Events>>;
-  /** Creates at most 100 instances at once. Ids that exist are skipped: gives the instances that are new. */
+  /**
+   * Creates up to `workflowLimits.batchSize` instances (default: 100) in one statement. Skips ids that exist: returns the
+   * instances that are new.
+   */
   createBatch(batch: readonly NewInstance<Params>[]): Promise<WorkflowInstance<Output, Events>[]>;
   /**
-   * The same, and tells what was wrong with the others: an id that exists is an error of its own, as is what `create` would refuse.
+   * The same, with an error for each instance that `create` would have refused, including ids that exist.
    *
    * @example
    * const { created, errors } = await app.workflows.checkout.createBatch({ count: 10, params: { total: 12 } });
    */
   createBatch(batch: BatchOptions<Params>): Promise<CreatedBatch<Output, Events>>;
   /**
-   * Makes sure that an instance runs (again): creates it if there is none, restarts it if it is finished (or in a state that `when`
-   * names), and otherwise leaves it alone. Tells which. Of several who ask at the same time, one restarts it.
+   * Makes sure that an instance runs: creates it if it doesn't exist, restarts it if it is finished (or in a status that `when`
+   * names), and otherwise leaves it alone. Returns which of these happened. Of concurrent calls, one restarts it.
    *
    * @example
    * const { outcome } = await app.workflows.report.restartOrCreate({ id: "daily" });
    */
   restartOrCreate(...rest: RestartArguments<Params>): Promise<RestartedInstance<Output, Events>>;
-  /** Deletes at most 100 instances with their histories, whatever their state. */
+  /** Deletes up to `workflowLimits.batchSize` instances (default: 100) with their histories, in any status. */
   deleteBatch(ids: readonly string[]): Promise<DeletedBatch>;
-  /** Gives an instance by its id; throws `instance.not_found` if there is none. */
+  /** Returns an instance by its id; throws `instance.not_found` if there is none. */
   get(id: string): Promise<WorkflowInstance<Output, Events>>;
   /** One page of instances. */
   list(options?: InstanceListOptions): Promise<InstancePage>;
-  /** How many there are in each status: exact, by reading an index from end to end. */
+  /** The number of instances in each status: exact, by a full scan of an index. */
   counts(): Promise<InstanceCounts>;
 }
 
@@ -57,27 +60,27 @@ export type BindingOf<Workflow> = WorkflowBinding<
 
 export type TypedBindings<Registry extends Workflows> = { readonly [Key in keyof Registry]: BindingOf<Registry[Key]> };
 
-/** The workflows of an application, where their types aren't known. */
+/** The workflows of an application without their types. */
 export type WorkflowBindings = Readonly<Record<string, BindingOf<AnyWorkflow>>>;
 
 export interface InstanceListOptions {
   /** One status, or several. */
   readonly status?: InstanceStatus | readonly InstanceStatus[];
-  /** Only those that have all of these. */
+  /** Only instances with all of these labels. */
   readonly labels?: Labels;
-  /** Created at this time or later. */
+  /** Only instances created at this time or later. */
   readonly createdFrom?: Date | number;
-  /** Created before this time. */
+  /** Only instances created before this time. */
   readonly createdBefore?: Date | number;
-  /** Finished at this time or later. */
+  /** Only instances that finished at this time or later. */
   readonly finishedFrom?: Date | number;
-  /** Finished before this time. */
+  /** Only instances that finished before this time. */
   readonly finishedBefore?: Date | number;
-  /** By the time of creation. Default: `newest`. */
+  /** Sorted by creation time. Default: `newest`. */
   readonly order?: "newest" | "oldest";
   /** From 1 to 1000. Default: 100. */
   readonly limit?: number;
-  /** Where the page before ended. */
+  /** The `cursor` of the previous page. */
   readonly cursor?: string;
 }
 
@@ -87,12 +90,12 @@ export interface InstancePage {
   readonly cursor: string | null;
 }
 
-/** How many instances there are, and how many in each status. */
+/** The number of instances, in total and by status. */
 export type InstanceCounts = Readonly<Record<InstanceStatus | "total", number>>;
 
-/** The same for an application. */
+/** The number of instances of an application. */
 export interface AllInstanceCounts {
   readonly total: InstanceCounts;
-  /** By the names of workflows: those that the application has, and those that others have left instances of. */
+  /** By workflow name: the workflows of the application, and others that still have instances. */
   readonly workflows: Readonly<Record<string, InstanceCounts>>;
 }

@@ -1,15 +1,15 @@
 import { Cron } from "croner";
 import { InvalidInputError } from "../../errors.ts";
 
-/** Any time will do to find out whether there are times at all: this one is before a leap day. */
+/** A fixed time from which to check that an expression has any times; it is just before a leap day. */
 const SOME_TIME = Date.UTC(2024, 0, 1);
 const ACCEPTED =
   'five fields ("0 9 * * 1-5": minute, hour, day of the month, month, day of the week), six (a second before them), or one of ' +
   "@hourly, @daily, @weekly, @monthly and @yearly";
 
 /**
- * The times of a cron expression in a time zone. What a change of the clocks skips happens right after it; what it repeats
- * happens once, if the expression gives a time of day, and in both hours if it gives an interval.
+ * The times of a cron expression in a time zone. A time that a clock change skips happens right after the change. A time that
+ * it repeats happens once if the expression names a time of day, and in both hours if it names an interval.
  */
 export class CronTimes {
   readonly cron: string;
@@ -28,19 +28,19 @@ export class CronTimes {
     if (this.nextAfter(SOME_TIME) === null) throw invalid("A cron expression must have a time that comes", cron);
   }
 
-  /** The first of its times after this one, in milliseconds; null if there is none. */
+  /** The first time after this one, in milliseconds; null if there is none. */
   nextAfter(time: number): number | null {
     return this.#times.nextRun(new Date(time))?.getTime() ?? null;
   }
 
-  /** The last of its times up to this one. */
+  /** The last time up to this one. */
   lastUpTo(time: number): number | null {
     const nextSecond = Math.floor(time / 1000) * 1000 + 1000; // times are whole seconds
     return this.#times.previousRuns(1, new Date(nextSecond))[0]?.getTime() ?? null;
   }
 }
 
-/** The parser also takes dates, which don't come again. */
+/** The parser also accepts dates, which never recur. */
 function isExpression(text: string): boolean {
   const trimmed = text.trim();
   return trimmed.startsWith("@") || /^\S+(\s+\S+){4,5}$/.test(trimmed);
@@ -53,7 +53,7 @@ function checkTimezone(timezone: unknown): string {
       return timezone;
     }
   } catch {
-    // said below
+    // reported below
   }
   throw invalid('A time zone is a name like "Europe/Berlin" or "UTC"', timezone);
 }

@@ -6,7 +6,7 @@ import { prepareInstance } from "../instances/create.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { scheduledId, type WorkflowSchedule } from "./schedule-option.ts";
 
-/** A schedule that this process has in its code. */
+/** A schedule that the code of this process defines. */
 interface CodeSchedule {
   readonly key: ScheduleKey;
   readonly workflow: RegisteredWorkflow;
@@ -27,15 +27,15 @@ function sameSchedule(left: ScheduleKey, right: ScheduleKey): boolean {
   return fields.every((field) => left[field] === right[field]);
 }
 
-/** A schedule that no process has confirmed for so long isn't in anybody's code any more. */
+/** A schedule that no process has confirmed for this long is no longer in any code. */
 const RETIRED_AFTER_MS = 86_400_000;
-/** Nobody need confirm what was confirmed within this time. */
+/** A confirmation is good for this long; within it, processes don't confirm again. */
 const CONFIRMED_FOR_MS = 600_000;
 
 /**
- * Stores what the code has and the database hasn't; a new schedule begins with its next time. What vanished from the code of a
- * workflow is deleted once nobody has confirmed it for a day: until then another process may still run the code that has it, and
- * while nobody does, nobody fires it.
+ * Stores schedules that are new in the code, beginning with their next time. A schedule that vanished from the code of a
+ * workflow is deleted after a day without confirmation: until then another process may still run code that has it. While no
+ * process has it, it doesn't fire.
  */
 async function registerSchedules(
   { store, namespace, workflows }: WorkflowRuntime,
@@ -59,15 +59,15 @@ async function registerSchedules(
 
 /** How often the code's schedules are compared with the stored ones. */
 const REGISTER_MS = 3_600_000;
-/** How often to look all the same: another process may have resumed one, and its word may have been lost. */
+/** How often to look in any case: another process may have resumed a schedule, and its notice may be lost. */
 const LOOK_MS = 30_000;
-/** What other processes announce within this time of a look isn't looked for. */
+/** After a look, notices of other processes are ignored for this long. */
 const GATHER_MS = 1000;
 
 /**
- * Fires the schedules of one namespace that this process has in its code, each by its own times. Nobody owns a schedule: all
- * processes look, and whoever moves it on to its next time has fired it, in the transaction that creates the instance. Times that
- * were missed, because nobody looked, are made up for once: the last of them is fired.
+ * Fires the schedules of one namespace that the code of this process defines. A schedule has no owner: all processes look, and
+ * the process that moves the schedule to its next time has fired it, in the transaction that creates the instance. Of times
+ * that were missed because no process ran, only the last one is fired.
  */
 export class ScheduleKeeper {
   readonly #runtime: WorkflowRuntime;
@@ -76,7 +76,7 @@ export class ScheduleKeeper {
   #registerAt = 0;
   #registered = false;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  /** When the earliest is due; infinite if none is. */
+  /** When the earliest schedule is due; infinite if there is none. */
   #dueAt = Number.POSITIVE_INFINITY;
   #changes = -1;
 
@@ -85,7 +85,7 @@ export class ScheduleKeeper {
     this.#code = codeSchedules(runtime);
   }
 
-  /** Fires what is due. Gives milliseconds until it should be called again; null if there is no need to. */
+  /** Fires the schedules that are due. Returns the milliseconds until the next call; null if none is needed. */
   async tend(): Promise<number | null> {
     const { clock } = this.#runtime.store;
     if (clock.monotonic() >= this.#registerAt) await this.#register();
@@ -94,7 +94,7 @@ export class ScheduleKeeper {
     return Math.min(this.#dueAt, this.#lookedAt + LOOK_MS, this.#registerAt) - clock.monotonic();
   }
 
-  /** Milliseconds until the next one is due; none while they aren't stored yet. */
+  /** Milliseconds until the next schedule is due; null while they aren't stored yet. */
   async nextWake(): Promise<number | null> {
     if (this.#code.length === 0) return null;
     if (!this.#registered) return 0;
@@ -102,7 +102,7 @@ export class ScheduleKeeper {
     return this.#dueAt === Number.POSITIVE_INFINITY ? null : this.#dueAt - this.#runtime.store.clock.monotonic();
   }
 
-  /** Another process has done something. */
+  /** Another process has announced a change. */
   heard(): void {
     const { clock } = this.#runtime.store;
     if (clock.monotonic() > this.#lookedAt + GATHER_MS) this.#lookedAt = Number.NEGATIVE_INFINITY;
@@ -152,7 +152,7 @@ export class ScheduleKeeper {
     return store.engine.schedules.fire({ ...schedule, dueAt, lastAt, nextAt: code.times.nextAfter(at), instance });
   }
 
-  /** Null if its params can't be used: then this time is left out. */
+  /** Null if its params are invalid: then this time is skipped. */
   async #prepare(workflow: RegisteredWorkflow, code: CodeSchedule["schedule"], time: number) {
     const { store } = this.#runtime;
     const { name, params, times } = code;
@@ -162,7 +162,7 @@ export class ScheduleKeeper {
       return { ...insert, traits: toTrait(insert.traits, { cron: times.cron, scheduledTime: time }) };
     } catch (error) {
       const details = { workflow: workflow.name, schedule: name, ...describeError(error) };
-      store.logger.error("A time of a schedule was left out: its params aren't what its workflow takes.", details);
+      store.logger.error("A schedule skipped one of its times: its workflow doesn't accept its params.", details);
       return null;
     }
   }

@@ -10,7 +10,7 @@ import { InstanceHandle } from "../instances/instance-handle.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { CronTimes } from "./cron-times.ts";
 
-/** A schedule as it is stored, for people who look after the system. */
+/** A stored schedule, for operators. */
 export interface ScheduleSummary {
   readonly workflowName: string;
   readonly name: string;
@@ -19,19 +19,19 @@ export interface ScheduleSummary {
   readonly paused: boolean;
   /** When it fires next; null while it is paused. */
   readonly nextAt: Date | null;
-  /** The last of its times that it was fired for. */
+  /** The last time for which it fired. */
   readonly lastAt: Date | null;
-  /** Whether this process has it in its code: others fire it, or nobody does any more. */
+  /** Whether the code of this process defines it. If not, other processes fire it, or none does. */
   readonly inCode: boolean;
 }
 
-/** Schedules of a workflow: the workflow's key or name, and the name of one, or all of them. */
+/** Selects schedules: the workflow's key or name, and optionally the name of one schedule. */
 export interface ScheduleSelection {
   readonly workflow: string;
   readonly name?: string;
 }
 
-/** Look at schedules, stop them for a time, and run them between their times: for operators, scripts and dashboards. */
+/** Lists, pauses, resumes and runs schedules: for operators, scripts and dashboards. */
 export class WorkflowSchedules {
   readonly #runtime: WorkflowRuntime;
 
@@ -40,14 +40,14 @@ export class WorkflowSchedules {
     this.#runtime = runtime;
   }
 
-  /** All schedules that are stored. A schedule is stored when a process that runs workflows has started with it. */
+  /** Lists all stored schedules. A schedule is stored when a process that runs workflows starts with it in its code. */
   async list(): Promise<ScheduleSummary[]> {
     const { schedules } = await this.#statements.list([this.#runtime.namespace]);
     return schedules.map((schedule) => this.#toSummary(schedule));
   }
 
   /**
-   * Nothing fires until it is resumed, and the times that pass meanwhile aren't made up for.
+   * Stops schedules from firing until they are resumed. Times that pass meanwhile are not made up for.
    *
    * @example
    * await app.schedules.pause({ workflow: "report", name: "daily" });
@@ -59,7 +59,7 @@ export class WorkflowSchedules {
     this.#runtime.schedulesChanged();
   }
 
-  /** Goes on with the next time from now. */
+  /** Resumes firing, with the next time from now. */
   async resume(selection: ScheduleSelection): Promise<void> {
     const { workflow, name } = this.#check(selection, "resume");
     const { at, schedules } = await this.#statements.list([this.#runtime.namespace]);
@@ -73,8 +73,8 @@ export class WorkflowSchedules {
   }
 
   /**
-   * Creates an instance as the schedule would, now; its own times stay as they are. This process must have the schedule in its
-   * code. The name may be left out where the workflow has only one.
+   * Creates an instance now, as the schedule would; its regular times don't change. The code of this process must define the
+   * schedule. `name` is optional if the workflow has only one.
    */
   async runNow(selection: ScheduleSelection): Promise<WorkflowInstance> {
     const { workflow, name } = this.#check(selection, "runNow");
@@ -115,7 +115,7 @@ export class WorkflowSchedules {
   }
 }
 
-/** Stored times may be of other code, but they were checked when they were stored. */
+/** Stored times may come from other code, but they were checked before they were stored. */
 function toTiming(schedule: ScheduleRecord, at: number): ScheduleTiming {
   return { ...schedule, dueAt: new CronTimes(schedule.cron, schedule.timezone).nextAfter(at) };
 }

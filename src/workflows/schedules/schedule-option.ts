@@ -6,23 +6,23 @@ import { applySchema, isThenable } from "../../schema.ts";
 import { encodeValue } from "../../values/index.ts";
 import { CronTimes } from "./cron-times.ts";
 
-/** When instances are created by themselves: a cron expression, in UTC, or more. */
+/** When a schedule creates instances: a cron expression in UTC, or an object with more options. */
 export type ScheduleOption<Params = unknown> =
   | string
   | {
       readonly cron: string;
-      /** Of the cron expression: `Europe/Berlin`. Default: `UTC`. */
+      /** The time zone of the cron expression, such as `Europe/Berlin`. Default: `UTC`. */
       readonly timezone?: string;
-      /** Of each instance. */
+      /** The params of each instance. */
       readonly params?: Params;
       /**
-       * At most 64 letters, digits and `. : _ -`, unique within the workflow. It stays the same when its times are changed, and
-       * its instances' ids begin with it. Default: one that is made of the times.
+       * At most 64 letters, digits and `. : _ -`, unique within the workflow. The ids of its instances begin with it. Give a
+       * name if the times may change, so that the schedule stays the same. Default: made from the times.
        */
       readonly name?: string;
     };
 
-/** A schedule of a workflow, as the code has it. */
+/** A schedule of a workflow, as defined in code. */
 export interface WorkflowSchedule {
   readonly name: string;
   readonly times: CronTimes;
@@ -32,7 +32,7 @@ export interface WorkflowSchedule {
 const LONGEST_NAME = 64;
 const FIELDS = ["cron", "timezone", "params", "name"];
 
-/** Checks what a workflow was given as its schedules. */
+/** Checks the `schedules` option of a workflow. */
 export function parseSchedules(schedules: unknown, input: StandardSchemaV1 | null): readonly WorkflowSchedule[] {
   if (schedules === undefined) return [];
   if (!Array.isArray(schedules))
@@ -41,12 +41,12 @@ export function parseSchedules(schedules: unknown, input: StandardSchemaV1 | nul
   const names = parsed.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) {
-    throw invalid(`Two schedules of a workflow have the name "${twice}": give each a name of its own`);
+    throw invalid(`Two schedules of a workflow have the name "${twice}": give each its own name`);
   }
   return parsed;
 }
 
-/** The same for everybody who fires the schedule for this time: there is one instance of an id. */
+/** The id of the instance for this time. It is the same in every process, so only one instance is created. */
 export function scheduledId({ name }: Pick<WorkflowSchedule, "name">, time: number): string {
   return `${name}:${new Date(time).toISOString()}`;
 }
@@ -66,7 +66,9 @@ function checkScheduleName(value: unknown): string {
   throw invalid(`The name of a schedule must have at most ${LONGEST_NAME} characters: give it one`);
 }
 
-/** What can be found out now needs not be found out in the night. A schema that is asynchronous is asked when it fires. */
+/**
+ * Checks params when the workflow is defined, not first at night. An asynchronous schema is applied when the schedule fires.
+ */
 function checkParams(params: unknown, input: StandardSchemaV1 | null): void {
   const checked = applySchema(input, params, "The params of a schedule", "params.invalid");
   if (isThenable(checked)) checked.catch(() => {});
@@ -83,7 +85,7 @@ const IN_NAMES: Readonly<Record<string, string>> = {
   "+": "and",
 };
 
-/** What can be a part of an id, and tells the times: "0 9 * * *" is `0_9_x_x_x`. */
+/** A name made from the times, usable in an id: "0 9 * * *" becomes `0_9_x_x_x`. */
 function nameOf({ cron, timezone }: CronTimes): string {
   const name = Array.from(cron.replace("@", ""), (character) => IN_NAMES[character] ?? character).join("");
   return timezone === "UTC" ? name : `${name}:${timezone.replaceAll(/[^A-Za-z0-9_.-]/g, "-")}`;

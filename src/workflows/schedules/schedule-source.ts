@@ -4,7 +4,7 @@ import type { Store } from "../../store/store.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { ScheduleKeeper } from "./schedule-keeper.ts";
 
-/** The schedules of some namespaces in one database: nothing that takes a place, only times at which instances are created. */
+/** The schedules of some namespaces in one database. They take no slot: they only create instances at their times. */
 export class ScheduleSource implements ProcessorSource {
   readonly kind = "instance";
   readonly tendsOnly = true;
@@ -23,7 +23,7 @@ export class ScheduleSource implements ProcessorSource {
   }
 
   toWork(): never {
-    throw new Error("A schedule is no work.");
+    throw new Error("A schedule can't be claimed as work.");
   }
 
   async claim(): Promise<Work[]> {

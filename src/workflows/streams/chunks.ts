@@ -1,23 +1,23 @@
 import { InvalidInputError } from "../../errors.ts";
 import { ChunkFormat } from "../../store/streams/chunk-format.ts";
 
-/** Of a row; what comes in smaller pieces is put together, what is larger is taken apart. */
+/** The size of a row: smaller pieces are joined, larger ones divided. */
 const CHUNK_BYTES: number = 256 * 1024;
-/** As much text, in characters, as is sure to fit into a few chunks. */
+/** Text is divided into pieces of this many characters, which fit into a few chunks. */
 const CHUNK_CHARACTERS = CHUNK_BYTES / 2;
 
-/** What a step gave can't be stored as a stream: another attempt would give the same. */
+/** The value can't be stored as a stream; another attempt would return the same. */
 export class StreamRefusedError extends InvalidInputError {}
 
-/** Puts what a stream gives into chunks of about one size, each with its format in front. */
+/** Divides a stream into chunks of about one size, each with its format in front. */
 export class Chunker {
-  /** Unknown until something came. */
+  /** Unknown until the first piece. */
   kind: "bytes" | "text" | null = null;
   #parts: Uint8Array[] = [];
   #size = 0;
   #text = "";
 
-  /** Gives the chunks that are full. */
+  /** Returns the chunks that are full. */
   add(piece: unknown): Uint8Array[] {
     if (typeof piece === "string") return this.#addText(piece);
     if (ArrayBuffer.isView(piece))
@@ -29,7 +29,7 @@ export class Chunker {
     );
   }
 
-  /** Gives what is left. */
+  /** Returns the rest. */
   end(): Uint8Array[] {
     if (this.#text !== "") return [encodeText(this.#text)];
     return this.#size > 0 ? [this.#join()] : [];
@@ -40,7 +40,7 @@ export class Chunker {
     this.#text += text;
     const full: Uint8Array[] = [];
     while (this.#text.length > CHUNK_CHARACTERS) {
-      // A pair of surrogates stays together.
+      // Keeps surrogate pairs together.
       const cut = isHighSurrogate(this.#text, CHUNK_CHARACTERS - 1) ? CHUNK_CHARACTERS - 1 : CHUNK_CHARACTERS;
       full.push(encodeText(this.#text.slice(0, cut)));
       this.#text = this.#text.slice(cut);
@@ -86,7 +86,7 @@ function isHighSurrogate(text: string, index: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 
-/** Text as a chunk. What isn't well-formed, because a surrogate stands alone, is kept as it is in UTF-16. */
+/** Text as a chunk. Text that isn't well-formed, because of a lone surrogate, is kept as UTF-16. */
 function encodeText(text: string): Uint8Array {
   if (text.isWellFormed()) {
     const encoded = new TextEncoder().encode(text);

@@ -8,10 +8,10 @@ import { pathOf, type StepIdentity } from "../execution/step-path.ts";
 import { Chunker, StreamRefusedError } from "./chunks.ts";
 import { StoredStream } from "./stored-stream.ts";
 
-/** While the stream of a step was stored, the database failed (then `cause` says how), or the instance was lost. */
+/** The database failed while a step's stream was being stored (see `cause`), or the instance was lost. */
 export class StreamLostError extends Error {}
 
-/** The streams that steps give: stored in chunks as they are read, and read again chunk by chunk. */
+/** The streams that steps return: stored in chunks as they are read, and read again chunk by chunk. */
 export class StepStreams {
   readonly #store: Store;
   readonly #maxBytes: number;
@@ -22,8 +22,8 @@ export class StepStreams {
   }
 
   /**
-   * Stores it to its end, and gives what to remember of it. Holds one chunk in memory. What other attempts at the step have left
-   * is wiped before anything is written; if this one fails, so is what it wrote.
+   * Stores a stream to its end, and returns its reference. Keeps one chunk in memory. Deletes the chunks of other attempts
+   * before the first write, and its own if it fails.
    */
   async keep(attempt: Attempt, lease: InstanceLease, stream: ReadableStream<unknown>): Promise<StreamReference> {
     const { call } = attempt;
@@ -45,8 +45,8 @@ export class StepStreams {
   }
 
   /**
-   * For the code of a workflow. If the database fails while it reads, `onFailure` is told, and the code isn't: an instance never
-   * fails for that, but is taken over, and reads again.
+   * Opens a stored stream for the workflow's code. If the database fails during a read, `onFailure` is told instead of the
+   * code: the instance doesn't fail, but is taken over and reads again.
    */
   open(ref: string, reference: StreamReference, onFailure: (error: StoreError) => void): StoredStream {
     const read = async (number: number): Promise<Uint8Array | null> => {
@@ -87,7 +87,7 @@ export class StepStreams {
     const held = await this.#store.streams.write(lease, chunk).catch((cause: unknown) => {
       throw new StreamLostError("The database failed.", { cause });
     });
-    if (!held) throw new StreamLostError("The instance isn't ours any more.");
+    if (!held) throw new StreamLostError("The instance has another owner.");
   }
 
   async #wipeOthers({ ref, run }: InstanceLease, call: StepIdentity, id: string): Promise<void> {
@@ -103,7 +103,7 @@ export class StepStreams {
   }
 }
 
-/** A stream's name begins with its run and its step. Names of steps have no line feeds. */
+/** A stream's name begins with its run and its step. Step names have no line feeds. */
 function beginningOf(run: number, step: StepIdentity): string {
   return `${run}\n${pathOf(step)}\n`;
 }

@@ -6,11 +6,11 @@ import { decodeText } from "./chunks.ts";
 type ReadChunk = (number: number) => Promise<Uint8Array | null>;
 
 /**
- * What a step gives whose function gave a stream: the same bytes, or the same text, read from the database as they are asked
- * for. Like every stream it can be read once; `reopen` gives another one, from the beginning.
+ * The result of a step whose body returned a stream: the same bytes, or the same text, read from the database on demand. Like
+ * every stream it can be read once; `reopen` returns another one, from the beginning.
  */
 export class StoredStream<Chunk = unknown> extends ReadableStream<Chunk> {
-  /** How much there is. */
+  /** The size of the stream. */
   readonly size: number;
   readonly #reference: StreamReference;
   readonly #read: ReadChunk;

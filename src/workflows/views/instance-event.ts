@@ -1,9 +1,9 @@
 import type { ErrorDescription } from "../../values/index.ts";
 
-/** What happened to an instance, as `subscribe` tells it. */
+/** An event of an instance, as `subscribe` yields it. */
 export type WorkflowInstanceEvent = {
   readonly instanceId: string;
-  /** Rises from event to event; what `cursor` takes. Not dense. */
+  /** Rises from event to event, with gaps. `cursor` takes it. */
   readonly eventId: number;
   /** In milliseconds since the epoch, by the database's clock. */
   readonly timestamp: number;
@@ -13,19 +13,19 @@ export type WorkflowInstanceEvent = {
 
 export type WorkflowInstanceEventType = WorkflowInstanceEvent["type"];
 
-/** What is told unless a filter asks for it by name: what Cloudflare tells, too. */
+/** The events without a filter, as on Cloudflare. Others must be named in the filter. */
 export type StandardEventType = Exclude<WorkflowInstanceEventType, "step_progress">;
 
 export interface SubscribeOptions<Type extends WorkflowInstanceEventType = WorkflowInstanceEventType> {
-  /** The id of the last event that you have: events after it are told. Default: the present run from its beginning. */
+  /** The id of the last event that you have: the subscription continues after it. Default: the beginning of the present run. */
   readonly cursor?: number;
   /** Only events of these types. Default: all but `step_progress`. */
   readonly filter?: readonly Type[];
 }
 
 /**
- * Events of an instance, one at a time, as you ask for them: nothing is read ahead of you by more than a page. It ends after the
- * event that ends the run. Disposing of it, or leaving a `for await`, frees everything.
+ * Events of an instance, one at a time, on demand: it reads at most one page ahead. It ends after the event that ends the run.
+ * Disposing of it, or leaving a `for await`, frees its resources.
  */
 export interface WorkflowInstanceSubscription<Type extends WorkflowInstanceEventType = WorkflowInstanceEventType>
   extends Disposable,
@@ -36,7 +36,7 @@ export interface WorkflowInstanceSubscription<Type extends WorkflowInstanceEvent
 
 type EventOf<Type extends WorkflowInstanceEventType> = Extract<WorkflowInstanceEvent, { readonly type: Type }>;
 
-/** Names a step. `count` is 1 for the first call of this name, 2 for the second, and so on. */
+/** A step. `count` is 1 for the first call with this name, 2 for the second, and so on. */
 interface StepDetails {
   readonly stepName: string;
   readonly count: number;
@@ -89,14 +89,14 @@ type RollbackDetails =
       readonly error: ErrorDescription;
     } & AttemptDetails);
 
-/** What an event tells, by its type. */
+/** The details of an event, by its type. */
 export type EventDetails = WorkflowDetails | BodyDetails | ProgressDetails | WaitDetails | RollbackDetails;
 
 /**
- * Where an event is in the life of an instance. `position` is that of the journal's entry that tells of it: 0 for the beginning
- * of a run, `END` for its end. An entry may tell of several things, each of which has a slot of its own.
+ * The origin of an event. `position` is the journal position of its entry: 0 for the beginning of a run, `END` for its end. An
+ * entry can yield several events, each in its own slot.
  */
-interface EventPlace {
+interface EventOrigin {
   readonly run: number;
   readonly position: number;
   readonly slot: number;
@@ -105,14 +105,17 @@ interface EventPlace {
 const SLOTS = 16;
 const POSITIONS = 2 ** 30;
 
-/** After every entry that a run may have. */
+/** Behind every entry that a run can have. */
 export const END: number = POSITIONS - 1;
 
-/** For what the end of a run says of something before it. */
+/** For events that the end of a run implies, just before that end. */
 export const BEFORE_END: number = END - 1;
 
-/** Ids follow from what is stored, so they are the same for everybody, and rise. The first is 1: a cursor of 0 is before all. */
-export function eventIdOf({ run, position, slot }: EventPlace): number {
+/**
+ * Ids follow from the stored rows, so they are the same in every process, and they rise. The first is 1: a cursor of 0 is
+ * before all.
+ */
+export function eventIdOf({ run, position, slot }: EventOrigin): number {
   return ((run - 1) * POSITIONS + position) * SLOTS + slot + 1;
 }
 
@@ -121,7 +124,7 @@ export function runOf(eventId: number): number {
   return Math.floor(Math.max(eventId - 1, 0) / (POSITIONS * SLOTS)) + 1;
 }
 
-/** A cursor before everything that is told of a run. */
+/** A cursor before all events of a run. */
 export function startOf(run: number): number {
   return eventIdOf({ run, position: 0, slot: 0 }) - 1;
 }

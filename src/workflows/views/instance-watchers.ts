@@ -4,20 +4,20 @@ import type { Store } from "../../store/store.ts";
 import { EarliestTimer } from "../execution/earliest-timer.ts";
 
 const MOST_AT_ONCE = 500;
-/** Looks come in growing intervals while nothing changes. */
+/** While nothing changes, the interval between looks grows from the first to the second value. */
 const FIRST_POLL_MS = 100;
 const LONGEST_POLL_MS = 2000;
-/** What is heard within this time is looked for together. */
+/** Notices within this time share one look. */
 const GATHER_MS = 5;
-/** Pages of journals that are read at once, by all who follow instances: each may be large. */
+/** Journal pages that all readers of this process read at the same time; each may be large. */
 const MOST_READS = 4;
 
-/** Somebody who wants to know when something happens to an instance. */
+/** A reader that wants to know when its instance changes. */
 export class InstanceWatcher {
   readonly ref: string;
-  /** What it knows. */
+  /** The state that the reader has seen. */
   seen: InstancePosition | null = null;
-  /** Whether something happened since it last looked. */
+  /** Whether something has changed since its last look. */
   stale = false;
   #wake: (() => void) | undefined;
 
@@ -29,7 +29,7 @@ export class InstanceWatcher {
     return this.#wake !== undefined;
   }
 
-  /** Resolves when it should look again. */
+  /** Wakes the reader for another look. */
   wait(): Promise<void> {
     if (this.stale) return Promise.resolve();
     return new Promise((resolve) => {
@@ -46,8 +46,8 @@ export class InstanceWatcher {
 }
 
 /**
- * Those who follow instances. They are told at once of what this process does; of what others do they learn by one query for all
- * who wait, asked when somebody announces something, and in growing intervals in any case.
+ * The readers of this process. Changes by this process wake them at once. For changes by other processes, one query asks for
+ * all waiting readers: when a change is announced, and in growing intervals in any case.
  */
 export class InstanceWatchers {
   readonly #store: Store;
@@ -90,20 +90,20 @@ export class InstanceWatchers {
     await told;
   }
 
-  /** Reads a page when there is room for it. */
+  /** Reads a page when fewer than the allowed number of reads are under way. */
   async reading<Page>(read: () => Promise<Page>): Promise<Page> {
     if (this.#reads >= MOST_READS) await new Promise<void>((resolve) => this.#waitingReads.push(resolve));
     else this.#reads += 1;
     try {
       return await read();
     } finally {
-      const next = this.#waitingReads.shift(); // which takes our place
+      const next = this.#waitingReads.shift(); // it takes over this read's turn
       if (next === undefined) this.#reads -= 1;
       else next();
     }
   }
 
-  /** This process has done something to it. */
+  /** This process has changed the instance. */
   touched(ref: string): void {
     if (this.#watchers.size === 0) return;
     for (const watcher of this.#watchers.get(ref) ?? []) watcher.tell();
@@ -133,7 +133,7 @@ export class InstanceWatchers {
     }
   }
 
-  /** They will see for themselves what has become of the database. */
+  /** Wakes all readers: their next read fails with the reason. */
   #tellAll(): void {
     for (const watcher of [...this.#watchers.values()].flatMap((some) => [...some])) watcher.tell();
   }

@@ -105,7 +105,7 @@ function durationOf({ value, dueAt, at }: HistoryEntry): number {
   return value === null ? Math.max((dueAt ?? at) - at, 0) : Number(decodeValue(value));
 }
 
-/** The type of the event that a step waits for, or got. */
+/** The type of the event that a step waits for or has received. */
 function awaited({ eventType, value }: HistoryEntry): string {
   return eventType ?? (value === null ? "" : String(decodeValue(value)));
 }
@@ -176,7 +176,7 @@ class RollbackEvents {
     const error = describeError(decodeValue(value as string));
     const retry = dueAt === null ? {} : { retryDelayMs: retryDelayOf(entry) };
     const failed = { slot: ATTEMPT_ENDED, stepName, count, attempt, error, ...retry };
-    // Without an attempt: its handler isn't known.
+    // Without an attempt, the handler is unknown.
     const errored: SlottedEvent[] = attempt === 0 ? [] : [{ type: "rollback_attempt_errored", ...failed }];
     if (dueAt !== null) return errored;
     return [

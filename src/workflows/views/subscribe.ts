@@ -45,7 +45,7 @@ const TYPES: Readonly<Record<WorkflowInstanceEventType, true>> = {
 
 export const EVENT_TYPES: readonly WorkflowInstanceEventType[] = Object.keys(TYPES) as WorkflowInstanceEventType[];
 
-/** Without a filter. */
+/** The event types without a filter. */
 const STANDARD: ReadonlySet<string> = new Set(EVENT_TYPES.filter((type) => type !== "step_progress"));
 
 export interface ParsedSubscription {
@@ -82,5 +82,5 @@ function isType(type: unknown): boolean {
 }
 
 function invalidCursor(): InvalidInputError {
-  return new InvalidInputError("cursor.invalid", "The cursor isn't the id of an event that a subscription gave.");
+  return new InvalidInputError("cursor.invalid", "The cursor must be the eventId of an event of this instance.");
 }

@@ -21,12 +21,14 @@ import { JournalEvents } from "./journal-events.ts";
 
 type Result = IteratorResult<WorkflowInstanceEvent, void>;
 
-/** Entries that are read at once: fewer where they are large. */
+/** Entries per read; fewer if they are large. */
 const MOST_ENTRIES = 50;
-/** Of stored values, held in memory for a reader that is slow. Anything beyond it is read again later. */
+/** Bytes of stored values that are kept in memory for a slow reader. The rest is read again later. */
 const MOST_HELD_BYTES = 32 * 1024;
 
-/** Seen at the end of a journal, and not stored: in these slots of its last entry, each told at most once. */
+/**
+ * Events of the present status, which aren't stored: each uses a slot of the journal's last entry, and is told at most once.
+ */
 const STATUS_EVENTS: Partial<Record<InstanceStatus, { slot: number; type: EventDetails["type"] }>> = {
   waiting: { slot: 10, type: "workflow_waiting" },
   waitingForPause: { slot: 11, type: "workflow_waiting_for_pause" },
@@ -38,16 +40,16 @@ const STATUS_EVENTS: Partial<Record<InstanceStatus, { slot: number; type: EventD
 const VALUES: readonly string[] = ["params", "output", "error", "value"];
 
 /**
- * One reader of what happens to an instance. It reads the journal from the beginning of a run, page by page as it is asked, and
- * leaves out what its cursor says was told; so what it tells, and the ids, follow from what is stored alone. At the end of the
- * journal it waits for more. The instance's row is read before the journal: when it says that the run is over, so is the journal.
+ * One reader of an instance's events. It reads the journal from the beginning of a run, page by page on demand, and skips the
+ * events up to its cursor; so events and their ids follow from the stored rows alone. At the end of the journal it waits for
+ * more. It reads the instance's row before the journal: if the row says that the run has ended, the journal is complete.
  */
 export class Subscription implements WorkflowInstanceSubscription {
   readonly #runtime: WorkflowRuntime;
   readonly #name: InstanceName;
   readonly #filter: ReadonlySet<string> | null;
   readonly #watcher: InstanceWatcher;
-  /** Of the last event that was told, or that the reader has. */
+  /** The id of the last event that the reader has. */
   #cursor: number;
   #run: number;
   #position = 0;
@@ -75,7 +77,7 @@ export class Subscription implements WorkflowInstanceSubscription {
     runtime.watchers.join(this.#watcher);
   }
 
-  /** Calls that are made at once are answered one after the other. */
+  /** Answers concurrent calls one after the other. */
   next(): Promise<Result> {
     const answer = this.#asked.then(() => this.#next());
     this.#asked = answer.catch(() => {});
@@ -112,7 +114,7 @@ export class Subscription implements WorkflowInstanceSubscription {
     return event === undefined ? { done: true, value: undefined } : { done: false, value: event };
   }
 
-  /** Whether there may be more to read at once. */
+  /** Whether more may be readable now. */
   async #read(): Promise<boolean> {
     this.#held = 0;
     this.#full = false;
@@ -141,7 +143,7 @@ export class Subscription implements WorkflowInstanceSubscription {
     return true;
   }
 
-  /** An entry of which not all was told is told again with the next page: the cursor leaves out the events that were. */
+  /** An entry whose events don't all fit is told again with the next page: the cursor skips the events that were told. */
   #tellEntries(entries: readonly HistoryEntry[]): void {
     for (const entry of entries) {
       const bytes = entry.value?.length ?? 0;
@@ -158,7 +160,7 @@ export class Subscription implements WorkflowInstanceSubscription {
     this.#tell(0, startedAt, { slot: 2, type: "workflow_running" });
   }
 
-  /** A reader that has the end of an earlier run already wants to know how it goes on. */
+  /** A reader that already has the end of an earlier run continues with the next run. */
   #tellEnd({ at, ...event }: EventDetails & { at: number }, { output, error }: RunView, presentRun: number): void {
     const known = eventIdOf({ run: this.#run, position: END, slot: 0 }) <= this.#cursor;
     if (known && presentRun > this.#run) {
@@ -170,13 +172,13 @@ export class Subscription implements WorkflowInstanceSubscription {
     if (!this.#full) this.#end();
   }
 
-  /** Everything was read; unless that was news, tells how the instance stands. */
+  /** The journal is read to its end: unless that brought events, reports the instance's status. */
   #settle({ run, status }: InstanceRecord, news: boolean): boolean {
     this.#watcher.seen = { run, status, position: this.#position };
     if (news) return true;
     const event = STATUS_EVENTS[status];
     const last = eventIdOf({ run, position: this.#position, slot: 0 });
-    // That it runs is worth telling only after something else was told.
+    // `running` is reported only after another event.
     if (event === undefined || (status === "running" && this.#cursor < last + 10)) return false;
     this.#tell(this.#position, this.#runtime.store.clock.now(), event as EventDetails & { slot: number });
     return false;
@@ -214,7 +216,7 @@ export class Subscription implements WorkflowInstanceSubscription {
   }
 }
 
-/** One run of an instance, the present one or an earlier one. */
+/** One run of an instance, present or earlier. */
 interface RunView {
   readonly params: string;
   readonly status: InstanceStatus;
@@ -226,8 +228,8 @@ interface RunView {
 }
 
 /**
- * When a restart was asked for isn't stored: its run is said to be queued when the run before it was finished, or, if it wasn't,
- * when that was begun.
+ * The time of a restart isn't stored: its run counts as queued when the run before it ended or, if that run didn't end, when it
+ * began.
  */
 async function findRun(
   statements: Pick<InstanceStatements, "pastRuns">,
@@ -241,7 +243,7 @@ async function findRun(
   return { params: record.params, ...(past.find((one) => one.run === run) ?? record), queuedAt };
 }
 
-/** How the run ended; null if it didn't, or was restarted before it had. */
+/** How the run ended; null if it hasn't, or was restarted before its end. */
 function endOfRun({ status, output, error, finishedAt }: RunView): (EventDetails & { at: number }) | null {
   const at = finishedAt ?? 0;
   if (status === "complete") return { at, type: "workflow_completed", output: decodeValue(output as string) };
