@@ -15,7 +15,7 @@ export class ApplicationSubjects {
   readonly #schedules = new Map<string, SubjectSchedule>();
   #stopped = false;
 
-  /** `listens`: whether a drain claims what becomes due meanwhile. @internal */
+  /** `listens`: whether a drain claims subjects that become due meanwhile. @internal */
   constructor(store: Store, profile: string, runs: boolean, listens: () => boolean = () => true) {
     this.#store = store;
     this.#profile = profile;
@@ -24,8 +24,8 @@ export class ApplicationSubjects {
   }
 
   /**
-   * Has subjects discovered and handled on an interval, by this process and all others that define the same; leases keep them
-   * apart. Gives the dispatcher, to look at them.
+   * Discovers and handles subjects on an interval, in this process and all others that define the same; leases keep them apart.
+   * Returns the dispatcher.
    *
    * @example
    * app.subjects.define("inventory", { every: "15 minutes", discover, handle });
@@ -39,7 +39,7 @@ export class ApplicationSubjects {
     return this.dispatcher(dispatcherId, definedOnly({ cursor, meta, retries }));
   }
 
-  /** A dispatcher in the application's database: for hooks, steps of workflows, and to look at subjects. */
+  /** A dispatcher in the application's database: for hooks, steps of workflows, and operators. */
   dispatcher<Cursor = unknown, Meta = unknown>(
     dispatcherId: string,
     settings: SubjectSettings<Cursor, Meta> = {},
@@ -47,7 +47,7 @@ export class ApplicationSubjects {
     return new SubjectDispatcher(this.#ledger(dispatcherId, settings));
   }
 
-  /** Of what was defined in this process. */
+  /** The subjects that this process defines. */
   get dispatcherIds(): readonly string[] {
     return [...this.#schedules.keys()];
   }
@@ -70,13 +70,13 @@ export class ApplicationSubjects {
     if (this.#runs) for (const schedule of this.#schedules.values()) schedule.wake();
   }
 
-  /** Milliseconds until one of those is due that are defined here; null if none waits. @internal */
+  /** Milliseconds until a subject that this process defines is due; null if none waits. @internal */
   async nextWake(): Promise<number | null> {
     const wakes = await Promise.all(Array.from(this.#schedules.values(), (schedule) => schedule.nextWake()));
     return earliest(wakes);
   }
 
-  /** Handles what is due of those that are defined here, until nothing is or until the deadline. Gives how many. @internal */
+  /** Handles due subjects that this process defines, until there are none or until the deadline. Returns how many. @internal */
   async drain(deadlineMs: number): Promise<number> {
     const schedules = [...this.#schedules.values()];
     const counts = await Promise.all(schedules.map((schedule) => schedule.drain(deadlineMs, this.#listens)));
@@ -95,7 +95,7 @@ export class ApplicationSubjects {
   }
 }
 
-/** Found before a database is opened. */
+/** Checked before a database is opened. */
 export function checkDefinition(dispatcherId: string, definition: SubjectsDefinition): void {
   if (definition?.kind === "subjects") return;
   throw new InvalidInputError(

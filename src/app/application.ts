@@ -20,9 +20,9 @@ import { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { ApplicationSubjects } from "./application-subjects.ts";
 
-/** A hook that can be triggered by itself, in a transaction of its own. */
+/** A hook that can be triggered on its own, in a separate transaction. */
 export interface HookHandle<Input> {
-  /** Resolves when it is stored. Many calls at once share their commits. */
+  /** Resolves when the trigger is stored. Concurrent calls share commits. */
   trigger(...rest: TriggerArguments<Input>): Promise<TriggeredHook>;
 }
 
@@ -42,12 +42,12 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly schedules: WorkflowSchedules;
   /** The instances of all workflows. */
   readonly instances: AllInstances;
-  /** Defines subjects, and gives their dispatchers. */
+  /** Defines subjects, and returns their dispatchers. */
   readonly subjects: ApplicationSubjects;
   /** Runs a function in a transaction that can trigger hooks. */
   readonly unitOfWork: RunUnitOfWork<Hooks>;
   /**
-   * Triggers hooks in a transaction that the application began, with whatever library.
+   * Triggers hooks in a transaction that the application began, with any library.
    *
    * @example
    * await app.within(fromPg(client)).triggerHook("sendMail", mail);
@@ -104,14 +104,16 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.subjects.wake();
   }
 
-  /** What workflows get as `env`; without that option, the workflows by their keys. For `createWorkerFetch` of `perdure/cloudflare`. */
+  /**
+   * The `env` of workflows; without that option, the workflows by their keys. For `createWorkerFetch` of `perdure/cloudflare`.
+   */
   get env(): unknown {
     return this.#env();
   }
 
   /**
-   * For processes that live for one request, with `worker: false`: runs what is due of hooks, workflows, schedules and subjects
-   * until nothing is, or until the deadline (default: 10 seconds). Then it gives back what is still running.
+   * For short-lived processes with `worker: false`: runs due hooks, workflows, schedules and subjects until there are none, or
+   * until the deadline (default: 10 seconds). Then it releases running work.
    *
    * @example
    * export const handler = () => app.drain({ deadlineMs: 25_000 });
@@ -121,10 +123,13 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     await drainTogether(this.#store.clock, checkDeadline(options, "drain", 10_000), drainWorker, this.subjects);
   }
 
-  /** Waits for what runs, up to a deadline (default: 30 seconds), hands the rest back, and closes what it opened. */
+  /**
+   * Shuts down: waits for running work up to a deadline (default: 30 seconds), releases the rest, and closes the database if it
+   * opened it.
+   */
   stop(options: { readonly deadlineMs?: number } = {}): Promise<void> {
     this.#stopped ??= this.#stop(options).catch((error: unknown) => {
-      this.#stopped = undefined; // another call may do better
+      this.#stopped = undefined; // another call may succeed
       throw error;
     });
     return this.#stopped;

@@ -8,7 +8,7 @@ import {
 } from "../subjects/dispatcher-settings.ts";
 import { SubjectLedger } from "../subjects/subject-ledger.ts";
 
-/** Of all dispatchers of this process. */
+/** The token generator of all dispatchers of this process. */
 let owner: string | undefined;
 
 export interface NamedLedger {
@@ -18,7 +18,7 @@ export interface NamedLedger {
   readonly store: () => Promise<Store>;
 }
 
-/** The lease owner is this process: nobody passes one. */
+/** The owner of leases is this process; callers don't pass one. */
 export function createLedger({ profile, dispatcherId, settings, store }: NamedLedger): SubjectLedger {
   owner ??= createProcessOwner().name;
   return new SubjectLedger({

@@ -12,12 +12,12 @@ import { checkDatabase, type OpenOptions, openDatabase } from "./open-database.t
 export interface SubjectDispatcherOptions<Cursor = unknown, Meta = unknown> extends SubjectSettings<Cursor, Meta> {
   /** A path (SQLite), a `postgres://` URL, or `sqlite(...)` or `postgres(...)`. Opened and migrated at the first use. */
   readonly database: string | DatabaseAdapter;
-  /** Keeps the subjects of several customers, environments or applications in one database apart. */
+  /** Separates the subjects of several customers, environments or applications in one database. */
   readonly profile: string;
-  /** Names the work that is done for each subject: `inventory`. */
+  /** Names the work that is done for each subject, such as `inventory`. */
   readonly dispatcherId: string;
   readonly logger?: Logger;
-  /** Encrypts what is stored, if `database` is a path or a URL. Default: none. */
+  /** Encrypts stored values, if `database` is a path or a URL. Default: none. */
   readonly codec?: Codec;
 }
 
@@ -42,7 +42,7 @@ export function createSubjectDispatcher<Cursor = unknown, Meta = unknown>(
 }
 
 /**
- * Discovers subjects and handles what is due, in one call: for scripts and schedules of your own.
+ * Discovers subjects and handles those that are due, in one call: for scripts and other schedulers.
  *
  * @example
  * await runSubjects({ database: "app.db", profile: "acme", dispatcherId: "inventory", discover, handle });
@@ -63,7 +63,7 @@ export interface LazyStore {
   readonly close: () => Promise<void>;
 }
 
-/** A database that is opened and migrated when it is first used. One that the caller opened is left open. */
+/** A database that is opened and migrated on first use. A database that the caller opened stays open. */
 export function lazyStore(database: string | DatabaseAdapter, options: OpenOptions): LazyStore {
   let opening: Promise<Store> | undefined;
   const open = async () => {
@@ -79,7 +79,7 @@ export function lazyStore(database: string | DatabaseAdapter, options: OpenOptio
   return {
     store: () => {
       opening ??= open().catch((error: unknown) => {
-        opening = undefined; // the next call may do better
+        opening = undefined; // the next call may succeed
         throw error;
       });
       return opening;

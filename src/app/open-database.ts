@@ -3,13 +3,13 @@ import type { Logger } from "../logger.ts";
 import { type Codec, checkCodec } from "../store/codec/codec.ts";
 import { type DatabaseAdapter, Store } from "../store/store.ts";
 
-/** How a path or a URL is opened. */
+/** Options for opening a path or a URL. */
 export interface OpenOptions {
   readonly logger: Logger;
   readonly codec?: Codec;
 }
 
-/** Checks what a user gave as a database, before anything is opened. */
+/** Checks the `database` option before anything is opened. */
 export function checkDatabase(database: unknown, codec?: Codec): void {
   checkCodec(codec);
   if (typeof database === "string") {
@@ -27,7 +27,7 @@ export function checkDatabase(database: unknown, codec?: Codec): void {
   );
 }
 
-/** Opens a path or a URL. An engine is loaded only where it is used. */
+/** Opens a path or a URL. Loads only the engine that is used. */
 export async function openDatabase(database: string, options: OpenOptions): Promise<DatabaseAdapter> {
   if (isPostgres(database)) {
     const { postgres } = await import("../store/postgres/index.ts");

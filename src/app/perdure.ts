@@ -34,17 +34,20 @@ export interface PerdureOptions<Hooks extends HookDefinitions, Registry extends 
   readonly hooks?: Hooks;
   /** By key: made by `defineWorkflow`, a class, or `{ name, workflow }`. */
   readonly workflows?: Registry;
-  /** What workflows get as `env`: a value, or a function of the workflows. */
+  /** The `env` of workflows: a value, or a function that makes it from the workflows. */
   readonly env?: EnvOption;
   readonly workflowLimits?: WorkflowLimits;
   /** By dispatcher id, made by `defineSubjects`. */
   readonly subjects?: Readonly<Record<string, SubjectsDefinition>>;
-  /** Keeps the hooks and workflows of several applications in one database apart. Default: `app`. */
+  /** Separates the hooks and workflows of several applications in one database. Default: `app`. */
   readonly namespace?: string;
-  /** `false` for processes that only trigger and create. Else how this process runs hooks and workflows. Default: it runs them. */
+  /**
+   * `false` for processes that only trigger and create; otherwise options of the worker that runs hooks and workflows. Default:
+   * a worker runs.
+   */
   readonly worker?: boolean | Omit<DispatcherOptions, "processor" | "logger">;
   readonly logger?: Logger;
-  /** Encrypts what is stored, if `database` is a path or a URL: `aesGcm(...)`, or one of your own. Default: none. */
+  /** Encrypts stored values, if `database` is a path or a URL: `aesGcm(...)`, or your own codec. Default: none. */
   readonly codec?: Codec;
 }
 
@@ -63,7 +66,7 @@ const FIELDS = [
 const WORKER_FIELDS = ["pollIntervalMs", "concurrency", "leaseMs", "onError"];
 
 /**
- * Starts Perdure: opens the database, migrates it, and runs what is due.
+ * Starts Perdure: opens the database, migrates it, and runs due work.
  *
  * @example
  * await using app = await perdure({ database: "app.db", hooks: { sendMail } });
@@ -77,7 +80,7 @@ export async function perdure<
   const { database, hooks = {} as Hooks, namespace = "app", worker = true, ...others } = options;
   const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, ...rest } = others;
   const { subjects = {}, codec, ...durableHooks } = rest;
-  // Mistakes are found before a database is opened, so that they leave no new file behind.
+  // Options are checked before a database is opened, so that a mistake leaves no new file.
   if (typeof worker !== "boolean") {
     checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });
     parseDispatching(worker);
@@ -107,7 +110,7 @@ export async function perdure<
   }
 }
 
-/** One that isn't started can still be drained. */
+/** A dispatcher that isn't started can still be drained. */
 function createWorker(
   fragment: Fragment<never, unknown>,
   worker: NonNullable<PerdureOptions<HookDefinitions>["worker"]>,

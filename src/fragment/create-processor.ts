@@ -9,11 +9,11 @@ import { ScheduleSource } from "../workflows/schedules/schedule-source.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { type AnyFragment, Fragment } from "./fragment.ts";
 
-/** What a dispatcher runs. */
+/** The work of some fragments, for a dispatcher. */
 export type DurableHooksProcessor = Processor;
 
 /**
- * Everything of these fragments that runs by itself, for a dispatcher; `null` if they have nothing of the kind.
+ * The hooks, workflows and schedules of these fragments, for a dispatcher; `null` if they have none.
  *
  * @example
  * const processor = createDurableHooksProcessor(fragment);

@@ -4,7 +4,7 @@ import { checkName } from "../hooks/names.ts";
 import type { FragmentTables } from "../store/migration.ts";
 import type { UnitOfWork } from "./unit-of-work.ts";
 
-/** Runs a function in a transaction of its own. */
+/** Runs a function in a new transaction. */
 export type RunUnitOfWork<Hooks extends HookDefinitions> = <Result>(
   body: (uow: UnitOfWork<Hooks>) => Promise<Result>,
 ) => Promise<Result>;
@@ -19,7 +19,7 @@ export interface ServicesContext<Config, Hooks extends HookDefinitions> {
   readonly unitOfWork: RunUnitOfWork<Hooks>;
 }
 
-/** A part of an application with tables, hooks and services of its own, to be instantiated with a configuration. */
+/** A part of an application with its own tables, hooks and services, to be instantiated with a configuration. */
 export interface FragmentDefinition<Config, Hooks extends HookDefinitions, Services> {
   readonly namespace: string;
   readonly tables: FragmentTables | null;
@@ -76,7 +76,7 @@ export class FragmentBuilder<Config, Hooks extends HookDefinitions, Services> {
     return new FragmentBuilder({ ...this.#definition, tables: checkTables(tables) });
   }
 
-  /** Before the services, which trigger them. */
+  /** Called before `provideServices`, whose services trigger the hooks. */
   provideHooks<NewHooks extends HookDefinitions>(
     hooks: (context: HooksContext<Config>) => NewHooks,
   ): FragmentBuilder<Config, NewHooks, NoServices> {

@@ -19,7 +19,7 @@ export interface FragmentParts<Hooks extends HookDefinitions, Services> {
   readonly workflows: WorkflowRuntime | null;
 }
 
-/** A fragment at work: its services, and its hooks for operators. */
+/** An instantiated fragment: its services, and its hooks for operators. */
 export class Fragment<Hooks extends HookDefinitions, Services> {
   readonly namespace: string;
   readonly services: Services;
@@ -43,5 +43,5 @@ export class Fragment<Hooks extends HookDefinitions, Services> {
   }
 }
 
-/** Any fragment, whatever it provides. */
+/** Any fragment. */
 export type AnyFragment = Fragment<never, unknown>;

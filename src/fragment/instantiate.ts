@@ -11,13 +11,13 @@ import { runUnitOfWork } from "./unit-of-work.ts";
 import { createWithin } from "./within.ts";
 
 export interface FragmentOptions {
-  /** `sqlite(...)` or `postgres(...)`. Fragments that share one share its transactions' database. */
+  /** `sqlite(...)` or `postgres(...)`. Fragments with the same adapter share its database. */
   readonly databaseAdapter: DatabaseAdapter;
   readonly durableHooks?: DurableHooksOptions;
 }
 
 /**
- * Makes a fragment work, with a configuration and a database.
+ * Instantiates a fragment with a configuration and a database.
  *
  * @example
  * const fragment = instantiate(orders).withConfig({ mailer }).withOptions({ databaseAdapter: sqlite("app.db") }).build();
@@ -69,7 +69,7 @@ export class FragmentInstantiation<Config, Hooks extends HookDefinitions, Servic
   }
 }
 
-/** What a fragment is made of. `internalHooks` are hooks of the library in its namespace. */
+/** The parts of a fragment. `internalHooks` are the library's own hooks in its namespace. */
 export function buildParts<Config, Hooks extends HookDefinitions, Services>(
   definition: FragmentDefinition<Config, Hooks, Services>,
   config: Config,

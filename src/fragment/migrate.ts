@@ -4,8 +4,8 @@ import type { Store } from "../store/store.ts";
 import { type AnyFragment, Fragment } from "./fragment.ts";
 
 /**
- * Brings the databases of these fragments up to date: Perdure's tables and the fragments' own. Does nothing where nothing is
- * missing, and may be called by many processes at once.
+ * Brings the databases of these fragments up to date: Perdure's tables and the fragments' own. Does nothing if they are, and
+ * can be called by many processes at once.
  */
 export async function migrate(fragments: AnyFragment | readonly AnyFragment[]): Promise<void> {
   const tablesOf = new Map<Store, OwnedTables[]>();

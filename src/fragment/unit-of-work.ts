@@ -10,15 +10,15 @@ import type { SqlRow, SqlValue } from "../store/sql-value.ts";
 import type { Store } from "../store/store.ts";
 import { buildSql, checkParameters, checkText } from "./sql.ts";
 
-/** The arguments of a trigger: the payload may be left out where the hook takes none. */
+/** The arguments of a trigger: the payload is optional if the hook takes none. */
 export type TriggerArguments<Input> = undefined extends Input
   ? [payload?: Input, options?: TriggerOptions]
   : [payload: Input, options?: TriggerOptions];
 
-/** A transaction of the application's, with hooks that are part of it. */
+/** A transaction of the application that can trigger hooks. */
 export interface UnitOfWork<Hooks extends HookDefinitions> {
   /**
-   * Runs SQL; each value becomes a parameter in the engine's own way.
+   * Runs SQL; each value becomes a parameter of the engine.
    *
    * @example
    * const [order] = await uow.sql`select * from orders where id = ${id}`;
@@ -26,11 +26,17 @@ export interface UnitOfWork<Hooks extends HookDefinitions> {
   sql<Row extends SqlRow = SqlRow>(parts: TemplateStringsArray, ...values: unknown[]): Promise<Row[]>;
   /** Runs native SQL with the engine's own placeholders, untouched. */
   query<Row extends SqlRow = SqlRow>(text: string, parameters?: readonly SqlValue[]): Promise<Row[]>;
-  /** Calls a hook after this transaction, if it commits. Throws at once if there is no such hook or it refuses the payload. */
+  /**
+   * Triggers a hook that runs after this transaction, if it commits. Throws at once if there is no such hook, or if it refuses
+   * the payload.
+   */
   triggerHook<Name extends keyof Hooks & string>(name: Name, ...rest: TriggerArguments<HookInput<Hooks[Name]>>): void;
 }
 
-/** Runs `body` in a transaction; its triggers are written last, so that nobody waits for our rows while user code runs. */
+/**
+ * Runs `body` in a transaction. Triggers are written last, so that other transactions don't wait for these rows while user code
+ * runs.
+ */
 export async function runUnitOfWork<Hooks extends HookDefinitions, Result>(
   store: Store,
   hooks: RegisteredHooks,
@@ -86,7 +92,7 @@ class BufferedUnitOfWork implements UnitOfWork<HookDefinitions> {
     this.#triggers.push(trigger);
   }
 
-  /** Nothing is taken after this. Gives the triggers; rejects if a schema refused one of them. */
+  /** Ends the collection of triggers and returns them; rejects if a schema refused one. */
   finish(): Promise<HookInsert[]> {
     this.#finished = true;
     return Promise.all(this.#triggers);
@@ -96,7 +102,7 @@ class BufferedUnitOfWork implements UnitOfWork<HookDefinitions> {
     if (!this.#finished) return;
     throw new PerdureError(
       "transaction.finished",
-      "The unit of work is over: what it does must be awaited before its function returns.",
+      "The unit of work is over: await its calls before its function returns.",
     );
   }
 }

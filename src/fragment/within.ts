@@ -9,7 +9,7 @@ import type { HookInsert } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import type { TriggerArguments } from "./unit-of-work.ts";
 
-/** What can be done in a transaction that the application began: it commits and rolls back with everything else in there. */
+/** Triggers hooks in a transaction that the application began: they commit or roll back with it. */
 export interface WithinSync<Hooks extends HookDefinitions> {
   triggerHook<Name extends keyof Hooks & string>(
     name: Name,
@@ -17,7 +17,7 @@ export interface WithinSync<Hooks extends HookDefinitions> {
   ): TriggeredHook;
 }
 
-/** The same where the driver is asynchronous: await it before the transaction ends. */
+/** The same for an asynchronous driver: await it before the transaction ends. */
 export interface WithinAsync<Hooks extends HookDefinitions> {
   triggerHook<Name extends keyof Hooks & string>(
     name: Name,
@@ -30,7 +30,7 @@ export interface RunWithin<Hooks extends HookDefinitions> {
   (transaction: AsyncTransaction): WithinAsync<Hooks>;
 }
 
-/** Nobody tells us when somebody else's SQLite transaction commits: we look a few times. */
+/** The delays after which to look for new rows: no notice says when the application's SQLite transaction commits. */
 const LOOK_AFTER_MS = [5, 50, 500, 5000];
 
 type Prepare = (name: string, payload: unknown, options?: TriggerOptions) => HookInsert | Promise<HookInsert>;

@@ -15,10 +15,10 @@ import { buildParts, type FragmentOptions } from "./instantiate.ts";
 export interface WorkflowsConfig<Registry extends Workflows> {
   /** By key: made by `defineWorkflow`, a class, or `{ name, workflow }`. */
   readonly workflows: Registry;
-  /** What workflows get as `env`: a value, or a function of the workflows. */
+  /** The `env` of workflows: a value, or a function that makes it from the workflows. */
   readonly env?: EnvOption;
   readonly workflowLimits?: WorkflowLimits;
-  /** Keeps the instances of several applications in one database apart. Default: `workflows`. */
+  /** Separates the instances of several applications in one database. Default: `workflows`. */
   readonly namespace?: string;
 }
 
@@ -43,7 +43,7 @@ export class WorkflowsFragment<Registry extends Workflows> extends Fragment<NoHo
   }
 }
 
-/** Makes workflows work, with a configuration and a database. */
+/** Instantiates workflows with a configuration and a database. */
 export class WorkflowsInstantiation<Registry extends Workflows> {
   readonly #config: WorkflowsConfig<Registry> | undefined;
   readonly #options: FragmentOptions | undefined;
@@ -82,7 +82,7 @@ export class WorkflowsInstantiation<Registry extends Workflows> {
   }
 }
 
-/** Stands for the workflows of an application, to be given to `instantiate`. */
+/** The workflows of an application, to be passed to `instantiate`. */
 export interface WorkflowsFragmentDefinition {
   readonly instantiate: () => WorkflowsInstantiation<Record<never, never>>;
 }

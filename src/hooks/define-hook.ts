@@ -6,31 +6,31 @@ import { isStandardSchema } from "../schema.ts";
 import type { HookContext } from "./hook-context.ts";
 
 export interface HookOptions {
-  /** How often and when to try again, unless the trigger says otherwise. */
+  /** How many times, and when, to retry, unless the trigger gives a policy. */
   readonly retries?: RetryOptions;
 }
 
-/** A function that runs after the transaction that triggered it, with what was given to the trigger. */
+/** A handler that runs after the transaction that triggered it, with the trigger's payload. */
 export interface HookDefinition<Input, Payload> {
   readonly kind: "hook";
   readonly schema: StandardSchemaV1 | null;
   /** @internal */
   readonly retries: Partial<RetryPolicy>;
   readonly handler: (payload: Payload, hook: HookContext) => unknown;
-  /** Never there: it carries the type of what a trigger takes. */
+  /** Never set: it only carries the type of the payload. */
   readonly input?: (input: Input) => void;
 }
 
-/** Any hook: of all of them, this one asks for the most and takes the least. */
+/** Any hook. */
 export type AnyHookDefinition = HookDefinition<never, never>;
 export type HookDefinitions = Readonly<Record<string, AnyHookDefinition>>;
 
-/** What a trigger of this hook takes. */
+/** The payload that a trigger of this hook accepts. */
 export type HookInput<Definition> = Definition extends HookDefinition<infer Input, never> ? Input : never;
 
 /**
- * Defines a hook. A schema, of any library that speaks Standard Schema, checks the payload at the trigger; what comes out of it
- * is stored and given to the handler.
+ * Defines a hook. A schema, of any library that supports Standard Schema, checks the payload at the trigger; its output is
+ * stored and passed to the handler.
  *
  * @example
  * const sendMail = defineHook({ retries: { limit: 5 } }, async (mail: Mail, hook) => {

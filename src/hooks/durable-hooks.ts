@@ -6,7 +6,7 @@ import type { Store } from "../store/store.ts";
 import { decodeValue, shownOrUnreadable, type Unreadable } from "../values/index.ts";
 import { checkHookId, checkName, checkStoredName, checkText } from "./names.ts";
 
-/** A hook as it is stored, for people who look after the system. */
+/** A stored hook, for operators. */
 export interface HookSummary {
   readonly id: string;
   readonly namespace: string;
@@ -15,25 +15,25 @@ export interface HookSummary {
   readonly status: HookStatus;
   readonly attempts: number;
   readonly payload: unknown;
-  /** What the last attempt that failed threw. */
+  /** The error of the last failed attempt. */
   readonly error: unknown;
   readonly createdAt: Date;
   readonly lastAttemptAt: Date | null;
   /** When it is due; while it is processing, when its lease ends; null when it is finished. */
   readonly availableAt: Date | null;
   readonly finishedAt: Date | null;
-  /** In a list, where the codec can't read its payload or its error: those are undefined then. */
+  /** In a list, set if the codec can't read the payload or the error: those are undefined then. */
   readonly unreadable?: Unreadable;
 }
 
 export interface HookListOptions {
   readonly status?: HookStatus;
   readonly name?: string;
-  /** From an earlier page. */
+  /** The `cursor` of the previous page. */
   readonly cursor?: string;
   /** 1 to 1000. Default: 50. */
   readonly limit?: number;
-  /** By the order of ids, which is that of triggers. Default: `newest`. */
+  /** Sorted by id, which is the order of triggers. Default: `newest`. */
   readonly order?: "newest" | "oldest";
 }
 
@@ -48,7 +48,7 @@ const DEAD_LETTER_FIELDS = ["name", "cursor", "limit", "order"];
 const LIST_FIELDS = ["status", ...DEAD_LETTER_FIELDS];
 const MOST_ROWS = 1000;
 
-/** Look at the hooks of a namespace, and help those that are stuck: for operators, scripts and dashboards. */
+/** Lists, redrives, discards and cancels the hooks of a namespace: for operators, scripts and dashboards. */
 export class DurableHooks {
   readonly namespace: string;
   readonly #store: Store;
@@ -64,7 +64,7 @@ export class DurableHooks {
     return record === null ? null : toSummary(record);
   }
 
-  /** One page; a cursor stays valid whatever happens between two pages. */
+  /** One page. A cursor stays valid, however the hooks change between two pages. */
   async list(options: HookListOptions = {}): Promise<HookPage> {
     const { status, name, cursor, limit = 50, order = "newest" } = checkListOptions(options);
     const records = await this.#store.hooks.statements.list({
@@ -81,32 +81,35 @@ export class DurableHooks {
     return { hooks: page.map(toListed), nextCursor };
   }
 
-  /** Dead letters, which failed for good and wait for a decision. */
+  /** Lists dead letters: hooks that failed for good and wait for an operator. */
   async deadLetters(options: Omit<HookListOptions, "status"> = {}): Promise<HookPage> {
     checkOptions(options, { label: "A list of dead letters", fields: DEAD_LETTER_FIELDS });
     return this.list({ ...options, status: "failed" });
   }
 
-  /** How many there are, and how long the oldest due one has been waiting. Reads all of them. */
+  /** The number of hooks, and the age of the oldest due one. Reads all of them. */
   statistics(): Promise<HookStatistics> {
     return this.#store.hooks.statements.statistics(this.namespace);
   }
 
-  /** Tries dead letters again, with fresh attempts. Gives the ids; one whose key a newer hook holds is left as it is. */
+  /**
+   * Queues dead letters again, with fresh attempts. Returns their ids. A dead letter whose key a newer hook holds is left as it
+   * is.
+   */
   async redrive(ids: string | readonly string[]): Promise<string[]> {
     const redriven = await this.#store.hooks.statements.redrive(this.namespace, checkIds(ids));
     if (redriven.length > 0) this.#store.work.post({ namespace: this.namespace, delayMs: 0 });
     return redriven;
   }
 
-  /** Deletes dead letters, or completed hooks that were kept. Gives the ids. */
+  /** Deletes dead letters, or completed hooks that were kept. Returns their ids. */
   async discard(ids: string | readonly string[]): Promise<string[]> {
     return this.#store.hooks.statements.discard(this.namespace, checkIds(ids));
   }
 
   /**
-   * Calls off what has not begun: waiting hooks go, and a running one doesn't run once more for a trigger that came in
-   * meanwhile. What runs goes on. Gives the ids of either.
+   * Cancels hooks that have not begun: deletes waiting hooks, and drops triggers that arrived while a hook runs. A running hook
+   * continues. Returns the ids of both.
    */
   async cancel(target: string | { readonly name: string; readonly key: string }): Promise<CancelledHooks> {
     const checked =

@@ -1,14 +1,14 @@
 import { InvalidInputError } from "../errors.ts";
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,99}$/;
-/** Of the library: they may contain the name of a workflow. */
+/** The library's own hooks: their names may contain the name of a workflow. */
 const OWN_NAME = /^\$[A-Za-z0-9_][A-Za-z0-9_.:-]{0,299}$/;
 const LONGEST_NAME = 100;
 const LONGEST_TEXT = 255;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what we look for
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
 
-/** Checks the name of a namespace or a hook: code, URLs and logs carry it. */
+/** Checks the name of a namespace or a hook, which appears in code, URLs and logs. */
 export function checkName(value: unknown, label: string): string {
   if (typeof value === "string" && NAME.test(value)) return value;
   throw new InvalidInputError(
@@ -17,13 +17,13 @@ export function checkName(value: unknown, label: string): string {
   );
 }
 
-/** The same for a hook that is stored: those of the library begin with `$`. */
+/** The same for a stored hook: the library's own names begin with `$`. */
 export function checkStoredName(value: unknown, label: string): string {
   if (typeof value === "string" && OWN_NAME.test(value)) return value;
   return checkName(value, label);
 }
 
-/** Checks a text that users choose freely: an id or a key. */
+/** Checks a caller's id or key. */
 export function checkText(value: unknown, label: string, longest: number = LONGEST_TEXT): string {
   const accepted =
     typeof value === "string" &&
@@ -45,7 +45,7 @@ function show(value: unknown): string {
     : JSON.stringify(value);
 }
 
-/** Checks the id of a hook: one that we made, or its name and the caller's own id. */
+/** Checks the id of a hook: a generated id, or its name and the caller's id. */
 export function checkHookId(value: unknown): string {
   return checkText(value, "An id", LONGEST_NAME + 1 + LONGEST_TEXT);
 }

@@ -4,15 +4,15 @@ import { isHookDefinition } from "./define-hook.ts";
 import type { HookSettings } from "./hook-settings.ts";
 import { checkName } from "./names.ts";
 
-/** The hooks of one namespace, as this process knows them. */
+/** The hooks of one namespace that this process has. */
 export class RegisteredHooks {
   readonly namespace: string;
   readonly settings: HookSettings;
   readonly names: readonly string[];
-  /** With those of the library. */
+  /** Including the library's own. */
   readonly claimable: readonly string[];
   readonly #definitions: ReadonlyMap<string, AnyHookDefinition>;
-  /** Of the library: users define what they do, but can't trigger them. */
+  /** The library's own hooks: applications define their handlers, but can't trigger them. */
   readonly #internal: ReadonlyMap<string, AnyHookDefinition>;
 
   constructor(
@@ -41,7 +41,7 @@ export class RegisteredHooks {
     return this.#definitions.get(name) ?? this.#internal.get(name);
   }
 
-  /** What a user may trigger. */
+  /** The hooks that an application may trigger. */
   get(name: unknown): AnyHookDefinition {
     const definition = typeof name === "string" ? this.#definitions.get(name) : undefined;
     if (definition !== undefined) return definition;

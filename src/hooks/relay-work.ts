@@ -5,8 +5,8 @@ import { fromRelay } from "../store/hooks/relay.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * Does what a trigger with a key could not do in the application's own transaction. The trigger and the end of the relay are
- * one transaction, so it happens once. It is never given up: whoever is lost with it is followed by somebody else.
+ * Applies a keyed trigger that could not be applied in the application's own transaction. The trigger and the end of the relay
+ * are one transaction, so it happens once. It is never given up: after a lost owner, another worker takes it over.
  */
 export class RelayWork implements Work {
   readonly hook: ClaimedHook;

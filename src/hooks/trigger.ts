@@ -9,22 +9,23 @@ import { checkText } from "./names.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
 
 export interface TriggerOptions {
-  /** Not before this time. Default: at once. */
+  /** The earliest time to run. Default: at once. */
   readonly processAt?: Date | number;
   /**
-   * Collapses duplicates: while a hook of this key waits, the trigger replaces its payload; while it runs, the trigger makes it
-   * run once more.
+   * Collapses duplicates: while a hook with this key waits, the trigger replaces its payload; while it runs, the trigger makes
+   * it run once more.
    */
   readonly key?: string;
   /**
-   * With a key, instead of a time: the hook runs when no trigger of the key has come in for this long. Each one starts the delay anew.
+   * With a key, instead of a time: the hook runs when no trigger of the key has arrived for this long. Each trigger restarts
+   * the delay.
    *
    * @example await app.hooks.reindex.trigger(page, { key: page.id, debounce: { delay: "10 seconds", maxWait: "2 minutes" } });
    */
   readonly debounce?: Duration | DebounceOptions;
-  /** Instead of the hook's own policy, field by field. */
+  /** Replaces the hook's policy, field by field. */
   readonly retries?: RetryOptions;
-  /** An id of your own: a second trigger of this hook with it does nothing. The hook's id is `name/id`. */
+  /** A caller's id: a second trigger of this hook with it does nothing. The hook's id is `name/id`. */
   readonly id?: string;
 }
 
@@ -32,7 +33,7 @@ const FIELDS = ["processAt", "key", "debounce", "retries", "id"];
 /** The end of the year 9999: later dates are mistakes, most often microseconds. */
 const LATEST_TIME = 253_402_300_799_999;
 
-/** Checks a trigger and gives what to store. A promise only if the hook's schema is asynchronous. */
+/** Checks a trigger and makes the row to insert. Returns a promise only if the hook's schema is asynchronous. */
 export function prepareTrigger(
   hooks: RegisteredHooks,
   name: string,
@@ -85,7 +86,7 @@ function checkTrigger(options: TriggerOptions | undefined): TriggerOptions {
   return options;
 }
 
-/** Two hooks may be triggered for one order under the order's id, and are two. A name has no slash. */
+/** The id includes the hook's name, so that two hooks can be triggered with the same id. A name has no slash. */
 function toHookId(name: string, ownId: string): string {
   return `${name}/${ownId}`;
 }
@@ -102,15 +103,15 @@ function invalid(problem: string): InvalidInputError {
 }
 
 export interface DebounceOptions {
-  /** How long no other trigger of the key may come in before the hook runs. */
+  /** The hook runs when no trigger of the key has arrived for this long. */
   readonly delay: Duration;
-  /** How long a trigger waits at most, however many follow it. Default: ten times the delay. `false`: as long as others follow. */
+  /** The longest that a trigger waits, however many follow it. Default: ten times the delay. `false`: no limit. */
   readonly maxWait?: Duration | false;
 }
 
 const DAY_MS = 86_400_000;
 const LONGEST_MS = 365 * DAY_MS;
-/** Longer than anybody waits, and short enough to be counted from any time in milliseconds. */
+/** Longer than any wait, and small enough to be added to any time in milliseconds. */
 const UNBOUNDED_MS = 1e15;
 const DELAYS_UNTIL_IT_RUNS = 10;
 

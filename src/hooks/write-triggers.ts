@@ -5,12 +5,12 @@ import type { InsertResult } from "../store/hooks/hook-statements.ts";
 import type { Reservation } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
 
-/** Names the hook of a trigger: with a key, the one that took the trigger in. */
+/** The hook of a trigger: with a key, the hook that took the trigger in. */
 export interface TriggeredHook {
   readonly id: string;
 }
 
-/** Writes triggers, all or none, and sees to it that they run. */
+/** Writes triggers, all or none, and starts or announces them. */
 export async function writeTriggers(store: Store, triggers: readonly HookInsert[]): Promise<TriggeredHook[]> {
   const plan = new TriggerPlan(store, triggers);
   try {
@@ -22,8 +22,8 @@ export async function writeTriggers(store: Store, triggers: readonly HookInsert[
 }
 
 /**
- * What to write for some triggers, and what to do once it is committed. Where a worker of this process has room, a row is born
- * claimed and starts as soon as it is committed: no claim, no wake-up. Of everything else the workers are told.
+ * The rows of some triggers, and the callbacks after their commit. If a worker of this process has room, a row is born claimed
+ * and starts as soon as it is committed: no claim, no wake. All other rows are announced to the workers.
  */
 export class TriggerPlan {
   readonly writes: readonly HookInsert[];
@@ -44,7 +44,7 @@ export class TriggerPlan {
     return results.map(({ id }) => ({ id }));
   }
 
-  /** It failed with this error, which may leave it open what was written. Rows that nobody runs are given back then. */
+  /** The write failed, and rows may have been written nevertheless: those that were born claimed are released. */
   cancel(error: unknown): void {
     const unanswered = isUnanswered(error);
     for (const [index, reservation] of this.#reservations.entries()) {
@@ -72,7 +72,7 @@ export class TriggerPlan {
   }
 }
 
-/** What may collapse into another hook, or may exist already, is left to the ordinary claim. */
+/** Triggers that may collapse into another hook, or may exist already, are left to a claim. */
 function reserve(store: Store, { namespace, name, key, ownId, processAt }: HookInsert): Reservation<"hook"> | null {
   const mayStartHere = key === null && !ownId && processAt === null;
   return mayStartHere ? store.work.reserve("hook", namespace, name) : null;

@@ -2,15 +2,15 @@ import type { Clock, Timer } from "../clock.ts";
 
 export interface ChoreOptions {
   readonly clock: Clock;
-  /** Gives milliseconds until it is to be done again; null if only when it is asked for. */
+  /** Returns the milliseconds until the next time; null if it only runs on request. */
   readonly body: () => Promise<number | null>;
-  /** Told what the body threw. Gives milliseconds until it is tried again; null if only when it is asked for. */
+  /** Receives the error of the body. Returns the milliseconds until the next try; null if it only runs on request. */
   readonly onFailure: (error: unknown) => number | null;
 }
 
 /**
- * Something that a process does from time to time, beside all else that it does. One that fails is tried again later; one that
- * gets no answer keeps only itself waiting.
+ * A periodic task beside the claims of a process. If it fails, it is tried again later; if it gets no answer, it delays only
+ * itself.
  */
 export class Chore {
   readonly #options: ChoreOptions;
@@ -23,14 +23,14 @@ export class Chore {
     this.#options = options;
   }
 
-  /** In so many milliseconds at the latest. What is asked for while it is under way is done once more after that. */
+  /** Runs within this many milliseconds. A request during a run leads to one more run. */
   within(milliseconds: number): void {
     if (this.#stopped) return;
     if (this.#running !== undefined) this.#again = true;
     else this.#schedule(milliseconds);
   }
 
-  /** Begins no more. Resolves when nothing of it is under way. */
+  /** Stops. Resolves when no run is under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
@@ -43,7 +43,7 @@ export class Chore {
     else this.#beginSoon();
   }
 
-  /** What is asked for together is done together. */
+  /** Requests in one turn of the event loop share one run. */
   #beginSoon(): void {
     let cancelled = false;
     this.#timer = {

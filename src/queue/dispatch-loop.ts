@@ -16,36 +16,36 @@ export interface DispatchOptions {
   readonly owner: Owner;
   readonly concurrency: number;
   readonly leaseMs: number;
-  /** How often to look where other processes' work isn't announced to us. */
+  /** How often to look for work of other processes if they can't announce it. */
   readonly pollIntervalMs: number;
   readonly logger: Logger;
   readonly onError: (error: unknown, context: DispatchErrorContext) => unknown;
 }
 
-/** What an error belongs to: an attempt of the user's code, or none of it, when the database could not be used. */
+/** The attempt that an error belongs to; null if the database could not be used. */
 export interface DispatchErrorContext {
   readonly attempt: AttemptFailure | null;
 }
 
-/** What a process finds when it begins is asked for again after this time, where the database couldn't be asked. */
+/** After a failed start-up query, how long to wait before it is sent again. */
 const BEGIN_RETRY_MS = 60_000;
 
 /**
- * Runs what is due, as much at a time as there are places for. Each source has a lane that decides when to claim (`Lane`), so that
- * sources and chores that fail or hang hold up nothing but themselves.
+ * Runs due work in the worker's slots. Each source has a lane that decides when to claim (`Lane`), so that sources and chores
+ * that fail or hang delay only themselves.
  */
 export class DispatchLoop implements ProcessorTaker {
   readonly #options: DispatchOptions;
   readonly #clock: Clock;
   readonly #worker: Worker;
   readonly #lanes: readonly Lane[];
-  /** What is done once for each source, when the process begins. */
+  /** Start-up queries, one set per source. */
   readonly #beginnings: Chore[] = [];
   #leave: (() => void) | undefined;
-  /** Whether it takes work: it was started, or drains. */
+  /** Whether it accepts work: it was started, or drains. */
   #taking = false;
   #stopping = false;
-  /** The lane that is told first of room: each in turn. */
+  /** The lane that is nudged first; the lanes take turns. */
   #first = 0;
 
   constructor(options: DispatchOptions) {
@@ -81,7 +81,7 @@ export class DispatchLoop implements ProcessorTaker {
     }
   }
 
-  /** Look now. */
+  /** Looks for work now. */
   wake(): void {
     for (const lane of this.#lanes) lane.wake();
   }
@@ -96,12 +96,12 @@ export class DispatchLoop implements ProcessorTaker {
   }
 
   /**
-   * Runs what is due until nothing is, or until the deadline; then gives back what is still running. A source that fails is left
-   * alone, and the others are drained; if no database is without one, the caller is told.
+   * Runs due work until there is none, or until the deadline; then releases the running work. A source that fails is skipped,
+   * and the others are drained; rejects only if every database has a failed source.
    */
   async drain(deadlineMs: number): Promise<void> {
     const endAt = this.#clock.monotonic() + deadlineMs;
-    // What runs may wait for what it makes due. What other processes make due is theirs.
+    // Running work may wait for work that it makes due. Work that other processes make due is left to them.
     const leave = this.#options.processor.join(this, { listens: false });
     this.#taking = true;
     let failures: ReadonlyMap<Lane, unknown>;
@@ -124,7 +124,7 @@ export class DispatchLoop implements ProcessorTaker {
     if (lanes.length === 0) return false;
     if (remote) this.#options.processor.heard(namespace, store);
     for (const lane of lanes) lane.notice(delayMs, remote);
-    const stays = this.#leave !== undefined || delayMs === 0; // a drain is gone when later work is due
+    const stays = this.#leave !== undefined || delayMs === 0; // a drain has ended before later work is due
     return this.#worker.room > 0 && !lanes.some(({ backlog }) => backlog) && stays;
   }
 
@@ -143,10 +143,10 @@ export class DispatchLoop implements ProcessorTaker {
     };
   }
 
-  /** Resolves when all lanes have come to rest, or at the time that is given. Gives what failed. */
+  /** Resolves when all lanes are at rest, or at the given time. Returns the errors of lanes that failed. */
   async #drainLanes(endAt: number): Promise<ReadonlyMap<Lane, unknown>> {
     const failures = new Map<Lane, unknown>();
-    /** After which of the worker's endings a lane has found nothing. */
+    /** The worker's count of endings at which a lane found nothing. */
     const rested = new Map<Lane, number>();
     const over = new AbortController();
     const atRest = () =>
@@ -154,7 +154,7 @@ export class DispatchLoop implements ProcessorTaker {
       this.#lanes.every((lane) => failures.has(lane) || (!lane.noticed && rested.get(lane) === this.#worker.endings));
     const drainLane = async (lane: Lane) => {
       while (!over.signal.aborted && this.#clock.monotonic() < endAt) {
-        // Asked before: what ends while we look may make something due that we don't see.
+        // Read before the query: work that ends meanwhile may make other work due that the query doesn't see.
         const { idle, endings } = this.#worker;
         rested.delete(lane);
         const found = await lane.drainOnce();
@@ -207,11 +207,11 @@ export class DispatchLoop implements ProcessorTaker {
     const { owner, logger } = this.#options;
     const freed = await lane.source.expireLeases((token) => owner.isGone(ownerOfToken(token)));
     if (freed === 0) return;
-    logger.info("Took back work from a process of this machine that has ended.", { count: freed });
+    logger.info("Freed the leases of a process of this machine that has ended.", { count: freed });
     lane.wake();
   }
 
-  /** Each lane is the first in turn, so that none takes all places for ever. */
+  /** The lanes take turns at being first, so that none takes all slots forever. */
   #nudge(): void {
     this.#first = (this.#first + 1) % this.#lanes.length;
     for (let index = 0; index < this.#lanes.length; index++) {

@@ -1,16 +1,16 @@
 import type { Clock } from "../clock.ts";
 
-/** Something with work of its own, which may make work for others due. */
+/** A source of work that can make other work due. */
 export interface Drainable {
-  /** Runs what is due until nothing is, or until the deadline. Gives how much that was. */
+  /** Runs due work until there is none, or until the deadline. Returns how much it ran. */
   drain(deadlineMs: number): Promise<number>;
-  /** Milliseconds until something is due, zero or less if it is; null if nothing waits. */
+  /** Milliseconds until work is due, zero or less if it is due now; null if none waits. */
   nextWake(): Promise<number | null>;
 }
 
 /**
- * Runs what is due in a worker and in `other`, side by side, until nothing is due in either, or until the deadline. A handler of
- * one may make work for the other due, which has looked by then: so both look again for as long as there was something to do.
+ * Drains a worker and `other` side by side, until neither has due work, or until the deadline. A handler of one may make work
+ * of the other due after the other has looked, so both look again as long as there was work.
  */
 export async function drainTogether(
   clock: Clock,
@@ -28,6 +28,6 @@ export async function drainTogether(
     if (others.value > 0) continue;
     const wake = await other.nextWake();
     if (last || wake === null || wake > 0) return;
-    last = true; // due, and yet not to be had: another process is just claiming it
+    last = true; // due, but another process is just claiming it
   }
 }

@@ -10,23 +10,23 @@ interface LaneOptions {
   readonly worker: Worker;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** How often to look where other processes' work isn't announced to us. */
+  /** How often to look for work of other processes if they can't announce it. */
   readonly pollIntervalMs: number;
   readonly onError: (error: unknown) => void;
 }
 
-/** How often to look all the same where it is. */
+/** How often to look in any case if they can. */
 const SAFETY_POLL_MS = 30_000;
 /**
- * After another process' word we look once more: what it wrote a little later may not be announced, because announcements that
- * follow each other too fast are put off, and the process may have ended meanwhile.
+ * After a notice of another process, the lane looks once more: notices that follow each other too fast are delayed, and the
+ * process may end before it sends the last one.
  */
 const LOOK_AGAIN_MS = 100;
 const PURGE_INTERVAL_MS = 3_600_000;
 const PURGE_RETRY_MS = 60_000;
 
 /**
- * Decides when to claim from one source. It sleeps until the earliest time at which something is due, or until it is told that
+ * Decides when to claim from one source. It sleeps until the earliest time at which something is due, or until a notice says that
  * there is work; an idle lane asks the database nothing but a slow safety poll.
  *
  *     sleeping --(due, notice, wake)--> claiming --(got less than asked: ask for the next wake)--> sleeping
@@ -35,8 +35,8 @@ const PURGE_RETRY_MS = 60_000;
  *                                         v  |
  *                                  waiting for room
  *
- * Each source has a lane of its own, and its chores run beside its claims: a database, a table or a chore that fails or doesn't
- * answer holds up nothing else. Lanes share the worker's places.
+ * Each source has its own lane, and its chores run beside its claims: a database, a table or a chore that fails or doesn't
+ * answer delays nothing else. Lanes share the worker's slots.
  */
 export class Lane {
   readonly source: ProcessorSource;
@@ -55,10 +55,10 @@ export class Lane {
   /** When to ask for the next wake, by the monotonic clock. */
   #askAt = 0;
   #lookAgainAt = 0;
-  /** Until when what is due is left to another process that is just taking it. */
+  /** Until when due work is left to another process that is just claiming it. */
   #backoffUntil = 0;
   #backlog = false;
-  /** Whether it was told, since the last claim began, that there is work. */
+  /** Whether a notice has arrived since the last claim began. */
   #noticed = false;
 
   constructor(options: LaneOptions) {
@@ -75,7 +75,7 @@ export class Lane {
       body: async () => {
         const remaining = (await this.source.tend?.()) ?? null;
         pauses.reset();
-        // Due, yet not to be had: another process is just doing it.
+        // Due, but another process is just doing it.
         return remaining === null || remaining > 0 ? remaining : FIRST_BACKOFF_MS;
       },
       onFailure: (error) => {
@@ -93,12 +93,12 @@ export class Lane {
     });
   }
 
-  /** Whether it was told of work that it hasn't looked for yet. */
+  /** Whether a notice has arrived that the lane hasn't acted on. */
   get noticed(): boolean {
     return this.#noticed;
   }
 
-  /** Whether the last claim got all that it asked for: then older work comes first. */
+  /** Whether the last claim got as many rows as it asked for: then older work comes first. */
   get backlog(): boolean {
     return this.#backlog;
   }
@@ -110,7 +110,7 @@ export class Lane {
     if (this.source.tendsOnly !== true) this.#loop = this.#run();
   }
 
-  /** Look now. */
+  /** Looks for work now. */
   wake(): void {
     this.#claimAt = this.#clock.monotonic();
     this.#askAt = this.#claimAt;
@@ -119,7 +119,7 @@ export class Lane {
     this.nudge();
   }
 
-  /** Something is due after this time. `remote`: another process says so. */
+  /** Work is due after this time. `remote`: another process sent the notice. */
   notice(delayMs: number, remote = false): void {
     if (remote) this.#lookAgainAt = this.#clock.monotonic() + LOOK_AGAIN_MS;
     this.#claimAt = Math.min(this.#claimAt, this.#clock.monotonic() + delayMs);
@@ -132,7 +132,7 @@ export class Lane {
     if (await this.source.survey?.()) this.wake();
   }
 
-  /** There may be room in the worker. */
+  /** The worker may have room. */
   nudge(): void {
     this.#timer.nudge();
   }
@@ -143,13 +143,13 @@ export class Lane {
     await Promise.all([this.#loop, this.#tending.stop(), this.#purging.stop()]);
   }
 
-  /** Does what is due now, once. Rejects if its database can't be used. */
+  /** Runs due work once. Rejects if its database can't be used. */
   async drainOnce(): Promise<"something" | "nothing" | "no room"> {
     this.#noticed = false;
     await this.source.tend?.();
     const claims = this.source.tendsOnly !== true;
     const { asked, claimed } = claims ? await this.#worker.fill(this.source) : { asked: 0, claimed: 0 };
-    if (claimed > 0 || this.#noticed) return "something"; // it was told meanwhile that there is
+    if (claimed > 0 || this.#noticed) return "something"; // a notice arrived meanwhile
     if (asked > 0 || !claims) return "nothing";
     this.#worker.awaitRoom(() => this.nudge());
     return "no room";
@@ -160,7 +160,7 @@ export class Lane {
     return this.#timer.sleep(until);
   }
 
-  /** A lane that drains sees to it by itself. */
+  /** A drain tends by itself. */
   #tend(): void {
     if (this.#started && this.source.tend !== undefined) this.#tending.within(0);
   }
@@ -181,7 +181,7 @@ export class Lane {
   }
 
   async #claim(): Promise<void> {
-    this.#claimAt = Number.POSITIVE_INFINITY; // notices that come in meanwhile set it anew
+    this.#claimAt = Number.POSITIVE_INFINITY; // notices that arrive meanwhile set it again
     this.#backoffUntil = 0;
     this.#noticed = false;
     const startedAt = this.#clock.monotonic();
@@ -189,7 +189,7 @@ export class Lane {
     this.#backlog = claimed === asked;
     if (this.#backlog) return;
     await this.#askForNextWake();
-    // Due before we looked, yet nothing to be had: another process is just taking it, unless it came in meanwhile.
+    // Due before the claim, but nothing was claimed: another process is just taking it, unless a notice arrived meanwhile.
     const contended = claimed === 0 && !this.#noticed && this.#claimAt <= startedAt;
     if (!contended) return this.#backoff.reset();
     this.#backoffUntil = this.#clock.monotonic() + this.#backoff.next();
@@ -208,7 +208,7 @@ export class Lane {
     if (this.#lookAgainAt > askedAt) this.#askAt = Math.min(this.#askAt, this.#lookAgainAt);
   }
 
-  /** The database may be away: what fails is reported, and tried again later. */
+  /** The database may be unreachable: reports the error, and tries again later. */
   #fail(error: unknown): void {
     this.#options.onError(error);
     this.#backlog = false;
@@ -222,7 +222,7 @@ export class Lane {
     return Math.min(claims ? this.#claimAt : Number.POSITIVE_INFINITY, this.#askAt);
   }
 
-  /** There may be much to delete: that is done in small pieces, and goes on another time if we stop. */
+  /** Deletes in small pieces; the rest follows another time if the lane stops. */
   async #purge(): Promise<number> {
     while (!this.#stopping && (await this.source.purge())) {
       await new Promise<void>((resolve) => this.#clock.defer(resolve));

@@ -2,21 +2,21 @@ import type { Clock, Timer } from "../clock.ts";
 import { AttemptAbortedError } from "../errors.ts";
 import type { Work } from "./work.ts";
 
-/** Where leases are renewed. */
+/** The source that renews leases. */
 interface LeaseSource<Leased> {
   renew(work: readonly Leased[], leaseMs: number): Promise<Set<Leased>>;
 }
 
 interface Held<Leased> {
   readonly source: LeaseSource<Leased>;
-  /** By the monotonic clock, counted from before the request was sent: at the database it ends later, never earlier. */
+  /** By the monotonic clock, counted from before the request was sent: in the database the lease ends later, never earlier. */
   until: number;
   renewing: boolean;
 }
 
 /**
- * Keeps the leases of what runs: most work is done before a third of its lease is over and costs nothing here. Work whose lease
- * could not be renewed in time may have another owner already, so it is told to stop.
+ * Renews the leases of running work. Most work ends before a third of its lease has passed and costs nothing here. Work whose
+ * lease could not be renewed in time may have another owner, so it is told to stop.
  */
 export class LeaseKeeper<Leased extends Pick<Work, "abandon"> = Work> {
   readonly #clock: Clock;
@@ -60,7 +60,7 @@ export class LeaseKeeper<Leased extends Pick<Work, "abandon"> = Work> {
     this.#timer = undefined;
   }
 
-  /** A renewal that gets no answer must not keep us from seeing that the time is up. */
+  /** A renewal without an answer must not hide that the time is up. */
   #renewDue(): void {
     const now = this.#clock.monotonic();
     const bySource = new Map<LeaseSource<Leased>, Leased[]>();

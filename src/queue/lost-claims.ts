@@ -2,26 +2,29 @@ import { type Clock, pause } from "../clock.ts";
 import { isStoreClosed } from "../errors.ts";
 import type { WorkSource } from "./work.ts";
 
-/** What was asked of the database and never answered may still be done there: behind a lock, in a statement that is queued. */
+/** The database may still execute a statement whose answer was lost: it may wait behind a lock or in a queue. */
 const LONGEST_IN_DOUBT_MS = 300_000;
 const FIRST_PAUSE_MS = 500;
 
-/** Gives rows back that are known not to run here. Harmless if they aren't ours, or aren't there. Gives whether nothing can follow. */
+/**
+ * Releases rows that don't run here. Harmless if another worker has them, or if they don't exist. Returns whether no more rows
+ * can appear.
+ */
 export type GiveBack = () => Promise<boolean>;
 
-/** The tokens of claims of one source that were never answered, and when they are out of doubt by the monotonic clock. */
+/** The tokens of a source's unanswered claims, and the monotonic time until which each is in doubt. */
 type Tokens = Map<string, number>;
 
 /**
- * Claims that were never answered, by a worker that lives. The database may have leased rows to it that it doesn't know of, or may
- * do so later: these are given back, uncounted, because nothing of them has begun. Asked again and again while there is doubt, in
- * time for a lease not to run out; one statement asks for all tokens of a source.
+ * Unanswered claims of a running worker. The database may have leased rows to it without its knowledge, or may do so later.
+ * These rows are released, uncounted, because none of them has begun. The request is repeated while there is doubt, before a
+ * lease could run out; one statement covers all tokens of a source.
  */
 export class LostClaims {
   readonly #clock: Clock;
   readonly #longestPauseMs: number;
   readonly #stopped = new AbortController();
-  /** Those that are in doubt. */
+  /** The requests that are in doubt. */
   readonly #open = new Set<GiveBack>();
   readonly #tokens = new Map<WorkSource, Tokens>();
 
@@ -30,7 +33,7 @@ export class LostClaims {
     this.#longestPauseMs = leaseMs / 3;
   }
 
-  /** A claim with this token wasn't answered. */
+  /** A claim with this token got no answer. */
   addClaim(source: WorkSource, lock: string): void {
     const known = this.#tokens.get(source);
     const tokens: Tokens = known ?? new Map();
@@ -40,14 +43,14 @@ export class LostClaims {
     this.add(() => this.#giveBack(source, tokens), Number.POSITIVE_INFINITY);
   }
 
-  /** In vain for so long, it isn't asked any more. */
+  /** Repeats the request until it succeeds, at most for this long. */
   add(giveBack: GiveBack, longestMs: number = LONGEST_IN_DOUBT_MS): void {
     if (this.#stopped.signal.aborted) return;
     this.#open.add(giveBack);
     void this.#follow(giveBack, this.#clock.monotonic() + longestMs);
   }
 
-  /** A last time, for those that are still in doubt. */
+  /** Stops, after one last request for each that is in doubt. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await Promise.all(Array.from(this.#open, (giveBack) => giveBack().catch(() => {})));
@@ -65,7 +68,7 @@ export class LostClaims {
   async #follow(giveBack: GiveBack, endAt: number): Promise<void> {
     const { signal } = this.#stopped;
     for (let delay = FIRST_PAUSE_MS; ; delay *= 2) {
-      const done = await giveBack().catch((error: unknown) => isStoreClosed(error) || null); // null: it is still away
+      const done = await giveBack().catch((error: unknown) => isStoreClosed(error) || null); // null: the database is still unreachable
       if (signal.aborted) return;
       if (done === true || (done === false && this.#clock.monotonic() > endAt)) break;
       await pause(this.#clock, Math.min(delay, this.#longestPauseMs), signal);

@@ -1,9 +1,10 @@
 /**
- * Who holds leases. A token is the owner's name and a number that rises with each claim, so no two claims ever have the same.
+ * An owner of leases. A token is the owner's name and a number that rises with each claim, so no two claims have the same
+ * token.
  */
 export interface Owner {
   readonly name: string;
-  /** Whether the process of that name is known to have ended. When in doubt, no: its leases run out by themselves. */
+  /** Whether the process of that name is known to have ended. When in doubt, false: its leases run out by themselves. */
   isGone(name: string): boolean;
 }
 

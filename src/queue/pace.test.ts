@@ -7,11 +7,11 @@ function paceOf({ run, claim }: { run: number; claim: number }): number {
     pace.noteRun(run);
     pace.noteClaim(claim);
   }
-  return pace.perPlace;
+  return pace.perSlot;
 }
 
 test("one row for each place, as long as nothing is known", () => {
-  expect(new Pace().perPlace).toBe(1);
+  expect(new Pace().perSlot).toBe(1);
 });
 
 test("one row for each place, while handlers take as long as a claim or longer", () => {
@@ -28,9 +28,9 @@ test("one slow handler among many fast ones makes it careful", () => {
   const pace = new Pace();
   for (let count = 0; count < 100; count++) pace.noteRun(0.1);
   pace.noteClaim(10);
-  expect(pace.perPlace).toBeGreaterThan(1);
+  expect(pace.perSlot).toBeGreaterThan(1);
   pace.noteRun(1000);
-  expect(pace.perPlace).toBe(1);
+  expect(pace.perSlot).toBe(1);
 });
 
 test("one again after it was wrong", () => {
@@ -38,5 +38,5 @@ test("one again after it was wrong", () => {
   pace.noteRun(0.1);
   pace.noteClaim(10);
   pace.reset();
-  expect(pace.perPlace).toBe(1);
+  expect(pace.perSlot).toBe(1);
 });

@@ -1,18 +1,18 @@
-/** However fast handlers are, one place never stands for more than this many rows of a claim. */
-const MOST_PER_PLACE = 10;
+/** The most rows that a claim asks for per slot, however fast handlers are. */
+const MOST_PER_SLOT = 10;
 const SHORTEST_RUN_MS = 0.05;
 
 /**
- * How many rows one place can work off while the database answers one claim. Handlers that take longer than a round trip make
- * it one: then a claim asks for as many rows as there are places free, and no more.
+ * How many rows one slot can run while the database answers one claim. It is 1 if handlers take longer than a round trip: then
+ * a claim asks for one row per free slot.
  */
 export class Pace {
   #runMs = Number.POSITIVE_INFINITY;
   #claimMs = 0;
 
-  get perPlace(): number {
+  get perSlot(): number {
     const rows = Math.floor(this.#claimMs / Math.max(this.#runMs, SHORTEST_RUN_MS));
-    return Math.min(Math.max(rows, 1), MOST_PER_PLACE);
+    return Math.min(Math.max(rows, 1), MOST_PER_SLOT);
   }
 
   noteRun(milliseconds: number): void {
@@ -23,7 +23,7 @@ export class Pace {
     this.#claimMs = this.#claimMs * 0.7 + milliseconds * 0.3;
   }
 
-  /** It was wrong: start again with one. */
+  /** The estimate was wrong: starts again with 1. */
   reset(): void {
     this.#runMs = Number.POSITIVE_INFINITY;
   }

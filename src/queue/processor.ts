@@ -9,29 +9,29 @@ export interface ProcessorSource extends WorkSource {
   readonly store: Store;
   readonly kind: WorkKind;
   readonly namespaces: readonly string[];
-  /** Whether there is never anything to claim here, only something to tend. */
+  /** Whether the source has nothing to claim, only chores. */
   readonly tendsOnly?: true;
-  /** Whether this process knows how to run what has this name. */
+  /** Whether this process can run work of this name. */
   handles(namespace: string, name: string): boolean;
-  /** A row that this process has claimed; `askedAt` is the monotonic time at which it asked for it. */
+  /** Makes work of a claimed row; `askedAt` is the monotonic time of the claim. */
   toWork(claimed: ClaimedWork[WorkKind], askedAt: number): Work;
-  /** Another process says that something has happened in one of the namespaces. */
+  /** Another process has announced a change in one of the namespaces. */
   heard?(): void;
-  /** Does what is due and takes no place. Gives milliseconds until it wants to be called again; null if there is no need to. */
+  /** Runs due chores, which take no slot. Returns the milliseconds until the next call; null if none is needed. */
   tend?(): Promise<number | null>;
-  /** The dispatcher begins, and from time to time again. Gives whether something may be due now that wasn't. */
+  /** Called when the dispatcher starts, and periodically. Returns whether work may have become due. */
   survey?(): Promise<boolean>;
 }
 
-/** Takes the work of several databases. Namespaces of two may have one name, so it is told which it is about. */
+/** Accepts work of several databases. Two databases may have a namespace of the same name, so the store is passed too. */
 export interface ProcessorTaker {
   notice(notice: WorkNotice, store: Store): boolean;
   reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string, store: Store): Reservation<Kind> | null;
 }
 
 /**
- * Everything of some fragments that runs by itself, for a dispatcher to run. Asks the database nothing until it is asked
- * something, so it can be made before `migrate` is done.
+ * The hooks, workflows and schedules of some fragments, for a dispatcher to run. Sends no query until it is used, so it can be
+ * created before `migrate`.
  */
 export class Processor {
   readonly namespaces: readonly string[];
@@ -56,18 +56,18 @@ export class Processor {
     return (this.#stores[0] as Store).randomness;
   }
 
-  /** Whether other processes' work is announced to us. @internal */
+  /** Whether other processes can announce their work to this one. @internal */
   get connected(): boolean {
     return this.#stores.every((store) => store.work.connected);
   }
 
-  /** When something is due next: pending, retrying or left behind by a lost process. Null if nothing waits. */
+  /** When work is due next: pending, retrying or abandoned by a lost process. Null if none waits. */
   async getNextWakeAt(): Promise<Date | null> {
     const remaining = await this.nextWake({ takeOver: true });
     return remaining === null ? null : new Date(this.clock.now() + Math.max(remaining, 0));
   }
 
-  /** The same in milliseconds from now, whatever this process thinks the time is. Rejects if no database is without a failure. @internal */
+  /** The same in milliseconds from now, independent of this process's clock. Rejects only if every database fails. @internal */
   async nextWake(options: { takeOver: boolean }): Promise<number | null> {
     const failures = new Map<Store, unknown>();
     const wakes = await Promise.all(
@@ -89,7 +89,7 @@ export class Processor {
     return sources.find((source) => source.handles(namespace, name)) ?? null;
   }
 
-  /** Another process says that something has happened in this namespace, or in any. @internal */
+  /** Another process has announced a change in this namespace, or in any. @internal */
   heard(namespace: string | null, store: Store): void {
     for (const source of this.sources.filter((source) => source.store === store)) {
       if (namespace === null || source.namespaces.includes(namespace)) source.heard?.();

@@ -4,15 +4,17 @@ import { checkOptions } from "../options.ts";
 import type { Randomness } from "../randomness.ts";
 import { timeOfDate } from "../values/index.ts";
 
-/** How often and when to try again. What is left out comes from the next wider policy: the trigger's, the hook's, the default. */
+/**
+ * How many times, and when, to retry. Missing fields come from the next wider policy: the trigger's, the hook's, the default.
+ */
 export interface RetryOptions {
-  /** How many times to try again after the first attempt. */
+  /** The number of retries after the first attempt. */
   readonly limit?: number;
-  /** The wait before the first retry. */
+  /** The delay before the first retry. */
   readonly delay?: Duration;
-  /** How it grows. Exponential waits are spread out at random, from nothing up to the full wait. */
+  /** How the delay grows. Exponential delays are randomised, from zero up to the full delay. */
   readonly backoff?: Backoff;
-  /** No wait is longer. Default: 64 seconds, or the `delay` where that is longer. */
+  /** The longest delay. Default: 64 seconds, or `delay` if that is longer. */
   readonly maxDelay?: Duration;
 }
 
@@ -30,10 +32,10 @@ export const DEFAULT_RETRIES: RetryPolicy = { limit: 19, delay: 1000, backoff: "
 const BACKOFFS: readonly unknown[] = ["constant", "linear", "exponential"] satisfies Backoff[];
 const FIELDS = ["limit", "delay", "backoff", "maxDelay"];
 const HIGHEST_LIMIT = 10_000;
-/** A century: much longer waits end after the last date that there is. */
+/** A century: much longer delays would end after the last possible date. */
 const LONGEST_DELAY_MS = 100 * 365 * 86_400_000;
 
-/** Checks what a user gave; durations come out in milliseconds. */
+/** Checks a user's policy; durations become milliseconds. */
 export function parseRetries(options: unknown, label: string): Partial<RetryPolicy> {
   if (options === undefined) return {};
   checkOptions(options, { label, fields: FIELDS, code: "retries.invalid" });
@@ -53,7 +55,7 @@ export function parseRetries(options: unknown, label: string): Partial<RetryPoli
   return policy;
 }
 
-/** What holds where policies are laid over each other, the narrowest last. */
+/** Combines policies; later ones take precedence. */
 export function resolveRetries(...policies: Partial<RetryPolicy>[]): RetryPolicy {
   const merged: Partial<RetryPolicy> = Object.assign({}, ...policies);
   const { delay = DEFAULT_RETRIES.delay } = merged;
@@ -61,7 +63,7 @@ export function resolveRetries(...policies: Partial<RetryPolicy>[]): RetryPolicy
   return { ...DEFAULT_RETRIES, maxDelay, ...merged };
 }
 
-/** How long to wait after the attempt of this number, counted from 1. */
+/** The delay after the nth attempt, counted from 1. */
 export function retryDelay(policy: RetryPolicy, attempt: number, randomness: Randomness): number {
   const cap = Math.min(policy.maxDelay, LONGEST_DELAY_MS);
   if (policy.backoff === "constant") return Math.min(policy.delay, cap);
@@ -70,7 +72,7 @@ export function retryDelay(policy: RetryPolicy, attempt: number, randomness: Ran
   return Math.round(longest * randomness.fraction());
 }
 
-/** The wait that an error asks for by its `retryAfter`: a duration or a date. Null if it doesn't, or not in a way we understand. */
+/** The delay that an error requests by its `retryAfter`: a duration or a date. Null if it has none that is valid. */
 export function requestedDelay(error: unknown, now: number): number | null {
   if (typeof error !== "object" || error === null) return null;
   try {

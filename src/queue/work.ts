@@ -1,14 +1,14 @@
 import type { AttemptAbortedError } from "../errors.ts";
 
-/** Work whose stored values can't be read, because the codec can't, is tried again after this time: keys may be given later. */
+/** Work whose stored values the codec can't read is tried again after this time: the key may arrive later. */
 export const UNREADABLE_PAUSE_MS = 60_000;
 
 const SHORTEST_SOLITUDE_MS = 5000;
 const LONGEST_SOLITUDE_MS = 30_000;
 
 /**
- * Most of what is lost with its process is innocent, and so it is recovered together. What was lost twice may not be: it is on its own,
- * the longer the more often it was lost.
+ * For how long recovered work runs alone. Most work that is lost with its process is innocent, so work that was lost once is
+ * recovered together. Work that was lost twice runs alone, for longer with each loss.
  */
 export function solitudeAfter(recoveries: number): number | null {
   return recoveries < 2 ? null : solitude(recoveries);
@@ -18,39 +18,39 @@ export function solitude(recoveries: number): number {
   return Math.min(SHORTEST_SOLITUDE_MS * 2 ** Math.max(recoveries - 2, 0), LONGEST_SOLITUDE_MS);
 }
 
-/** Work that the database could not be used for is given back for this time: it would meet the same error at once. */
+/** Work is released for this long if the database could not be used for it: otherwise it would fail again at once. */
 export const UNUSABLE_PAUSE_MS = 5000;
 
-/** Something that was claimed: it is ours to run until its lease runs out. */
+/** Claimed work: this worker may run it until its lease runs out. */
 export interface Work {
-  /** Whether its last owner was lost while it held it. It may be what killed its owner, so nothing else starts with it. */
+  /** Whether its last owner was lost. It may have killed that owner, so no other work starts with it. */
   readonly recovered: boolean;
-  /** Given where it is recovered and must run alone: for how long nothing else that is recovered starts beside it. */
+  /** For recovered work that must run alone: for how long no other recovered work starts beside it. */
   readonly solitudeMs?: number | null;
-  /** For people who read logs. */
+  /** A description for log lines. */
   readonly description: string;
   /**
-   * Runs it and writes what came of it. Calls `onEnd` when the user's code has ended and only the writing is left. Gives what
-   * the user's code threw, if it did; rejects only if the store failed. What has several parts begins none of them any more when
-   * `isHeld` says that the lease may be over: a process that stood still may not have noticed yet. `onFailure` is told of attempts
-   * at parts of it that failed and will be tried again.
+   * Runs it and writes its outcome. Calls `onEnd` when the user's code has ended and only the write is left. Resolves with the
+   * failure of the user's code, or null; rejects only if the store failed. Work with several parts begins no more of them when
+   * `isHeld` says that the lease may have run out: a process that was suspended may not have noticed yet. `onFailure` receives
+   * failed attempts at parts that will be retried.
    */
   execute(
     onEnd: () => void,
     isHeld: () => boolean,
     onFailure: (failure: AttemptFailure) => void,
   ): Promise<AttemptFailure | null>;
-  /** Tells the running code to stop, and writes nothing of it any more: the row has, or gets, another owner. */
+  /** Tells the running code to stop, and writes nothing more: the row has, or gets, another owner. */
   abandon(reason: AttemptAbortedError): void;
-  /** The process is about to end: what has several parts begins no more of them, and gives itself back. */
+  /** The process is shutting down: work with several parts begins no more of them, and releases itself. */
   wrapUp?(): void;
-  /** The process is about to end: what can't be written now isn't tried again. */
+  /** The process is shutting down: failed writes are not repeated. */
   giveUp?(): void;
-  /** Gives it back as if it had never been claimed. */
+  /** Releases it as if it had not been claimed. */
   release(): Promise<void>;
   /**
-   * The store failed while it was ours: gives it back, uncounted, and harmlessly if it isn't ours any more. Not given, or false: it
-   * has run, and must not be given back.
+   * The store failed while this worker held it: releases it, uncounted; harmless if it has another owner. Absent, or false: it
+   * has run, and must not be released.
    */
   giveBack?(): Promise<boolean>;
 }
@@ -59,15 +59,15 @@ export interface AttemptFailure {
   readonly error: unknown;
   readonly description: string;
   readonly attempt: number;
-  /** Whether no other attempt follows. */
+  /** Whether this was the last attempt. */
   readonly final: boolean;
 }
 
 export interface WorkClaim {
   readonly limit: number;
-  /** Whether work whose owner was lost may be among them. */
+  /** Whether rows of lost owners may be among them. */
   readonly takeOver: boolean;
-  /** How much of that, at most. */
+  /** How many of those, at most. */
   readonly mostLost: number;
   /** How many of them have a slot and start at once. Default: all. */
   readonly slots?: number;
@@ -77,17 +77,17 @@ export interface WorkClaim {
 
 /** Claimable rows of one kind in one database. */
 export interface WorkSource {
-  /** Whether what is claimed here begins at once, so that there must be places for it. Default: false. */
+  /** Whether claimed rows start at once, so that each needs a free slot. Default: false. */
   readonly needsRoom?: boolean;
   claim(request: WorkClaim): Promise<Work[]>;
-  /** Milliseconds until something is due, zero or less if it is; null if nothing waits. */
+  /** Milliseconds until work is due, zero or less if it is due now; null if none waits. */
   nextWake(options: { takeOver: boolean }): Promise<number | null>;
-  /** Extends the leases of these, which are all of this source. Gives those that are still ours. */
+  /** Renews the leases of work of this source. Returns the work that is still held. */
   renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>>;
-  /** Gives back what is leased with these tokens, which isn't run here, as if it had never been claimed. */
+  /** Releases rows that are leased with these tokens and don't run here, as if they had not been claimed. */
   giveBack(locks: readonly string[]): Promise<void>;
-  /** Ends leases whose owners are known to be gone. Gives the number. */
+  /** Ends leases whose owners are known to have ended. Returns how many. */
   expireLeases(isGone: (owner: string) => boolean): Promise<number>;
-  /** Deletes some of what was kept for long enough. Gives whether there may be more. */
+  /** Deletes some rows whose retention is over. Returns whether there may be more. */
   purge(): Promise<boolean>;
 }

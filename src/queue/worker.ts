@@ -79,10 +79,10 @@ export class Worker {
 
   /** How many rows to claim now: one per free slot; while handlers are fast, as many as are missing ahead, if that is worth a claim. */
   get wanted(): number {
-    const { perPlace } = this.#pace;
-    if (perPlace === 1 || this.#heldBack) return this.#ahead.length > 0 ? 0 : this.room;
+    const { perSlot } = this.#pace;
+    if (perSlot === 1 || this.#heldBack) return this.#ahead.length > 0 ? 0 : this.room;
     const { concurrency } = this.#options;
-    const most = Math.min(concurrency * perPlace, Math.max(concurrency, MOST_AHEAD));
+    const most = Math.min(concurrency * perSlot, Math.max(concurrency, MOST_AHEAD));
     const missing = most - this.#running.size - this.#slots.reserved - this.#ahead.length;
     return missing >= most / 2 ? missing : 0;
   }
