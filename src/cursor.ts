@@ -1,6 +1,6 @@
 import { InvalidInputError } from "./errors.ts";
 
-/** A cursor is the id of the last row of a page, in a form that nobody is tempted to build by hand. */
+/** A cursor is the id of a page's last row, encoded so that callers treat it as opaque. */
 export function encodeCursor(id: string): string {
   const bytes = new TextEncoder().encode(id);
   return btoa(String.fromCharCode(...bytes))

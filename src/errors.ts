@@ -11,10 +11,10 @@ export class PerdureError extends Error {
   }
 }
 
-/** What a caller gave is not accepted. Nothing was stored. */
+/** An argument is not accepted. Nothing was stored. */
 export class InvalidInputError extends PerdureError {}
 
-/** What a caller asked for isn't there. */
+/** The requested row doesn't exist. */
 export class NotFoundError extends PerdureError {
   /** A sentence, where the message is only the code: programs for Cloudflare compare the message of a missing instance. */
   readonly details?: string;
@@ -25,7 +25,7 @@ export class NotFoundError extends PerdureError {
   }
 }
 
-/** What a caller asked for contradicts what is stored. Nothing was changed. */
+/** The request contradicts the stored state. Nothing was changed. */
 export class ConflictError extends PerdureError {}
 
 /** A subject was changed since the caller read it, so nothing was written. `current` is what it is now. */
@@ -46,8 +46,8 @@ export class RevisionConflictError<State = unknown> extends ConflictError {
 export class SchemaError extends PerdureError {}
 
 /**
- * The database failed us: not the caller's fault, and never a reason to fail the caller's work.
- * `transient` says that the same request may succeed later; a request that carries its own ids may be sent again.
+ * The database failed: not the caller's fault, and never a reason to fail the caller's work. `transient` says that the same
+ * request may succeed later; a request with its own ids may be sent again.
  */
 export class StoreError extends PerdureError {
   readonly transient: boolean;
@@ -98,7 +98,7 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof CommitOutcomeUnknownError || (error instanceof StoreError && error.transient);
 }
 
-/** Whether the database failed, and not what was asked of it: the same may succeed later, and is nobody's fault. */
+/** Whether the database failed, and not the request: the same request may succeed later. */
 export function isInfrastructure(error: unknown): boolean {
   return error instanceof StoreError && !(error instanceof ValueRefusedError || error instanceof CodecError);
 }

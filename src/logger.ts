@@ -1,6 +1,6 @@
 import { InvalidInputError } from "./errors.ts";
 
-/** Where Perdure says what went wrong. Payloads, cursors and secrets never go into it. */
+/** Receives Perdure's log lines. They never contain payloads, cursors or secrets. */
 export interface Logger {
   info(message: string, details?: LogDetails): void;
   warn(message: string, details?: LogDetails): void;
@@ -15,7 +15,7 @@ export const consoleLogger: Logger = {
   error: (message, details) => write("error", message, details),
 };
 
-/** The console, unless a logger was given. Found out at once, not when something goes wrong and can't be told. */
+/** The console, unless a logger was given. Checked at once, not first when an error must be logged. */
 export function checkLogger(logger: Logger | undefined): Logger {
   if (logger === undefined) return consoleLogger;
   const { info, warn, error } = (logger ?? {}) as unknown as Record<string, unknown>;

@@ -17,7 +17,7 @@ export function checkInstanceId(value: unknown, { maxInstanceId }: { readonly ma
   return checkId(value, "The id of an instance", maxInstanceId);
 }
 
-/** Whoever defines a workflow doesn't know the limit of the application that it will be registered in. */
+/** A workflow's definition doesn't know the limit of the application that will register it. */
 export function checkWorkflowName(value: unknown, longest: number = LONGEST_WORKFLOW_NAME): string {
   if (isText(value, longest) && WORKFLOW_NAME.test(value)) return value;
   throw new InvalidInputError(

@@ -1,4 +1,4 @@
-/** Randomness, as everything in Perdure sees it: the system's in production, seeded in simulations. */
+/** The source of randomness: the system's in production, seeded in simulations. */
 export interface Randomness {
   /** At least 0 and less than 1. */
   fraction(): number;

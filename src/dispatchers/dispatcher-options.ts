@@ -4,7 +4,7 @@ import { checkOptions } from "../options.ts";
 import type { DispatchErrorContext } from "../queue/dispatch-loop.ts";
 import { describeError } from "../values/index.ts";
 
-/** What is done with errors where a dispatcher has no `onError`. */
+/** The default `onError`: logs the error. */
 export function logDispatchError(logger: Logger, error: unknown, { attempt }: DispatchErrorContext): void {
   const { name, message } = describeError(error);
   if (attempt === null) logger.error("The database could not be used; trying again.", { name, message });

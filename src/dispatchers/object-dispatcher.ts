@@ -23,8 +23,8 @@ const FIRST_BACKOFF_MS = 2000;
 const LONGEST_BACKOFF_MS = 60_000;
 
 /**
- * Runs what is due in a Durable Object, as soon as it is written. There is no timer while nothing is under way, so that the object
- * can be put to rest; its alarm wakes it when something is due, and keeps it alive while something runs.
+ * Runs due work in a Durable Object as soon as it is written. There is no timer while nothing runs, so that the object can
+ * hibernate; its alarm wakes it when work is due, and keeps it alive while work runs.
  */
 export class ObjectDispatcher implements ProcessorTaker {
   readonly #options: ObjectDispatchOptions;
@@ -35,7 +35,7 @@ export class ObjectDispatcher implements ProcessorTaker {
   #loops = 0;
   #loop: DispatchLoop | undefined;
   #draining: Promise<void> | undefined;
-  /** Whether somebody has said, since the last drain began, that there is work. */
+  /** Whether a notice has arrived since the last drain began. */
   #noticed = false;
   #purgeAt = 0;
   #backoffMs = 0;
@@ -52,7 +52,7 @@ export class ObjectDispatcher implements ProcessorTaker {
     processor.join(this, { listens: true });
   }
 
-  /** An object has one owner at a time: what an earlier one held is free. Called before any event is delivered. */
+  /** An object has one owner at a time: leases of an earlier one are free. Called before any event is delivered. */
   async start(): Promise<void> {
     try {
       await this.#freeLeases();
@@ -102,7 +102,7 @@ export class ObjectDispatcher implements ProcessorTaker {
     void this.#options.outside(() => this.#alarm.settle()).catch((error: unknown) => this.#report(error));
   }
 
-  /** Begins at once, so that places can be reserved. */
+  /** Begins at once, so that slots can be reserved. */
   #drain(): Promise<void> {
     this.#noticed = true;
     this.#draining ??= this.#options.outside(() => this.#drainAll());
@@ -132,7 +132,7 @@ export class ObjectDispatcher implements ProcessorTaker {
     for (const source of processor.sources) {
       const freed = await source.expireLeases(isEarlier);
       if (freed > 0)
-        logger.info("Took back work that this object had begun before it was restarted.", { count: freed });
+        logger.info("Freed the leases of work that this object had begun before it was restarted.", { count: freed });
       await source.survey?.();
     }
     this.#started = true;

@@ -15,7 +15,7 @@ export function withId(options: CreateOptions<unknown> = {}): IdentifiedOptions 
   return { ...options, id: options.id ?? crypto.randomUUID() };
 }
 
-/** All or none in each object. */
+/** Creates all or none of the instances in each object. */
 export async function createOnShards(
   workflow: RoutedWorkflow,
   batch: readonly CreateOptions<unknown>[],
@@ -30,7 +30,7 @@ export async function createOnShards(
   return [...inOrder].map((id) => workflow.instance(id, workflow.shards.of(id)));
 }
 
-/** Each for itself, and what was wrong with the others. */
+/** Creates the instances independently, and reports the error of each that could not be created. */
 export async function createEachOnShards(
   workflow: RoutedWorkflow,
   batch: BatchOptions<unknown>,
@@ -59,7 +59,7 @@ export async function createEachOnShards(
   };
 }
 
-/** Those that aren't where their ids say may have been made by other instances: they are looked for. */
+/** Instances that aren't in the object of their id may have been created by other instances: these are looked for. */
 export async function deleteOnShards(workflow: RoutedWorkflow, ids: readonly string[]): Promise<DeletedBatch> {
   checkBatch(ids as never, workflow.limits.maxBatchSize);
   const all = ids.map((id, index) => ({ id, index, shard: workflow.shardOf(id) }));

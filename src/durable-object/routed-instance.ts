@@ -47,7 +47,7 @@ export class RoutedInstance implements WorkflowInstance {
     signal.addEventListener("abort", abort);
     return Promise.race([answer, aborted]).finally(() => {
       signal.removeEventListener("abort", abort);
-      answer.catch(() => {}); // nobody waits for it any more
+      answer.catch(() => {}); // its result is no longer needed
     });
   }
 

@@ -26,7 +26,7 @@ export class RoutedSubscription implements WorkflowInstanceSubscription {
     this.#cursor = cursor;
   }
 
-  /** Waits until the object has answered, so that who asks for an instance that isn't there is told at once. */
+  /** Waits until the object has answered, so that a missing instance is reported at once. */
   async connect(): Promise<this> {
     await this.#read();
     return this;

@@ -4,7 +4,7 @@ import { notFound } from "../workflows/instances/not-found.ts";
 import { RoutedInstance } from "./routed-instance.ts";
 import type { Shards } from "./shards.ts";
 
-/** A workflow whose instances are in many objects: where each of them is, and how to ask there. */
+/** A workflow whose instances are in many objects: finds the object of an instance, and calls it. */
 export class RoutedWorkflow {
   readonly shards: Shards;
   readonly limits: WorkflowSettings;

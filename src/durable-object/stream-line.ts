@@ -3,8 +3,8 @@ import type { WorkflowInstanceEvent } from "../workflows/views/instance-event.ts
 import { restoreClass } from "./shard-call.ts";
 
 /**
- * What an object tells of an instance, line by line: first where the stream begins, so that who loses it can ask for the same
- * again; then events; then why or that it is over. A stream without a last line was cut off.
+ * The lines of an object's event stream: first the position where it begins, so that a reader that loses it can ask for the
+ * same again; then events; then the end or the error. A stream without a last line was cut off.
  */
 export type StreamLine =
   | { readonly opened: number }

@@ -4,7 +4,7 @@ import { parseSettings, SETTINGS_FIELDS, type SubjectSettings } from "./dispatch
 import { HANDLING_FIELDS, type HandlingOptions, parseHandling } from "./run-subjects.ts";
 import { invalid } from "./subject-inputs.ts";
 
-/** Subjects that an application looks after by itself. */
+/** Subjects that an application discovers and handles by itself. */
 export interface SubjectsOptions<Cursor = unknown, Meta = unknown>
   extends HandlingOptions<Cursor, Meta>,
     SubjectSettings<Cursor, Meta> {
@@ -23,7 +23,7 @@ const FIELDS = ["every", ...HANDLING_FIELDS, ...SETTINGS_FIELDS];
 const SHORTEST_INTERVAL_MS = 1000;
 
 /**
- * Subjects for `perdure({ subjects: { … } })`: discovered and handled on an interval, by whichever process is free.
+ * Subjects for `perdure({ subjects: { … } })`: discovered and handled on an interval, by any process that is free.
  *
  * @example
  * const inventory = defineSubjects({

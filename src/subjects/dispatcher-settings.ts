@@ -11,7 +11,7 @@ export interface SubjectSettings<Cursor = unknown, Meta = unknown> {
   readonly cursor?: StandardSchemaV1<unknown, Cursor>;
   /** The same for what is known about a subject. */
   readonly meta?: StandardSchemaV1<unknown, Meta>;
-  /** When a failed subject is due again, if nobody says. Default: exponential from 30 seconds to an hour, with jitter. */
+  /** When a failed subject is due again by default. Default: exponential from 30 seconds to an hour, with jitter. */
   readonly retries?: SubjectRetries;
 }
 

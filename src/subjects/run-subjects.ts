@@ -16,13 +16,13 @@ export interface HandlingOptions<Cursor = unknown, Meta = unknown> {
   readonly handle: HandleSubject<Cursor, Meta>;
   /** How many are claimed at a time, 1 to 1000. Default: 10. */
   readonly limit?: number;
-  /** For how long a process that is lost without a word keeps its subjects. Renewed while they are handled. Default: 30,000. */
+  /** For how long a lost process keeps its subjects. Leases are renewed while handlers run. Default: 30,000. */
   readonly leaseMs?: number;
   /** How many are handled at a time. Default: 10. */
   readonly concurrency?: number;
   /** Marks subjects that aren't discovered any more as retired. Default: false. */
   readonly retire?: boolean;
-  /** Told of everything that happens to subjects. May throw without harm. */
+  /** Called for every event of a subject. It may throw without harm. */
   readonly onProgress?: (progress: SubjectProgress<Cursor, Meta>) => unknown;
 }
 
@@ -72,7 +72,7 @@ export function parseHandling(options: HandlingOptions): ParsedHandling {
   };
 }
 
-/** Discovers and syncs, as far as there is somebody who discovers. */
+/** Discovers and syncs, if there is a `discover` function. */
 export async function discoverSubjects(
   ledger: SubjectLedger,
   discover: (() => Discovered | Promise<Discovered>) | undefined,

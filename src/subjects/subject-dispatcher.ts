@@ -74,7 +74,7 @@ export class SubjectDispatcher<Cursor = unknown, Meta = unknown> implements Asyn
     return { created, refreshed, retired };
   }
 
-  /** Claims subjects that are due and that nobody has, or whose lease has run out: the oldest due first, group by group. */
+  /** Claims due subjects that have no owner, or whose lease has run out: the oldest due first, group by group. */
   async claimDueSubjects(options: ClaimOptions): Promise<SubjectState<Cursor, Meta>[]> {
     checkInput(options, "claimDueSubjects", ["limit", "leaseMs"]);
     const claim = { limit: checkLimit(options.limit), leaseMs: checkLease(options.leaseMs) };
@@ -111,7 +111,7 @@ export class SubjectDispatcher<Cursor = unknown, Meta = unknown> implements Asyn
     return toSubjectState(await this.#ledger.change("fail", reference, fields));
   }
 
-  /** Gives a subject back: neither a success nor a failure, and due as it was. */
+  /** Releases a subject: neither a success nor a failure, and due as before. */
   async releaseSubject(options: SubjectReference): Promise<SubjectState<Cursor, Meta>> {
     const reference = checkReference(options, "releaseSubject", REFERENCE);
     return toSubjectState(await this.#ledger.change("release", reference, {}));
@@ -122,7 +122,7 @@ export class SubjectDispatcher<Cursor = unknown, Meta = unknown> implements Asyn
     return record === null ? null : toSubjectState(record);
   }
 
-  /** One page in the order of keys; a cursor stays valid whatever happens between two pages. */
+  /** One page in the order of keys. A cursor stays valid, however the subjects change between two pages. */
   async listSubjects(options: SubjectListOptions = {}): Promise<SubjectPage<Cursor, Meta>> {
     checkInput(options, "listSubjects", ["status", "group", "cursor", "limit"]);
     const { status, group, cursor } = options;

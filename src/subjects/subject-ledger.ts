@@ -212,7 +212,7 @@ export class SubjectLedger {
     return encodeValue(isThenable(checked) ? await checked : checked, options);
   }
 
-  /** A subject that can't be read isn't handed to anybody: it fails, and comes again by the retry schedule. */
+  /** A subject that can't be read isn't handed out: it fails, and comes again by the retry schedule. */
   async #postpone(subject: SubjectRecord, problem: PerdureError | null): Promise<void> {
     if (problem === null) return;
     const { dispatcherId, subjectKey } = subject;
@@ -255,7 +255,7 @@ function unreadable(record: SubjectRecord): PerdureError | null {
 function notLeased({ subjectKey, status }: SubjectRecord): ConflictError {
   return new ConflictError(
     "subject.not_leased",
-    `The subject "${subjectKey}" is ${status}, and only who has claimed it may change it: claimDueSubjects comes first.`,
+    `The subject "${subjectKey}" is ${status}, and only its owner may change it: call claimDueSubjects first.`,
   );
 }
 
@@ -263,9 +263,9 @@ function notLeased({ subjectKey, status }: SubjectRecord): ConflictError {
 const GROUPS_PER_CLAIM = 200;
 
 /**
- * Half of what a claim takes goes round the groups that have something due, the other half to the oldest, whoever's they are. So
- * one group's flood starves neither the other groups nor subjects without one, and a claim costs the same however many there
- * are. Where nobody uses groups, the oldest are all there is.
+ * Half of the subjects of a claim come from the groups with due subjects in turn, the other half are the oldest of all. So a
+ * flood in one group starves neither other groups nor subjects without a group, and a claim costs the same for any number of
+ * subjects. Without groups, all are the oldest.
  */
 class GroupTurns {
   #used = false;

@@ -7,17 +7,17 @@ import { topicOf } from "./subject-ledger.ts";
 import { type PoolOptions, SubjectPool } from "./subject-pool.ts";
 
 interface LoopOptions extends Omit<PoolOptions, "onRoom"> {
-  /** Done once before the first claim; tried again while the database is away. */
+  /** Called once before the first claim; tried again while the database is unreachable. */
   readonly prepare: () => Promise<void>;
 }
 
-/** How often to look all the same, where other processes can tell us of their work and where they can't. */
+/** How often to look in any case, if other processes can announce their work and if they can't. */
 const SAFETY_POLL_MS = 30_000;
 const POLL_MS = 2000;
 
 /**
- * Handles the subjects of one dispatcher for as long as the application runs. It sleeps until the earliest is due, or until
- * somebody says that there is work; however many subjects are at rest, it asks for that one time only.
+ * Handles the subjects of one dispatcher for as long as the application runs. It sleeps until the earliest is due, or until a
+ * notice arrives; it asks for that one time only, for any number of resting subjects.
  */
 export class SubjectLoop implements WorkTaker {
   readonly #options: LoopOptions;
@@ -33,7 +33,7 @@ export class SubjectLoop implements WorkTaker {
   /** When to claim and when to ask for the next wake, by the monotonic clock. */
   #claimAt = 0;
   #askAt = 0;
-  /** Whether somebody has said, since the last claim began, that there is work. */
+  /** Whether a notice has arrived since the last claim began. */
   #noticed = false;
 
   constructor(options: LoopOptions) {
@@ -63,15 +63,15 @@ export class SubjectLoop implements WorkTaker {
   }
 
   /**
-   * For processes that live for one request: handles what is due until nothing is, or until the deadline. Gives how many that
-   * were. With `listens`, what becomes due meanwhile is claimed as soon as it does.
+   * For short-lived processes: handles due subjects until there are none, or until the deadline. Returns how many. With
+   * `listens`, subjects that become due meanwhile are claimed at once.
    */
   async drain(deadlineMs: number, listens: () => boolean): Promise<number> {
     await this.#prepare();
     return drainSubjects({ ...this.#options, listens }, deadlineMs);
   }
 
-  /** Claims no more, waits for what runs, and after the deadline hands the rest back. */
+  /** Shuts down: claims no more, waits for running handlers, and after the deadline releases the rest. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
     this.#timer.nudge();
@@ -105,7 +105,7 @@ export class SubjectLoop implements WorkTaker {
     }
   }
 
-  /** The database may be away: whatever fails is reported, and tried again later. */
+  /** The database may be unreachable: logs the error, and tries again later. */
   async #attempt(): Promise<void> {
     try {
       await this.#prepare();
@@ -129,7 +129,7 @@ export class SubjectLoop implements WorkTaker {
       if (now >= this.#askAt) await this.#askForNextWake();
       return;
     }
-    this.#claimAt = Number.POSITIVE_INFINITY; // notices that come in meanwhile set it anew
+    this.#claimAt = Number.POSITIVE_INFINITY; // notices that arrive meanwhile set it again
     this.#noticed = false;
     const { asked, claimed } = await this.#pool.fill(null);
     if (claimed === asked) {
@@ -137,7 +137,7 @@ export class SubjectLoop implements WorkTaker {
       return;
     }
     await this.#askForNextWake();
-    // Due before we looked, yet nothing to be had: somebody else is just taking it, unless it came in meanwhile.
+    // Due before the claim, but nothing was claimed: another process is just taking it, unless a notice arrived meanwhile.
     if (claimed > 0 || this.#noticed || this.#claimAt > now) this.#backoff.reset();
     else this.#claimAt = this.#clock.monotonic() + this.#backoff.next();
   }
@@ -157,8 +157,8 @@ interface DrainOptions extends Omit<PoolOptions, "onRoom"> {
 }
 
 /**
- * Handles the subjects of one dispatcher that are due, until none is or until the deadline; then gives back what is still
- * running. Gives how many it has claimed.
+ * Handles due subjects of one dispatcher until there are none or until the deadline; then releases the running ones. Returns
+ * how many it claimed.
  */
 async function drainSubjects(options: DrainOptions, deadlineMs: number): Promise<number> {
   const { ledger, listens, store } = options;
@@ -181,7 +181,7 @@ async function drainSubjects(options: DrainOptions, deadlineMs: number): Promise
   try {
     while (clock.monotonic() < endAt) {
       wake = new AbortController();
-      const idle = pool.running === 0; // asked before: what ends while we look may make something due that we don't see
+      const idle = pool.running === 0; // read before the claim: a handler that ends meanwhile may make subjects due that the claim doesn't see
       const { claimed } = await pool.fill(null);
       total += claimed;
       if (claimed > 0) continue;

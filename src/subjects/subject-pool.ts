@@ -84,7 +84,7 @@ export class SubjectPool {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
-  /** What was claimed while somebody said that it is time to stop. */
+  /** Releases subjects that were claimed while the pool was being stopped. */
   async #giveBack(executions: readonly SubjectExecution[]): Promise<void> {
     await Promise.all(executions.map((execution) => execution.handBack(stopped())));
     this.counts.released += executions.length;

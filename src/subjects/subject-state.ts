@@ -12,7 +12,7 @@ export interface SubjectState<Cursor = unknown, Meta = unknown> {
   readonly status: SubjectStatus;
   /** Must be given with every change. Each change moves it, and so do claims and syncs. */
   readonly revision: number;
-  /** How far the work has come; null if nobody has said. */
+  /** How far the work has come; null if no cursor was given. */
   readonly cursor: Cursor | null;
   readonly meta: Meta | null;
   /** When it is due, by the database's clock; null if it rests until it is discovered again. */
@@ -92,18 +92,18 @@ function toDate(time: number | null): Date | null {
   return time === null ? null : new Date(time);
 }
 
-/** What a handler has besides its subject. */
+/** The second argument of a handler. */
 export interface SubjectContext<Cursor = unknown, Meta = unknown> {
   /**
-   * Stores how far it has come, and extends the lease: whoever goes on after a crash goes on from here. Rejects with
-   * `RevisionConflictError` if somebody else has the subject by now.
+   * Stores how far the work has come, and extends the lease: after a crash, the next owner resumes from here. Rejects with
+   * `RevisionConflictError` if the subject has another owner.
    */
   checkpoint(cursor: Cursor, meta?: Meta): Promise<void>;
   /** Aborted when the lease is lost, and when the run is to end. */
   readonly signal: AbortSignal;
 }
 
-/** What a handler may say when it is done. What is left out stays as it is. */
+/** The result of a handler. Missing fields stay as they are. */
 export interface SubjectResult<Cursor = unknown, Meta = unknown> {
   readonly cursor?: Cursor | null;
   readonly meta?: Meta | null;
@@ -123,7 +123,7 @@ export type HandleSubject<Cursor = unknown, Meta = unknown> = (
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler that has nothing to say returns nothing
 type Returned<Result> = Result | undefined | void;
 
-/** `lost`: somebody else has the subject by now, or may have it soon, and nothing was written. */
+/** `lost`: the subject has another owner, or may soon have one, and nothing was written. */
 export type SubjectOutcome = "completed" | "failed" | "released" | "lost";
 
 /** Something has happened to a subject of a run. */
