@@ -57,6 +57,24 @@ describe.each(DRIVERS)("loading large instances on $name", (engine) => {
     expect(pages.at(-1)).toMatchObject({ wakes: 5 });
   });
 
+  test("gives pages of bounded size of what came in since, which together are all events", async () => {
+    const ids = Array.from({ length: 12 }, (_, index) => `event-${index}`);
+    const instances = [await fixture.start({ id: "a" }), await fixture.start({ id: "b" })];
+    for (const { id } of instances) for (const eventId of ids) await fixture.send(id, { eventId, payload: LARGE });
+
+    const pages = await fixture.statements.loadEvents(instances.map((instance) => ({ ...toRun(instance), after: 1 })));
+
+    const bytes = pages.map(({ events }) => events.map(({ payload }) => payload).join("").length);
+    expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(PAGE_BYTES + 2 * LARGE.length);
+    expect(pages).toMatchObject([{ more: true }, { more: true }]);
+    for (const instance of instances) {
+      const loaded = await fixture.store.store.instances.loadEvents({ ...toRun(instance), after: 1 });
+      expect(loaded?.events.map(({ id }) => id)).toEqual(ids.slice(1));
+      expect(loaded).toMatchObject({ wakes: 12 });
+      expect(loaded).not.toHaveProperty("more");
+    }
+  });
+
   test("gives a value that is larger than a page on a page of its own", async () => {
     const instance = await startWith("a", ["1", JSON.stringify("y".repeat(PAGE_BYTES * 2)), "3"]);
 

@@ -83,7 +83,7 @@ const STATEMENTS: [string, Use, string[]][] = [
   [
     "load events",
     (instances) => instances.loadEvents(leases.map((lease) => ({ ...lease, instance: NAMED, after: 1 }))),
-    ["event_pkey", "instance_pkey"],
+    ["event_pkey", "instance_pkey", "journal_pkey"],
   ],
   ["commit of what goes on", commit({ kind: "running" }, PLAIN, false), LOCK],
   ["commit of what is completed", commit({ kind: "completed", output: "{}" }, PLAIN, false), LOCK],

@@ -17,7 +17,10 @@ export interface EventsRequest extends NamedRun {
 
 export interface LoadedEvents extends InstanceRun {
   readonly wakes: number;
+  /** In the order of their sequences. */
   readonly events: readonly StoredEvent[];
+  /** Whether this is a page after which more may follow; absent where it is everything. */
+  readonly more?: true;
 }
 
 export interface EventInsert extends InstanceTarget {

@@ -82,6 +82,7 @@ export class StoredInstances {
       flush: async (requests) => inOrder(requests, await instances.loadEvents(requests)),
       flushesInFlight,
       measure: () => ({ rows: 1, bytes: 0 }),
+      maxRows: MOST_LOADS,
     });
     this.#events = new GroupCommit({
       clock,
@@ -134,8 +135,15 @@ export class StoredInstances {
     return this.#budget.begin();
   }
 
-  loadEvents(request: EventsRequest): Promise<LoadedEvents | null> {
-    return this.#eventLoads.add(request);
+  /** What was sent to a run after some event, page by page; null if the run is gone. Each page is a snapshot of its own. */
+  async loadEvents(request: EventsRequest): Promise<LoadedEvents | null> {
+    let loaded = await this.#eventLoads.add(request);
+    while (loaded?.more === true) {
+      const { events }: LoadedEvents = loaded;
+      const page = await this.#eventLoads.add({ ...request, after: events.at(-1)?.sequence ?? request.after });
+      loaded = page === null ? null : { ...page, events: events.concat(page.events) };
+    }
+    return loaded;
   }
 
   async sendEvent(event: EventInsert): Promise<EventInsertResult> {

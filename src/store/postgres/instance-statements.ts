@@ -44,18 +44,21 @@ import {
   shapeOf,
 } from "./instance-columns.ts";
 import { PostgresInstanceOperations } from "./instance-operations.ts";
-import { toHistories, toLoadedEvents } from "./loaded-rows.ts";
+import { toHistories } from "./loaded-rows.ts";
 import { byName, byRef, inOrder } from "./locking-order.ts";
 import { commitAgain } from "./sql/commit-again.ts";
 import { commitInstances } from "./sql/commit-instances.ts";
 import { findCreatedInstances, insertInstances, insertNewInstances } from "./sql/instance-inserts.ts";
 import { claimInstances, confirmInstances, reacquireInstance, renewInstances } from "./sql/instance-leases.ts";
-import { loadEvents, loadInstances } from "./sql/load-instances.ts";
+import { loadInstances } from "./sql/load-instances.ts";
 import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts";
 import { sendEvents } from "./sql/send-events.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
 
 type Row = Record<string, unknown>;
+
+/** After which no journal has entries: its positions are integers of four bytes. */
+const LAST_POSITION = 2_147_483_647;
 
 const SUPERSEDED: InstanceCommitResult = { result: "superseded" };
 
@@ -106,8 +109,8 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
 
   async loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]> {
     if (requests.length === 0) return [];
-    const values = [...runColumns(requests), integerArray(requests.map(({ after }) => after))];
-    return toLoadedEvents(requests, (await this.run(loadEvents, values)).rows);
+    const runs = requests.map(({ after, ...run }) => ({ ...run, after: { position: LAST_POSITION, sequence: after } }));
+    return (await this.load(runs)).map(({ entries: _, ...loaded }) => loaded);
   }
 
   async commit(

@@ -1,11 +1,4 @@
-import type {
-  EventsRequest,
-  InstanceHistory,
-  InstanceRun,
-  JournalEntry,
-  LoadedEvents,
-  StoredEvent,
-} from "../instances/instance-records.ts";
+import type { InstanceHistory, InstanceRun, JournalEntry, StoredEvent } from "../instances/instance-records.ts";
 import { toJournalEntry, toStoredEvent } from "../instances/instance-rows.ts";
 import { PAGE_BYTES } from "../instances/load-page.ts";
 import { toNumber } from "../rows.ts";
@@ -48,20 +41,6 @@ export function toHistories(runs: readonly InstanceRun[], rows: readonly Row[], 
     entries.sort((left, right) => left.position - right.position);
     const more = bytes >= share || (sentBytes >= PAGE_BYTES && index >= lastIndex);
     return { ref, run, wakes, entries, events: inOrder(events), ...(more && { more }) };
-  });
-}
-
-export function toLoadedEvents(requests: readonly EventsRequest[], rows: readonly Row[]): LoadedEvents[] {
-  const loaded = new Map<number, { wakes: number; events: StoredEvent[] }>();
-  for (const row of rows) {
-    const index = toNumber(row.index);
-    const events = loaded.get(index)?.events ?? [];
-    if (row.id !== null) events.push(toStoredEvent(row));
-    loaded.set(index, { wakes: toNumber(row.wakes), events });
-  }
-  return [...loaded].map(([index, { wakes, events }]) => {
-    const { ref, run } = requests[index - 1] as EventsRequest;
-    return { ref, run, wakes, events: inOrder(events) };
   });
 }
 

@@ -10,6 +10,7 @@ import type {
   InstanceInsert,
   InstanceInsertResult,
   InstanceLease,
+  InstanceRun,
   InstanceTraits,
   JournalEntry,
   LoadedEvents,
@@ -75,8 +76,6 @@ const NEXT_WAKE = nextWake("perdure_instance");
 const LEASE_TOKENS = leaseTokens("perdure_instance");
 const FIND_LEASED = findLeased("perdure_instance");
 const EXPIRE_LEASES = expireLeases("perdure_instance");
-/** For SQLite a negative limit is none. */
-const ALL_ROWS = -1;
 
 /** A batch is a loop of prepared statements in one transaction: without a network between, that is the fastest there is. */
 export class SqliteInstanceStatements extends SqliteInstanceOperations implements InstanceStatements {
@@ -143,7 +142,10 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
 
   async loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]> {
     if (requests.length === 0) return [];
-    return this.access.readSnapshot(() => requests.flatMap((request) => this.#loadEventsOf(request) ?? []));
+    return this.access.readSnapshot(() => {
+      const share = Math.ceil(PAGE_BYTES / requests.length);
+      return requests.flatMap((request) => this.#loadEventsOf(request, new PageRoom(share)) ?? []);
+    });
   }
 
   async commit(commits: readonly InstanceCommit[], sending?: Sending): Promise<InstanceCommitResult[]> {
@@ -278,20 +280,22 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     const readEntries = (last: JournalEntry | undefined, limit: number) =>
       this.driver.all(READ_JOURNAL, [ref, run, last?.position ?? after.position, limit]).map(toJournalEntry);
     const entries = page.fill(readEntries, ({ value }) => value);
-    // Nothing has come in if nothing was counted.
-    const readEvents = (last: StoredEvent | undefined, limit: number) =>
-      this.driver.all(READ_EVENTS, [ref, run, last?.sequence ?? after.sequence, limit]).map(toStoredEvent);
-    const events = wakes > after.sequence ? page.fill(readEvents, ({ payload }) => payload) : [];
+    const events = wakes > after.sequence ? this.#readEvents({ ref, run }, after.sequence, page) : [];
     return { ref, run, wakes, entries, events, ...(page.full && { more: true as const }) };
   }
 
-  #loadEventsOf({ ref, run, after }: Omit<EventsRequest, "instance">): LoadedEvents | null {
+  #loadEventsOf({ ref, run, after }: Omit<EventsRequest, "instance">, page: PageRoom): LoadedEvents | null {
     const [found] = this.driver.all(FIND_RUN, [ref, run]);
     if (found === undefined) return null;
     const wakes = Number(found.wakes);
-    // Nothing has come in if nothing was counted.
-    const rows = wakes > after ? this.driver.all(READ_EVENTS, [ref, run, after, ALL_ROWS]) : [];
-    return { ref, run, wakes, events: rows.map(toStoredEvent) };
+    const events = wakes > after ? this.#readEvents({ ref, run }, after, page) : []; // nothing came in if nothing was counted
+    return { ref, run, wakes, events, ...(page.full && { more: true as const }) };
+  }
+
+  #readEvents({ ref, run }: InstanceRun, after: number, page: PageRoom): StoredEvent[] {
+    const read = (last: StoredEvent | undefined, limit: number) =>
+      this.driver.all(READ_EVENTS, [ref, run, last?.sequence ?? after, limit]).map(toStoredEvent);
+    return page.fill(read, ({ payload }) => payload);
   }
 
   #sendOne(event: EventInsert, now: number): EventInsertResult {

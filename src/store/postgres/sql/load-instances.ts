@@ -75,22 +75,3 @@ function presentRuns(schema: SchemaPrefix, runs: string): string {
   ) as instance
 )`;
 }
-
-/**
- * The events after a sequence, in one snapshot. A run without any has one row without an event. Indexes: instance_pkey,
- * event_pkey.
- */
-export function loadEvents(schema: SchemaPrefix): Statement {
-  return {
-    name: "load_events",
-    planOnce: true,
-    text: `
-with ${presentRuns(schema, indexedBatch(1, { ref: "text", run: "int", after: "int" }))}
-select present.index, present.wakes, event.*
-from present left join lateral (
-  select event.sequence, event.type, event.id, event.payload::text as payload, event.at
-  from ${schema}event as event
-  where ${isInstanceOf("event", "present")} and event.run = present.run and event.sequence > present.after
-) as event on true`,
-  };
-}
