@@ -69,7 +69,10 @@ describe.each(ENGINES)("a value that a newer version has written, on $name", (en
 
     expect(ended).toEqual(["neighbour"]);
     await expect(neighbour.result()).resolves.toBe("done");
-    expect(await newer.status()).toMatchObject({ status: "waiting" });
+    expect(await newer.status()).toMatchObject({ status: "waiting", unreadable: CORRUPT });
+    const { instances: items } = await process.workflows.sample.list();
+    const marked = items.filter(({ unreadable }) => unreadable !== undefined).map(({ id }) => id);
+    expect(marked).toEqual(place === "params" ? ["newer"] : []);
     const told = process.logs.lines.filter(({ level }) => level === "warn");
     expect(told.length).toBeLessThanOrEqual(22);
     expect(told[0]).toMatchObject({ details: { workflow: "sample", instance: "newer", ...CORRUPT } });
@@ -77,6 +80,7 @@ describe.each(ENGINES)("a value that a newer version has written, on $name", (en
     await makeKnown(process.store, engine, place);
     await process.drain();
     await expect(newer.result()).resolves.toBe("done");
+    expect(await newer.status()).not.toHaveProperty("unreadable");
     expect(ended).toEqual(["neighbour", "newer"]);
   });
 
@@ -98,7 +102,7 @@ describe.each(ENGINES)("a value that a newer version has written, on $name", (en
     }
 
     expect(undone).toEqual([]);
-    expect(await instance.status()).toMatchObject({ status: "rollingBack" });
+    expect(await instance.status()).toMatchObject({ status: "rollingBack", unreadable: CORRUPT });
     await makeKnown(process.store, engine, "result");
     await process.drain();
     expect(undone).toEqual([{ at: KNOWN }]);

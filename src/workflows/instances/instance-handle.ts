@@ -32,6 +32,7 @@ import type {
 } from "../views/instance-event.ts";
 import { parseSubscribeOptions, subscribe } from "../views/subscribe.ts";
 import type { InstanceOperation, WorkflowRuntime } from "../workflow-runtime.ts";
+import { findUnreadable, findUnreadableParams } from "./find-unreadable.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./instance.ts";
 import {
@@ -95,7 +96,9 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   async status(): Promise<InstanceState<Output>> {
     const record = await this.#record();
-    return toState(record, this.#runtime) as InstanceState<Output>;
+    const state = toState(record, this.#runtime) as InstanceState<Output>;
+    const unreadable = await findUnreadable(this.#runtime.store, record);
+    return unreadable === null ? state : { ...state, unreadable };
   }
 
   async result(options: { readonly timeout?: Duration; readonly signal?: AbortSignal } = {}): Promise<Output> {
@@ -296,7 +299,14 @@ function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceStat
 export function toSummary(record: InstanceRecord, runtime: WorkflowRuntime): InstanceSummary {
   const { id, name } = record;
   const values = shownOrUnreadable(() => toValues(record));
-  return { id, workflowName: name, ...values, ...toPlainState(record, runtime) };
+  const params = findUnreadableParams(runtime.store, record);
+  return {
+    id,
+    workflowName: name,
+    ...values,
+    ...(params === null ? {} : { unreadable: params }),
+    ...toPlainState(record, runtime),
+  };
 }
 
 /** The user's values. Throws CodecError if they can't be read. */

@@ -22,6 +22,8 @@ export interface InstanceState<Output = unknown> {
   readonly rollback?: RollbackOutcome;
   /** The output of a complete instance. */
   readonly output?: Output;
+  /** Why a stored value can't be read, while the instance waits for code, or a codec, that can read it. */
+  readonly unreadable?: Unreadable;
   /** Counted from 1; a restart begins the next. */
   readonly run: number;
   /** The labels given at `create`. */
@@ -34,7 +36,7 @@ export interface InstanceState<Output = unknown> {
 export interface InstanceSummary extends InstanceState {
   readonly id: string;
   readonly workflowName: string;
-  /** In place of its output, error and rollback, if the codec can't read them. */
+  /** In place of its output, error and rollback, if they can't be read; or the reason why it waits, if its params can't be. */
   readonly unreadable?: Unreadable;
 }
 
