@@ -9,15 +9,6 @@ export async function toError(response: Response): Promise<PerdureError> {
   return new PerdureError(code, message);
 }
 
-/** Nobody knows whether it was done: the request may have arrived. */
-export function outcomeUnknown(cause: unknown): PerdureError {
-  return new PerdureError(
-    "client.outcome_unknown",
-    "The connection was lost before the answer came: it may have been done, or not. Look, before you ask again.",
-    { cause },
-  );
-}
-
 export function unreachable(cause: unknown): PerdureError {
   return new PerdureError("client.unreachable", "The server can't be reached, or doesn't answer.", { cause });
 }

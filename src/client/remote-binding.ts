@@ -41,7 +41,7 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
 
   /** Sent again, it is the same request to the server: it creates nothing twice. */
   async create(options: Options = {}): Promise<WorkflowInstance> {
-    const { body } = await this.#post([], toWireOptions(options), { keyed: true });
+    const { body } = await this.#post([], toWireOptions(options));
     return this.#instance((body as { id: string }).id);
   }
 
@@ -55,19 +55,18 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
     return created;
   }
 
-  /** Nobody can tell a second restart from the first: a request without an answer isn't sent again. */
   async restartOrCreate({ id, ...options }: RestartOptions<unknown>): Promise<RestartedInstance> {
     checkId(id, ID, LONGEST_ID);
     const when = typeof options.when === "string" && !WORDS.includes(options.when) ? [options.when] : options.when;
     const sent = toWireOptions({ ...options, ...(when === undefined ? {} : { when }) });
-    const { body } = await this.#post([id, "restart-or-create"], sent, { once: true });
+    const { body } = await this.#post([id, "restart-or-create"], sent);
     const { outcome } = body as Pick<RestartedInstance, "outcome">;
     return { instance: await this.#instance(id), outcome };
   }
 
   async deleteBatch(ids: readonly string[]): Promise<DeletedBatch> {
     if (Array.isArray(ids) && ids.length === 0) return { deleted: [], errors: [] };
-    const { body, repeated } = await this.#post(["batch", "delete"], { ids }, { keyed: true });
+    const { body, repeated } = await this.#post(["batch", "delete"], { ids });
     const { deleted, errors } = body as DeletedBatch;
     if (!repeated) return { deleted, errors };
     // What isn't there any more may have been deleted by this very request, whose first answer was lost.
@@ -83,20 +82,20 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
   }
 
   async list(options: InstanceListOptions = {}): Promise<InstancePage> {
-    const { body } = await this.#send({ method: "GET", query: toListQuery(options), repeat: "always" }, []);
+    const { body } = await this.#send({ method: "GET", query: toListQuery(options) }, []);
     return fromWirePage(body as WirePage);
   }
 
   async counts(): Promise<InstanceCounts> {
     const name = await this.#findName();
-    const { body } = await this.#transport.send({ method: "GET", path: ["stats"], repeat: "always" });
+    const { body } = await this.#transport.send({ method: "GET", path: ["stats"] });
     const { instances } = body as { instances: { workflows: Record<string, InstanceCounts> } };
     return instances.workflows[name] as InstanceCounts;
   }
 
   async #createBatch(instances: readonly Options[]): Promise<{ created: WorkflowInstance[]; errors: BatchError[] }> {
     if (instances.length === 0) return { created: [], errors: [] };
-    const { body } = await this.#post(["batch"], { instances: instances.map(toWireOptions) }, { keyed: true });
+    const { body } = await this.#post(["batch"], { instances: instances.map(toWireOptions) });
     const { created, errors } = body as { created: { id: string }[]; errors: BatchError[] };
     return { created: await Promise.all(created.map(({ id }) => this.#instance(id))), errors };
   }
@@ -106,10 +105,10 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
     return new RemoteInstance(this.#transport, await this.#findName(), id);
   }
 
-  /** `keyed`: the server knows it again. `once`: sent twice it could be done twice. */
-  #post(part: readonly string[], body: unknown, { keyed = false, once = false }): Promise<Answered> {
-    const headers = keyed ? { "idempotency-key": createIdempotencyKey() } : {};
-    return this.#send({ method: "POST", body, headers, repeat: once ? "unless-sent" : "always" }, part);
+  /** With a key, by which the server knows it again. */
+  #post(part: readonly string[], body: unknown): Promise<Answered> {
+    const headers = { "idempotency-key": createIdempotencyKey() };
+    return this.#send({ method: "POST", body, headers }, part);
   }
 
   async #send(request: Omit<ClientRequest, "path">, part: readonly string[]): Promise<Answered> {

@@ -63,20 +63,20 @@ export class RemoteInstance implements WorkflowInstance {
       ...(payload === undefined ? {} : { payload: toWire(payload) }),
       ...(id === undefined ? {} : { id }),
     };
-    await this.#post("events", { body, key: true });
+    await this.#post("events", { body });
   }
 
   async pause(): Promise<void> {
-    await this.#post("pause", { key: true });
+    await this.#post("pause");
   }
 
   async resume(): Promise<void> {
-    await this.#post("resume", { key: true });
+    await this.#post("resume");
   }
 
   async terminate(options: { readonly rollback?: boolean } = {}): Promise<void> {
     try {
-      await this.#post("terminate", { ...(options.rollback === undefined ? {} : { body: options }), key: true });
+      await this.#post("terminate", { ...(options.rollback === undefined ? {} : { body: options }) });
     } catch (error) {
       // It may have been terminated by this very request, whose first answer was lost.
       const ours = error instanceof ConflictError && error.code === "instance.finished" && wasRepeated(error);
@@ -85,17 +85,17 @@ export class RemoteInstance implements WorkflowInstance {
   }
 
   async restart(options: { readonly from?: object } = {}): Promise<void> {
-    await this.#post("restart", { ...(options.from === undefined ? {} : { body: options }), once: true });
+    await this.#post("restart", { ...(options.from === undefined ? {} : { body: options }) });
   }
 
   async retryFailedStep(): Promise<void> {
-    await this.#post("retry", { once: true });
+    await this.#post("retry");
   }
 
   async delete(): Promise<void> {
     try {
       const headers = { "idempotency-key": createIdempotencyKey() };
-      await this.#transport.send({ method: "DELETE", path: this.#path(), headers, repeat: "always" });
+      await this.#transport.send({ method: "DELETE", path: this.#path(), headers });
     } catch (error) {
       if (!(error instanceof NotFoundError && wasRepeated(error))) throw error;
     }
@@ -108,7 +108,6 @@ export class RemoteInstance implements WorkflowInstance {
       method: "GET",
       path: this.#path("history"),
       query,
-      repeat: "always",
     });
     return fromWireHistory(body as WireHistory);
   }
@@ -139,7 +138,7 @@ export class RemoteInstance implements WorkflowInstance {
   ): Promise<WorkflowInstanceSubscription> {
     const open = (after: number | undefined, closed: AbortSignal, again: boolean) => {
       const query = { cursor: textOf(after), filter };
-      const request = { method: "GET", path: this.#path("subscribe"), query, repeat: "always" } as const;
+      const request = { method: "GET", path: this.#path("subscribe"), query } as const;
       return this.#transport.open({ ...request, signal: closed, patient: again || patient });
     };
     const isFinished = async (closed: AbortSignal) => (await this.#status(closed, true)).finishedAt !== null;
@@ -149,20 +148,16 @@ export class RemoteInstance implements WorkflowInstance {
   }
 
   async #status(signal?: AbortSignal, patient: boolean = false): Promise<InstanceState> {
-    const request = { method: "GET", path: this.#path(), repeat: "always", signal, patient } as const;
+    const request = { method: "GET", path: this.#path(), signal, patient } as const;
     const { body } = await this.#transport.send(request);
     const { id: _id, workflowName: _name, ...state } = fromWireState(body as WireSummary);
     return state;
   }
 
-  /** `once`: sent twice it would be done twice. `key`: the server knows it again. */
-  async #post(
-    part: string,
-    { body, once = false, key = false }: { body?: unknown; once?: boolean; key?: boolean },
-  ): Promise<void> {
-    const headers = key ? { "idempotency-key": createIdempotencyKey() } : {};
-    const repeat = once ? "unless-sent" : "always";
-    await this.#transport.send({ method: "POST", path: this.#path(part), body, headers, repeat });
+  /** With a key, by which the server knows it again. */
+  async #post(part: string, { body }: { readonly body?: unknown } = {}): Promise<void> {
+    const headers = { "idempotency-key": createIdempotencyKey() };
+    await this.#transport.send({ method: "POST", path: this.#path(part), body, headers });
   }
 
   #path(...part: readonly string[]): readonly string[] {

@@ -13,12 +13,12 @@ export class RemoteInstances {
 
   async list(options: InstanceListOptions = {}): Promise<InstancePage> {
     const query = toListQuery(options);
-    const { body } = await this.#transport.send({ method: "GET", path: ["instances"], query, repeat: "always" });
+    const { body } = await this.#transport.send({ method: "GET", path: ["instances"], query });
     return fromWirePage(body as WirePage);
   }
 
   async counts(): Promise<AllInstanceCounts> {
-    const { body } = await this.#transport.send({ method: "GET", path: ["stats"], repeat: "always" });
+    const { body } = await this.#transport.send({ method: "GET", path: ["stats"] });
     return (body as { instances: AllInstanceCounts }).instances;
   }
 }

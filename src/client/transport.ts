@@ -1,6 +1,6 @@
 import { systemClock } from "../clock.ts";
 import type { PerdureError } from "../errors.ts";
-import { outcomeUnknown, toError, unreachable } from "./answer-errors.ts";
+import { toError, unreachable } from "./answer-errors.ts";
 import type { ClientSettings } from "./client-options.ts";
 
 export interface ClientRequest {
@@ -10,11 +10,6 @@ export interface ClientRequest {
   readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /**
-   * `always`: it does no harm to send it again. `unless-sent`: only if it was refused before it began, because sent twice it would
-   * be done twice.
-   */
-  readonly repeat: "always" | "unless-sent";
   /** Whether it is sent again for minutes, whatever `retries` says: its caller waits for something that takes long anyway. */
   readonly patient?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -73,7 +68,7 @@ export function wasRepeated(error: PerdureError): boolean {
   return afterRepetition.has(error);
 }
 
-/** Asks the server, and asks again where that does no harm. */
+/** Asks the server, and asks again: requests that change something have keys, by which the server knows them again. */
 export class Transport {
   readonly #settings: ClientSettings;
 
@@ -96,7 +91,6 @@ export class Transport {
     request: ClientRequest,
     kind: Kind<Read>,
   ): Promise<{ readonly answer: Read | undefined; readonly repeated: boolean }> {
-    const once = request.repeat !== "always";
     const start = systemClock.monotonic();
     let repeated = false;
     for (let attempt = 0; ; attempt++) {
@@ -109,13 +103,11 @@ export class Transport {
         (request.patient ? waited > PATIENCE_MS : attempt >= this.#settings.retries);
       if ("lost" in outcome) {
         request.signal?.throwIfAborted();
-        if (once) throw outcomeUnknown(outcome.lost);
         if (last) throw unreachable(outcome.lost);
         repeated = true;
       } else {
         const { refused } = outcome;
         const unsure = UNSURE.includes(refused.status);
-        if (unsure && once) throw outcomeUnknown(await toError(refused));
         if (last || !(unsure || refused.status === BUSY)) throw await this.#refusal(refused, repeated);
         await refused.body?.cancel();
         repeated ||= unsure;

@@ -37,7 +37,7 @@ export class WorkflowNames {
   /** Null for who may not know: then keys are taken for names. */
   async #ask(): Promise<ReadonlyMap<string, string> | null> {
     try {
-      const { body } = await this.#transport.send({ method: "GET", path: ["workflows"], repeat: "always" });
+      const { body } = await this.#transport.send({ method: "GET", path: ["workflows"] });
       const { workflows } = body as { workflows: ServedWorkflow[] };
       return new Map(workflows.map(({ key, name }) => [key, name]));
     } catch (error) {

@@ -4,6 +4,7 @@ import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import { checkInstanceId } from "../names.ts";
 import type { Drainable } from "../queue/drain-together.ts";
 import type { InstanceRun } from "../store/instances/instance-records.ts";
+import type { Receipt } from "../store/request-statements.ts";
 import { checkDispatcherId, parseSettings } from "../subjects/dispatcher-settings.ts";
 import { SubjectLedger } from "../subjects/subject-ledger.ts";
 import type { RegisteredWorkflow } from "../workflows/define/registered-workflows.ts";
@@ -31,6 +32,12 @@ export interface Servable {
 export interface InstanceParams {
   readonly workflowName: string;
   readonly instanceId: string;
+}
+
+/** How something is done to an instance no more than once. */
+interface HandledOnce {
+  readonly only?: InstanceRun | undefined;
+  readonly receipt?: Receipt | undefined;
 }
 
 export interface HostParts {
@@ -87,9 +94,9 @@ export class HttpHost {
   }
 
   /** Whether there is such an instance is found out by what is done with it. */
-  instance({ workflowName, instanceId }: InstanceParams, only?: InstanceRun): InstanceHandle {
+  instance({ workflowName, instanceId }: InstanceParams, once: HandledOnce = {}): InstanceHandle {
     const { runtime, registered } = this.workflow(workflowName);
-    return new InstanceHandle(runtime, registered, checkInstanceId(instanceId, runtime.workflows.settings), { only });
+    return new InstanceHandle(runtime, registered, checkInstanceId(instanceId, runtime.workflows.settings), once);
   }
 
   /** The run that an instance is in; null where there is no such instance. */

@@ -6,8 +6,8 @@ const LONGEST_KEY = 255;
 const KEY = /^[\x21-\x7e]+$/;
 
 /**
- * The key of a request that its sender may repeat. Refused where it would promise nothing: who sends one with a restart must not
- * think that it can be sent twice.
+ * The key of a request that its sender may repeat. Refused where it would promise nothing: a caller must not think that such a request
+ * can be sent twice.
  */
 export function readIdempotencyKey({ repeatable = false, method }: Route, headers: Headers): string | null {
   const key = headers.get(HEADER);

@@ -1,5 +1,5 @@
 import { ConflictError } from "../errors.ts";
-import type { RequestKey, RequestStatements } from "../store/request-statements.ts";
+import type { Receipt, RequestKey, RequestStatements } from "../store/request-statements.ts";
 import { toHttpError } from "./answer-error.ts";
 
 /** As long as any client repeats a request, and far longer than ours does. */
@@ -13,20 +13,32 @@ export interface RepeatableParts {
   readonly content: unknown;
 }
 
+/** Makes the receipt of a part of a request. */
+export type Receipts = (part?: number, note?: unknown) => Receipt;
+
+/** A request that was begun: `receipt` is the beginning of the keys of its receipts, and no other request has it. */
+interface Begun<Target> {
+  readonly receipt: string;
+  readonly target: Target;
+}
+
 /** What is to be done once, however often it is asked for. */
 export interface OnceOnly<Target, Answer> {
   /** To what it would be done now; null where there is no such thing. */
   find(): Promise<Target | null>;
-  /** Does it to what it was to be done to when it was first asked for, and to nothing else. */
-  perform(target: Target): Promise<Answer>;
+  /**
+   * Does it to what it was to be done to when it was first asked for, and to nothing else. The receipts are written with what is done:
+   * one for each part that is done by itself.
+   */
+  perform(target: Target, receipts: Receipts): Promise<Answer>;
   /** Throws what a request is refused with where there is nothing to do it to. */
   refuse(): Promise<Answer>;
 }
 
 /**
- * A request that its sender may send again, because it has a key. What it is to be done to is written down first, then it is done, then
- * its answer is written down. Sent again it gets that answer; where there is none, because its process was lost, it is done to the very
- * same, which does nothing twice.
+ * A request that its sender may send again, because it has a key. What it is to be done to is written down first; then it is done, and a
+ * receipt is written in the same transaction; then its answer is written down. Sent again it gets that answer. Where there is none,
+ * because its process was lost, the receipt tells whether it was done, whatever others have done to the same since.
  */
 export class RepeatableRequest {
   /** A hash of the key: keys may say what they are for. */
@@ -58,14 +70,21 @@ export class RepeatableRequest {
       );
     }
     if (remembered.answer !== null) return JSON.parse(remembered.answer) as Answer;
-    const answer = await this.#perform(() => perform(JSON.parse(remembered.target) as Target));
+    const { receipt, target } = JSON.parse(remembered.target) as Begun<Target>;
+    const receipts: Receipts = (part = 0, note = null) => ({
+      key: `${receipt}-${part}`,
+      note: JSON.stringify(note),
+      keepMs: KEPT_MS,
+    });
+    const answer = await this.#perform(() => perform(target, receipts));
     await this.#requests.finish(this.#key, JSON.stringify(answer));
     return answer;
   }
 
-  #begin(target: unknown) {
+  #begin<Target>(target: Target) {
+    const begun: Begun<Target> = { receipt: `receipt-${crypto.randomUUID()}`, target };
     const fingerprint = this.#fingerprint;
-    return this.#requests.begin({ ...this.#key, fingerprint, target: JSON.stringify(target), keepMs: KEPT_MS });
+    return this.#requests.begin({ ...this.#key, fingerprint, target: JSON.stringify(begun), keepMs: KEPT_MS });
   }
 
   /** What was refused has done nothing, and may be asked for anew. What failed otherwise may have been done. */

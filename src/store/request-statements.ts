@@ -21,6 +21,18 @@ export interface RememberedRequest {
   readonly answer: string | null;
 }
 
+/**
+ * Remembers that something was done, in the transaction that does it. Where it is remembered already, it isn't done again. So a request
+ * whose process was lost before it could write its answer does nothing twice, whatever others have done meanwhile.
+ */
+export interface Receipt {
+  /** That no other request has. */
+  readonly key: string;
+  /** As JSON: kept as the receipt's target. */
+  readonly note: string;
+  readonly keepMs: number;
+}
+
 /** The statements for remembered requests, so that each is carried out once, however often it is sent. */
 export interface RequestStatements {
   /** Null if the key is unknown or has expired. */
@@ -36,5 +48,5 @@ export interface RequestStatements {
   forget(request: RequestKey): Promise<void>;
 }
 
-/** How many expired requests are deleted with each answer. */
-export const MOST_FORGOTTEN = 20;
+/** How many expired requests are deleted with each answer: at least as many as one request adds, with a receipt for each instance of a batch. */
+export const MOST_FORGOTTEN = 1100;

@@ -252,7 +252,9 @@ export class WorkflowRuntime {
       reservation.start({ namespace, name, id, ref, params, lock: reservation.lock, ...history });
       return;
     }
-    reservation?.cancel();
+    const lease = { instance: write, ref: write.ref, run: 1, lock: reservation?.lock as string };
+    // Sent again because its answer was lost, it may be leased to us.
+    reservation?.cancel(result.result === "repeated" ? () => this.#giveBack(lease) : undefined);
     if (result.result === "created") this.store.work.post({ namespace: this.namespace, delayMs: 0 });
   }
 

@@ -220,6 +220,8 @@ async function contradict(client: Client, app: App): Promise<void> {
   await client.post("/workflows/echo/instances/batch", { instances: [{}] }, used);
   await client.post("/workflows/echo/instances/batch/delete", { ids: ["two"] }, used);
   await client.delete("/workflows/echo/instances/two", used);
+  for (const verb of ["restart", "restart-or-create"])
+    await client.post(`/workflows/echo/instances/two/${verb}`, undefined, used);
   const other = app.subjects.dispatcher("other");
   await client.post("/subjects/other/a/release", { revision: 1 });
   await other.claimDueSubjects({ limit: 1, leaseMs: 60_000 });

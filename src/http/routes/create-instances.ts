@@ -78,9 +78,10 @@ export const createInstance = defineRoute({
     if (repeatable === null) return { status: 201, body: reference(await workflow.binding.create(options)) };
     const created = await repeatable.once({
       ...newRefs(workflow, 1),
-      perform: async ([ref]) => {
+      perform: async ([ref], receipts) => {
         const named = { id: idOfKey(repeatable.hash), ...options };
-        return reference(await createRepeatably(workflow, named, { hash: repeatable.hash, ref: ref as string }));
+        const identity = { hash: repeatable.hash, ref: ref as string, receipt: receipts() };
+        return reference(await createRepeatably(workflow, named, identity));
       },
     });
     return { status: 201, body: created };
@@ -119,11 +120,12 @@ export const createBatch = defineRoute({
     let told: FromSchema<typeof CREATED> | undefined;
     const kept = await repeatable.once({
       ...newRefs(workflow, instances.length),
-      perform: async (refs) => {
+      perform: async (refs, receipts) => {
         told = await createAll((options) => {
           const place = places.get(options) as number;
           const named = { ...options, id: options.id ?? idOfKey(hash, `-${place}`) };
-          return createRepeatably(workflow, named, { hash: `${hash}-${place}`, ref: refs[place] as string });
+          const identity = { hash: `${hash}-${place}`, ref: refs[place] as string, receipt: receipts(place) };
+          return createRepeatably(workflow, named, identity);
         });
         // Messages may say what was given, and would be stored as they are.
         return { ...told, errors: told.errors.map((error) => ({ ...error, message: NO_MESSAGE })) };

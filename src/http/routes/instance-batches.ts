@@ -2,7 +2,9 @@ import type { InstanceRun } from "../../store/instances/instance-records.ts";
 import { MOST_IN_BATCH } from "../../workflows/define/workflow-settings.ts";
 import { deleteBatch as deleteBatchOf } from "../../workflows/instances/batches.ts";
 import type { RestartOptions } from "../../workflows/instances/create-options.ts";
+import { restartOrCreate as restartOrCreateOf } from "../../workflows/instances/restart-or-create.ts";
 import { present } from "../present.ts";
+import type { Receipts } from "../repeatable-request.ts";
 import { defineRoute } from "../route.ts";
 import { arrayOf, objectOf } from "../schema.ts";
 import { NAME } from "../schemas.ts";
@@ -41,9 +43,11 @@ export const deleteBatch = defineRoute({
   errors: [404, 409],
   handle: async ({ host, params: { workflowName }, body: { ids }, repeatable, show }) => {
     const { runtime, registered } = host.workflow(workflowName);
-    const deleteAll = async (runs?: Runs) => {
-      const only = runs === undefined ? undefined : (id: string) => runs[id] ?? NO_RUN;
-      return present(DELETED, await deleteBatchOf(runtime, registered, ids, { only }), show);
+    const deleteAll = async (runs?: Runs, receipts?: Receipts) => {
+      // An id may be the name of something that every object has.
+      const only = runs && ((id: string) => (Object.hasOwn(runs, id) ? (runs[id] as InstanceRun) : NO_RUN));
+      const receipt = receipts && ((id: string) => receipts(ids.indexOf(id)));
+      return present(DELETED, await deleteBatchOf(runtime, registered, ids, { only, receipt }), show);
     };
     const find = async (): Promise<Runs> => {
       const names = ids.map((id) => ({ namespace: runtime.namespace, name: registered.name, id }));
@@ -92,12 +96,23 @@ export const restartOrCreate = defineRoute({
     [],
   ),
   bodyOptional: true,
+  repeatable: true,
   answers: { 200: { description: "What was done.", schema: ENSURED } },
-  errors: [404],
-  handle: async ({ host, params, body, show }) => {
+  errors: [404, 409],
+  handle: async ({ host, params, body, repeatable, show }) => {
     const { workflowName, instanceId: id } = params;
+    const { runtime, registered } = host.workflow(workflowName);
     const options = { ...toCreateOptions(body), id } as RestartOptions<unknown>;
-    const { outcome } = await host.workflow(workflowName).binding.restartOrCreate(options);
-    return { status: 200, body: present(ENSURED, { id, workflowName, outcome }, show) };
+    const perform = async (receipts?: Receipts) => {
+      const receiptOf = receipts && ((outcome: string) => receipts(0, outcome));
+      const { outcome } = await restartOrCreateOf(runtime, registered, options, receiptOf);
+      return present(ENSURED, { id, workflowName, outcome }, show);
+    };
+    const find = async () => ({}); // there or not, it can always be ensured
+    const ensured =
+      repeatable === null
+        ? await perform()
+        : await repeatable.once({ find, perform: (_, receipts) => perform(receipts), refuse: () => perform() });
+    return { status: 200, body: ensured };
   },
 });

@@ -114,7 +114,8 @@ export const restartInstance = defineAction({
   summary:
     "Begins anew with the same params, whatever its state; with `from`, what had ended before that step keeps its results.",
   body: objectOf({ from: RESTART_POINT }, []),
-  errors: [404],
+  repeatable: true,
+  errors: [404, 409],
   act: (instance, body) => instance.restart(body),
 });
 
@@ -122,6 +123,7 @@ export const retryInstance = defineAction({
   path: "retry",
   name: "retryInstance",
   summary: "Of an errored instance, tries the steps again whose errors ended it; all others keep their results.",
+  repeatable: true,
   errors: [404, 409],
   act: (instance) => instance.retryFailedStep(),
 });

@@ -1,12 +1,17 @@
 import { ConflictError } from "../../errors.ts";
 import { applySchema } from "../../schema.ts";
+
 import type { InstanceRun } from "../../store/instances/instance-records.ts";
+
+import type { Receipt } from "../../store/request-statements.ts";
+
 import { encodeValue } from "../../values/index.ts";
 import { createInstance } from "../../workflows/instances/create.ts";
 import type { CreateOptions } from "../../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import { InstanceHandle } from "../../workflows/instances/instance-handle.ts";
 import type { HttpHost } from "../http-host.ts";
+import type { Receipts } from "../repeatable-request.ts";
 import type { Call } from "../route.ts";
 
 type InstanceCall = Pick<
@@ -23,8 +28,8 @@ export async function actOnce(
     await act(host.instance(params));
     return;
   }
-  const perform = async (only?: InstanceRun) => {
-    await act(host.instance(params, only));
+  const perform = async (only?: InstanceRun, receipts?: Receipts) => {
+    await act(host.instance(params, { only, receipt: receipts?.() }));
     return null;
   };
   await repeatable.once({ find: () => host.findRun(params), perform, refuse: () => perform() });
@@ -39,10 +44,11 @@ type Workflow = Pick<ReturnType<HttpHost["workflow"]>, "runtime" | "registered">
 export async function createRepeatably(
   workflow: Workflow,
   options: CreateOptions<unknown>,
-  { hash, ref }: { readonly hash: string; readonly ref: string },
+  { hash, ref, receipt }: { readonly hash: string; readonly ref: string; readonly receipt: Receipt },
 ): Promise<WorkflowInstance> {
   const { runtime, registered } = workflow;
-  const { insert, outcome } = await createInstance(runtime, registered, options, { parent: `http/${hash}`, ref });
+  const origin = { parent: `http/${hash}`, ref, receipt };
+  const { insert, outcome } = await createInstance(runtime, registered, options, origin);
   if (outcome === "repeated" && !(await isCreatedWith(workflow, insert.id, options.params))) {
     throw new ConflictError("http.idempotency_conflict", "The Idempotency-Key was used before, with other params.");
   }

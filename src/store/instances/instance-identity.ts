@@ -1,3 +1,5 @@
+import type { Receipt } from "../request-statements.ts";
+
 /** Names an instance as people do. */
 export interface InstanceName {
   readonly namespace: string;
@@ -10,6 +12,8 @@ export interface InstanceName {
 export interface InstanceTarget extends InstanceName {
   /** Where something must be done to this run or not at all: to any other the answer is that there is no such instance. */
   readonly only?: InstanceRun;
+  /** Written with the change. Where it is there already, nothing is done, and the answer is that it was repeated. */
+  readonly receipt?: Receipt;
 }
 
 /** One run of an instance. `ref` is ours: made when the instance is created, and never used again. */

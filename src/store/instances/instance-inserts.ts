@@ -1,3 +1,4 @@
+import type { Receipt } from "../request-statements.ts";
 import type { InstanceName } from "./instance-identity.ts";
 
 /** A new instance. Values are encoded already. */
@@ -10,6 +11,8 @@ export interface InstanceInsert extends InstanceName {
   readonly traits: InstanceTraits | null;
   /** Given when the creating process starts it itself: the row is born claimed. */
   readonly lease: { readonly lock: string; readonly leaseMs: number } | null;
+  /** Written with the instance. Where it is there already, the instance was created before, and may have been deleted since. */
+  readonly receipt?: Receipt;
 }
 
 /** Properties that only some instances have. Times are in milliseconds. */
@@ -39,10 +42,13 @@ export const NO_TRAITS: InstanceTraits = {
   rateKey: null,
 };
 
-/** `existing`: the workflow has an instance with this id that another call created, and nothing was written. */
+/**
+ * `existing`: the workflow has an instance with this id that another call created, and nothing was written. `repeated`: its receipt was
+ * there, and nothing was written either.
+ */
 export interface InstanceInsertResult {
   /** Created now, or before: by this very insert, whose reply was lost, or by the same step of the same parent. */
-  readonly result: "created" | "existing";
+  readonly result: "created" | "existing" | "repeated";
   /** Of the instance that has the id now. */
   readonly ref: string;
   /** The database's time at which that was created. */

@@ -35,7 +35,7 @@ import type {
 
 /** The statements for workflows, in batches. An instance is a claimable row like a hook, with a journal. */
 export interface InstanceStatements {
-  /** One statement. The results are in the order of the instances. An instance that is sent again was created by us. */
+  /** One statement; a transaction where there are receipts. The results are in the order of the instances. An instance that is sent again was created by us. */
   insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]>;
 
   claim(request: ClaimRequest): Promise<ClaimedInstance[]>;
@@ -122,7 +122,7 @@ export interface InstanceStatements {
    * Begins the next run, due at once, whatever became of this one, unless that is asked for. Its owner has lost it. With `kept`, only
    * if that is of the present run: the next begins with copies of these entries, and with the events that they received.
    */
-  restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange>;
+  restart(instance: InstanceTarget, request?: RestartRequest): Promise<InstanceChange>;
 
   /** With everything that belongs to it. Its owner has lost it. */
   delete(instance: InstanceTarget): Promise<InstanceChange>;

@@ -41,6 +41,8 @@ export interface InstanceChange {
   readonly changed: boolean;
   /** After the change; as it was, where it was deleted. */
   readonly instance: InstanceRecord | null;
+  /** Whether its receipt was there: it was done before. */
+  readonly repeated?: true;
 }
 
 /** How many instances of a workflow are in a status. */

@@ -1,3 +1,4 @@
+import type { Clock } from "../../clock.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
 import {
   type HistoryFilter,
@@ -22,12 +23,15 @@ import {
   toInstanceRecord,
   toPastRun,
 } from "../instances/instance-rows.ts";
+import { isAnswered, isRestarted, REPEATED } from "../instances/repeated-change.ts";
 import type { QueueScope } from "../queue/claim-request.ts";
 import { toNumber } from "../rows.ts";
 import { integerArray, textArray } from "./array-literals.ts";
-import type { PostgresQueryable } from "./driver.ts";
+import type { Connection } from "./connection.ts";
+import type { PostgresClient, PostgresQueryable } from "./driver.ts";
 import { hookColumns } from "./hook-columns.ts";
 import { nameColumns } from "./instance-columns.ts";
+import { PostgresReceipts } from "./receipts.ts";
 import { insertHooks } from "./sql/hook-inserts.ts";
 import { changeInstance, type InstanceChangeKind, restartInstanceWith } from "./sql/instance-changes.ts";
 import {
@@ -42,6 +46,7 @@ import {
 import { dropProgress, readHistory, readPastRuns, readPositions } from "./sql/instance-history.ts";
 import { countInstances, findInstances, listInstances, unknownNames } from "./sql/instance-views.ts";
 import { freeSlot } from "./sql/lines.ts";
+import type { SchemaPrefix } from "./sql/statement.ts";
 import { PostgresStatements } from "./statements.ts";
 import { inTransactionOf } from "./transaction.ts";
 
@@ -50,29 +55,69 @@ const MOST_ROWS = 5000;
 
 /** Operators' reads and changes of instances. */
 export class PostgresInstanceOperations extends PostgresStatements {
+  protected readonly receipts: PostgresReceipts;
+
+  constructor(connection: Connection, clock: Clock, schema: SchemaPrefix) {
+    super(connection, clock, schema);
+    this.receipts = new PostgresReceipts(connection, clock, schema);
+  }
+
   pause(instance: InstanceTarget): Promise<InstanceChange> {
-    return this.#change("pause", instance);
+    return this.#once(instance, (on) => this.#change("pause", instance, { on }));
   }
 
   resume(instance: InstanceTarget): Promise<InstanceChange> {
-    return this.#change("resume", instance);
+    return this.#once(instance, (on) => this.#change("resume", instance, { on }));
   }
 
   terminate(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
-    return this.#end("terminate", instance, hook);
+    return this.#once(instance, (on) => this.#end("terminate", instance, hook, on));
   }
 
   rollBack(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
-    return this.#end("rollBack", instance, hook);
+    return this.#once(instance, (on) => this.#end("rollBack", instance, hook, on));
+  }
+
+  restart(instance: InstanceTarget, request?: RestartRequest): Promise<InstanceChange> {
+    return this.#once(instance, (on) => this.#restart(instance, request, on), isRestarted);
+  }
+
+  delete(instance: InstanceTarget): Promise<InstanceChange> {
+    return this.#once(instance, (on) => this.#within(on, (client) => this.#delete(instance, client)));
+  }
+
+  /** With a receipt, that and the change are one transaction. */
+  async #once(
+    { namespace, receipt }: InstanceTarget,
+    change: (on?: PostgresClient) => Promise<InstanceChange>,
+    isDone: (change: InstanceChange) => boolean = isAnswered,
+  ): Promise<InstanceChange> {
+    if (receipt === undefined) return change();
+    return this.receipts.transaction(async (client) => {
+      const receipted = [{ namespace, receipt }];
+      if ((await this.receipts.write(receipted, client)).length === 0) return REPEATED;
+      const changed = await change(client);
+      if (!isDone(changed)) await this.receipts.withdraw(receipted, client);
+      return changed;
+    });
+  }
+
+  /** In the transaction that is open already, or in one of its own. */
+  #within<Result>(
+    client: PostgresClient | undefined,
+    body: (client: PostgresClient) => Promise<Result>,
+  ): Promise<Result> {
+    return client === undefined ? inTransactionOf(this.connection, body) : body(client);
   }
 
   async #end(
     kind: "terminate" | "rollBack",
     instance: InstanceTarget,
-    hook?: (run: number) => HookInsert,
+    hook: ((run: number) => HookInsert) | undefined,
+    on: PostgresClient | undefined,
   ): Promise<InstanceChange> {
-    if (hook === undefined) return this.#change(kind, instance);
-    return inTransactionOf(this.connection, async (client) => {
+    if (hook === undefined) return this.#change(kind, instance, { on });
+    return this.#within(on, async (client) => {
       const change = await this.#change(kind, instance, { on: client });
       if (change.instance?.status !== "terminated" || !change.changed) return change;
       await this.run(insertHooks, [this.now(), ...hookColumns([hook(change.instance.run)])], client);
@@ -80,11 +125,18 @@ export class PostgresInstanceOperations extends PostgresStatements {
     });
   }
 
-  async restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange> {
+  async #restart(
+    instance: InstanceTarget,
+    request: RestartRequest | undefined,
+    on: PostgresClient | undefined,
+  ): Promise<InstanceChange> {
     const { statuses = null, params = null, keys = null, kept } = request ?? {};
     const newKeys = [keys !== null, keys?.slotKey ?? null, keys?.rateKey ?? null];
-    if (kept === undefined) return this.#change("restart", instance, { more: [statuses, params, ...newKeys] });
-    const { namespace, name, id } = instance;
+    const { namespace, name, id, only } = instance;
+    const wanted = [only?.ref ?? null, only?.run ?? null];
+    if (kept === undefined) {
+      return this.#change("restart", instance, { more: [statuses, params, ...newKeys, ...wanted], on });
+    }
     const values = [
       this.now(),
       namespace,
@@ -94,24 +146,20 @@ export class PostgresInstanceOperations extends PostgresStatements {
       params,
       kept.run,
       kept.events === "all",
+      ...wanted,
     ];
-    return toChange((await this.run(restartInstanceWith, values)).rows[0]);
+    return toChange((await this.run(restartInstanceWith, values, on)).rows[0]);
   }
 
   /** Two statements, because the second sees what was written while the first waited for the row. */
-  async delete({ namespace, name, id, only }: InstanceTarget): Promise<InstanceChange> {
-    return inTransactionOf(this.connection, async (client) => {
-      const { rows } = await this.run(
-        deleteInstance,
-        [this.now(), namespace, name, id, only?.ref ?? null, only?.run ?? null],
-        client,
-      );
-      if (rows[0] === undefined) return { changed: false, instance: null };
-      const instance = toInstanceRecord(rows[0]);
-      await this.run(deleteDependents, [instance.ref], client);
-      if (rows[0].held_slot !== null) await this.run(freeSlot, [this.now(), rows[0].held_slot], client);
-      return { changed: true, instance };
-    });
+  async #delete({ namespace, name, id, only }: InstanceTarget, client: PostgresClient): Promise<InstanceChange> {
+    const values = [this.now(), namespace, name, id, only?.ref ?? null, only?.run ?? null];
+    const { rows } = await this.run(deleteInstance, values, client);
+    if (rows[0] === undefined) return { changed: false, instance: null };
+    const instance = toInstanceRecord(rows[0]);
+    await this.run(deleteDependents, [instance.ref], client);
+    if (rows[0].held_slot !== null) await this.run(freeSlot, [this.now(), rows[0].held_slot], client);
+    return { changed: true, instance };
   }
 
   async find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]> {

@@ -32,6 +32,7 @@ import { integerArray } from "./array-literals.ts";
 import { ClaimProgress, claimLanes, laneColumns } from "./claim-lanes.ts";
 import type { Connection } from "./connection.ts";
 import { askDedicated, type Carrier, type DedicatedConnection } from "./dedicated-connection.ts";
+import type { PostgresClient } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import {
   commitColumns,
@@ -46,6 +47,7 @@ import {
 import { PostgresInstanceOperations } from "./instance-operations.ts";
 import { toHistories } from "./loaded-rows.ts";
 import { byName, byRef, inOrder } from "./locking-order.ts";
+import type { Receipted } from "./receipts.ts";
 import { commitAgain } from "./sql/commit-again.ts";
 import { commitInstances } from "./sql/commit-instances.ts";
 import { findCreatedInstances, insertInstances, insertNewInstances } from "./sql/instance-inserts.ts";
@@ -77,9 +79,14 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
 
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
     if (instances.length === 0) return [];
-    const unclaimed = instances.filter(({ lease }) => lease === null);
-    const carried = this.#dedicated.carry?.(unclaimed.map(({ namespace }) => namespace));
-    return (await this.#insertNew(instances, carried)) ?? this.#insertAny(instances, carried);
+    const receipted = instances.filter(isReceipted);
+    if (receipted.length === 0) return this.#insert(instances);
+    const others = instances.filter((instance) => !isReceipted(instance));
+    const results = new Map<InstanceInsert, InstanceInsertResult>(await this.#insertWithReceipts(receipted));
+    for (const [index, result] of (await this.#insert(others)).entries()) {
+      results.set(others[index] as InstanceInsert, result);
+    }
+    return instances.map((instance) => results.get(instance) as InstanceInsertResult);
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedInstance[]> {
@@ -182,6 +189,28 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     });
   }
 
+  async #insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
+    if (instances.length === 0) return [];
+    const unclaimed = instances.filter(({ lease }) => lease === null);
+    const carried = this.#dedicated.carry?.(unclaimed.map(({ namespace }) => namespace));
+    return (await this.#insertNew(instances, carried)) ?? this.#insertAny(instances, { carried });
+  }
+
+  /** Those whose receipts are there already were created before, whether or not they are still there. */
+  #insertWithReceipts(
+    instances: readonly (InstanceInsert & Receipted)[],
+  ): Promise<[InstanceInsert, InstanceInsertResult][]> {
+    return this.receipts.transaction(async (on) => {
+      const first = await this.receipts.write(instances, on);
+      const inserted = first.length === 0 ? [] : await this.#insertAny(first, { on });
+      const results = new Map(first.map((instance, index) => [instance, inserted[index] as InstanceInsertResult]));
+      const refused = first.filter((instance) => results.get(instance)?.result !== "created");
+      await this.receipts.withdraw(refused, on);
+      const repeated = ({ ref }: InstanceInsert) => ({ result: "repeated", ref, at: this.clock.now() }) as const;
+      return instances.map((instance) => [instance, results.get(instance) ?? repeated(instance)]);
+    });
+  }
+
   /** Null if these aren't the common case, or some of the ids exist. */
   async #insertNew(
     instances: readonly InstanceInsert[],
@@ -206,15 +235,18 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     }
   }
 
-  async #insertAny(instances: readonly InstanceInsert[], carried?: Companion | null): Promise<InstanceInsertResult[]> {
+  async #insertAny(
+    instances: readonly InstanceInsert[],
+    { carried, on }: { readonly carried?: Companion | null | undefined; readonly on?: PostgresClient } = {},
+  ): Promise<InstanceInsertResult[]> {
     const statement = insertInstances(
       this.schema,
       instances.some(({ traits }) => isLimited(traits)),
     );
     const values = [this.now(), ...insertColumns(inOrder(instances, byName))];
-    const { rows } = await this.connection.run(statement, values, undefined, carried);
+    const { rows } = await this.connection.run(statement, values, on, carried);
     const created = new Map(rows.map((row) => [row.ref, row]));
-    const found = created.size < instances.length ? await this.#findCreated(instances) : new Map();
+    const found = created.size < instances.length ? await this.#findCreated(instances, on) : new Map();
     return instances.map(({ ref, parent }, index) => {
       const row = created.get(ref) ?? found.get(index + 1);
       const ours = row?.ref === ref || (parent !== null && row?.parent === parent);
@@ -224,8 +256,8 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     });
   }
 
-  async #findCreated(instances: readonly InstanceInsert[]): Promise<Map<number, Row>> {
-    const { rows } = await this.run(findCreatedInstances, nameColumns(instances));
+  async #findCreated(instances: readonly InstanceInsert[], on?: PostgresClient): Promise<Map<number, Row>> {
+    const { rows } = await this.run(findCreatedInstances, nameColumns(instances), on);
     return new Map(rows.map((row) => [toNumber(row.index), row]));
   }
 
@@ -289,4 +321,8 @@ function toCommitResults(
 
 function toList(text: unknown): string[] {
   return typeof text === "string" ? text.split(",") : [];
+}
+
+function isReceipted(instance: InstanceInsert): instance is InstanceInsert & Receipted {
+  return instance.receipt !== undefined;
 }

@@ -24,11 +24,13 @@ import {
   toPastRun,
 } from "../instances/instance-rows.ts";
 import { countFitting } from "../instances/load-page.ts";
+import { isAnswered, isRestarted, REPEATED } from "../instances/repeated-change.ts";
 import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteAccess, SqliteDriver, SqliteValue } from "./driver.ts";
 import { freeSlot, joinLine, toRankedInstance } from "./lines.ts";
 import { listInstances, workflowNames } from "./list-instances.ts";
 import { deleteDependents, deleteLabels, hasPurge, purgeInstances, sweepDeleted } from "./purge-instances.ts";
+import { hasReceipt, writeReceipt } from "./receipts.ts";
 import { hookValues, INSERT_HOOK } from "./sql/hooks-trigger.ts";
 import {
   FIND_RANK,
@@ -89,15 +91,16 @@ export class SqliteInstanceOperations {
     });
   }
 
-  async restart(instance: InstanceName, request?: RestartRequest): Promise<InstanceChange> {
+  async restart(instance: InstanceTarget, request?: RestartRequest): Promise<InstanceChange> {
     const { params = null, keys = null } = request ?? {};
     const statuses = request?.statuses ? JSON.stringify(request.statuses) : null;
     const newKeys = [Number(keys !== null), keys?.slotKey ?? null, keys?.rateKey ?? null];
-    return this.#change(instance, (now) => {
+    const restart = (now: number) => {
       if (request?.kept !== undefined && !this.#keep(instance, request.kept)) return [];
       this.driver.run(KEEP_PAST_RUN, [...keyOf(instance), statuses]);
       return this.driver.all(RESTART_INSTANCE, [now, ...keyOf(instance), statuses, params, ...newKeys]);
-    });
+    };
+    return this.#change(instance, restart, isRestarted);
   }
 
   async delete(instance: InstanceTarget): Promise<InstanceChange> {
@@ -178,8 +181,14 @@ export class SqliteInstanceOperations {
   }
 
   /** `write` gives the instance if its state allowed the change. */
-  #change(instance: InstanceTarget, write: (now: number) => Row[]): Promise<InstanceChange> {
-    return this.access.write(() => {
+  #change(
+    instance: InstanceTarget,
+    write: (now: number) => Row[],
+    isDone: (change: InstanceChange) => boolean = isAnswered,
+  ): Promise<InstanceChange> {
+    const { namespace, receipt } = instance;
+    return this.access.write((): InstanceChange => {
+      if (receipt !== undefined && hasReceipt(this.access, namespace, receipt)) return REPEATED;
       if (instance.only !== undefined && !isIn(this.#get(instance), instance.only)) {
         return { changed: false, instance: null };
       }
@@ -187,9 +196,9 @@ export class SqliteInstanceOperations {
       const [before] = this.driver.all(FIND_RANK, keyOf(instance));
       const [row] = write(now);
       if (before && row) this.#tellLines(instance, before, now);
-      return row
-        ? { changed: true, instance: toInstanceRecord(row) }
-        : { changed: false, instance: this.#get(instance) };
+      const change = { changed: row !== undefined, instance: row ? toInstanceRecord(row) : this.#get(instance) };
+      if (receipt !== undefined && isDone(change)) writeReceipt(this.access, namespace, receipt);
+      return change;
     });
   }
 

@@ -39,6 +39,7 @@ import type { SqliteAccess, SqliteValue } from "./driver.ts";
 import { isIn, keyOf, SqliteInstanceOperations } from "./instance-operations.ts";
 import { joinLine, SqliteAdmission, toRankedInstance } from "./lines.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
+import { hasReceipt, writeReceipt } from "./receipts.ts";
 import {
   COUNT_PENDING_EVENTS,
   FIND_EVENT,
@@ -224,6 +225,15 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   }
 
   #insertOne(instance: InstanceInsert, now: number): InstanceInsertResult {
+    const { namespace, receipt, ref } = instance;
+    if (receipt === undefined) return this.#insertWithoutReceipt(instance, now);
+    if (hasReceipt(this.access, namespace, receipt)) return { result: "repeated", ref, at: now };
+    const inserted = this.#insertWithoutReceipt(instance, now);
+    if (inserted.result === "created") writeReceipt(this.access, namespace, receipt);
+    return inserted;
+  }
+
+  #insertWithoutReceipt(instance: InstanceInsert, now: number): InstanceInsertResult {
     const { ref, params, parent, traits, lease } = instance;
     const limited = isLimited(traits);
     const rank = lease

@@ -2,6 +2,7 @@ import { InvalidInputError, NotFoundError, StoreError } from "../../errors.ts";
 import { checkInstanceId } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
 import type { InstanceRun } from "../../store/instances/instance-records.ts";
+import type { Receipt } from "../../store/request-statements.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { prepareInstance } from "./create.ts";
@@ -103,6 +104,8 @@ interface DeletionOptions {
   readonly callerRef?: string | null;
   /** The run that an instance must be in to be deleted. Default: any. */
   readonly only?: ((id: string) => InstanceRun) | undefined;
+  /** By which a repeated deletion is recognised. Default: none. */
+  readonly receipt?: ((id: string) => Receipt) | undefined;
 }
 
 interface DeletionTarget {
@@ -110,6 +113,7 @@ interface DeletionTarget {
   readonly index: number;
   readonly callerRef: string | null;
   readonly only: InstanceRun | undefined;
+  readonly receipt: Receipt | undefined;
 }
 
 /**
@@ -120,7 +124,7 @@ export async function deleteBatch(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
   ids: readonly string[],
-  { callerRef = null, only }: DeletionOptions = {},
+  { callerRef = null, only, receipt }: DeletionOptions = {},
 ): Promise<DeletedBatch> {
   const { maxBatchSize } = runtime.workflows.settings;
   if (!Array.isArray(ids) || ids.length > maxBatchSize) {
@@ -128,7 +132,7 @@ export async function deleteBatch(
   }
   const done = new Map<unknown, Deletion>();
   for (const [index, id] of ids.entries()) {
-    const target = { id, index, callerRef, only: only?.(id) };
+    const target = { id, index, callerRef, only: only?.(id), receipt: receipt?.(id) };
     if (!done.has(id)) done.set(id, await deleteOne(runtime, workflow, target));
   }
   const deletions = ids.map((id, index) => ({ ...(done.get(id) as Deletion), index }));
@@ -141,11 +145,11 @@ export async function deleteBatch(
 async function deleteOne(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
-  { id, index, callerRef, only }: DeletionTarget,
+  { id, index, callerRef, only, receipt }: DeletionTarget,
 ): Promise<Deletion> {
   try {
     const checked = checkInstanceId(id, runtime.workflows.settings);
-    await new InstanceHandle(runtime, workflow, checked, { callerRef, only }).delete();
+    await new InstanceHandle(runtime, workflow, checked, { callerRef, only, receipt }).delete();
     return { id };
   } catch (error) {
     return toBatchError(error, index, id);

@@ -4,6 +4,7 @@ import { checkOptions } from "../../options.ts";
 import { applySchema } from "../../schema.ts";
 import { type InstanceInsert, type InstanceTraits, NO_TRAITS } from "../../store/instances/instance-records.ts";
 import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../../store/queue/rank.ts";
+import type { Receipt } from "../../store/request-statements.ts";
 import { encodeValue } from "../../values/index.ts";
 import { flowKeys } from "../define/flow-control.ts";
 import { parseLabels } from "../define/labels.ts";
@@ -41,6 +42,7 @@ interface PreparedInstance {
 interface InstanceOrigin {
   readonly parent?: string | null;
   readonly ref?: string;
+  readonly receipt?: Receipt | undefined;
 }
 
 /** Checks the options of `create` and makes the row to insert. */
@@ -48,7 +50,7 @@ export async function prepareInstance(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
   options: CreateOptions<unknown> = {},
-  { parent = null, ref = runtime.store.createId() }: InstanceOrigin = {},
+  { parent = null, ref = runtime.store.createId(), receipt }: InstanceOrigin = {},
 ): Promise<PreparedInstance> {
   const { name, definition, flow } = workflow;
   checkOptions(options, { label: "create", fields: CREATE_FIELDS, code: "create.invalid" });
@@ -71,7 +73,7 @@ export async function prepareInstance(
   const keys = flow === null ? null : flowKeys(flow, { namespace, name }, params);
   const traits = toTraits({ ...given, ...keys, priority });
   return {
-    insert: { namespace, name, id, ref, params: encoded, parent, traits, lease: null },
+    insert: { namespace, name, id, ref, params: encoded, parent, traits, lease: null, ...(receipt && { receipt }) },
     onConflict,
   };
 }

@@ -18,6 +18,7 @@ import type {
   InstanceTarget,
   KeptEntries,
 } from "../../store/instances/instance-records.ts";
+import type { Receipt } from "../../store/request-statements.ts";
 import { decodeValue, describeError, encodeValue, shownOrUnreadable } from "../../values/index.ts";
 import type { Labels } from "../define/labels.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
@@ -60,6 +61,7 @@ interface HandleOptions {
   readonly createdRef?: string | null;
   readonly callerRef?: string | null;
   readonly only?: InstanceRun | undefined;
+  readonly receipt?: Receipt | undefined;
 }
 
 /** An instance, by its name. */
@@ -77,18 +79,24 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   /** The ref of the instance whose code has this handle; null outside a workflow. */
   readonly #callerRef: string | null;
 
-  /** With `only`, operations apply to that run or to none. */
+  /** With `only`, operations apply to that run or to none. With `receipt`, one is done once by all handles that have this receipt. */
   constructor(
     runtime: WorkflowRuntime,
     workflow: RegisteredWorkflow,
     id: string,
-    { createdRef = null, callerRef = null, only }: HandleOptions = {},
+    { createdRef = null, callerRef = null, only, receipt }: HandleOptions = {},
   ) {
     this.id = id;
     this.workflowName = workflow.name;
     this.#runtime = runtime;
     this.#workflow = workflow;
-    this.#name = { namespace: runtime.namespace, name: workflow.name, id, ...(only === undefined ? {} : { only }) };
+    this.#name = {
+      namespace: runtime.namespace,
+      name: workflow.name,
+      id,
+      ...(only === undefined ? {} : { only }),
+      ...(receipt === undefined ? {} : { receipt }),
+    };
     const knownUntil = runtime.store.clock.monotonic() + KNOWN_MS;
     this.#created = createdRef === null ? null : { ref: createdRef, knownUntil };
     this.#callerRef = callerRef;
@@ -203,7 +211,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     events: KeptEntries["events"],
     choose: (steps: StepEntries[], record: InstanceRecord) => StepEntries[],
   ): Promise<void> {
-    for (;;) {
+    while (!(await this.#isRepeated())) {
       const record = await this.#record();
       const { instances } = this.#runtime.store;
       const held = instances.beginLoad();
@@ -229,9 +237,17 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   async #change(operation: InstanceOperation, kept?: KeptEntries): Promise<InstanceChange> {
     const change = await this.#runtime.change(operation, () => this.#ask(operation, kept));
+    if (change.repeated) return { changed: true, instance: null };
     if (change.instance === null) throw await this.#missing();
     if (change.changed && change.instance.ref === this.#callerRef && ENDS_RUN.has(operation)) await never();
     return change;
+  }
+
+  /** Whether this very request has been done before: then its instance may look as if it couldn't be. */
+  async #isRepeated(): Promise<boolean> {
+    const { namespace, receipt } = this.#name;
+    if (receipt === undefined) return false;
+    return (await this.#runtime.store.engine.requests.find({ namespace, key: receipt.key })) !== null;
   }
 
   #terminationHook(): ((run: number) => HookInsert) | undefined {

@@ -67,7 +67,9 @@ export function changeInstance(schema: SchemaPrefix, kind: InstanceChangeKind): 
     text: `
 with clock as materialized (select ${NOW} as now),
 target as materialized (
-  select * from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4${kind === "restart" ? "" : ` and ${isWantedRun(5)}`} for update
+  select * from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4
+    and ${isWantedRun(kind === "restart" ? 10 : 5)}
+  for update
 ),
 ${kind === "restart" ? keepPastRun(schema, allowed) : kind === "rollBack" ? lookForTraces(schema) : ""}changed as (
   update ${schema}instance as instance set
@@ -149,7 +151,9 @@ export function restartInstanceWith(schema: SchemaPrefix): Statement {
     text: `
 with clock as materialized (select ${NOW} as now),
 found as materialized (
-  select * from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4 for update
+  select * from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4
+    and ${isWantedRun(9)}
+  for update
 ),
 target as materialized (select * from found where found.run = $7),
 ${keepPastRun(schema, "true")}kept as materialized (

@@ -49,3 +49,28 @@ export function forgetRequest(schema: SchemaPrefix): Statement {
 delete from ${schema}request as request where request.namespace = $1 and request.key = $2 and request.answer is null`,
   };
 }
+
+/** Gives the keys of those that weren't there. One that expired gives way. In the order of keys, as every transaction writes them. Index: request_pkey. */
+export function writeReceipts(schema: SchemaPrefix): Statement {
+  return {
+    name: "write_receipts",
+    text: `
+insert into ${schema}request as request (namespace, key, fingerprint, target, answer, expires_at)
+select item.namespace, item.key, '', item.note, null, ${NOW} + item.keep_ms
+from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as item (namespace, key, note, keep_ms)
+order by item.namespace collate "C", item.key collate "C"
+on conflict (namespace, key) do update set target = excluded.target, expires_at = excluded.expires_at
+where request.expires_at <= ${NOW}
+returning request.namespace, request.key`,
+  };
+}
+
+/** Of what was not done after all, in the transaction that wrote them. Index: request_pkey. */
+export function withdrawReceipts(schema: SchemaPrefix): Statement {
+  return {
+    name: "withdraw_receipts",
+    text: `
+delete from ${schema}request as request using unnest($1::text[], $2::text[]) as item (namespace, key)
+where request.namespace = item.namespace and request.key = item.key`,
+  };
+}

@@ -1,0 +1,14 @@
+import type { InstanceChange } from "./instance-views.ts";
+
+/** Its receipt was there. */
+export const REPEATED: InstanceChange = { changed: false, instance: null, repeated: true };
+
+/** Whether a receipt is due: for a change that was made, or that had nothing to do. What was refused may be asked for again. */
+export function isAnswered({ changed, instance }: InstanceChange): boolean {
+  return changed || (instance !== null && instance.finishedAt === null);
+}
+
+/** The same of a restart, which is looked at again where another one came first. */
+export function isRestarted({ changed }: InstanceChange): boolean {
+  return changed;
+}
