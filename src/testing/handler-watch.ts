@@ -40,6 +40,8 @@ export class HandlerWatch {
   readonly #options: HandlerWatchOptions;
   readonly #real = new RealActivity();
   readonly #running = new Map<symbol, string>();
+  /** Units of work that are open: until they end, nothing else reaches the database. */
+  #open = 0;
   #startsAndEnds = 0;
   /** What ran when everything was found to be waiting; it isn't waited for again until something starts or ends. */
   #stalled: string | null = null;
@@ -50,24 +52,29 @@ export class HandlerWatch {
 
   /** `label` names the handler to a test that waits for it. */
   watch<Watched extends Handler>(handler: Watched, label: string): Watched {
+    const watched = (...parameters: never[]) =>
+      this.#track(label, async () => this.#options.enter(() => handler(...parameters)));
+    return watched as unknown as Watched;
+  }
+
+  /** Watches the body of a unit of work, whichever code has begun it. */
+  watchUnitOfWork<Body extends Handler>(body: Body): Body {
     const watched = async (...parameters: never[]) => {
-      const call = Symbol(label);
-      this.#startsAndEnds++;
-      this.#running.set(call, label);
+      this.#open++;
       try {
-        return await this.#options.enter(() => handler(...parameters));
+        return await this.#track("a unit of work", async () => body(...parameters));
       } finally {
-        this.#running.delete(call);
-        this.#startsAndEnds++;
+        this.#open--;
       }
     };
-    return watched as unknown as Watched;
+    return watched as unknown as Body;
   }
 
   /**
    * Resolves when `work` is over and nothing runs any more, or as soon as all that is left is known to wait for time to pass. With
    * `untilStalled` also when what is left does nothing that we can see: then it waits for time too, or for the test. Without,
-   * that is waited for, and after a while rejected, with the names of what runs.
+   * that is waited for, and after a while rejected, with the names of what runs; so is a unit of work in any case, because nothing else
+   * can use the database while it is open.
    */
   async untilWaiting(work: Promise<void>, { untilStalled }: { untilStalled: boolean }): Promise<void> {
     const progress = { over: false };
@@ -88,17 +95,30 @@ export class HandlerWatch {
       const running = [...this.#running.values(), ...busy];
       if (running.length === 0 && (progress.over || waiting > 0)) break;
       const state = `${this.#startsAndEnds} ${running.join()}`;
-      if (untilStalled && running.length > 0 && this.#stalled === state && !this.#real.active) break;
+      const mayStall = untilStalled && this.#open === 0;
+      if (mayStall && running.length > 0 && this.#stalled === state && !this.#real.active) break;
       if (quietMs >= PATIENCE_MS && running.length > 0) {
         const stalled = !this.#real.active || quietMs >= LONGEST_WAIT_MS;
         if (stalled) this.#stalled = state;
-        if (stalled && untilStalled) break;
-        if (!untilStalled) this.#refuseStuck(quietMs, running);
+        if (stalled && mayStall) break;
+        if (!mayStall) this.#refuseStuck(quietMs, running);
       }
       await Promise.race([pause(PATIENCE_MS), progress.over ? pause(PATIENCE_MS) : finished.catch(() => {})]);
       quietMs += PATIENCE_MS;
     }
     if (progress.over) await finished;
+  }
+
+  async #track<Result>(label: string, body: () => Promise<Result>): Promise<Result> {
+    const call = Symbol(label);
+    this.#startsAndEnds++;
+    this.#running.set(call, label);
+    try {
+      return await body();
+    } finally {
+      this.#running.delete(call);
+      this.#startsAndEnds++;
+    }
   }
 
   get #activity(): number {
@@ -107,11 +127,13 @@ export class HandlerWatch {
 
   #refuseStuck(quietMs: number, running: readonly string[]): void {
     if (quietMs < (this.#real.active ? LONG_STUCK_MS : STUCK_MS)) return;
-    throw new PerdureError(
-      "testing.stuck",
-      `runUntilIdle() waits for ${running.join(", ")}, which has done nothing for ${quietMs / 1000} s. If it waits for the application's ` +
-        "time, such as a timeout, use advance(); if it waits for the test, let it go on first.",
-    );
+    const waits = `waits for ${running.join(", ")}, which has done nothing for ${quietMs / 1000} s.`;
+    const message =
+      this.#open > 0
+        ? `The test ${waits} A unit of work holds the database, so nothing else can run: let it end first.`
+        : `runUntilIdle() ${waits} If it waits for the application's time, such as a timeout, use advance(); if it waits for the test, ` +
+          "let it go on first.";
+    throw new PerdureError("testing.stuck", message);
   }
 }
 

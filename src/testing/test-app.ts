@@ -42,7 +42,7 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
     this.errors = world.errors;
     this.hooks = createHandles(world);
     this.workflows = createTestBindings(world);
-    this.unitOfWork = (body) => world.ask((process) => process.application.unitOfWork(body));
+    this.unitOfWork = (body) => world.ask((process) => process.unitOfWork(body));
     this.within = ((transaction: never) => {
       const { life, application } = world.here();
       life.refuseDead();

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { Application } from "../app/perdure.ts";
 import type { Clock } from "../clock.ts";
 import { createDurableHooksProcessor } from "../fragment/create-processor.ts";
+import type { RunUnitOfWork } from "../fragment/define-fragment.ts";
 import { defineFragment } from "../fragment/define-fragment.ts";
 import { Fragment } from "../fragment/fragment.ts";
 import { buildParts } from "../fragment/instantiate.ts";
@@ -122,6 +123,11 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
 
   migrate(): Promise<void> {
     return migrate(this.#fragment);
+  }
+
+  /** Whoever drives this process waits for it, or is told that it is open. */
+  get unitOfWork(): RunUnitOfWork<Hooks> {
+    return (body) => this.application.unitOfWork(this.#handlers.watchUnitOfWork(body));
   }
 
   /** An instance, whether or not there is one. */
