@@ -91,6 +91,7 @@ export class World {
   }
 
   async #step(end: number): Promise<boolean> {
+    if (this.#events.length === 0) await settled(); // a process that was just started has planned nothing yet
     const event = this.#next();
     if (event === undefined || timeOf(event) > end) {
       this.now = end;
@@ -103,7 +104,7 @@ export class World {
     this.#events.splice(this.#events.indexOf(event), 1);
     this.now = Math.max(this.now, timeOf(event));
     event.callback();
-    await new Promise<void>((resolve) => setImmediate(resolve)); // all promises that can be settled now are, before that
+    await settled();
     return true;
   }
 
@@ -121,6 +122,11 @@ export class World {
     const candidates = [...firsts.values()];
     return candidates.length > 1 ? this.random.pick(candidates) : candidates[0];
   }
+}
+
+/** Resolves when all promises that can be settled now are. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function timeOf({ at, lane }: ScheduledEvent): number {
