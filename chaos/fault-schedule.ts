@@ -11,7 +11,9 @@ export type FaultPlan =
   | { readonly name: "cut at a statement"; readonly text: string; readonly lost: "request" | "answer" }
   /** From then on it is silent, and neither end is told: a transaction stays open on the server. */
   | { readonly name: "silent at a statement"; readonly text: string }
-  | { readonly name: "table locked"; readonly table: "hook" | "instance" | "journal" | "line" };
+  | { readonly name: "table locked"; readonly table: "hook" | "instance" | "journal" | "line" }
+  /** The role of the processes may not write to this table for a while. */
+  | { readonly name: "privilege missing"; readonly table: "journal" };
 
 export interface Fault {
   /** Since the beginning. */
@@ -65,10 +67,11 @@ const NETWORK_AND_SERVER: readonly FaultPlan[] = [
     "insert_new_instances",
     "send_events",
   ]),
-  ...silentAt(["commit\0", "settle_line", "claim_instances", "insert_new_hooks"]),
+  ...silentAt(["commit\0", ".admit(", "claim_instances", "insert_new_hooks"]),
   { name: "table locked", table: "hook" },
   { name: "table locked", table: "instance" },
   { name: "table locked", table: "line" },
+  { name: "privilege missing", table: "journal" },
 ];
 
 /** All faults of a run, by the seed alone. Each kind comes up once before any comes up again. */
@@ -105,6 +108,8 @@ function durationOf({ name }: FaultPlan): number {
       return 700;
     case "table locked":
       return 1000;
+    case "privilege missing":
+      return LEASE_MS * 2;
     default:
       return 0;
   }

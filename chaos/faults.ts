@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import type { CuttingProxy } from "../tests/support/cutting-proxy.ts";
-import type { Arena } from "./arena.ts";
+import { type Arena, PROCESS_ROLE } from "./arena.ts";
 import type { ChaosProcess } from "./chaos-process.ts";
 import { actionOf, type Fault } from "./fault-schedule.ts";
 import type { Fleet } from "./fleet.ts";
@@ -21,6 +21,7 @@ export class Faults {
   readonly #fleet: Fleet;
   readonly #note: (text: string) => void;
   #restarts: Promise<void> = Promise.resolve();
+  #restoring: Promise<void> = Promise.resolve();
 
   constructor(arena: Arena, fleet: Fleet, note: (text: string) => void) {
     this.#arena = arena;
@@ -39,6 +40,7 @@ export class Faults {
   /** From now on everything is as it should be; connections that nobody will ever answer are ended, as keep-alive would do. */
   async calm(): Promise<void> {
     await this.#restarts;
+    await this.#restoring;
     for (const proxy of this.#arena.proxies) {
       void proxy.cut(NEVER_SAID);
       proxy.speakAgain();
@@ -82,6 +84,8 @@ export class Faults {
         return this.#through(fault, (proxy) => void proxy.cut(plan.text, "silence"));
       case "table locked":
         return this.#lock(plan.table, forMs);
+      case "privilege missing":
+        return this.#revoke(plan.table, forMs);
       case "connections silent":
         return this.#through(fault, async (proxy) => {
           proxy.fallSilent();
@@ -145,6 +149,34 @@ export class Faults {
       return table;
     } catch {
       return null;
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+
+  /** As an operator does by mistake, who then repairs it. It is repaired even if the server is restarted meanwhile. */
+  async #revoke(table: string, forMs: number): Promise<unknown> {
+    const revoked = await this.#ask(`revoke insert on perdure.${table} from ${PROCESS_ROLE}`);
+    if (!revoked) return null;
+    this.#note(`the processes may not insert into the table ${table} for ${forMs} ms`);
+    this.#restoring = this.#restoring.then(async () => {
+      await delay(forMs);
+      while (!(await this.#ask(`grant insert on perdure.${table} to ${PROCESS_ROLE}`))) await delay(100);
+    });
+    await this.#restoring;
+    return table;
+  }
+
+  /** Gives whether the server did it. */
+  async #ask(text: string): Promise<boolean> {
+    const client = new Client({ connectionString: this.#arena.database });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      await client.query(text);
+      return true;
+    } catch {
+      return false;
     } finally {
       await client.end().catch(() => {});
     }
