@@ -1,12 +1,20 @@
 /** A value that the code which is called with it finds again, however often it waits in between. */
 export interface AsyncContext<Value> {
-  run<Result>(value: Value | undefined, body: () => Result): Result;
+  run<Parameters extends unknown[], Result>(
+    value: Value | undefined,
+    body: (...parameters: Parameters) => Result,
+    ...parameters: Parameters
+  ): Result;
   get(): Value | undefined;
 }
 
 interface AsyncHooks {
   readonly AsyncLocalStorage: new () => {
-    run<Result>(value: unknown, body: () => Result): Result;
+    run<Parameters extends unknown[], Result>(
+      value: unknown,
+      body: (...parameters: Parameters) => Result,
+      ...parameters: Parameters
+    ): Result;
     getStore(): unknown;
   };
 }
@@ -17,5 +25,8 @@ export function createAsyncContext<Value>(): AsyncContext<Value> | null {
   const hooks = process?.getBuiltinModule?.("node:async_hooks") as AsyncHooks | undefined;
   if (hooks === undefined) return null;
   const storage = new hooks.AsyncLocalStorage();
-  return { run: (value, body) => storage.run(value, body), get: () => storage.getStore() as Value | undefined };
+  return {
+    run: (value, body, ...parameters) => storage.run(value, body, ...parameters),
+    get: () => storage.getStore() as Value | undefined,
+  };
 }

@@ -30,9 +30,9 @@ export function applySchema(
   return isThenable(validated) ? Promise.resolve(validated).then(accept) : accept(validated);
 }
 
-/** A promise, of whichever realm. */
+/** A promise of any realm, or anything else with a `then`. */
 export function isThenable(value: unknown): value is Promise<unknown> {
-  if (typeof value !== "object" || value === null) return false;
+  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
   try {
     return "then" in value && typeof value.then === "function";
   } catch {

@@ -100,7 +100,7 @@ export class GroupCommit<Item, Result> {
   async #write(batch: Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await this.#send(batch.map(({ item }) => item));
-      for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
+      for (let index = 0; index < batch.length; index++) batch[index]?.resolve(results[index] as Result);
     } catch (error) {
       if (batch.length === 1 || concernsAll(error)) {
         for (const waiting of batch) waiting.reject(error);

@@ -57,7 +57,7 @@ export class InstanceSource implements ProcessorSource {
     const askedAt = this.store.clock.monotonic();
     for (const renewed of await this.store.instances.statements.renew(leases, leaseMs)) {
       const one = byRef.get(renewed.ref) as InstanceWork;
-      one.execution.observe({ ...renewed, askedAt }, changes.get(one) as number);
+      one.execution.observe(renewed, askedAt, changes.get(one) as number);
       held.add(one);
     }
     return held;

@@ -48,21 +48,23 @@ export class InstanceWork implements Work {
     isHeld: () => boolean,
     onFailure: (failure: AttemptFailure) => void,
   ): Promise<AttemptFailure | null> {
-    this.execution.onAttemptFailed = ({ key, attempt }, error) =>
-      onFailure({ error, description: `step ${key} of the ${this.description}`, attempt, final: false });
-    const { live, watchers } = this.#runtime;
+    const runtime = this.#runtime;
+    const { execution } = this;
     const { ref } = this.instance;
-    this.#runtime.begins(this.execution);
-    watchers.touched(ref);
+    execution.onAttemptFailed = ({ key, attempt }, error) =>
+      onFailure({ error, description: `step ${key} of the ${this.description}`, attempt, final: false });
+    runtime.begins(execution);
+    runtime.watchers.touched(ref);
     try {
-      if (!(await this.#begin())) return null;
-      return this.#settle(await this.#run(onEnd, isHeld));
+      // After a loss, the owner writes that it begins; an owner that is lost before that isn't counted.
+      const held = !this.recovered || (await runtime.store.instances.confirm(execution.lease));
+      return held ? this.#settle(await this.#run(onEnd, isHeld)) : null;
     } catch (error) {
       if (!(error instanceof CodecError)) throw error;
       return await this.#postpone(error);
     } finally {
-      this.execution.releaseLoad();
-      if (live.get(ref) === this.execution) live.delete(ref);
+      execution.releaseLoad();
+      if (runtime.live.get(ref) === execution) runtime.live.delete(ref);
     }
   }
 
@@ -76,14 +78,6 @@ export class InstanceWork implements Work {
 
   async release(): Promise<void> {
     await this.execution.release();
-  }
-
-  /**
-   * After a loss, the owner writes that it begins; an owner that is lost before that isn't counted. Returns whether the row is
-   * still held.
-   */
-  async #begin(): Promise<boolean> {
-    return !this.recovered || (await this.#runtime.store.instances.confirm(this.execution.lease));
   }
 
   giveUp(): void {

@@ -12,20 +12,12 @@ import type { WorkflowBindings } from "./instances/workflow-binding.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 /** Calls the workflow's function from its beginning. If its params can't be read, the execution fails without calling it. */
-export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution): Promise<unknown> {
+export function runWorkflow(runtime: WorkflowRuntime, execution: Execution): unknown {
   const { name, id, createdAt, schedule: trait } = execution.instance;
   const read = readParams(execution);
   if (read === null) return new Promise(() => {});
   const workflow = runtime.workflows.find(name) as RegisteredWorkflow; // instances of unknown workflows are never claimed
   const steps = new Steps(runtime, execution);
-  let bindings: WorkflowBindings | undefined;
-  const context = {
-    get workflows() {
-      bindings ??= createBindings(runtime, { ref: execution.instance.ref, step: steps });
-      return bindings;
-    },
-    waitUntil: (promise: Promise<unknown>) => void Promise.resolve(promise).catch(() => {}),
-  };
   const schedule = fromTrait(trait);
   const event: WorkflowEvent<unknown> = {
     payload: toPayload(workflow, read.params),
@@ -34,9 +26,12 @@ export async function runWorkflow(runtime: WorkflowRuntime, execution: Execution
     workflowName: name,
     ...(schedule === undefined ? {} : { schedule }),
   };
-  const result = await call(workflow, event, steps, context, runtime.workflows.env);
+  const result = call(runtime, workflow, event, steps, execution.instance.ref);
   const schema = workflow.definition?.output ?? null;
-  return applySchema(schema, result, `The result of the workflow "${name}"`, "output.invalid");
+  if (schema === null) return result;
+  return Promise.resolve(result).then((output) =>
+    applySchema(schema, output, `The result of the workflow "${name}"`, "output.invalid"),
+  );
 }
 
 function readParams(execution: Execution): { readonly params: unknown } | null {
@@ -54,23 +49,34 @@ function toPayload({ definition }: RegisteredWorkflow, params: unknown): Readonl
 }
 
 function call(
+  runtime: WorkflowRuntime,
   { definition, entrypoint }: RegisteredWorkflow,
   event: WorkflowEvent<unknown>,
-  steps: Steps,
-  context: ExecutionContext,
-  option: unknown,
+  step: Steps,
+  ref: string,
 ): unknown {
-  const env = evaluateEnv(option, context.workflows);
-  if (definition !== null) return definition.run(event as never, steps as never, withEnv(context, env) as never);
-  const instance = constructEntrypoint(entrypoint as WorkflowEntrypointClass, context, env);
-  return instance.run(event as never, steps as never);
-}
-
-function withEnv(context: ExecutionContext, env: unknown): WorkflowContext {
-  return {
-    env,
-    get workflows() {
-      return context.workflows;
-    },
+  const { env: option } = runtime.workflows;
+  let bindings: WorkflowBindings | undefined;
+  const getBindings = () => {
+    bindings ??= createBindings(runtime, { ref, step });
+    return bindings;
   };
+  const env = typeof option === "function" ? evaluateEnv(option, getBindings()) : option;
+  if (definition !== null) {
+    const context: WorkflowContext = {
+      env,
+      get workflows() {
+        return getBindings();
+      },
+    };
+    return definition.run(event as never, step as never, context as never);
+  }
+  const context: ExecutionContext = {
+    get workflows() {
+      return getBindings();
+    },
+    waitUntil: (promise: Promise<unknown>) => void Promise.resolve(promise).catch(() => {}),
+  };
+  const instance = constructEntrypoint(entrypoint as WorkflowEntrypointClass, context, env);
+  return instance.run(event as never, step as never);
 }

@@ -17,9 +17,8 @@ import { describeError } from "../values/index.ts";
 import type { RegisteredWorkflows } from "./define/registered-workflows.ts";
 import { endingTrigger } from "./define/terminal-hooks.ts";
 import type { Execution } from "./execution/execution.ts";
-import type { ExecutionHost } from "./execution/execution-host.ts";
-import { ProgressDrops } from "./execution/progress-drops.ts";
-import { TurnQueue } from "./execution/turn-queue.ts";
+import { type ExecutionHost, TurnQueue } from "./execution/execution-host.ts";
+import { ProgressDrops } from "./execution/progress.ts";
 import { readable } from "./instances/readable.ts";
 import { type FinishedRun, ResultWaiters } from "./instances/results.ts";
 import { StepStreams } from "./streams/step-streams.ts";
@@ -203,10 +202,10 @@ export class WorkflowRuntime {
 
   #createHost(): ExecutionHost {
     const { clock, instances, logger } = this.store;
-    const turns = new TurnQueue(clock);
     return {
       clock,
       limits: this.workflows.settings,
+      turns: new TurnQueue(clock),
       commit: (commit, instance) => instances.commit(this.#withHook(commit, instance)),
       committed: (ref) => {
         this.watchers.touched(ref);
@@ -214,10 +213,10 @@ export class WorkflowRuntime {
       },
       dropProgress: (range) => this.progressDrops.add(range),
       keepStream: (attempt, lease, stream) => this.streams.keep(attempt, lease, stream),
+      openStream: (ref, reference, onFailure) => this.streams.open(ref, reference, onFailure),
       load: async (run, held, isWanted) => readable(await instances.load(run, held, isWanted)),
       beginLoad: () => instances.beginLoad(),
       loadEvents: async (request) => readable(await instances.loadEvents(request)),
-      defer: (callback) => turns.add(callback),
       reacquire: (execution) => void this.reacquire(execution as Execution),
       warn: (message, details) => logger.warn(message, details),
     };

@@ -129,7 +129,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
       error: { message: "no truck" },
       rollback: { outcome: "failed", error: { name: "Error", message: "bank is closed" } },
     });
-    expect(runner.logs.messages("warn").join()).toContain("A rollback failed");
+    await eventually(() => expect(runner.logs.messages("warn").join()).toContain("A rollback failed"));
   });
 
   test("that refuses isn't tried again", async () => {
@@ -245,7 +245,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
 
     await untilStatus(subject.clock, instance, "errored");
     expect(await instance.status()).toMatchObject({
-      error: { name: "InvalidInputError", message: expect.stringContaining("inside of another") },
+      error: { name: "InvalidInputError", message: expect.stringContaining("inside another") },
       rollback: { outcome: "failed", error: { name: "StepInRollbackError" } },
     });
   });

@@ -1,6 +1,4 @@
-import { PerdureError, StoreError } from "../../errors.ts";
-import { isNonRetryable } from "../../non-retryable.ts";
-import { requestedDelay } from "../../queue/retry-policy.ts";
+import type { NewEntry } from "../../store/instances/instance-records.ts";
 import {
   decodeValue,
   encodeError,
@@ -11,140 +9,62 @@ import {
   StreamReference,
   tame,
 } from "../../values/index.ts";
-import { StreamRefusedError } from "../streams/chunks.ts";
-import { StreamLostError } from "../streams/step-streams.ts";
-import type { Attempt, AttemptResult } from "./attempt.ts";
-import type { Bodies } from "./bodies.ts";
-import type { Commits } from "./commits.ts";
+import type { CodeRun } from "./code-run.ts";
 import type { DatabaseTime } from "./database-time.ts";
-import type { ExecutionHost } from "./execution-host.ts";
-import type { OpenWaits } from "./open-waits.ts";
-import type { Progress } from "./progress.ts";
+import { type AttemptEnd, liveValue } from "./endings.ts";
+import type { RunLimits } from "./run-limits.ts";
 import type { BodyCall } from "./step-call.ts";
-import { liveValue } from "./step-ending.ts";
 import { pathOf } from "./step-path.ts";
-import { chooseDelay } from "./step-retry.ts";
 
-/** The parts of an execution that the end of an attempt changes. */
-export interface AttemptSurroundings {
-  readonly host: ExecutionHost;
-  readonly time: DatabaseTime;
-  readonly bodies: Bodies;
-  readonly waits: OpenWaits;
-  readonly commits: Commits;
-  readonly progress: Progress;
-  isOver(): boolean;
-  /** Delivers an ending when it is its turn. */
-  arrive(deliver: () => void): void;
-  /** The instance isn't ours any more. */
-  supersede(): void;
-  /** The store failed. */
-  fail(error: unknown): void;
+/** What the end of an attempt does to its step: it completes, fails for good, or is tried again when `call.dueAt` has come. */
+export type StepUpdate =
+  | { readonly kind: "completed"; readonly entry: NewEntry; readonly value: unknown }
+  | { readonly kind: "failed"; readonly entry: NewEntry; readonly error: unknown }
+  /** `error` is the one that the attempt threw. */
+  | { readonly kind: "retried"; readonly entry: NewEntry; readonly error: unknown };
+
+/** An attempt gave this value: how it is stored, or, if it can't be stored, the failure of the step. */
+export function endWithValue(call: BodyCall, value: unknown, limits: RunLimits): AttemptEnd {
+  try {
+    const text = encodeResult(call, value, limits);
+    const stored = call.policy.sensitive ? markSensitive(text ?? encodeValue(undefined)) : text;
+    return { call, value, text: stored };
+  } catch (error) {
+    return { call, error: tame(error), delay: null };
+  }
 }
 
-/** What becomes of a step when an attempt at its function has ended: it completes, is tried again, or fails. */
-export class AttemptResults {
-  /** Told of each that failed and will be tried again. */
-  onAttemptFailed: (call: BodyCall, error: unknown) => void = () => {};
-  readonly #parts: AttemptSurroundings;
+/** What the end of an attempt comes to. A result that the journal has no room for is a failure; so is a retry. */
+export function toUpdate(end: AttemptEnd, limits: RunLimits, time: DatabaseTime, code: CodeRun): StepUpdate {
+  const { call } = end;
+  if ("error" in end) return toFailure(call, end.error, end.delay, limits, time, code);
+  const { value, text } = end;
+  if (!limits.takes(text)) return toFailure(call, limits.refusal(), null, limits, time, code);
+  if (call.rollback !== null) call.output = text;
+  const entry = call.entry("completed", { attempt: call.attempt, value: text });
+  return { kind: "completed", entry, value: liveValue(value, text) };
+}
 
-  constructor(parts: AttemptSurroundings) {
-    this.#parts = parts;
+function toFailure(
+  call: BodyCall,
+  thrown: unknown,
+  delay: number | null,
+  limits: RunLimits,
+  time: DatabaseTime,
+  code: CodeRun,
+): StepUpdate {
+  const value = markCaused(encodeError(thrown), code.failedSteps(thrown, pathOf(call)));
+  if (delay === null) {
+    const entry = call.entry("failed", { attempt: call.attempt, value });
+    return { kind: "failed", entry, error: decodeValue(value) };
   }
+  if (!limits.takes(value)) return toFailure(call, limits.refusal(thrown), null, limits, time, code);
+  call.dueAt = time.after(delay);
+  const retried = { attempt: call.attempt, value: markDelayed(value, Math.ceil(delay)), dueAt: call.dueAt };
+  return { kind: "retried", entry: call.entry("failed", retried), error: thrown };
+}
 
-  ended(attempt: Attempt, result: AttemptResult): void {
-    if (this.#parts.isOver()) return;
-    if ("error" in result) {
-      void this.#attemptFailed(attempt, result.error);
-      return;
-    }
-    const { call } = attempt;
-    const { value } = result;
-    const maxBytes = this.#parts.host.limits.maxStepResultBytes;
-    try {
-      const label = `The result of the step "${call.name}"`;
-      const text =
-        value === undefined
-          ? null
-          : value instanceof StreamReference
-            ? value.text
-            : encodeValue(value, { label, maxBytes });
-      const stored = call.policy.sensitive ? markSensitive(text ?? encodeValue(undefined)) : text;
-      this.#parts.arrive(() => this.#complete(call, value, stored));
-    } catch (error) {
-      this.#parts.arrive(() => this.fail(call, tame(error), null));
-    }
-  }
-
-  /** An attempt has failed: the next comes after the delay, or, if that is null, none does. */
-  fail(call: BodyCall, error: unknown, delay: number | null): void {
-    const { bodies, time, commits, waits, progress } = this.#parts;
-    const value = this.#encode(call, error);
-    if (delay !== null && !commits.room.takes(value)) {
-      this.fail(call, commits.room.refusal(error), null); // there is no room for another attempt
-      return;
-    }
-    bodies.ended(call);
-    if (delay === null) {
-      const entry = call.entry("failed", { attempt: call.attempt, value });
-      commits.add(entry);
-      progress.ended(call, entry);
-      call.end({ error: decodeValue(value) });
-      return;
-    }
-    call.dueAt = time.after(delay);
-    const retried = { attempt: call.attempt, value: markDelayed(value, Math.ceil(delay)), dueAt: call.dueAt };
-    commits.add(call.entry("failed", retried));
-    waits.add(call);
-    this.onAttemptFailed(call, error);
-  }
-
-  /** With what failed inside of it and made it fail. */
-  #encode(call: BodyCall, error: unknown): string {
-    const failures = call.surroundings?.failures;
-    return markCaused(encodeError(error), failures?.any ? failures.behind(error, pathOf(call)) : []);
-  }
-
-  async #attemptFailed({ call, context }: Attempt, error: unknown): Promise<void> {
-    const { host } = this.#parts;
-    if (error instanceof StreamLostError) {
-      if (error.cause === undefined) this.#parts.supersede();
-      else this.#parts.fail(error.cause);
-      return;
-    }
-    const ours = call.type === "create";
-    if (ours && error instanceof StoreError) {
-      this.#parts.fail(error);
-      return;
-    }
-    const refused =
-      isNonRetryable(error) || error instanceof StreamRefusedError || (ours && error instanceof PerdureError);
-    let failure = error;
-    let delay: number | null = null;
-    if (!refused && call.attempt <= call.policy.limit) {
-      try {
-        delay = requestedDelay(error, host.clock.now());
-        delay ??= await chooseDelay(call.policy, context, error, host.clock);
-      } catch (noDelay) {
-        failure = noDelay;
-      }
-    }
-    // The function that chose the delay may have taken its time: the run may be over, or be rolled back.
-    const stillOurs = !this.#parts.isOver() && this.#parts.bodies.isRunning(call);
-    if (stillOurs) this.#parts.arrive(() => this.fail(call, failure, delay));
-  }
-
-  #complete(call: BodyCall, value: unknown, text: string | null): void {
-    const { bodies, commits, progress } = this.#parts;
-    if (!commits.room.takes(text)) {
-      this.fail(call, commits.room.refusal(), null);
-      return;
-    }
-    bodies.ended(call);
-    if (call.rollback !== null) call.output = text;
-    const entry = call.entry("completed", { attempt: call.attempt, value: text });
-    commits.add(entry);
-    progress.ended(call, entry);
-    call.end({ value: liveValue(value, text) });
-  }
+function encodeResult(call: BodyCall, value: unknown, limits: RunLimits): string | null {
+  if (value === undefined) return null;
+  return value instanceof StreamReference ? value.text : limits.encodeStepResult(call.name, value);
 }

@@ -1,89 +1,65 @@
-import { AttemptAbortedError } from "../../errors.ts";
+import { AttemptAbortedError, PerdureError } from "../../errors.ts";
+import { isThenable } from "../../schema.ts";
+import type { InstanceRun } from "../../store/instances/instance-records.ts";
 import { tame } from "../../values/index.ts";
 import type { WorkflowStepContext } from "../define/step.ts";
-import { refuseProgress } from "./refuse-progress.ts";
 import type { BodyCall } from "./step-call.ts";
 import { describePolicy } from "./step-config.ts";
+import { runInside, type StepScope } from "./step-scope.ts";
 
-/** How an attempt ended. */
-export type AttemptResult = { readonly value: unknown } | { readonly error: unknown };
-
-/** What an attempt needs of its surroundings, while it runs. */
-export interface AttemptHelpers {
-  /** Stores what it tells on the way. */
+/** The execution that runs attempts. It is told of the end of each exactly once, unless the attempt was dropped. */
+export interface AttemptOwner {
+  readonly instance: InstanceRun;
+  completed(attempt: Attempt, value: unknown): void;
+  failed(attempt: Attempt, error: unknown): void;
+  /** Stores a value that the attempt emits. */
   emit(attempt: Attempt, value: unknown): Promise<void>;
-  /** Stores a stream that its function gave, to its end; gives what to remember of it. */
-  keep(attempt: Attempt, stream: ReadableStream<unknown>): Promise<unknown>;
+  /** Stores a stream that the body returned, to its end; gives the reference to remember. */
+  keepStream(attempt: Attempt, stream: ReadableStream<unknown>): Promise<unknown>;
 }
 
-/** For those that need none. */
-const NO_HELPERS: AttemptHelpers = { emit: refuseProgress, keep: async (_attempt, stream) => stream };
-
-/** What the function of a step is called with. What is seldom asked for is made when it is. */
-function createContext(attempt: Attempt): WorkflowStepContext {
-  const { name, count, attempt: number } = attempt.call;
-  return {
-    step: { name, count },
-    attempt: number,
-    get config() {
-      return describePolicy(attempt.call.policy);
-    },
-    get idempotencyKey() {
-      return attempt.idempotencyKey();
-    },
-    get signal() {
-      return attempt.signal();
-    },
-    emit: (value) => attempt.emit(value),
-  };
-}
-
-/** One attempt at a step's function. Whatever comes first ends it: its result, its error, its timeout, or its being dropped. */
+/** One attempt at a step's body. It ends with its result, its error, its timeout, or by being dropped, whichever comes first. */
 export class Attempt {
   readonly call: BodyCall;
-  readonly context: WorkflowStepContext;
-  readonly idempotencyKey: () => string;
+  readonly owner: AttemptOwner;
   /** By the monotonic clock. */
   readonly endsAt: number;
-  readonly #onEnd: (attempt: Attempt, result: AttemptResult) => void;
-  readonly #helpers: AttemptHelpers;
+  readonly context: WorkflowStepContext;
+  /** Counts the steps that the body calls; created by the first. */
+  scope: StepScope | null = null;
   #controller: AbortController | undefined;
   #reason: AttemptAbortedError | undefined;
   #over = false;
 
-  /** `onEnd` is called exactly once, unless the attempt is dropped. */
-  constructor(
-    call: BodyCall,
-    endsAt: number,
-    idempotencyKey: () => string,
-    onEnd: (attempt: Attempt, result: AttemptResult) => void,
-    helpers: AttemptHelpers = NO_HELPERS,
-  ) {
+  constructor(call: BodyCall, owner: AttemptOwner, endsAt: number) {
     this.call = call;
+    this.owner = owner;
     this.endsAt = endsAt;
-    this.idempotencyKey = idempotencyKey;
-    this.#onEnd = onEnd;
-    this.#helpers = helpers;
     this.context = createContext(this);
   }
 
-  run(body: (ctx: WorkflowStepContext) => unknown): void {
-    let running: unknown;
+  /** Calls the body. One that gives no promise has ended when this returns. */
+  run(): void {
+    let given: unknown;
     try {
-      running = body(this.context);
+      given = runInside(this);
     } catch (error) {
       this.#fail(error);
       return;
     }
-    Promise.resolve(running).then(
-      (value) => (isStream(value) ? this.#keep(value) : this.#finish({ value })),
+    if (!isThenable(given)) {
+      this.#end(given);
+      return;
+    }
+    Promise.resolve(given).then(
+      (value) => this.#end(value),
       (error: unknown) => this.#fail(error),
     );
   }
 
-  /** Resolves when it is stored. */
+  /** Resolves when the value is stored. */
   emit(value: unknown): Promise<void> {
-    return this.#over ? refuseProgress() : this.#helpers.emit(this, value);
+    return this.#over ? refuseProgress() : this.owner.emit(this, value);
   }
 
   /** Its time is over. */
@@ -91,10 +67,10 @@ export class Attempt {
     const { timeoutMs } = this.call.policy;
     const error = new AttemptAbortedError("step.timeout", `The step didn't end within ${timeoutMs} milliseconds.`);
     this.#abort(error);
-    this.#finish({ error });
+    this.#fail(error);
   }
 
-  /** Tells the function to stop; whatever it still gives is ignored. */
+  /** Tells the body to stop; its result is ignored. */
   drop(reason: AttemptAbortedError): void {
     if (this.#over) return;
     this.#over = true;
@@ -109,26 +85,36 @@ export class Attempt {
     return this.#controller.signal;
   }
 
-  /** It goes on until the stream has been read. */
+  get idempotencyKey(): string {
+    const { ref, run } = this.owner.instance;
+    return `${ref}/${run}/${this.call.key}`;
+  }
+
+  /** With a stream, it goes on until that has been read. A late result never counts. */
+  #end(value: unknown): void {
+    if (isStream(value)) {
+      this.#keep(value);
+    } else if (!this.#over) {
+      this.#over = true;
+      this.owner.completed(this, value);
+    }
+  }
+
   #keep(stream: ReadableStream<unknown>): void {
     if (this.#over) {
       stream.cancel(this.#reason).catch(() => {});
       return;
     }
-    this.#helpers.keep(this, stream).then(
-      (value) => this.#finish({ value }),
+    this.owner.keepStream(this, stream).then(
+      (reference) => this.#end(reference),
       (error: unknown) => this.#fail(error),
     );
   }
 
   #fail(thrown: unknown): void {
-    this.#finish({ error: tame(thrown) });
-  }
-
-  #finish(result: AttemptResult): void {
-    if (this.#over) return; // a late result never counts
+    if (this.#over) return;
     this.#over = true;
-    this.#onEnd(this, result);
+    this.owner.failed(this, tame(thrown));
   }
 
   #abort(reason: AttemptAbortedError): void {
@@ -137,7 +123,51 @@ export class Attempt {
   }
 }
 
-/** Also one of another realm, or of a library. */
+/**
+ * The context of a body. Some of its properties are created when they are first read. They are own properties, so `{ ...ctx }` has
+ * them all. Own getters would do the same, but cost more than a microsecond for each attempt.
+ */
+function createContext(attempt: Attempt): WorkflowStepContext {
+  const { name, count, attempt: number } = attempt.call;
+  const context = {
+    step: { name, count },
+    attempt: number,
+    config: undefined,
+    idempotencyKey: undefined,
+    signal: undefined,
+    emit: (value: unknown) => attempt.emit(value),
+  };
+  return new Proxy(context as object as WorkflowStepContext, new ContextReader(attempt));
+}
+
+type MutableContext = { -readonly [Key in keyof WorkflowStepContext]: WorkflowStepContext[Key] | undefined };
+
+class ContextReader implements ProxyHandler<WorkflowStepContext> {
+  readonly #attempt: Attempt;
+
+  constructor(attempt: Attempt) {
+    this.#attempt = attempt;
+  }
+
+  get(target: WorkflowStepContext, key: string | symbol): unknown {
+    const context = target as MutableContext;
+    if (key === "config") context.config ??= describePolicy(this.#attempt.call.policy);
+    else if (key === "idempotencyKey") context.idempotencyKey ??= this.#attempt.idempotencyKey;
+    else if (key === "signal") context.signal ??= this.#attempt.signal();
+    return Reflect.get(target, key);
+  }
+}
+
+/** The attempt has ended: it emits to no effect. */
+function refuseProgress(): Promise<void> {
+  const refused = Promise.reject(
+    new PerdureError("progress.refused", "The attempt has ended, or is no longer ours: it can't emit any more."),
+  );
+  refused.catch(() => {});
+  return refused;
+}
+
+/** Also a stream of another realm, or of a library. */
 function isStream(value: unknown): value is ReadableStream<unknown> {
   if (typeof value !== "object" || value === null) return false;
   try {

@@ -1,140 +1,133 @@
 import type { Clock } from "../../clock.ts";
 import type { AttemptAbortedError } from "../../errors.ts";
-import type { InstanceRun, NewEntry } from "../../store/instances/instance-records.ts";
-import { Attempt, type AttemptHelpers, type AttemptResult } from "./attempt.ts";
+import type { NewEntry } from "../../store/instances/instance-records.ts";
+import { Attempt, type AttemptOwner } from "./attempt.ts";
 import type { BodyCall } from "./step-call.ts";
-import { runInside } from "./step-scope.ts";
 
-interface PreparedBodies {
+/** What must happen before bodies begin. */
+interface Preparation {
+  /** To be written first. */
   readonly entries: NewEntry[];
-  /** They have no attempt left. */
+  /** Calls that have no attempt left. */
   readonly exhausted: BodyCall[];
-  /** They can be taken back from now on. */
+  /** Calls that can be taken back from now on. */
   readonly undoable: BodyCall[];
 }
 
-/** The functions of steps: those that may begin, and those that run. */
+/** The bodies of steps: those that may begin, and those that run. */
 export class Bodies {
   readonly #clock: Clock;
-  readonly #run: InstanceRun;
-  readonly #onEnd: (attempt: Attempt, result: AttemptResult) => void;
-  readonly #helpers: AttemptHelpers;
-  readonly #ready = new Set<BodyCall>();
-  readonly #running = new Map<BodyCall, Attempt>();
+  #ready: BodyCall[] = [];
+  readonly #running: Attempt[] = [];
 
-  constructor(
-    clock: Clock,
-    run: InstanceRun,
-    onEnd: (attempt: Attempt, result: AttemptResult) => void,
-    helpers: AttemptHelpers,
-  ) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#run = run;
-    this.#onEnd = onEnd;
-    this.#helpers = helpers;
   }
 
   get ready(): number {
-    return this.#ready.size;
+    return this.#ready.length;
   }
 
   get running(): number {
-    return this.#running.size;
-  }
-
-  isRunning(call: BodyCall): boolean {
-    return this.#running.has(call);
+    return this.#running.length;
   }
 
   /** It begins as soon as everything that led to it is committed. */
   add(call: BodyCall): void {
-    this.#ready.add(call);
+    this.#ready.push(call);
   }
 
   /**
-   * Gives the attempts that are about to begin their numbers. `interruptions` is how many owners were lost since the last entry:
-   * what begins now began under each of them. Where it must be known that an attempt began, that is written first: gives those
-   * entries. Steps that have no attempt left don't begin any more.
+   * Numbers the attempts that are about to begin. `interruptions` is how many owners were lost since the last entry: these attempts
+   * began under each of them. Where the journal must say that an attempt began, that is written first: gives those entries, or null
+   * where nothing is left to do. Steps that have no attempt left don't begin any more.
    */
-  prepare(interruptions: number): PreparedBodies {
-    const entries: NewEntry[] = [];
-    const exhausted: BodyCall[] = [];
-    const undoable: BodyCall[] = [];
+  prepare(interruptions: number): Preparation | null {
+    let preparation: Preparation | null = null;
     for (const call of this.#ready) {
       if (call.prepared) continue;
       call.prepared = true;
       const exact = call.policy.limit === 0;
       if (!exact) call.attempt = attemptsBegun(call, interruptions);
-      if (call.attempt > call.policy.limit) {
-        this.#ready.delete(call);
-        exhausted.push(call);
-      } else if (call.rollback !== null && !call.undoable) {
+      const exhausted = call.attempt > call.policy.limit;
+      const undoable = !exhausted && call.rollback !== null && !call.undoable;
+      if (!exhausted && !undoable && !exact) continue;
+      preparation ??= { entries: [], exhausted: [], undoable: [] };
+      if (exhausted) {
+        preparation.exhausted.push(call);
+      } else if (undoable) {
         call.undoable = true;
-        undoable.push(call);
-        entries.push(begin(call, "undoable"));
-      } else if (exact) entries.push(begin(call, "started"));
+        preparation.undoable.push(call);
+        preparation.entries.push(begin(call, "undoable"));
+      } else preparation.entries.push(begin(call, "started"));
     }
-    return { entries, exhausted, undoable };
+    const exhausted = preparation?.exhausted ?? [];
+    if (exhausted.length > 0) this.#ready = this.#ready.filter((call) => !exhausted.includes(call));
+    return preparation;
   }
 
   /** Everything is committed. */
-  start(): void {
-    for (const call of this.#ready) {
-      this.#ready.delete(call);
-      call.prepared = false;
-      call.attempt++;
-      call.emits = 0;
-      this.#start(call);
+  start(owner: AttemptOwner): void {
+    if (this.#ready.length === 1) {
+      this.#start(this.#ready.pop() as BodyCall, owner); // as in most turns: the array is used again
+      return;
     }
+    const ready = this.#ready;
+    this.#ready = [];
+    for (const call of ready) this.#start(call, owner);
   }
 
-  /** Milliseconds until the first of those that run must have ended: infinity if none runs. */
+  #start(call: BodyCall, owner: AttemptOwner): void {
+    call.prepared = false;
+    call.attempt++;
+    call.emits = 0;
+    const attempt = new Attempt(call, owner, this.#clock.monotonic() + call.policy.timeoutMs);
+    call.running = attempt;
+    this.#running.push(attempt);
+    attempt.run();
+  }
+
+  /** Milliseconds until the first running attempt must have ended: infinity if none runs. */
   get remaining(): number {
     let endsAt = Number.POSITIVE_INFINITY;
-    for (const attempt of this.#running.values()) endsAt = Math.min(endsAt, attempt.endsAt);
+    for (const attempt of this.#running) endsAt = Math.min(endsAt, attempt.endsAt);
     return endsAt - this.#clock.monotonic();
   }
 
-  /** Ends those whose time is over. */
+  /** Ends the attempts whose time is over. */
   timeOut(): void {
     const now = this.#clock.monotonic();
-    for (const attempt of [...this.#running.values()]) if (attempt.endsAt <= now) attempt.timeOut();
+    for (const attempt of this.#running.filter(({ endsAt }) => endsAt <= now)) attempt.timeOut();
   }
 
-  /** What became of it was delivered. */
+  /** The end of its attempt was delivered. */
   ended(call: BodyCall): void {
-    this.#running.delete(call);
+    if (call.running === null) return;
+    const index = this.#running.indexOf(call.running as Attempt);
+    if (index >= 0 && index === this.#running.length - 1) this.#running.pop();
+    else if (index >= 0) this.#running.splice(index, 1);
+    call.running = null;
   }
 
-  /** What was about to begin doesn't. */
+  /** Bodies that were about to begin don't. */
   forget(): void {
-    this.#ready.clear();
+    this.#ready = [];
   }
 
-  /** Tells what runs to stop; whatever it still gives is ignored. */
+  /** Tells the running bodies to stop; their results are ignored. */
   drop(reason: AttemptAbortedError): void {
-    for (const attempt of this.#running.values()) attempt.drop(reason);
-    this.#running.clear();
-  }
-
-  #start(call: BodyCall): void {
-    const endsAt = this.#clock.monotonic() + call.policy.timeoutMs;
-    const attempt = new Attempt(call, endsAt, () => this.#idempotencyKey(call), this.#onEnd, this.#helpers);
-    this.#running.set(call, attempt);
-    attempt.run((context) => runInside(this.#run, call, () => call.body(context as never)));
-  }
-
-  #idempotencyKey(call: BodyCall): string {
-    const { ref, run } = this.#run;
-    return `${ref}/${run}/${call.key}`;
+    for (const attempt of this.#running.splice(0)) {
+      attempt.call.running = null;
+      attempt.drop(reason);
+    }
   }
 }
 
-/** How many attempts have begun. One that told something has; if no owner was lost, it was given back, and begins again. */
+/** How many attempts have begun. One that emitted something has; if no owner was lost, it was given back, and begins again. */
 function attemptsBegun({ attempt, record }: BodyCall, interruptions: number): number {
-  const told =
+  const emitted =
     record === null || record.progressAttempt === 0 ? 0 : record.progressAttempt - (interruptions > 0 ? 0 : 1);
-  return Math.max(attempt + interruptions, told);
+  return Math.max(attempt + interruptions, emitted);
 }
 
 function begin(call: BodyCall, kind: "started" | "undoable"): NewEntry {

@@ -1,82 +1,82 @@
-import { type Clock, pause } from "../../clock.ts";
-import { isInfrastructure, ValueRefusedError } from "../../errors.ts";
+import { pause } from "../../clock.ts";
+import { InvalidInputError, isInfrastructure, ValueRefusedError } from "../../errors.ts";
 import type {
+  ClaimedInstance,
   InstanceCommit,
   InstanceCommitResult,
-  InstanceLease,
-  InstanceName,
   InstanceOutcome,
   JournalEntry,
   NewEntry,
 } from "../../store/instances/instance-records.ts";
-import { type JournalLimits, JournalRoom } from "./journal-room.ts";
-import type { PauseFlag } from "./pause-flag.ts";
-import { type Refused, salvage } from "./salvage.ts";
+import { encodeError } from "../../values/index.ts";
+import type { ExecutionHost } from "./execution-host.ts";
+import type { Hold } from "./hold.ts";
+import { RUNNING } from "./outcomes.ts";
+import type { RunLimits } from "./run-limits.ts";
+import { describeStep } from "./step-path.ts";
 
 export type WrittenCommit = Extract<InstanceCommitResult, { result: "written" }>;
 
-/** Who is told what became of a commit. */
-export interface CommitListener {
+/** The part of a commit that the database can never store: the ending of a step, or that of the run. */
+export type RefusedPart = "step" | "outcome";
+
+/** The execution that writes commits, and is told what became of each. */
+export interface CommitOwner {
   /** `askedAt` is the monotonic time at which it was sent. */
   written(commit: InstanceCommit, answer: WrittenCommit, askedAt: number): void;
-  superseded(): void;
+  supersede(): void;
   /** The store failed. */
-  failed(error: unknown): void;
-  /** The database doesn't take it at present, for so many milliseconds now; it is sent again. */
+  fail(error: unknown): void;
+  /** The database hasn't taken it for so many milliseconds; it is sent again. */
   delayed(error: unknown, milliseconds: number): void;
-  /** Something of it can never be stored, and everything else is. */
-  refused(part: Refused, error: ValueRefusedError): void;
-}
-
-interface Answered {
-  readonly answer: InstanceCommitResult;
-  /** When it was sent last, by the monotonic clock. */
-  readonly askedAt: number;
+  /** A part of it can never be stored, and everything else is. */
+  refused(part: RefusedPart, error: ValueRefusedError): void;
 }
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;
+/** Never changed: each commit has an array of its own entries. */
+const NO_ENTRIES: NewEntry[] = [];
 
-/** What an execution writes: one commit at a time, each at the position where the last one ended. */
+/** The commits of an execution: one at a time, each at the position where the last one ended. */
 export class Commits {
-  /** What the journal still takes. */
-  readonly room: JournalRoom;
-  readonly #instance: InstanceName;
-  readonly #send: (commit: InstanceCommit) => Promise<InstanceCommitResult>;
-  readonly #pause: PauseFlag;
-  readonly #clock: Clock;
-  readonly #listener: CommitListener;
+  readonly #instance: ClaimedInstance;
+  readonly #host: ExecutionHost;
+  readonly #hold: Hold;
+  readonly #limits: RunLimits;
+  readonly #owner: CommitOwner;
   /** Where the next entry goes. */
   #position = 1;
-  #pending: NewEntry[] = [];
-  #writing: Promise<void> | undefined;
-  /** Whether a commit wasn't written, as far as we know: what comes after it must not be, either. */
+  #pending = NO_ENTRIES;
+  /** The commit that is on its way, when it was sent, and how often the instance had been paused or resumed by then. */
+  #writing: InstanceCommit | null = null;
+  #askedAt = 0;
+  #pauseChanges = 0;
+  /** Called when nothing is on its way any more. */
+  #idle: (() => void)[] | undefined;
+  /** Whether a commit wasn't written, as far as we know: later ones must not be, either. */
   #broken = false;
-  readonly #givenUp = new AbortController();
+  /** Aborted when the process is about to end. Created when a commit must be sent again. */
+  #patience: AbortController | undefined;
+  #givenUp = false;
 
-  constructor(
-    instance: InstanceName,
-    send: (commit: InstanceCommit) => Promise<InstanceCommitResult>,
-    { pause, clock, limits }: { readonly pause: PauseFlag; readonly clock: Clock; readonly limits: JournalLimits },
-    listener: CommitListener,
-  ) {
-    this.room = new JournalRoom(limits);
+  constructor(instance: ClaimedInstance, host: ExecutionHost, hold: Hold, limits: RunLimits, owner: CommitOwner) {
     this.#instance = instance;
-    this.#send = send;
-    this.#pause = pause;
-    this.#clock = clock;
-    this.#listener = listener;
+    this.#host = host;
+    this.#hold = hold;
+    this.#limits = limits;
+    this.#owner = owner;
   }
 
-  /** These are in the journal already. */
-  goOnAfter(entries: readonly JournalEntry[]): void {
+  /** These entries are in the journal already. */
+  continueAfter(entries: readonly JournalEntry[]): void {
     this.#position = (entries.at(-1)?.position ?? 0) + 1;
-    for (const entry of entries) this.room.add(entry);
+    for (const entry of entries) this.#limits.add(entry);
   }
 
-  /** Entries for the next commit. */
-  get pending(): number {
-    return this.#pending.length;
+  /** Whether there are entries for the next commit. */
+  get pending(): boolean {
+    return this.#pending.length > 0;
   }
 
   /** Whether the next commit says that something was done: progress alone doesn't. */
@@ -85,101 +85,186 @@ export class Commits {
   }
 
   get writing(): boolean {
-    return this.#writing !== undefined;
+    return this.#writing !== null;
   }
 
-  add(...entries: NewEntry[]): void {
-    for (const entry of entries) this.room.add(entry);
-    this.#pending.push(...entries);
+  /** Adds an entry to the next commit. */
+  add(entry: NewEntry): void {
+    this.#limits.add(entry);
+    if (this.#pending === NO_ENTRIES) this.#pending = [entry];
+    else this.#pending.push(entry);
   }
 
-  write({ ref, run, lock }: InstanceLease, outcome: InstanceOutcome): void {
+  /** Writes the entries that were added, and the outcome. */
+  write(outcome: InstanceOutcome): void {
     const entries = this.#pending;
-    this.#pending = [];
-    const instance = this.#instance;
-    this.#writing = this.#write({ ref, run, lock, instance, position: this.#position, entries, outcome });
+    this.#pending = NO_ENTRIES;
+    const commit = this.#create(entries, outcome);
+    this.#writing = commit;
+    this.#pauseChanges = this.#hold.pauseChanges;
+    this.#askedAt = this.#host.clock.monotonic();
+    this.#host.commit(commit, this.#instance).then(this.#answered, this.#notTaken);
   }
 
-  /** The last one, after which nobody listens; `outcome` is told whether it says that something was done. */
-  async writeLast(lease: InstanceLease, outcome: (substantial: boolean) => InstanceOutcome): Promise<void> {
-    await this.#writing?.catch(() => {});
-    const pending = this.#pending.splice(0);
-    const entries = this.#broken ? [] : pending;
-    const substantial = entries.some(isSubstantial);
-    const instance = this.#instance;
-    await this.#send({ ...lease, instance, position: this.#position, entries, outcome: outcome(substantial) });
+  /** Writes the last commit. The owner isn't told of it; `outcome` is told whether it says that something was done. */
+  async writeLast(outcome: (substantial: boolean) => InstanceOutcome): Promise<void> {
+    if (this.#writing !== null) {
+      await new Promise<void>((resolve) => {
+        this.#idle ??= [];
+        this.#idle.push(resolve);
+      });
+    }
+    const entries = this.#broken ? NO_ENTRIES : this.#pending;
+    this.#pending = NO_ENTRIES;
+    await this.#host.commit(this.#create(entries, outcome(entries.some(isSubstantial))), this.#instance);
   }
 
-  /** The process is about to end: what the database doesn't take now isn't sent again. */
+  /** The process is about to end: a commit that the database doesn't take now isn't sent again. */
   giveUp(): void {
-    this.#givenUp.abort();
+    this.#givenUp = true;
+    this.#patience?.abort();
   }
 
-  async #write(commit: InstanceCommit): Promise<void> {
-    const { changes } = this.#pause;
+  #create(entries: NewEntry[], outcome: InstanceOutcome): InstanceCommit {
+    const { ref, run, lock } = this.#hold.lease;
+    const instance = this.#instance;
+    const commit = { ref, run, lock, instance, position: this.#position, entries, outcome };
+    return instance.slotKey === null ? commit : { ...commit, limited: true }; // its slot may go to another instance
+  }
+
+  readonly #answered = (answer: InstanceCommitResult): void => {
+    const commit = this.#writing as InstanceCommit;
+    if (answer.result === "superseded") {
+      this.#supersede();
+      return;
+    }
+    this.#position += commit.entries.length;
+    this.#settle();
+    const paused = this.#hold.correctPause(answer.paused, this.#pauseChanges);
     try {
-      const { answer, askedAt } = await this.#sendPatiently(commit);
-      this.#writing = undefined;
-      if (answer.result === "superseded") return this.#supersede();
-      this.#position += commit.entries.length;
-      this.#listener.written(commit, this.#pause.correct(answer, changes), askedAt);
+      this.#owner.written(commit, paused === answer.paused ? answer : { ...answer, paused }, this.#askedAt);
     } catch (error) {
-      if (error instanceof ValueRefusedError) await this.#salvage(commit, error);
-      else this.#fail(error);
+      this.#fail(error);
+    }
+  };
+
+  readonly #notTaken = (error: unknown): void => {
+    void this.#recover(this.#writing as InstanceCommit, error);
+  };
+
+  async #recover(commit: InstanceCommit, error: unknown): Promise<void> {
+    try {
+      this.#answered(await this.#sendAgain(commit, error));
+    } catch (failure) {
+      if (failure instanceof ValueRefusedError) await this.#salvage(commit, failure);
+      else this.#fail(failure);
     }
   }
 
   #supersede(): void {
     this.#broken = true;
-    this.#listener.superseded();
+    this.#settle();
+    this.#owner.supersede();
   }
 
   #fail(error: unknown): void {
-    this.#writing = undefined;
     this.#broken = true;
-    this.#listener.failed(error);
+    this.#settle();
+    this.#owner.fail(error);
+  }
+
+  /** Nothing is on its way any more. */
+  #settle(): void {
+    this.#writing = null;
+    if (this.#idle === undefined) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   /**
-   * What has been done isn't done again because the database is away, or refuses for a while: the commit is sent until it is taken,
-   * or the instance isn't ours any more. The token and the position make that harmless, also when the lease is over.
+   * Work that was done isn't done again because the database is away, or refuses for a while: the commit is sent until the database
+   * takes it, or the instance isn't ours any more. The token and the position make that harmless, also after the lease.
    */
-  async #sendPatiently(commit: InstanceCommit): Promise<Answered> {
-    const { signal } = this.#givenUp;
-    const startedAt = this.#clock.monotonic();
-    for (let sent = commit, delay = FIRST_PAUSE_MS; ; delay = Math.min(delay * 2, LONGEST_PAUSE_MS)) {
-      const askedAt = this.#clock.monotonic();
+  async #sendAgain(commit: InstanceCommit, error: unknown): Promise<InstanceCommitResult> {
+    const { clock } = this.#host;
+    const startedAt = this.#askedAt;
+    let failure = error;
+    for (let delay = FIRST_PAUSE_MS; ; delay = Math.min(delay * 2, LONGEST_PAUSE_MS)) {
+      if (!isInfrastructure(failure) || this.#givenUp) throw failure;
+      this.#owner.delayed(failure, clock.monotonic() - startedAt);
+      this.#patience ??= new AbortController();
+      await pause(clock, delay, this.#patience.signal);
+      this.#askedAt = clock.monotonic();
       try {
-        return { answer: await this.#send(sent), askedAt };
-      } catch (error) {
-        if (!isInfrastructure(error) || signal.aborted) throw error;
-        this.#listener.delayed(error, this.#clock.monotonic() - startedAt);
-        await pause(this.#clock, delay, signal);
-        sent = { ...commit, again: true };
+        return await this.#host.commit({ ...commit, again: true }, this.#instance);
+      } catch (again) {
+        failure = again;
       }
     }
   }
 
   async #salvage(commit: InstanceCommit, error: ValueRefusedError): Promise<void> {
-    const { entries, position: _position, ...rest } = commit;
-    const write = async (entry: NewEntry) => {
-      const part = { ...rest, position: this.#position, entries: [entry], outcome: { kind: "running" } as const };
-      const { answer } = await this.#sendPatiently(part);
-      if (answer.result === "written") this.#position++;
-      return answer.result === "written";
-    };
     try {
-      const refused = await salvage(entries, write);
-      this.#writing = undefined;
-      if (refused === "superseded") return this.#supersede();
+      const refused = await this.#writeEach(commit.entries);
+      if (refused === "superseded") {
+        this.#supersede();
+        return;
+      }
       if (refused === "step") this.#broken = true; // what the code did next, it did for another reason
-      this.#listener.refused(refused, error);
+      this.#settle();
+      this.#owner.refused(refused, error);
     } catch (failure) {
       this.#fail(failure);
     }
+  }
+
+  /**
+   * Writes, one by one, those entries of a refused commit that can be stored. A step whose value can't be stored has failed for good,
+   * and entries that followed from its ending in the same commit are left out. Throws if not even the failure can be stored.
+   */
+  async #writeEach(entries: readonly NewEntry[]): Promise<RefusedPart | "superseded"> {
+    let refused: RefusedPart = "outcome";
+    for (const entry of entries) {
+      const follows = refused === "step" && !ENDINGS.includes(entry.kind);
+      if (follows || entry.kind === "rollingBack") continue; // the latter says the same as the outcome
+      try {
+        if (!(await this.#writeOne(entry))) return "superseded";
+      } catch (error) {
+        if (!(error instanceof ValueRefusedError)) throw error;
+        refused = "step";
+        if (!(await this.#writeOne(withoutValue(entry, error)))) return "superseded";
+      }
+    }
+    return refused;
+  }
+
+  /** Gives false if the instance isn't ours any more. */
+  async #writeOne(entry: NewEntry): Promise<boolean> {
+    const commit = this.#create([entry], RUNNING);
+    this.#askedAt = this.#host.clock.monotonic();
+    const sent = this.#host.commit(commit, this.#instance);
+    const { result } = await sent.catch((error: unknown) => this.#sendAgain(commit, error));
+    if (result === "written") this.#position++;
+    return result === "written";
   }
 }
 
 export function isSubstantial({ kind }: NewEntry): boolean {
   return kind !== "progress";
+}
+
+/** Entries that say how a body ended. They don't follow from other endings of the same commit: bodies begin only after commits. */
+const ENDINGS: readonly NewEntry["kind"][] = ["completed", "failed", "rolledBack", "rollbackFailed"];
+
+export function refusal(what: string, { message }: ValueRefusedError): InvalidInputError {
+  return new InvalidInputError("value.refused", `${what} can't be stored. ${message}`);
+}
+
+function withoutValue(entry: NewEntry, error: ValueRefusedError): NewEntry {
+  if (!ENDINGS.includes(entry.kind)) return { ...entry, value: null };
+  const undoes = entry.kind === "rolledBack" || entry.kind === "rollbackFailed";
+  const what = entry.kind === "completed" ? "The result" : "The error";
+  const value = encodeError(
+    refusal(`${what} of the ${undoes ? "rollback of the " : ""}step ${describeStep(entry)}`, error),
+  );
+  return { ...entry, kind: undoes ? "rollbackFailed" : "failed", value, dueAt: null };
 }

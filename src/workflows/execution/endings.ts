@@ -1,66 +1,116 @@
-import type { JournalEntry } from "../../store/instances/instance-records.ts";
-import type { EventBox } from "./event-box.ts";
-import type { StepCall } from "./step-call.ts";
-import { storedEnding } from "./step-ending.ts";
+import { EventTimeoutError, PerdureError } from "../../errors.ts";
+import type { JournalEntry, StoredEvent } from "../../store/instances/instance-records.ts";
+import { decodeValue } from "../../values/index.ts";
+import { RollbackCall } from "../rollback/rollback-call.ts";
+import type { Events } from "./events.ts";
+import type { BodyCall, StepCall } from "./step-call.ts";
+import { describeStep, type StepIdentity } from "./step-path.ts";
 
-/** Steps that have ended, and whose callers aren't told yet. They are told one at a time. */
+/** The ending of a step that is in the journal. */
+interface StoredEnding {
+  readonly call: StepCall;
+  readonly entry: JournalEntry;
+}
+
+/** The end of an attempt in this execution: its value, and how that is stored, or its error, and when to try again. */
+export type AttemptEnd =
+  | { readonly call: BodyCall; readonly value: unknown; readonly text: string | null }
+  | { readonly call: BodyCall; readonly error: unknown; readonly delay: number | null };
+
+/** Endings that the code hasn't been told yet. They are delivered one at a time: first the stored ones, then new ones. */
 export class Endings {
-  /** Endings that are stored, of steps that were called. */
-  readonly #stored = new Set<{ call: StepCall; ending: JournalEntry }>();
-  /** What has ended in this execution, in that order. */
-  readonly #arrived: (() => void)[] = [];
+  /** Of steps that were called. Created by the first: most runs aren't replayed. */
+  #stored: Set<StoredEnding> | undefined;
+  /** In the order in which attempts ended. */
+  readonly #ended: AttemptEnd[] = [];
 
-  /** Whether nothing waits to be told. */
   get empty(): boolean {
-    return this.#stored.size === 0 && this.#arrived.length === 0;
+    return this.#ended.length === 0 && !this.replaying;
   }
 
-  /** Whether the replay has something left to tell. */
+  /** Whether the replay has something left to deliver. */
   get replaying(): boolean {
-    return this.#stored.size > 0;
+    return this.#stored !== undefined && this.#stored.size > 0;
   }
 
-  addStored(call: StepCall, ending: JournalEntry): void {
-    this.#stored.add({ call, ending });
+  addStored(call: StepCall, entry: JournalEntry): void {
+    this.#stored ??= new Set();
+    this.#stored.add({ call, entry });
   }
 
-  addArrived(deliver: () => void): void {
-    this.#arrived.push(deliver);
+  add(end: AttemptEnd): void {
+    this.#ended.push(end);
   }
 
-  /** First those of the journal, in its order, then what has ended since. */
-  deliverNext(events: () => EventBox): boolean {
-    return this.#replayNext(events) || this.#deliverArrived();
-  }
-
-  /** Nobody is told any more. */
-  clear(): void {
-    this.#stored.clear();
-    this.#arrived.length = 0;
-  }
-
-  #replayNext(events: () => EventBox): boolean {
-    let next: { call: StepCall; ending: JournalEntry } | undefined;
+  /** The next of the journal, in its order. */
+  takeStored(): StoredEnding | undefined {
+    if (this.#stored === undefined) return undefined;
+    let next: StoredEnding | undefined;
     for (const one of this.#stored) {
-      if (next === undefined || one.ending.position < next.ending.position) next = one;
+      if (next === undefined || one.entry.position < next.entry.position) next = one;
     }
-    if (next === undefined) return false;
-    this.#stored.delete(next);
-    next.call.end(storedEnding(next.call, next.ending, events()));
-    forget(next.call, next.ending);
-    return true;
+    if (next !== undefined) this.#stored.delete(next);
+    return next;
   }
 
-  #deliverArrived(): boolean {
-    const deliver = this.#arrived.shift();
-    deliver?.();
-    return deliver !== undefined;
+  takeEnded(): AttemptEnd | undefined {
+    return this.#ended.length === 0 ? undefined : this.#ended.shift();
+  }
+
+  clear(): void {
+    this.#stored?.clear();
+    this.#ended.length = 0;
   }
 }
 
-/** The code has the value now: a long journal isn't kept beside it. A rollback may want what its step gave. */
-function forget(call: StepCall, ending: JournalEntry): void {
-  const { record } = call;
-  if (record === null || record.undo !== null || record.ending !== ending) return;
-  record.ending = { ...ending, value: null };
+/** The value of a step that succeeded according to its entry. */
+export function storedValue(call: StepCall, { kind, value, event }: JournalEntry, events: Events): unknown {
+  if (kind === "received") return toReceived(events.get(event as number));
+  return value === null || call.type === "sleep" ? undefined : decodeValue(value);
+}
+
+/** The error of a step that failed according to its entry; null if it succeeded. */
+export function storedError(call: StepCall, { kind, value }: JournalEntry): { readonly error: unknown } | null {
+  if (kind === "failed") return { error: decodeValue(value as string) };
+  return kind === "timedOut" ? { error: eventTimeout(call) } : null;
+}
+
+/** The code has the value now: a long journal isn't kept beside it. A rollback may want its step's output. */
+export function forgetEnding({ record }: StepCall, entry: JournalEntry): void {
+  if (record === null || record.undo !== null || record.ending !== entry) return;
+  record.ending = { ...entry, value: null };
+}
+
+/** The result of a body, as the code gets it: a copy, the same that a replay would give. `text` is how it is stored. */
+export function liveValue(value: unknown, text: string | null): unknown {
+  const primitive = value === null || (typeof value !== "object" && typeof value !== "function");
+  return primitive ? value : decodeValue(text as string);
+}
+
+/** An event as a workflow sees it. */
+export function toReceived(event: StoredEvent | undefined): unknown {
+  if (event === undefined) {
+    throw new PerdureError("workflow.event_missing", "An event that a step received isn't stored any more.");
+  }
+  return { payload: decodeValue(event.payload), timestamp: new Date(event.at), type: event.type };
+}
+
+export function eventTimeout({ name }: Pick<StepIdentity, "name">): EventTimeoutError {
+  return new EventTimeoutError(`No event came in time for the step "${name}".`);
+}
+
+export function stepInterrupted(call: StepCall): PerdureError {
+  const [code, what] =
+    call instanceof RollbackCall ? ["rollback.interrupted", "rollback of the step"] : ["step.interrupted", "step"];
+  return new PerdureError(
+    code,
+    `The ${what} ${describeStep(call)} has no attempt left: the last one was lost with its process, and may be what ends it.`,
+  );
+}
+
+export function crashLoop(recoveries: number): PerdureError {
+  return new PerdureError(
+    "workflow.crash_loop",
+    `The instance was lost with its process ${recoveries} times in a row, with nothing done in between: it may be what ends the process.`,
+  );
 }

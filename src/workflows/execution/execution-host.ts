@@ -12,6 +12,7 @@ import type {
   ProgressRange,
 } from "../../store/instances/instance-records.ts";
 import type { HeldLoad } from "../../store/instances/load-budget.ts";
+import type { StreamReference } from "../../values/index.ts";
 import type { WorkflowSettings } from "../define/workflow-settings.ts";
 import type { Attempt } from "./attempt.ts";
 
@@ -27,38 +28,65 @@ export interface ParkedExecution {
   ): Promise<ExecutionEnd>;
 }
 
-/** What an execution needs of the world around it. */
+/** Everything that an execution needs of the world around it. */
 export interface ExecutionHost {
   readonly clock: Clock;
   readonly limits: WorkflowSettings;
-  /** With what the application wants to happen when a run is over. */
+  readonly turns: TurnQueue;
+  /** Writes the commit, with the hook that the application wants to be triggered when a run is over. */
   commit(commit: InstanceCommit, instance: InstanceName): Promise<InstanceCommitResult>;
-  /** A commit of this instance was written: whoever follows it should know. */
+  /** A commit of this instance was written: its followers should know. */
   committed(ref: string): void;
-  /** A step has ended: what it emitted is dropped, as soon as those who follow the instance can have read it. */
+  /** A step has ended: its progress is dropped, as soon as followers of the instance can have read it. */
   dropProgress(range: ProgressRange): void;
-  /** Stores a stream that a step gives; gives what to remember of it. */
+  /** Stores a stream that a step returned; gives the reference to remember. */
   keepStream(attempt: Attempt, lease: InstanceLease, stream: ReadableStream<unknown>): Promise<unknown>;
+  /** Opens a stored stream. `onFailure` is told if the database fails while the code reads it. */
+  openStream(ref: string, reference: StreamReference, onFailure: (error: unknown) => void): unknown;
   /** `isWanted` is asked before each page; `held` counts what is loaded until it is released. */
   load(run: NamedRun, held: HeldLoad, isWanted: () => boolean): Promise<InstanceHistory | null>;
   beginLoad(): HeldLoad;
   loadEvents(request: EventsRequest): Promise<LoadedEvents | null>;
-  /** Calls back after everything that is already under way in this turn of the event loop. */
-  defer(callback: () => void): void;
-  /** The code went on after the instance had been parked: take the instance again, if nobody else has. */
+  /** The code went on after the instance had been parked: takes the instance again, unless it has another owner. */
   reacquire(execution: ParkedExecution): void;
   warn(message: string, details: Readonly<Record<string, unknown>>): void;
 }
 
 /**
- * How an execution ended: its run is over, or waits without us; or somebody else has it now, and whatever we still did would be
- * refused.
+ * How an execution ended: its run is over, or waits without an owner; or it has another owner, and whatever this one still did would
+ * be refused.
  */
 export type ExecutionEnd =
   | { readonly kind: "completed"; readonly output: string }
-  /** `rollbackError` is given where it was rolled back, and that failed. */
+  /** `rollbackError` is given where the run was rolled back, and that failed. */
   | { readonly kind: "errored"; readonly error: string; readonly thrown: unknown; readonly rollbackError?: unknown }
   | { readonly kind: "terminated"; readonly rollbackError?: unknown }
   /** `delayMs` is how long until it is due; null while it is paused. */
   | { readonly kind: "parked"; readonly delayMs: number | null }
   | { readonly kind: "released" | "superseded" | "abandoned" };
+
+interface TurnTaker {
+  takeTurn(): void;
+}
+
+/** The turns of many executions, taken together: one visit of the event loop serves all of them. */
+export class TurnQueue {
+  readonly #clock: Clock;
+  readonly #takeAll = () => this.#take();
+  #waiting: TurnTaker[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** It takes its turn after everything that is under way; turns that are asked for meanwhile come with the next visit. */
+  add(taker: TurnTaker): void {
+    if (this.#waiting.push(taker) === 1) this.#clock.defer(this.#takeAll);
+  }
+
+  #take(): void {
+    const takers = this.#waiting;
+    this.#waiting = [];
+    for (const taker of takers) taker.takeTurn();
+  }
+}

@@ -1,201 +1,166 @@
 import { AttemptAbortedError, CodecError, type ValueRefusedError } from "../../errors.ts";
-import type {
-  ClaimedInstance,
-  InstanceCommit,
-  InstanceLease,
-  InstanceOutcome,
-} from "../../store/instances/instance-records.ts";
+import type { InstanceCommit, InstanceLease, InstanceOutcome } from "../../store/instances/instance-records.ts";
 import { refuseEncoded } from "../../values/index.ts";
-import type { AttemptResults } from "./attempt-results.ts";
-import { isSubstantial, type WrittenCommit } from "./commits.ts";
-import { type FinalOutcome, toEnd } from "./execution-end.ts";
-import type { ExecutionEnd, ExecutionHost, ParkedExecution } from "./execution-host.ts";
-import { ExecutionParts } from "./execution-parts.ts";
-import { load, observe, type TimedNews } from "./instance-news.ts";
-import type { StepRecord } from "./run-journal.ts";
-import { type Refused, refusal } from "./salvage.ts";
-import type { OpenWait, StepCall } from "./step-call.ts";
-import { crashLoop } from "./step-ending.ts";
-import type { StepFailures } from "./step-failures.ts";
-import type { StepIdentity } from "./step-path.ts";
+import { isSubstantial, type RefusedPart, refusal, type WrittenCommit } from "./commits.ts";
+import { crashLoop } from "./endings.ts";
+import type { ExecutionEnd } from "./execution-host.ts";
+import type { InstanceNews, TimedNews } from "./hold.ts";
+import { isFinal, RELEASED, toEnd } from "./outcomes.ts";
 import { Turns } from "./turns.ts";
 
-/** An instance that is lost this many times, with nothing done in between, is what ends its processes. */
+/** An instance that is lost this often, with nothing done in between, is what ends its processes. */
 const MOST_RECOVERIES = 20;
-/** For how long an execution keeps its place while the database doesn't take its commit. */
-const LONGEST_IN_PLACE_MS = 10_000;
+/** For how long an execution keeps its slot while the database doesn't take its commit. */
+const LONGEST_IN_SLOT_MS = 10_000;
 
 /**
- * Runs one instance, from what is stored of it on.
+ * Runs one instance, from its stored state on.
  *
  * The user's function runs once from its beginning. Steps whose endings are in the journal get them in the order of the journal;
  * between any two, everything that the code does in answer comes first, so races come out as they did. Then steps run for real.
- * When one ends, the code goes on at once; what it did next (another step, a wait, its end) decides what is written, in one
+ * When one ends, the code goes on at once; its next action (another step, a wait, its end) decides what is written, in one
  * commit. No body begins before everything that led to it is committed. `Turns` sees to that order.
  *
  * Waiting never throws: a sleep, a wait or a retry leaves its promise pending. When nothing but waits is left, the execution
  * holds them if they are short, or parks: it lets go of the instance until the earliest deadline.
  */
-export class Execution implements ParkedExecution {
-  readonly instance: ClaimedInstance;
+export class Execution extends Turns {
   /** Its number among the executions that have begun in this process. */
   order = 0;
-  readonly #parts: ExecutionParts;
-  readonly #turns: Turns;
-  #onLastCommit: (() => void) | undefined;
-  /** When it was abandoned. */
+  /** Whether it only waited when it was abandoned. */
   #onlyWaited = false;
   /** Whether something was sent before the code had begun. */
   #missedLook = false;
-  /** Whether others were told that the database doesn't take its commit. */
+  /** Whether the log says that the database doesn't take its commit. */
   #toldOfDelay = false;
-
-  /** `askedAt` is the monotonic time at which the claim was sent. */
-  constructor(instance: ClaimedInstance, askedAt: number, host: ExecutionHost) {
-    this.instance = instance;
-    this.#parts = new ExecutionParts(instance, askedAt, host, {
-      goOn: () => this.#goOn(),
-      soon: () => this.#turns.soon(),
-      arrive: (deliver) => this.#turns.arrive(deliver),
-      written: (commit, answer, askedAt) => this.#written(commit, answer, askedAt),
-      superseded: () => this.supersede(),
-      failed: (error) => this.fail(error),
-      delayed: (error, milliseconds) => this.#delayed(error, milliseconds),
-      refused: (part, error) => this.#refused(part, error),
-    });
-    this.#turns = new Turns(this.#parts, {
-      commit: (outcome) => this.#commit(outcome),
-      look: () => void this.#look(),
-      fail: (error) => this.fail(error),
-    });
-  }
-
-  get lease(): InstanceLease {
-    return this.#parts.possession.lease;
-  }
 
   /** Whether nothing of the user's runs: it sleeps, or waits for an event or a retry. */
   get waiting(): boolean {
-    const { commits, bodies, waits } = this.#parts;
-    const atRest = commits.pending === 0 && !commits.writing && bodies.ready === 0;
-    return waits.size > 0 && bodies.running === 0 && atRest;
+    const { waits, bodies } = this.steps;
+    const atRest = !this.commits.pending && !this.commits.writing;
+    return waits.size > 0 && bodies.running === 0 && bodies.ready === 0 && atRest;
   }
 
   /** Whether it should be told at once of events. */
   get listening(): boolean {
-    return this.#parts.end.end === undefined && this.#parts.waits.listening;
+    return this.end === undefined && this.steps.waits.listening;
   }
 
   /**
-   * Runs until the instance is finished, parked, or not ours any more. `onLastCommit` is called when only the last commit is left.
-   * Rejects if the store failed; nothing is lost then, and whoever claims the instance next goes on.
+   * Runs until the instance is finished or parked, or has another owner. `onLastCommit` is called when only the last commit is left.
+   * Rejects if the store failed; nothing is lost then, and the next owner resumes the instance.
    */
-  async run(main: () => Promise<unknown>, onLastCommit: () => void): Promise<ExecutionEnd> {
-    const { possession, end, code, commits } = this.#parts;
-    const { pause, interruptions } = possession;
-    this.#onLastCommit = onLastCommit;
-    pause.observe(this.instance.paused); // then nothing may begin, and it comes to rest
-    if (!pause.paused) refuseEncoded(this.instance.params);
-    if (!pause.paused && this.instance.begun && !(await load(this.#parts))) return { kind: "superseded" };
-    if (end.end !== undefined) return end.end; // it was taken away while we loaded
-    const ended = end.wait();
-    if (pause.paused) {
-      this.#commit({ kind: "released" });
+  async run(main: () => unknown, onLastCommit: () => void): Promise<ExecutionEnd> {
+    const { instance, hold } = this;
+    this.onLastCommit = onLastCommit;
+    hold.observePause(instance.paused); // then nothing may begin, and it comes to rest
+    if (!hold.paused) refuseEncoded(instance.params);
+    if (!hold.paused && instance.begun && !(await this.#load())) return { kind: "superseded" };
+    if (this.end !== undefined) return this.end; // it was taken away while we loaded
+    const ended = this.untilEnd();
+    if (hold.paused) {
+      this.commit(RELEASED);
       return ended;
     }
-    this.#turns.open();
-    commits.add(...code.begin(main, interruptions > MOST_RECOVERIES ? crashLoop(interruptions) : null));
-    this.#turns.soon();
+    this.begun = true;
+    const entry = this.code.begin(main);
+    if (entry !== null) this.commits.add(entry);
+    if (hold.interruptions > MOST_RECOVERIES) this.code.endWith({ error: crashLoop(hold.interruptions) });
+    else this.callMain();
+    this.soon();
     if (this.#missedLook) this.look();
     return ended;
   }
 
   /** Goes on after it was parked: the code went on, and the instance is ours again. */
   continue(lease: InstanceLease, news: Omit<TimedNews, "paused">, onLastCommit: () => void): Promise<ExecutionEnd> {
-    const { possession, end } = this.#parts;
-    possession.lease = lease;
-    observe(this.#parts, { ...news, paused: false });
-    end.reopen();
-    this.#onLastCommit = onLastCommit;
-    this.#turns.soon();
-    return end.wait();
+    this.hold.lease = lease;
+    this.#learn({ wakes: news.wakes, paused: false, at: news.at }, news.askedAt);
+    const ended = this.untilEnd();
+    this.onLastCommit = onLastCommit;
+    this.soon();
+    return ended;
   }
 
-  // What others tell it
+  /** Loads everything that is stored of the run. Gives false if the run isn't there any more, or has another owner. */
+  async #load(): Promise<boolean> {
+    const { host, instance, hold, events } = this;
+    const lookedAt = this.time.now();
+    this.loaded = host.beginLoad();
+    const history = await host.load({ ...hold.lease, instance }, this.loaded, () => this.end === undefined);
+    if (history === null) return false;
+    this.code.load(history.entries);
+    this.commits.continueAfter(history.entries);
+    events.add(history, lookedAt);
+    events.markReceived(history.entries);
+    return true;
+  }
 
-  /** Tells whether the lease can't be over yet. */
+  // What the worker and the runtime tell it
+
+  /** Tells whether the lease can't have run out yet. */
   set isHeld(isHeld: () => boolean) {
-    this.#parts.possession.isHeld = isHeld;
+    this.hold.isHeld = isHeld;
   }
 
-  /** Told of each attempt at a step that failed and will be tried again. */
-  set onAttemptFailed(onAttemptFailed: AttemptResults["onAttemptFailed"]) {
-    this.#parts.results.onAttemptFailed = onAttemptFailed;
-  }
-
-  /** Of what is asked now; the answer may be overtaken by a pause or a resume. */
+  /** To be kept with each question: the answer may be overtaken by a pause or a resume. */
   get pauseChanges(): number {
-    return this.#parts.possession.pause.changes;
+    return this.hold.pauseChanges;
   }
 
-  /** What an answer of the database said about the instance; asked when `pauseChanges` was this. */
-  observe(news: TimedNews, changes: number): void {
-    observe(this.#parts, this.#parts.possession.pause.correct(news, changes));
-    this.#turns.soon();
+  /** An answer of the database to a question that was asked at `pauseChanges`. */
+  observe(news: InstanceNews, askedAt: number, pauseChanges: number): void {
+    const { wakes, paused, at } = news;
+    this.#learn({ wakes, paused: this.hold.correctPause(paused, pauseChanges), at }, askedAt);
+    this.soon();
+  }
+
+  /** An answer of the database says this about the instance. */
+  #learn({ wakes, paused, at }: InstanceNews, askedAt: number): void {
+    this.time.observe(at, askedAt);
+    this.events.heard(wakes);
+    this.hold.observePause(paused);
   }
 
   /** Something may have been sent. */
   look(): void {
-    if (!this.#turns.isOpen)
+    if (!this.begun)
       this.#missedLook = true; // its events are being loaded
-    else if (this.#parts.end.end === undefined) void this.#look();
-  }
-
-  /** It is over: gives back what it has loaded. */
-  releaseLoad(): void {
-    this.#parts.releaseLoad();
+    else if (this.end === undefined) void this.lookForEvents();
   }
 
   pause(): void {
-    this.#parts.possession.pause.change(true);
-    this.#turns.soon();
+    this.hold.setPaused(true);
+    this.soon();
   }
 
   resume(): void {
-    this.#parts.possession.pause.change(false);
+    this.hold.setPaused(false);
     this.look();
   }
 
-  /** The process is about to end: begins nothing more, and gives the instance back as soon as nothing runs. */
+  /** The process is about to end: begins nothing more, and gives the instance back as soon as no body runs. */
   wrapUp(): void {
-    this.#parts.possession.stopping = true;
-    this.#turns.soon();
-  }
-
-  /** It was terminated, restarted or deleted, or another process has it. */
-  supersede(): void {
-    const message = "The instance was terminated, restarted or deleted, or another process has it.";
-    this.#stop("attempt.superseded", message);
-    this.#parts.end.finish({ kind: "superseded" });
+    this.hold.stopping = true;
+    this.soon();
   }
 
   /** Its lease is over, or is about to be given back. */
   abandon(reason: AttemptAbortedError): void {
-    this.#onlyWaited = this.#onlyWaits;
-    this.#drop(reason);
-    this.#parts.end.finish({ kind: "abandoned" });
+    this.#onlyWaited = this.onlyWaits;
+    this.drop(reason);
+    this.finish({ kind: "abandoned" });
   }
 
-  /** Gives it back after it was abandoned. */
+  /** Gives the instance back after it was abandoned. */
   release(): Promise<void> {
-    return this.#letGo((substantial) => this.#giveBack(substantial, this.#onlyWaited));
+    return this.#letGo((substantial) => this.givenBack(substantial, this.#onlyWaited));
   }
 
-  /** The process is about to end: nothing is sent again. What still runs, though it has no place any more, is given back. */
+  /** The process is about to end: nothing is sent again. If it still runs, though it has no slot any more, it is given back. */
   giveUp(): void {
-    const { commits, end } = this.#parts;
-    commits.giveUp();
-    if (commits.writing || end.end !== undefined) return;
+    this.commits.giveUp();
+    if (this.commits.writing || this.end !== undefined) return;
     this.abandon(
       new AttemptAbortedError("attempt.shutdown", "The process is shutting down: another one will run this."),
     );
@@ -203,196 +168,103 @@ export class Execution implements ParkedExecution {
   }
 
   /**
-   * Gives it back after the store failed, so that nothing is counted: for a while, because it would meet the same again. Entries that
-   * were never sent go with it, and deadlines, if the database takes them.
+   * Gives the instance back after the store failed, so that nothing is counted: for a while, because it would meet the same error
+   * again. Entries that were never sent go with it, and deadlines, if the database takes them.
    */
   giveBack(delayMs: number): Promise<void> {
-    const { possession, feed, time } = this.#parts;
-    const dueAt = time.now() + delayMs;
+    const dueAt = this.time.now() + delayMs;
     return this.#letGo((substantial) => {
-      if (possession.interruptions > 0 && !substantial) return { kind: "released", dueAt };
-      return { kind: "parked", dueAt, wakes: feed.knownWakes };
+      if (this.hold.interruptions > 0 && !substantial) return { kind: "released", dueAt };
+      return { kind: "parked", dueAt, wakes: this.events.knownWakes };
     });
   }
 
-  /** Lets go of it for so long, after the codec could not read or write something. What can't be written is done again. */
+  /** Lets go of the instance for so long, because the codec could not read or write a value. Steps that can't be written run again. */
   async postpone(delayMs: number): Promise<void> {
-    const { commits, feed, time } = this.#parts;
-    const dueAt = time.after(delayMs);
-    const outcome = (): InstanceOutcome => ({ kind: "parked", dueAt, wakes: feed.knownWakes });
+    const dueAt = this.time.after(delayMs);
+    const outcome = (): InstanceOutcome => ({ kind: "parked", dueAt, wakes: this.events.knownWakes });
     await this.#letGo(outcome).catch((error: unknown) => {
       if (!(error instanceof CodecError)) throw error;
-      return commits.writeLast(this.lease, outcome); // without the entries, which are gone
+      return this.commits.writeLast(outcome); // without the entries, which are gone
     });
   }
 
-  /** The store failed: whoever takes the instance over goes on. */
-  fail(error: unknown): void {
-    const { end } = this.#parts;
-    if (end.end !== undefined) return;
-    this.#stop("attempt.lease_lost", "The database could not be used: the instance will be taken over.");
-    end.fail(error);
-  }
-
-  // What the code calls
-
-  /** The deadline of a wait that begins now. */
-  after(milliseconds: number): number {
-    return this.#parts.time.after(milliseconds);
-  }
-
-  /** The failures of steps that the code was told of. */
-  get failures(): StepFailures {
-    return this.#parts.code.failures;
-  }
-
-  /** The place, in the order of starts, of a step that has begun and isn't in the journal yet. */
-  placeOf(path: string): number | null {
-    return this.#parts.code.placeOf(path);
-  }
-
-  /** A step is called. */
-  enter(
-    step: StepIdentity,
-    aliases: readonly string[],
-    create: (record: StepRecord | null) => StepCall & OpenWait,
-  ): Promise<unknown> {
-    return this.#parts.code.enter(step, aliases, create);
-  }
-
-  /** The code has done something; if we had let go of the instance, we want it back. */
-  #goOn(): void {
-    const { end, code, host } = this.#parts;
-    if (end.end?.kind === "parked" && code.rollback === null) host.reacquire(this);
-    this.#turns.soon();
-  }
-
-  async #look(): Promise<void> {
-    try {
-      const found = await this.#parts.lookup.look(this.lease, this.instance);
-      if (found === false) this.supersede();
-      if (found !== null) this.#turns.soon();
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
-  // What it writes
-
-  /** Whether time or an event must pass before anything of it can go on. */
-  get #onlyWaits(): boolean {
-    const { bodies, waits, endings, code } = this.#parts;
-    const idle = bodies.running === 0 && bodies.ready === 0 && endings.empty;
-    return idle && waits.size > 0 && code.result === undefined;
-  }
-
-  /** The last commit. What it waits for keeps its deadlines, for its next owner. */
+  /** Writes the last commit. The open waits keep their deadlines, for the next owner. */
   #letGo(outcome: (substantial: boolean) => InstanceOutcome): Promise<void> {
-    const { commits, outcomes } = this.#parts;
-    commits.add(...outcomes.deadlines({ kind: "released" }, { writes: true }));
-    return commits.writeLast(this.lease, outcome);
+    this.steps.recordDeadlines(RELEASED);
+    return this.commits.writeLast(outcome);
   }
 
-  #giveBack(substantial: boolean, onlyWaits: boolean): InstanceOutcome {
-    const { outcomes, possession } = this.#parts;
-    return outcomes.giveBack({ interruptions: possession.interruptions, substantial, onlyWaits });
-  }
+  // What the commits tell it
 
-  #commit(wanted: InstanceOutcome): void {
-    const { commits } = this.#parts;
-    const outcome = wanted.kind === "released" ? this.#giveBack(commits.substantial, this.#onlyWaits) : wanted;
-    if (isFinal(outcome)) this.#onLastCommit?.();
-    commits.write(this.lease, outcome);
-  }
-
-  #written(commit: InstanceCommit, answer: WrittenCommit, askedAt: number): void {
+  written(commit: InstanceCommit, answer: WrittenCommit, askedAt: number): void {
     const { entries, outcome } = commit;
-    const { host, progress, possession, code } = this.#parts;
-    host.committed(this.instance.ref);
-    progress.written(commit);
-    if (entries.some(isSubstantial)) possession.interruptions = 0;
+    this.host.committed(this.instance.ref);
+    this.steps.written(commit);
+    if (this.hold.interruptions > 0 && entries.some(isSubstantial)) this.hold.interruptions = 0;
     if (isFinal(outcome)) {
-      this.#finishWith(outcome, answer);
+      const { code } = this;
+      if (outcome.kind === "completed" || outcome.kind === "errored") code.warnOfUnreached();
+      this.stop("workflow.finished", "The workflow has ended: nothing waits for this step.");
+      this.finish(toEnd(outcome, answer, code.result, { rolledBack: code.rollback !== null }));
+      if (outcome.kind === "parked") this.#goOnIfCalled();
       return;
     }
-    if (outcome.kind === "rollingBack") code.beginRollback(outcome.error);
-    observe(this.#parts, { ...answer, askedAt });
-    this.#turns.now();
+    if (outcome.kind === "rollingBack") this.#beginRollback(outcome.error);
+    this.#learn(answer, askedAt);
+    this.now();
+  }
+
+  /** The code may have gone on while the instance was being parked: it waited for something that isn't a step. */
+  #goOnIfCalled(): void {
+    const { steps, code, hold } = this;
+    const goesOn = steps.bodies.ready > 0 || steps.endings.replaying || code.result !== undefined;
+    if (goesOn && !hold.resting && code.rollback === null) this.host.reacquire(this);
+  }
+
+  /** The failure is stored: nothing that the code called ends or begins any more. */
+  #beginRollback(error: string): void {
+    const { steps, code } = this;
+    const message = "The workflow has failed, and is rolled back: nothing waits for this step.";
+    if (steps.bodies.running > 0) steps.bodies.drop(new AttemptAbortedError("workflow.finished", message));
+    steps.clear();
+    code.beginRollback(error);
+    this.callMain();
   }
 
   /**
-   * The database doesn't take a commit. What was done is kept, with the lease, until it does; but not the place in the worker, which
-   * others may need. When the commit is written at last, the instance is given back, to go on where there is a place.
+   * The database doesn't take a commit. Its entries are kept, with the lease, until it does; but not the slot in the worker, which
+   * others may need. When the commit is written at last, the instance is given back, to go on where there is a slot.
    */
-  #delayed(error: unknown, milliseconds: number): void {
-    const { instance } = this;
-    const { host, end } = this.#parts;
+  delayed(error: unknown, milliseconds: number): void {
+    const { instance, host } = this;
     if (!this.#toldOfDelay) {
       this.#toldOfDelay = true;
       const message = error instanceof Error ? error.message : String(error);
       const details = { workflow: instance.name, instance: instance.id, message };
-      host.warn("The database doesn't take what an instance did; it is sent again until it does.", details);
+      host.warn("The database doesn't take the commit of an instance; it is sent again until it does.", details);
     }
-    if (milliseconds < LONGEST_IN_PLACE_MS || end.end !== undefined) return;
-    this.#onLastCommit?.();
-    this.#onLastCommit = undefined;
+    if (milliseconds < LONGEST_IN_SLOT_MS || this.end !== undefined) return;
+    this.onLastCommit?.();
+    this.onLastCommit = undefined;
     this.wrapUp();
   }
 
   /**
-   * A value can never be stored. Where it is what the run comes to, the run fails with that. Otherwise its step has failed, and the
-   * code, which was told something else, begins anew.
+   * A value can never be stored. If it is the result of the run, the run fails with that. Otherwise its step has failed, and the code,
+   * which was told something else, begins anew.
    */
-  #refused(part: Refused, error: ValueRefusedError): void {
-    const { code, end } = this.#parts;
-    if (end.end !== undefined) return;
-    if (part === "outcome" && code.refuse(refusal("What the workflow came to", error))) {
-      this.#turns.now();
-      return;
-    }
+  refused(part: RefusedPart, error: ValueRefusedError): void {
+    if (this.end !== undefined) return;
     if (part === "outcome") {
-      this.fail(error);
+      if (this.code.refuse(refusal("The result of the workflow", error))) this.now();
+      else this.fail(error);
       return;
     }
-    this.#stop("attempt.lease_lost", "The instance begins anew: a value of one of its steps can't be stored.");
+    this.stop("attempt.lease_lost", "The instance begins anew: a value of one of its steps can't be stored.");
     this.giveBack(0).then(
-      () => end.finish({ kind: "released" }),
-      (failure: unknown) => {
-        if (end.end === undefined) end.fail(failure);
-      },
+      () => this.finish({ kind: "released" }),
+      (failure: unknown) => this.fail(failure),
     );
   }
-
-  // How it ends
-
-  #finishWith(outcome: FinalOutcome, answer: WrittenCommit): void {
-    const { code, end, bodies, endings, possession, host } = this.#parts;
-    const over = outcome.kind === "completed" || outcome.kind === "errored";
-    if (over) code.tellOfUnreached();
-    this.#stop("workflow.finished", "The workflow has ended: nobody waits for this step.");
-    end.finish(toEnd(outcome, answer, code));
-    // The code may have gone on while we let go: it waited for something that isn't a step.
-    const goesOn = bodies.ready > 0 || endings.replaying || code.result !== undefined;
-    if (outcome.kind === "parked" && goesOn && !possession.resting && code.rollback === null) host.reacquire(this);
-  }
-
-  /** Tells what still runs why nobody waits for it any more. */
-  #stop(code: string, message: string): void {
-    const { bodies, progress } = this.#parts;
-    // Most often nothing runs, and an error is costly to make: it has a stack.
-    if (bodies.running > 0 || progress.waiting > 0) this.#drop(new AttemptAbortedError(code, message));
-    else this.#turns.stop();
-  }
-
-  #drop(reason: AttemptAbortedError): void {
-    const { bodies, progress } = this.#parts;
-    this.#turns.stop();
-    bodies.drop(reason);
-    progress.end(reason);
-  }
-}
-
-/** Whether the execution has no more to do when this is written. */
-function isFinal(outcome: InstanceOutcome): outcome is FinalOutcome {
-  return outcome.kind !== "running" && outcome.kind !== "rollingBack";
 }

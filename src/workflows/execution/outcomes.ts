@@ -1,61 +1,60 @@
-import type { InstanceOutcome, NewEntry } from "../../store/instances/instance-records.ts";
-import type { Bodies } from "./bodies.ts";
-import type { DatabaseTime } from "./database-time.ts";
-import type { EventFeed } from "./event-feed.ts";
-import type { OpenWaits } from "./open-waits.ts";
+import type { InstanceOutcome } from "../../store/instances/instance-records.ts";
+import { decodeValue, encodeError, markCaused, tame } from "../../values/index.ts";
+import type { ExecutionEnd } from "./execution-host.ts";
+import type { InstanceNews } from "./hold.ts";
+import type { RunLimits } from "./run-limits.ts";
 
-/** Waits that are over sooner are held in memory, with the lease. */
-const HOLD_MS = 5000;
+/** The end of the user's function, or of a rollback: an output, as it is stored, or a thrown error. */
+export type RunResult =
+  | { readonly output: string }
+  /** `failedSteps`: the paths of the steps that made it throw. */
+  | { readonly error: unknown; readonly failedSteps?: readonly string[] };
 
-/** How an instance is given back. */
-interface GivenBack {
-  readonly interruptions: number;
-  readonly substantial: boolean;
-  /** Whether nothing of it ran, or could have. */
-  readonly onlyWaits: boolean;
+/** Outcomes after which the execution has no more to do. */
+export type FinalOutcome = Exclude<InstanceOutcome, { kind: "running" | "rollingBack" }>;
+
+type ErroredOutcome = Extract<InstanceOutcome, { kind: "errored" }>;
+
+export const RUNNING: InstanceOutcome = { kind: "running" };
+export const RELEASED: InstanceOutcome = { kind: "released" };
+
+export function isFinal(outcome: InstanceOutcome): outcome is FinalOutcome {
+  return outcome.kind !== "running" && outcome.kind !== "rollingBack";
 }
 
-/** Decides what becomes of an instance whose function hasn't ended: it goes on, waits without us, or is given back. */
-export class Outcomes {
-  readonly #time: DatabaseTime;
-  readonly #bodies: Bodies;
-  readonly #waits: OpenWaits;
-  readonly #feed: EventFeed;
-
-  constructor(time: DatabaseTime, bodies: Bodies, waits: OpenWaits, feed: EventFeed) {
-    this.#time = time;
-    this.#bodies = bodies;
-    this.#waits = waits;
-    this.#feed = feed;
+/** The function returned this value. One that can't be stored is an error. */
+export function toResult(value: unknown, limits: RunLimits): RunResult {
+  try {
+    return { output: limits.encodeOutput(value) };
+  } catch (error) {
+    return { error: tame(error) };
   }
+}
 
-  /** `held`: nothing may begin. */
-  choose(held: boolean): InstanceOutcome {
-    if (this.#bodies.running > 0) return { kind: "running" };
-    if (held) return { kind: "released" };
-    if (this.#bodies.ready > 0 || this.#waits.size === 0) return { kind: "running" };
-    const dueAt = this.#waits.earliest;
-    if (dueAt - this.#time.latest() <= HOLD_MS) return { kind: "running" };
-    return { kind: "parked", dueAt, wakes: this.#waits.listening ? this.#feed.loadedWakes : this.#feed.knownWakes };
-  }
+export function toFinalOutcome(result: RunResult): Extract<InstanceOutcome, { kind: "completed" | "errored" }> {
+  if ("output" in result) return { kind: "completed", output: result.output };
+  return { kind: "errored", error: markCaused(encodeError(result.error), result.failedSteps ?? []) };
+}
 
-  /**
-   * Owners that were lost are counted on, unless something was done since: what is about to be written is `substantial`. What only
-   * waits is due when that is over, unless an event that we have for one of its waits was held back: that is due at once.
-   */
-  giveBack({ interruptions, substantial, onlyWaits }: GivenBack): InstanceOutcome {
-    if (interruptions > 0 && !substantial) return { kind: "released" };
-    const dueAt = onlyWaits && !this.#waits.hasEvent(this.#feed) ? this.#waits.earliest : this.#time.now();
-    return { kind: "parked", dueAt, wakes: this.#feed.loadedWakes };
-  }
+/** How an execution has ended, once its final outcome is written. `rolledBack`: the result is that of the rollback. */
+export function toEnd(
+  outcome: FinalOutcome,
+  answer: InstanceNews,
+  result: RunResult | undefined,
+  { rolledBack }: { readonly rolledBack: boolean },
+): ExecutionEnd {
+  if (outcome.kind === "completed") return { kind: "completed", output: outcome.output };
+  if (outcome.kind === "released") return { kind: "released" };
+  if (outcome.kind === "parked") return { kind: "parked", delayMs: delayOf(outcome, answer) };
+  const failure = result !== undefined && "error" in result ? result.error : undefined;
+  if (!rolledBack) return { kind: "errored", error: (outcome as ErroredOutcome).error, thrown: failure };
+  const rollbackError = failure === undefined ? {} : { rollbackError: failure };
+  if (outcome.kind === "terminated") return { kind: "terminated", ...rollbackError };
+  return { kind: "errored", error: outcome.error, thrown: decodeValue(outcome.error), ...rollbackError };
+}
 
-  /**
-   * Deadlines are written when we let go, and with whatever is written anyway: however often the process is lost afterwards, they
-   * stay where they are. Those that are far off are written before any body begins beside them, too.
-   */
-  deadlines({ kind }: InstanceOutcome, { writes }: { writes: boolean }): NewEntry[] {
-    if (kind === "parked" || kind === "released") return this.#waits.record(Number.NEGATIVE_INFINITY);
-    if (kind !== "running") return [];
-    return this.#waits.record(writes ? Number.NEGATIVE_INFINITY : this.#time.latest() + HOLD_MS);
-  }
+/** Milliseconds until a parked instance is due, as the database decided it; null while it is paused. */
+function delayOf({ dueAt, wakes }: { dueAt: number; wakes: number }, answer: InstanceNews): number | null {
+  if (answer.paused) return null;
+  return answer.wakes === wakes ? Math.max(dueAt - answer.at, 0) : 0;
 }

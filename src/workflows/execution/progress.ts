@@ -1,9 +1,9 @@
+import type { Clock } from "../../clock.ts";
 import { InvalidInputError } from "../../errors.ts";
-import type { InstanceCommit, NewEntry, ProgressRange } from "../../store/instances/instance-records.ts";
+import type { InstanceCommit, InstanceRun, NewEntry, ProgressRange } from "../../store/instances/instance-records.ts";
 import { encodeValue } from "../../values/index.ts";
-import type { Attempt } from "./attempt.ts";
-import type { Commits } from "./commits.ts";
-import { BodyCall, type StepCall } from "./step-call.ts";
+import type { ExecutionHost } from "./execution-host.ts";
+import type { BodyCall } from "./step-call.ts";
 import { pathOf, type StepIdentity } from "./step-path.ts";
 
 /** What one emit may give, and how many an attempt may make. */
@@ -17,33 +17,31 @@ interface Emitted {
 }
 
 /**
- * What the functions of steps tell while they run. It is written like everything else of the execution, in order, with the next
- * commit; what is told while a commit is under way goes together into the next. It isn't something done: losses of the process
- * are counted on across it.
+ * The progress that bodies emit while they run. It is written like everything else of the execution, in order, with the next commit;
+ * values that are emitted while a commit is under way go together into the next. Progress doesn't count as something done: lost
+ * owners are counted on across it.
  */
 export class Progress {
-  readonly #commits: Commits;
-  readonly #drop: (range: Omit<ProgressRange, "ref" | "run">) => void;
-  readonly #soon: () => void;
+  readonly #run: InstanceRun;
+  readonly #host: ExecutionHost;
   #waiting: Emitted[] = [];
-  /** Steps that told something and have ended, with the entry that says so, until that is written. */
+  /** Steps that have emitted something and ended, with the entry that says so, until that is written. */
   #ended: { readonly call: BodyCall; readonly entry: NewEntry }[] = [];
   /** Where the progress of steps that haven't ended begins in the journal, by path. */
   #begins: Map<string, number> | undefined;
 
-  constructor(commits: Commits, soon: () => void, drop: (range: Omit<ProgressRange, "ref" | "run">) => void) {
-    this.#commits = commits;
-    this.#soon = soon;
-    this.#drop = drop;
+  constructor(run: InstanceRun, host: ExecutionHost) {
+    this.#run = run;
+    this.#host = host;
   }
 
-  /** How many wait until what they told is stored. */
+  /** How many emits wait until they are stored. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Resolves when it is stored. What can't be stored is thrown at once. */
-  emit({ call }: Attempt, value: unknown): Promise<void> {
+  /** Gives the entry to write, and a promise that resolves when it is stored. A value that can't be stored is thrown at once. */
+  emit(call: BodyCall, value: unknown): { readonly entry: NewEntry; readonly stored: Promise<void> } {
     call.progressed = true;
     if (++call.emits > MOST_EMITS) {
       throw new InvalidInputError(
@@ -54,23 +52,21 @@ export class Progress {
     const label = `What the step "${call.name}" emits`;
     const text = encodeValue(value, { label, maxBytes: MOST_BYTES });
     const entry = call.entry("progress", { attempt: call.attempt, value: text });
-    this.#commits.add(entry);
     const stored = new Promise<void>((resolve, reject) => {
       this.#waiting.push({ entry, resolve, reject });
     });
-    stored.catch(() => {}); // whoever doesn't wait doesn't mind
-    this.#soon();
-    return stored;
+    stored.catch(() => {}); // a body need not wait for it
+    return { entry, stored };
   }
 
-  /** The step of this call had ended before. What it told is still there if its last owner ended too early to drop it. */
-  foundEnded(call: StepCall): void {
-    if (call instanceof BodyCall && call.progressed) this.#forget(call);
+  /** The step of this call had ended before. Its progress is still there if its last owner ended too early to drop it. */
+  foundEnded(call: BodyCall): void {
+    this.#forget(call);
   }
 
-  /** A step has ended for good. When that is written, what it told on the way isn't needed any more, unless it is kept. */
+  /** A step that has emitted something ended for good. When that is written, its progress is dropped, unless it is to be kept. */
   ended(call: BodyCall, entry: NewEntry): void {
-    if (call.progressed) this.#ended.push({ call, entry });
+    this.#ended.push({ call, entry });
   }
 
   /** A commit was written. */
@@ -82,20 +78,20 @@ export class Progress {
     for (const { call } of over) this.#forget(call);
   }
 
-  /** What earlier executions wrote comes first, and may have an older name. */
+  /** Progress of earlier executions comes first, and may have an older name. */
   #forget(call: BodyCall): void {
     const path = pathOf(call);
     const begin = this.#begins?.get(path) ?? null;
     this.#begins?.delete(path);
     if (call.policy.keepProgress) return;
     const before = call.record?.progressFrom ?? null;
-    if (call.record !== null && before !== null) this.#drop({ ...identityOf(call.record), from: before });
+    if (call.record !== null && before !== null) this.#drop(call.record, before);
     if (begin !== null && (before === null || call.record?.name !== call.name)) {
-      this.#drop({ ...identityOf(call), from: begin });
+      this.#drop(call, begin);
     }
   }
 
-  /** Nothing is written any more. */
+  /** No more progress is written. */
   end(reason: unknown): void {
     for (const { reject } of this.#waiting.splice(0)) reject(reason);
   }
@@ -109,8 +105,59 @@ export class Progress {
       this.#waiting.shift()?.resolve();
     }
   }
+
+  #drop({ type, name, count, parent }: StepIdentity, from: number): void {
+    const { ref, run } = this.#run;
+    this.#host.dropProgress({ ref, run, type, name, count, parent, from });
+  }
 }
 
-function identityOf({ type, name, count, parent }: StepIdentity): StepIdentity {
-  return { type, name, count, parent };
+/**
+ * How long the progress of a step is kept after its end. Followers in other processes look every two seconds at the latest, and read
+ * it page by page: this leaves them time for that.
+ */
+const KEEP_MS = 30_000;
+/** If more steps than this emit something within that time, the oldest are dropped first. */
+const MOST_WAITING = 10_000;
+
+/**
+ * The progress of steps that have ended: it is dropped, but not before followers of the instance can have read it. There is no
+ * timer, so that an object or a process can come to rest: due progress is dropped when the process commits something, or looks
+ * when to wake up next. Progress that a process leaves behind is dropped after the next load of the instance.
+ */
+export class ProgressDrops {
+  readonly #clock: Clock;
+  readonly #drop: (range: ProgressRange) => Promise<void>;
+  readonly #waiting: { readonly range: ProgressRange; readonly dueAt: number }[] = [];
+  #sweeping = false;
+
+  constructor(clock: Clock, drop: (range: ProgressRange) => Promise<void>) {
+    this.#clock = clock;
+    this.#drop = drop;
+  }
+
+  add(range: ProgressRange): void {
+    this.#waiting.push({ range, dueAt: this.#clock.monotonic() + KEEP_MS });
+    this.sweep();
+  }
+
+  /** Drops due progress, one step after the other. */
+  sweep(): void {
+    if (this.#waiting.length > 0 && !this.#sweeping && this.#isDue) void this.#sweep();
+  }
+
+  get #isDue(): boolean {
+    const [first] = this.#waiting;
+    if (first === undefined) return false;
+    return this.#waiting.length > MOST_WAITING || first.dueAt <= this.#clock.monotonic();
+  }
+
+  async #sweep(): Promise<void> {
+    this.#sweeping = true;
+    while (this.#isDue) {
+      const { range } = this.#waiting.shift() as { range: ProgressRange };
+      await this.#drop(range).catch(() => {}); // then it stays until the next load, and does no harm
+    }
+    this.#sweeping = false;
+  }
 }

@@ -2,7 +2,7 @@ import type { JournalEntry } from "../../store/instances/instance-records.ts";
 import { StoredStarts } from "./start-order.ts";
 import { pathOf, type StepIdentity } from "./step-path.ts";
 
-/** What is stored about the attempts at a step, or at its rollback. */
+/** The stored attempts at a step, or at its rollback. */
 export interface AttemptRecord {
   /** Of the last attempt that failed. */
   failedAttempt: number;
@@ -10,21 +10,21 @@ export interface AttemptRecord {
   startedAttempt: number;
   /** When the next attempt is due, or the deadline of a wait. */
   dueAt: number | null;
-  /** What it came to: `completed`, `received`, `timedOut`, `rolledBack`, or a failure with no attempt left. */
+  /** Its ending: `completed`, `received`, `timedOut`, `rolledBack`, or a failure with no attempt left. */
   ending: JournalEntry | null;
-  /** Where what it told on the way begins; null for most. */
+  /** Where its progress begins; null for most. */
   progressFrom: number | null;
-  /** Of the last attempt that told something. */
+  /** Of the last attempt that emitted something. */
   progressAttempt: number;
 }
 
 /** Everything that is stored about one step of a run. */
 export interface StepRecord extends StepIdentity, AttemptRecord {
-  /** Its place in the order in which steps began; null if it has told nothing but its progress. */
+  /** Its place in start order; null if it has no entries but its progress. */
   began: number | null;
   /** Whether the code has called this step. */
   reached: boolean;
-  /** What is stored about its rollback; null if it had none when it began. */
+  /** The stored attempts at its rollback; null if it had none when it began. */
   undo: AttemptRecord | null;
 }
 
@@ -35,31 +35,31 @@ export class RunJournal {
   /** Steps that have a rollback, in the order in which they began. */
   readonly undoable: StepRecord[] = [];
   readonly #starts = new StoredStarts();
-  /** Made when there is something to remember: most runs are never loaded. */
-  #records: Map<string, StepRecord> | undefined;
+  /** By path. */
+  readonly #records = new Map<string, StepRecord>();
 
-  constructor(entries: readonly JournalEntry[] = []) {
+  constructor(entries: readonly JournalEntry[]) {
     for (const entry of entries) this.#add(entry);
   }
 
-  /** The latest place in the order of starts. */
+  /** The latest place in start order. */
   get latestStart(): number {
     return this.#starts.latest;
   }
 
-  /** What is stored about the n-th call of this step, under its name or an older one. */
+  /** The record of this call of a step, under its name or an older one. */
   find(step: StepIdentity, aliases: readonly string[]): StepRecord | null {
-    if (this.#records === undefined) return null;
+    const { type, count, parent } = step;
     for (const name of [step.name, ...aliases]) {
-      const record = this.#records.get(pathOf({ ...step, name }));
+      const record = this.#records.get(pathOf({ type, name, count, parent }));
       if (record !== undefined) return record;
     }
     return null;
   }
 
-  /** Steps that have run before, but that this code hasn't called. Those inside of a finished step aren't expected to be. */
+  /** Steps that have run before, but that this code hasn't called. Steps inside a finished step aren't expected to be called. */
   unreached(): StepRecord[] {
-    return [...(this.#records?.values() ?? [])].filter(({ reached, parent }) => !reached && parent === null);
+    return [...this.#records.values()].filter(({ reached, parent }) => !reached && parent === null);
   }
 
   #add(entry: JournalEntry): void {
@@ -75,7 +75,6 @@ export class RunJournal {
   #recordOf(entry: JournalEntry): StepRecord {
     const { type, name, count, parent } = entry;
     const path = pathOf(entry);
-    this.#records ??= new Map();
     let record = this.#records.get(path);
     if (record === undefined) {
       record = { type, name, count, parent, ...noAttempts(), began: null, reached: false, undo: null };
@@ -115,6 +114,6 @@ function addAttempt({ kind, ...entry }: JournalEntry, record: AttemptRecord): vo
   } else record.ending = { kind, ...entry };
 }
 
-export function noAttempts(): AttemptRecord {
+function noAttempts(): AttemptRecord {
   return { ending: null, failedAttempt: 0, startedAttempt: 0, dueAt: null, progressFrom: null, progressAttempt: 0 };
 }

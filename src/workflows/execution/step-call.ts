@@ -1,59 +1,73 @@
 import type { EntryKind, NewEntry, StepType } from "../../store/instances/instance-records.ts";
 import type { StepRollback } from "../rollback/rollback-options.ts";
 import type { AttemptRecord, StepRecord } from "./run-journal.ts";
-import type { StartOrder } from "./start-order.ts";
+import type { StartedCall } from "./start-order.ts";
 import type { StepPolicy } from "./step-config.ts";
-import type { StepFailures } from "./step-failures.ts";
 import { describeStep, pathOf, type StepIdentity } from "./step-path.ts";
-
-/** How a step ends for the code that called it. */
-export type StepEnding = { readonly value: unknown } | { readonly error: unknown };
 
 type EntryDetails = Partial<Pick<NewEntry, "attempt" | "value" | "dueAt" | "event">>;
 const NO_DETAILS: EntryDetails = {};
 
-/** The user's code called a step, and waits for it. */
+/** The run that a step was called in, as far as its calls need it. */
+export interface CallingRun {
+  /** What the next entry of the call must say about the order of starts. */
+  writesStart(call: StepCall): number | null;
+  /** The code is told of the call's failure. */
+  toldFailure(call: StepCall, error: unknown): void;
+}
+
+/** A call of a step: the user's code waits for its promise. */
 export class StepCall implements StepIdentity {
   readonly type: StepType;
   readonly name: string;
   readonly count: number;
   readonly parent: string | null;
-  /** What was stored about it before this execution. */
-  readonly record: StepRecord | null;
+  /** Whatever was stored about it before this execution. */
+  record: StepRecord | null = null;
   readonly promise: Promise<unknown>;
-  /** Its place in the order in which the code called its steps. */
+  /** Its place in the start order. */
   began = 0;
-  /** Given where the code has called it, and not the rollback. */
-  surroundings: { readonly starts: StartOrder; readonly failures: StepFailures } | null = null;
+  /** Its neighbours among the calls that have no entry yet, in start order. */
+  earlier: StartedCall | null = null;
+  later: StartedCall | null = null;
+  /** Null for the call of a rollback, which the code didn't make. */
+  run: CallingRun | null = null;
   #resolve!: (value: unknown) => void;
   #reject!: (error: unknown) => void;
-  #failure: { readonly error: unknown } | undefined;
+  #failure: { readonly error: unknown } | null = null;
 
-  constructor({ type, name, count, parent }: StepIdentity, record: StepRecord | null) {
+  constructor(type: StepType, name: string, count: number, parent: string | null) {
     this.type = type;
     this.name = name;
     this.count = count;
     this.parent = parent;
-    this.record = record;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
   }
 
-  end(ending: StepEnding): void {
-    if ("value" in ending) {
-      this.#resolve(ending.value);
-      return;
-    }
-    this.#failure = ending;
-    this.tellAgain();
-    this.#reject(ending.error);
+  /** The step was called before: its record says how far it got. */
+  remember(record: StepRecord): void {
+    this.record = record;
+    record.reached = true;
   }
 
-  /** The code waits for it, perhaps once more: if it has failed, that is what the code is told. */
+  succeed(value: unknown): void {
+    this.#resolve(value);
+  }
+
+  /** A step may fail before the code waits for it, or without: that is no reason to end the process. */
+  fail(error: unknown): void {
+    this.#failure = { error };
+    this.tellAgain();
+    this.promise.catch(ignore);
+    this.#reject(error);
+  }
+
+  /** The code waits for it, perhaps once more: if it has failed, the code is told so. */
   tellAgain(): void {
-    if (this.#failure !== undefined) this.surroundings?.failures.told(this, this.#failure.error);
+    if (this.#failure !== null) this.run?.toldFailure(this, this.#failure.error);
   }
 
   /** An entry of this step, to be written after those that were made before. */
@@ -62,12 +76,14 @@ export class StepCall implements StepIdentity {
     { attempt = 0, value = null, dueAt = null, event = null }: EntryDetails = NO_DETAILS,
   ): NewEntry {
     const { type, name, count, parent } = this;
-    const began = kind === "progress" ? null : (this.surroundings?.starts.writes(this) ?? null);
+    const began = kind === "progress" || this.run === null ? null : this.run.writesStart(this);
     return { kind, type, name, count, parent, attempt, value, dueAt, event, began };
   }
 }
 
-/** Something that only time, or an event, brings to an end. */
+function ignore(): void {}
+
+/** A call that only time, or an event, brings to an end. */
 export interface OpenWait {
   readonly dueAt: number;
   /** Whether the deadline is in the journal. */
@@ -75,10 +91,22 @@ export interface OpenWait {
 }
 
 export class SleepCall extends StepCall implements OpenWait {
-  dueAt = 0;
+  dueAt: number;
   recorded = false;
-  /** As it was asked for. */
-  durationMs = 0;
+  /** As the code asked for it. */
+  readonly durationMs: number;
+
+  constructor(name: string, count: number, dueAt: number, durationMs: number) {
+    super("sleep", name, count, null);
+    this.dueAt = dueAt;
+    this.durationMs = durationMs;
+  }
+
+  override remember(record: StepRecord): void {
+    super.remember(record);
+    this.recorded = record.dueAt !== null;
+    this.dueAt = record.dueAt ?? this.dueAt;
+  }
 
   /** The first entry of a sleep says how long it is. */
   override entry(kind: EntryKind, details: EntryDetails = NO_DETAILS): NewEntry {
@@ -88,65 +116,78 @@ export class SleepCall extends StepCall implements OpenWait {
 
 export class EventCall extends StepCall implements OpenWait {
   readonly eventType: string;
-  dueAt = 0;
+  dueAt: number;
   recorded = false;
 
-  constructor(step: StepIdentity, record: StepRecord | null, eventType: string) {
-    super(step, record);
+  constructor(name: string, count: number, dueAt: number, eventType: string) {
+    super("waitForEvent", name, count, null);
+    this.dueAt = dueAt;
     this.eventType = eventType;
+  }
+
+  override remember(record: StepRecord): void {
+    super.remember(record);
+    this.recorded = record.dueAt !== null;
+    this.dueAt = record.dueAt ?? this.dueAt;
   }
 }
 
-/** A step with a function of the user's, or the creation of a child. */
+/** A step with a body, or the creation of a child. */
 export class BodyCall extends StepCall implements OpenWait {
   readonly policy: StepPolicy;
   readonly body: (ctx: never) => unknown;
-  /** Of the attempt that runs, or ran last. */
-  attempt: number;
-  /** When the next attempt may begin. */
-  dueAt: number;
-  /** The attempt whose beginning is in the journal. */
-  startedAttempt: number;
-  /** How often the attempt that runs has told of its progress. */
-  emits = 0;
-  /** Whether it has told of its progress, in whatever attempt. */
-  progressed: boolean;
-  /** Whether the next attempt has its number. */
-  prepared = false;
   /** How to take it back; null for most. */
   readonly rollback: StepRollback | null;
-  /** Whether it is in the journal that it began, and can be taken back. */
+  /** The number of the attempt that runs, or ran last. */
+  attempt = 0;
+  /** The attempt that runs, until its end is delivered. */
+  running: object | null = null;
+  /** When the next attempt may begin. */
+  dueAt = 0;
+  /** The attempt whose beginning is in the journal. */
+  startedAttempt = 0;
+  /** How often the running attempt has emitted. */
+  emits = 0;
+  /** Whether it has emitted anything, in any attempt. */
+  progressed = false;
+  /** Whether the next attempt has its number. */
+  prepared = false;
+  /** Whether the journal says that it began, and can be taken back. */
   undoable = false;
-  /** What it gave, as it is stored; only where its rollback may want it. */
+  /** Its output, as it is stored; only where its rollback may want it. */
   output: string | null = null;
   readonly recorded = true;
 
   constructor(
-    step: StepIdentity,
-    record: StepRecord | null,
-    { policy, body, rollback = null, attempts = record }: BodyDetails,
+    { type, name, count, parent }: StepIdentity,
+    policy: StepPolicy,
+    body: (ctx: never) => unknown,
+    rollback: StepRollback | null = null,
   ) {
-    super(step, record);
+    super(type, name, count, parent);
     this.policy = policy;
     this.body = body;
     this.rollback = rollback;
-    // Where attempts are tried again, one that is known to have begun and was lost is counted as a recovery.
-    this.startedAttempt = attempts?.startedAttempt ?? 0;
-    this.attempt = Math.max(attempts?.failedAttempt ?? 0, policy.limit === 0 ? this.startedAttempt : 0);
-    this.dueAt = attempts?.dueAt ?? 0;
-    this.progressed = record !== null && record.progressFrom !== null;
   }
 
-  /** An id that services know all attempts by: no other step of this run has it. */
+  override remember(record: StepRecord): void {
+    super.remember(record);
+    this.progressed = record.progressFrom !== null;
+    this.rememberAttempts(record);
+  }
+
+  /** Where attempts are tried again, one that is known to have begun and was lost is counted as a recovery. */
+  rememberAttempts({ startedAttempt, failedAttempt, dueAt }: AttemptRecord): void {
+    this.startedAttempt = startedAttempt;
+    this.attempt = Math.max(failedAttempt, this.policy.limit === 0 ? startedAttempt : 0);
+    this.dueAt = dueAt ?? 0;
+  }
+
+  /** An id by which services know all attempts: no other step of this run has it. */
   get key(): string {
     return this.parent === null ? describeStep(this) : pathOf(this);
   }
 }
 
-interface BodyDetails {
-  readonly policy: StepPolicy;
-  readonly body: (ctx: never) => unknown;
-  readonly rollback?: StepRollback | null;
-  /** Default: those of the record. */
-  readonly attempts?: AttemptRecord | null;
-}
+/** A call that the code can make. */
+export type OpenCall = SleepCall | EventCall | BodyCall;

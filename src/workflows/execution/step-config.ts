@@ -5,16 +5,16 @@ import { checkOptions } from "../../options.ts";
 import type { Backoff } from "../../queue/retry-policy.ts";
 import type { RetryDelay, WorkflowStepConfig, WorkflowStepContext } from "../define/step.ts";
 
-/** What a step is run by: its config, checked, in milliseconds, with defaults for what was left out. */
+/** The config of a step: checked, in milliseconds, with defaults for fields that were left out. */
 export interface StepPolicy {
   readonly limit: number;
   readonly delay: number | RetryDelay;
   readonly backoff: Backoff;
   readonly timeoutMs: number;
   readonly aliases: readonly string[];
-  /** Whether what it tells while it runs stays in the history. */
+  /** Whether its progress stays in the history. */
   readonly keepProgress: boolean;
-  /** Whether people aren't shown what it gives. */
+  /** Whether its output is hidden from operators. */
   readonly sensitive: boolean;
 }
 
@@ -59,7 +59,7 @@ export function parseStepConfig(config: WorkflowStepConfig | undefined, maxStepN
   };
 }
 
-/** The config as a step's function sees it. There is no delay where a function chooses it. */
+/** The config as a body sees it. It has no delay where a function chooses it. */
 export function describePolicy(policy: StepPolicy): WorkflowStepContext["config"] {
   const { limit, delay, backoff, timeoutMs, sensitive } = policy;
   const retries = typeof delay === "number" ? { limit, delay, backoff } : { limit, backoff };

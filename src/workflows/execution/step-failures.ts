@@ -2,47 +2,39 @@ import { pathOf, type StepIdentity } from "./step-path.ts";
 
 /** A call of a step that has failed. */
 interface FailedCall extends StepIdentity {
-  /** What was stored about it before this execution. */
+  /** Its record, from before this execution. */
   readonly record: (StepIdentity & { readonly ending: object | null }) | null;
 }
 
-/** An error may have anything in its properties: no more objects than these are looked at. */
+/** An error may have anything in its properties: no more objects than this are looked at. */
 const MOST_REASONS = 1000;
 
 /**
- * The failures of steps that the code was told of, so that it is known which of them made it fail: by the very error that it
- * was given, however alike two errors are.
+ * The failures of steps that the code was told of. They tell which of them made it fail: by the very error object that it was given,
+ * however alike two errors are.
  */
 export class StepFailures {
-  /** By the error that the code got. What isn't an object has no identity. */
+  /** By the error that the code got. Only objects have an identity. */
   readonly #byError = new Map<unknown, FailedCall>();
-  /** By where the code runs (a step, or null for the workflow's function): what failed since it last called a step. */
+  /** By where the code runs (a step, or null for the workflow's function): steps that failed since it last called one. */
   readonly #unanswered = new Map<string | null, Set<FailedCall>>();
-  #any = false;
-
-  /** Whether a step has failed. */
-  get any(): boolean {
-    return this.#any;
-  }
 
   /** The code is told of a failure. */
   told(call: FailedCall, error: unknown): void {
-    this.#any = true;
     if (typeof error === "object" && error !== null) this.#byError.set(error, call);
     this.#since(call.parent).add(call);
   }
 
-  /** The code calls a step: whatever failed before, it has gone on. */
+  /** The code calls a step: it has gone on after earlier failures. */
   wentOn(parent: string | null): void {
     this.#unanswered.delete(parent);
   }
 
   /**
    * The paths of the steps that made the code throw this. It threw the error of one, or something that has it in its properties, as
-   * its cause or otherwise; if not, they are what failed since it last called a step.
+   * its cause or otherwise; if not, they are those that failed since it last called a step.
    */
   behind(thrown: unknown, parent: string | null): string[] {
-    if (!this.#any) return [];
     const known = [...withReasons(thrown)].flatMap((error) => this.#byError.get(error) ?? []);
     const calls = known.filter((call) => call.parent === parent);
     return [...new Set((calls.length > 0 ? calls : [...this.#since(parent)]).map(storedPath))];
@@ -60,7 +52,7 @@ function storedPath(call: FailedCall): string {
   return pathOf(call.record !== null && call.record.ending !== null ? call.record : call);
 }
 
-/** An error and what it has in its properties: its cause, what it is made of, or whatever else code puts there. */
+/** An error and the objects in its properties: its cause, the errors that it is made of, or anything else that code puts there. */
 function withReasons(thrown: unknown): Set<unknown> {
   const reasons = new Set([thrown]);
   for (const reason of reasons) {
@@ -70,7 +62,7 @@ function withReasons(thrown: unknown): Set<unknown> {
   return reasons;
 }
 
-/** A getter of the user's may throw, and so does a proxy that was revoked. */
+/** A user's getter may throw, and so does a revoked proxy. */
 function partsOf(value: unknown): unknown[] {
   if (typeof value !== "object" || value === null) return [];
   try {

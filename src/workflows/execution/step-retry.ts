@@ -1,24 +1,35 @@
 import { type Clock, pause } from "../../clock.ts";
 import { PerdureError } from "../../errors.ts";
+import { isNonRetryable } from "../../non-retryable.ts";
+import { requestedDelay } from "../../queue/retry-policy.ts";
 import { describeError } from "../../values/index.ts";
 import type { RetryDelay, WorkflowStepContext } from "../define/step.ts";
-import { backoffDelay, parseWait, type StepPolicy } from "./step-config.ts";
+import { StreamRefusedError } from "../streams/chunks.ts";
+import type { Attempt } from "./attempt.ts";
+import type { AttemptEnd } from "./endings.ts";
+import { backoffDelay, parseWait } from "./step-config.ts";
 
 /** How long a function that chooses a delay may take. */
 const ANSWER_MS = 5000;
 
 /**
- * How long to wait after a failed attempt. The backoff applies to what a function chooses, too. A function that doesn't choose a
- * delay throws `step.delay_failed`: without one there is no right time for another attempt.
+ * What a failed attempt comes to: another one after a delay, or the failure of its step. The error may ask for a delay; otherwise the
+ * policy has one, to which the backoff applies. If no delay can be found, the step fails: there is no right time for another attempt.
  */
-export async function chooseDelay(
-  { delay, backoff }: StepPolicy,
-  ctx: WorkflowStepContext,
-  error: unknown,
-  clock: Clock,
-): Promise<number> {
-  const base = typeof delay === "number" ? delay : await ask(delay, ctx, error, clock);
-  return backoffDelay(base, backoff, ctx.attempt);
+export function endWithError(attempt: Attempt, error: unknown, clock: Clock): AttemptEnd | Promise<AttemptEnd> {
+  const { call, context } = attempt;
+  const { limit, delay, backoff } = call.policy;
+  const ours = call.type === "create" && error instanceof PerdureError;
+  const final = ours || isNonRetryable(error) || error instanceof StreamRefusedError;
+  if (final || call.attempt > limit) return { call, error, delay: null };
+  const requested = requestedDelay(error, clock.now());
+  if (requested !== null) return { call, error, delay: requested };
+  const { attempt: number } = call;
+  if (typeof delay === "number") return { call, error, delay: backoffDelay(delay, backoff, number) };
+  return ask(delay, context, error, clock).then(
+    (base) => ({ call, error, delay: backoffDelay(base, backoff, number) }),
+    (failure: unknown) => ({ call, error: failure, delay: null }),
+  );
 }
 
 async function ask(delay: RetryDelay, ctx: WorkflowStepContext, error: unknown, clock: Clock): Promise<number> {
@@ -37,7 +48,7 @@ async function ask(delay: RetryDelay, ctx: WorkflowStepContext, error: unknown, 
   }
 }
 
-/** Its cause is what the attempt threw. */
+/** Its cause is the error of the attempt. */
 function delayFailed(name: string, failure: unknown, error: unknown): PerdureError {
   return new PerdureError(
     "step.delay_failed",

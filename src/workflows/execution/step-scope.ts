@@ -1,25 +1,23 @@
 import { type AsyncContext, createAsyncContext } from "../../async-context.ts";
-import type { InstanceRun, StepType } from "../../store/instances/instance-records.ts";
+import type { StepType } from "../../store/instances/instance-records.ts";
+import type { WorkflowStepContext } from "../define/step.ts";
 import { RollbackCall } from "../rollback/rollback-call.ts";
-import type { StepCall } from "./step-call.ts";
+import type { BodyCall, StepCall } from "./step-call.ts";
 import { pathOf } from "./step-path.ts";
 
 /**
- * Where steps are called: in the workflow's own function, or inside of an attempt at another step. Calls of one name are counted
- * in each by themselves. After a replay a finished step's function isn't called, and so nothing inside of it: a step that comes
- * after it must not be taken for one of those.
+ * Where steps are called: in the workflow's own function, or inside an attempt at another step. Each scope counts its calls by name.
+ * A replay doesn't call the body of a finished step, nor the steps inside it: a later step must not be taken for one of those.
  */
 export class StepScope {
-  readonly instance: InstanceRun;
   readonly #within: StepCall | null;
   #counts: Map<string, number> | undefined;
 
-  constructor(instance: InstanceRun, within: StepCall | null) {
-    this.instance = instance;
+  constructor(within: StepCall | null) {
     this.#within = within;
   }
 
-  /** The step that it is inside of, as a text that no other step has; null in the workflow's own function. */
+  /** The path of the step that it is inside of; null in the workflow's own function. */
   get parent(): string | null {
     return this.#within === null ? null : pathOf(this.#within);
   }
@@ -29,40 +27,51 @@ export class StepScope {
     return this.#within?.name ?? null;
   }
 
-  /** Whether it is inside of a rollback. */
+  /** Whether it is inside a rollback. */
   get undoing(): boolean {
     return this.#within instanceof RollbackCall;
   }
 
-  /** Which call of this type and name comes next. */
-  nextCount(type: StepType, name: string): number {
-    return (this.#counts?.get(`${type}:${name}`) ?? 0) + 1;
-  }
-
-  /** Counts a call. */
+  /** Counts a call: 1 for the first of its type and name. */
   count(type: StepType, name: string): number {
-    const count = this.nextCount(type, name);
+    const key = type === "do" ? name : `${type}\n${name}`; // names have no line feeds
     this.#counts ??= new Map();
-    this.#counts.set(`${type}:${name}`, count);
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, count);
     return count;
   }
 }
 
-/** Null where the runtime can't tell: then steps inside of steps are counted with all others. */
-const scopes: AsyncContext<StepScope> | null = createAsyncContext<StepScope>();
+/** An attempt at a body that may call steps. */
+interface ScopedAttempt {
+  readonly call: BodyCall;
+  readonly context: WorkflowStepContext;
+  /** The execution that it belongs to. */
+  readonly owner: object;
+  scope: StepScope | null;
+}
 
-/** Calls the function of a step: what it calls is inside of that step. */
-export function runInside<Result>(instance: InstanceRun, step: StepCall, body: () => Result): Result {
-  return scopes === null ? body() : scopes.run(new StepScope(instance, step), body);
+/** The running attempt. Null where the runtime can't tell: then steps inside steps are counted with all others. */
+const attempts: AsyncContext<ScopedAttempt> | null = createAsyncContext<ScopedAttempt>();
+
+function callBody(attempt: ScopedAttempt): unknown {
+  return attempt.call.body(attempt.context as never);
+}
+
+/** Calls the body of a step: the steps that it calls are inside that step. */
+export function runInside(attempt: ScopedAttempt): unknown {
+  return attempts === null ? callBody(attempt) : attempts.run(attempt, callBody, attempt);
 }
 
 /** Calls the function of a workflow, which may be begun by a step of another. */
-export function runOutside<Result>(body: () => Result): Result {
-  return scopes === null ? body() : scopes.run(undefined, body);
+export function runOutside<Result>(main: () => Result): Result {
+  return attempts === null ? main() : attempts.run(undefined, main);
 }
 
-/** The scope of the running code, if it is inside of a step of this run. */
-export function presentScope(instance: InstanceRun): StepScope | null {
-  const scope = scopes?.get();
-  return scope?.instance === instance ? scope : null;
+/** The scope of the running code, if it is inside a step of this execution. */
+export function presentScope(execution: object): StepScope | null {
+  const attempt = attempts?.get();
+  if (attempt === undefined || attempt.owner !== execution) return null;
+  attempt.scope ??= new StepScope(attempt.call);
+  return attempt.scope;
 }

@@ -12,12 +12,10 @@ import { createInstance } from "../instances/create.ts";
 import type { CreateOptions } from "../instances/create-options.ts";
 import { InstanceHandle } from "../instances/instance-handle.ts";
 import { parseRollbackOptions, type StepRollback } from "../rollback/rollback-options.ts";
-import type { StoredStream } from "../streams/stored-stream.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { Execution } from "./execution.ts";
-import type { StepRecord } from "./run-journal.ts";
-import { BodyCall, EventCall, type OpenWait, SleepCall, type StepCall } from "./step-call.ts";
-import { DEFAULT_POLICY, parseStepConfig, parseWait, type StepPolicy } from "./step-config.ts";
+import { BodyCall, EventCall, SleepCall } from "./step-call.ts";
+import { DEFAULT_POLICY, parseStepConfig, parseWait } from "./step-config.ts";
 import { pathOf, type StepIdentity } from "./step-path.ts";
 import { presentScope, StepScope } from "./step-scope.ts";
 
@@ -28,18 +26,16 @@ const DEFAULT_EVENT_TIMEOUT_MS = 24 * 3_600_000;
 /** The end of the year 9999: later dates are mistakes, most often microseconds. */
 const LATEST_TIME = 253_402_300_799_999;
 
-/** The `step` that a workflow's function is given: it checks what is asked, and tells calls of one name apart. */
+/** The `step` that a workflow's function is given: it checks its arguments, and tells calls of one name apart. */
 export class Steps implements WorkflowStep {
   readonly #runtime: WorkflowRuntime;
   readonly #execution: Execution;
   /** Of the workflow's own function. */
-  readonly #scope: StepScope;
-  #steps = 0;
+  readonly #scope = new StepScope(null);
 
   constructor(runtime: WorkflowRuntime, execution: Execution) {
     this.#runtime = runtime;
     this.#execution = execution;
-    this.#scope = new StepScope(execution.instance, null);
   }
 
   do<Result>(
@@ -48,175 +44,156 @@ export class Steps implements WorkflowStep {
     second?: Body | RollbackOptions,
     third?: RollbackOptions,
   ): Promise<Result> {
-    this.#goOn();
-    return tolerated(this.#do(name, first, second, third));
+    try {
+      this.#goOn();
+      const plain = typeof first === "function";
+      const body = plain ? first : second;
+      const options = plain ? (second as RollbackOptions) : third;
+      return this.#do(name, plain ? undefined : first, body, options) as Promise<Result>;
+    } catch (error) {
+      return rejected(error);
+    }
   }
 
   sleep(name: string, duration: Duration): Promise<void> {
-    this.#goOn();
-    return tolerated(this.#sleep(name, duration));
+    try {
+      this.#goOn();
+      const milliseconds = parseWait(duration, "The duration of a sleep");
+      return this.#sleep(name, this.#execution.after(milliseconds), milliseconds);
+    } catch (error) {
+      return rejected(error);
+    }
   }
 
   sleepUntil(name: string, time: Date | number): Promise<void> {
-    this.#goOn();
-    return tolerated(this.#sleepUntil(name, time));
+    try {
+      this.#goOn();
+      const milliseconds = timeOfDate(time) ?? time;
+      if (typeof milliseconds !== "number" || !(Math.abs(milliseconds) <= LATEST_TIME)) {
+        throw new InvalidInputError(
+          "step.invalid",
+          "sleepUntil takes a Date, or milliseconds since the epoch, before the year 10000.",
+        );
+      }
+      const dueAt = Math.ceil(milliseconds);
+      return this.#sleep(name, dueAt, Math.max(dueAt - this.#execution.after(0), 0));
+    } catch (error) {
+      return rejected(error);
+    }
   }
 
   waitForEvent<Payload>(
     name: string,
     options: { readonly type: string; readonly timeout?: Duration },
   ): Promise<ReceivedEvent<Payload>> {
-    this.#goOn();
-    return tolerated(this.#waitForEvent(name, options));
+    try {
+      this.#goOn();
+      return this.#waitForEvent(name, options) as Promise<ReceivedEvent<Payload>>;
+    } catch (error) {
+      return rejected(error);
+    }
   }
 
   create(workflow: unknown, options?: CreateOptions<unknown>): Promise<never> {
-    this.#goOn();
-    return tolerated(this.#create(workflow, options));
+    try {
+      this.#goOn();
+      return tolerated(this.#create(workflow, options));
+    } catch (error) {
+      return rejected(error);
+    }
   }
 
-  /** The code calls a step, which may be refused: what failed before isn't what it throws about from now on. */
+  /** The code calls a step, even if it is refused: earlier failures aren't what it throws about from now on. */
   #goOn(): void {
-    const { failures, instance } = this.#execution;
-    if (failures.any) failures.wentOn((presentScope(instance) ?? this.#scope).parent);
+    const { failures } = this.#execution.code;
+    if (failures !== undefined) failures.wentOn((presentScope(this.#execution) ?? this.#scope).parent);
   }
 
-  async #do<Result>(
+  #do(
     name: string,
-    first: WorkflowStepConfig | Body,
-    second: Body | RollbackOptions | undefined,
-    third: RollbackOptions | undefined,
-  ): Promise<Result> {
-    const plain = typeof first === "function";
-    const [config, body, options] = plain ? [undefined, first, second as RollbackOptions] : [first, second, third];
-    this.#checkName(name);
+    config: WorkflowStepConfig | undefined,
+    body: unknown,
+    options: RollbackOptions | undefined,
+  ): Promise<unknown> {
+    const { maxStepName } = this.#settings;
+    checkStepName(name, maxStepName);
     if (typeof body !== "function") {
       throw new InvalidInputError("step.invalid", "step.do takes a name, a config if need be, and a function.");
     }
-    const policy = parseStepConfig(config, this.#settings.maxStepName);
-    const rollback = this.#withStreams(parseRollbackOptions(options, this.#settings.maxStepName));
+    const policy = parseStepConfig(config, maxStepName);
+    const rollback = this.#withStreams(parseRollbackOptions(options, maxStepName));
     const step = this.#identify("do", name);
     if (rollback !== null && step.parent !== null) {
       throw new InvalidInputError(
         "step.invalid",
-        "A step inside of another can't have a rollback: when the outer one is stored, nobody calls it again. Give that one the rollback.",
+        "A step inside another can't have a rollback: once the outer step is stored, its body isn't called again. Give the outer step the rollback.",
       );
     }
-    const value = await this.#body(step, { policy, body, rollback });
-    return (value instanceof StreamReference ? this.#open(value) : value) as Result;
+    this.#execution.limits.countStep();
+    return this.#execution.enter(new BodyCall(step, policy, body as Body, rollback), policy.aliases);
   }
 
-  async #sleep(name: string, duration: Duration): Promise<void> {
-    const milliseconds = parseWait(duration, "The duration of a sleep");
-    await this.#wait(this.#checkName(name), this.#execution.after(milliseconds), milliseconds);
+  #sleep(name: string, dueAt: number, durationMs: number): Promise<void> {
+    checkStepName(name, this.#settings.maxStepName);
+    const { count } = this.#identifyWait("sleep", name);
+    return this.#execution.enter(new SleepCall(name, count, dueAt, durationMs)) as Promise<void>;
   }
 
-  async #sleepUntil(name: string, time: Date | number): Promise<void> {
-    const milliseconds = timeOfDate(time) ?? time;
-    if (typeof milliseconds !== "number" || !(Math.abs(milliseconds) <= LATEST_TIME)) {
-      throw new InvalidInputError(
-        "step.invalid",
-        "sleepUntil takes a Date, or milliseconds since the epoch, before the year 10000.",
-      );
-    }
-    const dueAt = Math.ceil(milliseconds);
-    await this.#wait(this.#checkName(name), dueAt, Math.max(dueAt - this.#execution.after(0), 0));
-  }
-
-  async #waitForEvent<Payload>(
-    name: string,
-    options: { readonly type: string; readonly timeout?: Duration },
-  ): Promise<ReceivedEvent<Payload>> {
-    this.#checkName(name);
+  #waitForEvent(name: string, options: { readonly type: string; readonly timeout?: Duration }): Promise<unknown> {
+    const { maxStepName, maxEventType, minEventTimeoutMs } = this.#settings;
+    checkStepName(name, maxStepName);
     checkOptions(options, { label: "waitForEvent", fields: ["type", "timeout"], code: "step.invalid" });
-    const type = checkId(options.type, "The type of an event", this.#settings.maxEventType);
-    const timeoutMs = parseEventTimeout(options.timeout, this.#settings.minEventTimeoutMs);
-    this.#countStep();
-    return this.#enter(this.#identifyWait("waitForEvent", name), (step, record) => {
-      const call = new EventCall(step, record, type);
-      call.dueAt = record?.dueAt ?? this.#execution.after(timeoutMs);
-      call.recorded = record !== null && record.dueAt !== null;
-      return call;
-    }) as Promise<ReceivedEvent<Payload>>;
+    const type = checkId(options.type, "The type of an event", maxEventType);
+    const timeoutMs = parseEventTimeout(options.timeout, minEventTimeoutMs);
+    this.#execution.limits.countStep();
+    const { count } = this.#identifyWait("waitForEvent", name);
+    return this.#execution.enter(new EventCall(name, count, this.#execution.after(timeoutMs), type));
   }
 
-  /** The stored value is the child's name: what comes back is a handle of it. */
+  /** The stored value is the child's id: the code gets a handle of it. */
   async #create(workflow: unknown, options: CreateOptions<unknown> | undefined): Promise<never> {
-    const { workflows } = this.#runtime;
-    const registered = workflows.get(workflow);
+    const registered = this.#runtime.workflows.get(workflow);
     const step = this.#identify("create", registered.name);
     const { parent, id: defaultId } = this.#originOf(step);
+    this.#execution.limits.countStep();
     const body = async () => {
       const { insert } = await createInstance(this.#runtime, registered, { id: defaultId, ...options }, { parent });
       return insert.id;
     };
-    const id = (await this.#body(step, { policy: DEFAULT_POLICY, body })) as string;
+    const id = (await this.#execution.enter(new BodyCall(step, DEFAULT_POLICY, body))) as string;
     return new InstanceHandle(this.#runtime, registered, id) as never;
   }
 
-  /** A rollback gets the stream that its step gave as the code does. */
+  /** A rollback gets the stream that its step returned as the code does. */
   #withStreams(rollback: StepRollback | null): StepRollback | null {
     if (rollback === null) return null;
     const handler: StepRollback["handler"] = (context) => {
       const output: unknown = context.output;
       if (!(output instanceof StreamReference)) return rollback.handler(context);
-      return rollback.handler({ ...context, output: this.#open(output) as never });
+      const { ref } = this.#execution.instance;
+      const stream = this.#runtime.streams.open(ref, output, (error) => this.#execution.fail(error));
+      return rollback.handler({ ...context, output: stream as never });
     };
     return { ...rollback, handler };
-  }
-
-  #open(reference: StreamReference): StoredStream {
-    const { instance } = this.#execution;
-    return this.#runtime.streams.open(instance.ref, reference, (error) => this.#execution.fail(error));
-  }
-
-  #body(
-    step: StepIdentity,
-    details: { readonly policy: StepPolicy; readonly body: Body; readonly rollback?: StepRollback | null },
-  ): Promise<unknown> {
-    this.#countStep();
-    return this.#enter(step, (_, record) => new BodyCall(step, record, details), details.policy.aliases);
-  }
-
-  async #wait(name: string, dueAt: number, durationMs: number): Promise<void> {
-    await this.#enter(this.#identifyWait("sleep", name), (step, record) => {
-      const call = new SleepCall(step, record);
-      call.durationMs = durationMs;
-      call.dueAt = record?.dueAt ?? dueAt;
-      call.recorded = record !== null && record.dueAt !== null;
-      return call;
-    });
-  }
-
-  #enter(
-    step: StepIdentity,
-    create: (step: StepIdentity, record: StepRecord | null) => StepCall & OpenWait,
-    aliases: readonly string[] = [],
-  ): Promise<unknown> {
-    return this.#execution.enter(step, aliases, (record) => create(step, record));
   }
 
   get #settings(): WorkflowSettings {
     return this.#runtime.workflows.settings;
   }
 
-  #checkName(name: unknown): string {
-    return checkStepName(name, this.#settings.maxStepName);
-  }
-
   /** Which call of this type and name it is, where it is made. */
   #identify(type: StepType, name: string): StepIdentity {
-    const scope = presentScope(this.#execution.instance) ?? this.#scope;
+    const scope = presentScope(this.#execution) ?? this.#scope;
     if (scope.undoing) throw new NonRetryableError("A rollback can't have steps of its own.", "StepInRollbackError");
     return { type, name, count: scope.count(type, name), parent: scope.parent };
   }
 
   /**
-   * A wait in a step's function can't be parked: the function would have to run again from its beginning, with all of its effects. It
-   * would use up the step's timeout and keep a place in the worker, so it is refused.
+   * A wait in a body can't be parked: the body would have to run again from its beginning, with all of its effects. It would use up
+   * the step's timeout and keep a slot in the worker, so it is refused.
    */
   #identifyWait(type: "sleep" | "waitForEvent", name: string): StepIdentity {
-    const outer = presentScope(this.#execution.instance);
+    const outer = presentScope(this.#execution);
     if (outer === null || outer.parentName === null || outer.undoing) return this.#identify(type, name);
     throw new WaitInsideStepError(
       `The ${type === "sleep" ? "sleep" : "wait"} "${name}" is called inside of the step "${outer.parentName}", which can't wait: its timeout would go ` +
@@ -224,27 +201,22 @@ export class Steps implements WorkflowStep {
     );
   }
 
-  /** What tells a child that this step creates from all others: a text, and an id for it. */
+  /** Tells a child that this step creates from all others: a text, and an id for it. */
   #originOf(step: StepIdentity): { parent: string; id: string } {
     const { ref, run } = this.#execution.lease;
     const inside = step.parent === null ? "" : `${hashText(step.parent)}-`;
     return { parent: `${ref}/${run}/${pathOf(step)}`, id: `${ref}-${run}-${inside}${step.count}` };
   }
-
-  #countStep(): void {
-    const { maxSteps } = this.#settings;
-    if (++this.#steps <= maxSteps) return;
-    throw new NonRetryableError(
-      `A run may have ${maxSteps} steps, and this is one more. Raise workflowLimits.steps, or let a child go on.`,
-      "TooManyStepsError",
-    );
-  }
 }
 
-/** A step may fail before the code waits for it, or without: that is no reason to end the process. Who waits gets the error. */
+/** A step may fail before the code waits for it, or without: that is no reason to end the process. */
 export function tolerated<Result>(step: Promise<Result>): Promise<Result> {
   step.catch(() => {});
   return step;
+}
+
+function rejected(error: unknown): Promise<never> {
+  return tolerated(Promise.reject(error));
 }
 
 export function parseEventTimeout(timeout: Duration | undefined, least: number): number {

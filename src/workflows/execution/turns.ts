@@ -1,175 +1,352 @@
 import type { Timer } from "../../clock.ts";
-import type { InstanceOutcome } from "../../store/instances/instance-records.ts";
-import type { ExecutionParts } from "./execution-parts.ts";
-import { stepInterrupted } from "./step-ending.ts";
+import { AttemptAbortedError, StoreError, UnreadableValueError, type ValueRefusedError } from "../../errors.ts";
+import type {
+  ClaimedInstance,
+  InstanceCommit,
+  InstanceLease,
+  InstanceOutcome,
+} from "../../store/instances/instance-records.ts";
+import type { HeldLoad } from "../../store/instances/load-budget.ts";
+import { tame } from "../../values/index.ts";
+import type { Rollback } from "../rollback/rollback.ts";
+import { StreamLostError } from "../streams/step-streams.ts";
+import type { Attempt } from "./attempt.ts";
+import { endWithValue } from "./attempt-results.ts";
+import { CodeRun } from "./code-run.ts";
+import { type CommitOwner, Commits, type RefusedPart, type WrittenCommit } from "./commits.ts";
+import { DatabaseTime } from "./database-time.ts";
+import type { AttemptEnd } from "./endings.ts";
+import { Events } from "./events.ts";
+import type { ExecutionEnd, ExecutionHost, ParkedExecution } from "./execution-host.ts";
+import { Hold } from "./hold.ts";
+import { OpenSteps, type StepOwner } from "./open-steps.ts";
+import { isFinal, RELEASED, type RunResult, toResult } from "./outcomes.ts";
+import { RunLimits } from "./run-limits.ts";
+import type { BodyCall, OpenCall } from "./step-call.ts";
+import { endWithError } from "./step-retry.ts";
 
-/** What a turn may come to, beside endings that are delivered and bodies that begin. */
-interface TurnActions {
-  /** Writes what has come together, and what becomes of the instance. */
-  commit(outcome: InstanceOutcome): void;
-  /** Looks for events. */
-  look(): void;
-  /** Ends the execution: what is stored can't be read. */
-  fail(error: unknown): void;
-}
+const NO_ALIASES: readonly string[] = [];
 
 /**
- * How an execution goes on: in turns. Each delivers one ending, and the next comes when the code has done everything that it does
- * in answer. When nothing is left to deliver, what has come together is committed; when that is written, bodies begin, or time
- * must pass.
+ * The turns of a run in the memory of its owner. Each delivers one ending, and the next comes when the code has done everything that
+ * it does in answer. When nothing is left to deliver, the new entries are committed; when that is written, bodies begin, or time must
+ * pass. Everything that a turn reads and changes is here: the open steps, the code, the commits, and the hold on the instance.
  *
  *     turn: deliver one ending ─▶ (the code reacts) ─▶ turn … nothing to deliver ─▶ commit ─▶ begin bodies, or wait, or end
  */
-export class Turns {
-  readonly #parts: ExecutionParts;
-  readonly #actions: TurnActions;
+export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
+  readonly instance: ClaimedInstance;
+  readonly limits: RunLimits;
+  readonly code: CodeRun;
+  /** Told of each failed attempt that will be tried again. */
+  onAttemptFailed: ((call: BodyCall, error: unknown) => void) | undefined;
+  protected readonly host: ExecutionHost;
+  protected readonly hold: Hold;
+  protected readonly time: DatabaseTime;
+  protected readonly events: Events;
+  protected readonly commits: Commits;
+  protected readonly steps: OpenSteps;
+  /** Called when only the last commit is left. */
+  protected onLastCommit: (() => void) | undefined;
+  /** The loaded journal, while the code needs it. */
+  protected loaded: HeldLoad | null = null;
   /** Whether the code has begun: while its journal is loaded, which may take long, there are no turns. */
-  #open = false;
+  protected begun = false;
   #scheduled = false;
-  /** Whether something was delivered that the code may not have answered yet. */
+  /** Whether an ending was delivered that the code may not have answered yet. */
   #delivered = false;
   #timer: Timer | undefined;
+  #end: ExecutionEnd | undefined;
+  #settle: { resolve(end: ExecutionEnd): void; reject(error: unknown): void } | undefined;
 
-  constructor(parts: ExecutionParts, actions: TurnActions) {
-    this.#parts = parts;
-    this.#actions = actions;
+  /** `askedAt` is the monotonic time at which the claim was sent. */
+  constructor(instance: ClaimedInstance, askedAt: number, host: ExecutionHost) {
+    this.instance = instance;
+    this.host = host;
+    this.hold = new Hold(instance);
+    this.limits = new RunLimits(host.limits);
+    this.code = new CodeRun(instance, host);
+    this.time = new DatabaseTime(host.clock, instance.claimedAt, askedAt);
+    this.events = new Events(instance.wakes);
+    this.commits = new Commits(instance, host, this.hold, this.limits, this);
+    this.steps = new OpenSteps(host, this, this.code, this.commits, this.limits, this.time, this.events);
   }
 
-  get isOpen(): boolean {
-    return this.#open;
+  abstract continue(...parameters: Parameters<ParkedExecution["continue"]>): Promise<ExecutionEnd>;
+
+  get lease(): InstanceLease {
+    return this.hold.lease;
   }
 
-  /** The code is about to begin. */
-  open(): void {
-    this.#open = true;
+  // What the code does
+
+  /** The deadline of a wait that begins now. */
+  after(milliseconds: number): number {
+    return this.time.after(milliseconds);
   }
 
-  /** The next one, after everything that the code does in answer to what was just delivered. */
-  soon(): void {
-    if (!this.#open || this.#scheduled || this.#parts.end.end !== undefined) return;
-    this.#scheduled = true;
-    this.#parts.host.defer(this.#takeTurn);
+  /** The code calls a step. Throws if the journal has no room for it. */
+  enter(call: OpenCall, aliases: readonly string[] = NO_ALIASES): Promise<unknown> {
+    const ending = this.steps.enter(call, aliases);
+    this.#goOn();
+    return ending;
   }
 
-  /** The next one, at once, unless it is on its way: the code has done everything that it does without another ending. */
-  now(): void {
-    if (!this.#scheduled) this.#tryTurn();
+  /** Calls the user's function, if it wasn't called before. */
+  protected callMain(): void {
+    this.code.call()?.then(this.#returned, this.#threw);
+  }
+
+  readonly #returned = (value: unknown): void => {
+    this.code.ended(toResult(value, this.limits));
+    this.#goOn();
+  };
+
+  readonly #threw = (thrown: unknown): void => {
+    const error = tame(thrown);
+    this.code.ended({ error, failedSteps: this.code.failedSteps(error, null) });
+    this.#goOn();
+  };
+
+  /** The code has done something. If the instance was parked, we want it back. */
+  #goOn(): void {
+    if (this.#end?.kind === "parked" && this.code.rollback === null) this.host.reacquire(this);
+    this.soon();
+  }
+
+  // How attempts end
+
+  completed({ call }: Attempt, value: unknown): void {
+    if (this.#end === undefined) this.#arrive(endWithValue(call, value, this.limits));
+  }
+
+  failed(attempt: Attempt, error: unknown): void {
+    if (this.#end !== undefined) return;
+    const { call } = attempt;
+    if (error instanceof StreamLostError) {
+      if (error.cause === undefined) this.supersede();
+      else this.fail(error.cause);
+      return;
+    }
+    if (call.type === "create" && error instanceof StoreError) {
+      this.fail(error);
+      return;
+    }
+    const end = endWithError(attempt, error, this.host.clock);
+    if (!(end instanceof Promise)) {
+      this.#arrive(end);
+      return;
+    }
+    void end.then((late) => {
+      // The function that chose the delay may have taken its time: the run may be over, or be rolled back.
+      if (this.#end === undefined && call.running === attempt) this.#arrive(late);
+    });
+  }
+
+  emit({ call }: Attempt, value: unknown): Promise<void> {
+    const { entry, stored } = this.steps.progress.emit(call, value);
+    this.commits.add(entry);
+    this.soon();
+    return stored;
+  }
+
+  keepStream(attempt: Attempt, stream: ReadableStream<unknown>): Promise<unknown> {
+    return this.host.keepStream(attempt, this.hold.lease, stream);
   }
 
   /** Delivers at once if nothing else was delivered in this turn; endings come one at a time. */
-  arrive(deliver: () => void): void {
-    const { endings, code } = this.#parts;
-    if (this.#delivered || !endings.empty || code.result !== undefined) {
-      endings.addArrived(deliver);
+  #arrive(end: AttemptEnd): void {
+    if (this.#delivered || !this.steps.endings.empty || this.code.result !== undefined) {
+      this.steps.endings.add(end);
     } else {
       this.#delivered = true;
-      deliver();
+      this.steps.deliver(end);
     }
     this.soon();
   }
 
-  /** None comes because time has passed. */
-  stop(): void {
-    this.#timer?.cancel();
+  // The turn
+
+  /** Takes the next turn after everything that the code does in answer to the last ending. */
+  protected soon(): void {
+    if (!this.begun || this.#scheduled || this.#end !== undefined) return;
+    this.#scheduled = true;
+    this.host.turns.add(this);
   }
 
-  readonly #takeTurn = (): void => {
+  takeTurn(): void {
     this.#scheduled = false;
     this.#tryTurn();
-  };
+  }
 
-  /** A turn serves many instances at a time: what goes wrong with one is its own affair. */
+  /** Takes the next turn at once, unless it is on its way: the code has done everything that it does without another ending. */
+  protected now(): void {
+    if (!this.#scheduled) this.#tryTurn();
+  }
+
+  /** A turn of one execution must not disturb those of others. It fails if a stored value can't be read. */
   #tryTurn(): void {
-    if (this.#parts.end.end !== undefined) return;
+    if (this.#end !== undefined) return;
     try {
       this.#turn();
     } catch (error) {
-      this.#actions.fail(error);
+      this.fail(error);
     }
   }
 
   #turn(): void {
-    const { bodies, code, commits, lookup, possession, outcomes } = this.#parts;
-    if (bodies.running > 0) bodies.timeOut();
-    this.#delivered = code.result === undefined && this.#deliverNext();
+    const { code, commits, steps, hold } = this;
+    if (steps.bodies.running > 0) steps.bodies.timeOut();
+    this.#delivered = code.result === undefined && steps.deliverNext(hold.resting);
     if (this.#delivered) {
-      code.rollback?.sign();
+      code.rollback?.noteActivity();
       this.soon();
       return;
     }
     if (commits.writing) return;
-    if (code.result === undefined && !possession.resting && lookup.due) {
-      this.#actions.look();
+    if (code.result === undefined && !hold.resting && steps.mustLook) {
+      void this.lookForEvents();
       return;
     }
     const outcome = this.#outcome();
-    commits.add(...outcomes.deadlines(outcome, { writes: commits.pending > 0 }));
-    if (commits.pending > 0 || outcome.kind !== "running") this.#actions.commit(outcome);
+    steps.recordDeadlines(outcome);
+    if (commits.pending || outcome.kind !== "running") this.commit(outcome);
     else this.#proceed();
   }
 
-  /** One ending at a time: first those of the journal, then what has ended since, then what time and events bring. */
-  #deliverNext(): boolean {
-    const { endings, feed } = this.#parts;
-    return endings.deliverNext(() => feed.events) || this.#deliverWait();
-  }
-
-  /** Nothing comes due while it is paused. */
-  #deliverWait(): boolean {
-    const { possession, time, waits, bodies, feed, commits } = this.#parts;
-    if (possession.resting) return false;
-    const now = time.now();
-    for (const call of waits.takeDueRetries(now)) bodies.add(call);
-    const ended = waits.takeEnded(now, feed);
-    if (ended === null) return false;
-    commits.add(ended.entry);
-    ended.call.end(ended.ending);
-    return true;
-  }
-
   #outcome(): InstanceOutcome {
-    const { code, outcomes, possession, commits } = this.#parts;
-    if (code.result === undefined) return outcomes.choose(possession.resting);
+    const { code, commits } = this;
+    if (code.result === undefined) return this.steps.outcome(this.hold.resting);
     const { outcome, entries } = code.finalOutcome(code.result);
-    commits.add(...entries);
+    for (const entry of entries) commits.add(entry);
     return outcome;
   }
 
-  /** Everything is committed: begins what may begin, and waits for the rest. */
+  /** Everything is committed: begins the bodies that may begin, and waits for the rest. */
   #proceed(): void {
-    const { possession, code, bodies } = this.#parts;
-    this.#parts.releaseLoad();
-    if (possession.mayBegin) code.undoIfReady();
-    if (bodies.ready > 0 && possession.mayBegin) this.#begin();
-    else this.#setTimer();
-  }
-
-  #begin(): void {
-    const { bodies, code, endings, results, commits, possession } = this.#parts;
-    const { entries, exhausted, undoable } = bodies.prepare(possession.interruptions);
-    code.began(undoable);
-    for (const call of exhausted) endings.addArrived(() => results.fail(call, stepInterrupted(call), null));
-    commits.add(...entries);
-    if (entries.length > 0 || exhausted.length > 0) this.soon();
-    if (entries.length > 0) return;
-    bodies.start();
+    const { hold, steps, code } = this;
+    this.releaseLoad();
+    if (code.rollback?.ready && hold.mayBegin) this.#undo(code.rollback);
+    if (steps.bodies.ready === 0 || !hold.mayBegin) {
+      this.#setTimer();
+      return;
+    }
+    if (steps.prepare(hold.interruptions)) steps.bodies.start(this);
     this.soon(); // most bodies end at once, and need no timer
   }
 
-  #setTimer(): void {
-    const { possession, bodies, code, host } = this.#parts;
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    const untilDue = possession.resting ? Number.POSITIVE_INFINITY : this.#untilDue();
-    const patience = code.rollback?.patience ?? Number.POSITIVE_INFINITY;
-    const remaining = Math.min(untilDue, bodies.remaining, patience);
-    if (remaining === Number.POSITIVE_INFINITY) return;
-    this.#timer = host.clock.setTimer(() => this.soon(), Math.max(remaining, 1));
+  /** Takes the steps of a failed run back, one by one. */
+  #undo(rollback: Rollback): void {
+    const end = (result: RunResult) => {
+      this.code.endWith(result);
+      this.#goOn();
+    };
+    this.#undoEach(rollback).then(
+      () => end({ output: "null" }),
+      (error: unknown) => (error instanceof UnreadableValueError ? this.fail(error) : end({ error })),
+    );
   }
 
-  /** Milliseconds until the first wait comes to its deadline. */
-  #untilDue(): number {
-    const { waits, time } = this.#parts;
-    return waits.size === 0 ? Number.POSITIVE_INFINITY : waits.earliest - time.now();
+  async #undoEach(rollback: Rollback): Promise<void> {
+    for (const call of rollback.undo()) {
+      this.steps.add(call);
+      this.#goOn();
+      await call.promise;
+    }
+  }
+
+  #setTimer(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    const patience = this.code.rollback?.patience ?? Number.POSITIVE_INFINITY;
+    const remaining = Math.min(this.steps.remaining(this.hold.resting), patience);
+    if (remaining === Number.POSITIVE_INFINITY) return;
+    this.#timer = this.host.clock.setTimer(() => this.soon(), Math.max(remaining, 1));
+  }
+
+  protected async lookForEvents(): Promise<void> {
+    const { events, host, instance } = this;
+    if (events.looking) return;
+    try {
+      if (await events.load(host, { ...this.hold.lease, instance }, this.time.now())) this.soon();
+      else this.supersede();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  // What is written, and how it ends
+
+  /** Whether time or an event must pass before anything of the run can go on. */
+  protected get onlyWaits(): boolean {
+    return this.steps.onlyWait && this.code.result === undefined;
+  }
+
+  /** Writes the new entries, and what becomes of the instance. */
+  protected commit(wanted: InstanceOutcome): void {
+    const outcome = wanted.kind === "released" ? this.givenBack(this.commits.substantial, this.onlyWaits) : wanted;
+    if (isFinal(outcome)) this.onLastCommit?.();
+    this.commits.write(outcome);
+  }
+
+  /** How the instance is given back. Lost owners are counted on, unless the commit says that something was done since. */
+  protected givenBack(substantial: boolean, onlyWaits: boolean): InstanceOutcome {
+    return this.hold.interruptions > 0 && !substantial ? RELEASED : this.steps.givenBack(onlyWaits);
+  }
+
+  abstract written(commit: InstanceCommit, answer: WrittenCommit, askedAt: number): void;
+
+  abstract delayed(error: unknown, milliseconds: number): void;
+
+  abstract refused(part: RefusedPart, error: ValueRefusedError): void;
+
+  /** Undefined until it has ended. A parked execution may go on. */
+  protected get end(): ExecutionEnd | undefined {
+    return this.#end;
+  }
+
+  /** Waits for the end. One that was parked has none from now on. */
+  protected untilEnd(): Promise<ExecutionEnd> {
+    this.#end = undefined;
+    return new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+  }
+
+  protected finish(end: ExecutionEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#settle?.resolve(end);
+  }
+
+  /** The instance was terminated, restarted or deleted, or has another owner. */
+  supersede(): void {
+    this.stop("attempt.superseded", "The instance was terminated, restarted or deleted, or another process has it.");
+    this.finish({ kind: "superseded" });
+  }
+
+  /** The store failed: the next owner resumes the instance. */
+  fail(error: unknown): void {
+    if (this.#end !== undefined) return;
+    this.stop("attempt.lease_lost", "The database could not be used: the instance will be taken over.");
+    this.#end = { kind: "abandoned" };
+    this.#settle?.reject(error);
+  }
+
+  /** Tells running bodies why their results don't count any more. Mostly none runs, and no error is created, which is costly. */
+  protected stop(code: string, message: string): void {
+    this.#timer?.cancel();
+    if (this.steps.bodies.running > 0 || this.steps.emitting) this.drop(new AttemptAbortedError(code, message));
+  }
+
+  protected drop(reason: AttemptAbortedError): void {
+    this.#timer?.cancel();
+    this.steps.drop(reason);
+  }
+
+  /** The code was told everything that was loaded. */
+  releaseLoad(): void {
+    this.loaded?.release();
+    this.loaded = null;
   }
 }

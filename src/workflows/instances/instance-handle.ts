@@ -24,7 +24,7 @@ import type { Labels } from "../define/labels.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { endingTrigger } from "../define/terminal-hooks.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
-import { toRollback } from "../rollback/rollback-report.ts";
+import { toRollback } from "../rollback/rollback-outcome.ts";
 import type {
   StandardEventType,
   SubscribeOptions,
@@ -164,7 +164,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
       const from = checkRestartPoint(options.from, this.#runtime.workflows.settings.maxStepName);
       await this.#restartWith("received", (steps, { ref }) => {
         const running = this.#runtime.live.get(ref);
-        return keptBefore(steps, from, (path) => running?.placeOf(path) ?? null);
+        return keptBefore(steps, from, (path) => running?.code.placeOf(path) ?? null);
       });
       return;
     }

@@ -4,7 +4,7 @@ import { checkOptions } from "../../options.ts";
 import type { HistoryEntry, InstanceRecord, PastRun } from "../../store/instances/instance-records.ts";
 import type { InstanceStatements } from "../../store/instances/instance-statements.ts";
 import { decodeValue, describeError, shownOrUnreadable } from "../../values/index.ts";
-import { toRollback } from "../rollback/rollback-report.ts";
+import { toRollback } from "../rollback/rollback-outcome.ts";
 import { shownValue } from "../views/journal-events.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./history-page.ts";

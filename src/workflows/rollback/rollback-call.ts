@@ -2,7 +2,6 @@ import { WorkflowTerminatedError } from "../../errors.ts";
 import type { EntryKind, InstanceName, NewEntry } from "../../store/instances/instance-records.ts";
 import { decodeValue, describeError } from "../../values/index.ts";
 import type { WorkflowRollbackContext, WorkflowStepContext } from "../define/step.ts";
-import { noAttempts } from "../execution/run-journal.ts";
 import { BodyCall } from "../execution/step-call.ts";
 import { describePolicy } from "../execution/step-config.ts";
 import type { UndoableStep } from "./undoable-steps.ts";
@@ -14,23 +13,23 @@ const KINDS: Partial<Record<EntryKind, EntryKind>> = {
   failed: "rollbackFailed",
 };
 
-/** The rollback of one step: tried like a step, and remembered among its entries. */
+/** The call of one step's rollback: tried like a step, and remembered among the step's entries. */
 export class RollbackCall extends BodyCall {
-  /** `failure` gives what the handler is told, a new copy for each attempt. */
+  /** `failure` gives the error that the handler is told, a new copy for each attempt. */
   constructor({ step, call, record }: UndoableStep & { readonly call: BodyCall }, failure: () => Error) {
     const { handler, policy } = call.rollback as NonNullable<BodyCall["rollback"]>;
-    const output = () => outputOf(call);
     const body = async (ctx: WorkflowStepContext) => {
       const config = describePolicy(call.policy);
       const context = {
         ctx: withConfig(ctx, config),
         error: failure(),
-        output: output(),
+        output: outputOf(call),
         stepName: `${call.name}-${call.count}`,
       };
       await handler(context as WorkflowRollbackContext<never, never>);
     };
-    super(step, null, { policy, body, attempts: record?.undo ?? noAttempts() });
+    super(step, policy, body);
+    if (record !== null && record.undo !== null) this.rememberAttempts(record.undo);
   }
 
   override get key(): string {
@@ -42,21 +41,21 @@ export class RollbackCall extends BodyCall {
   }
 }
 
-/** Why a run is rolled back, as its handlers are told. `error` is what the workflow threw, as it is stored. */
+/** Why a run is rolled back, as its handlers are told. `error` is the workflow's, as it is stored. */
 export function rollbackFailure(error: string | null, { name, id }: InstanceName): Error {
   if (error === null) return new WorkflowTerminatedError(name, id);
   const thrown = decodeValue(error);
   return thrown instanceof Error ? thrown : new Error(describeError(thrown).message, { cause: thrown });
 }
 
-/** What the step gave: stored in this execution, or before. */
+/** The output of the step: stored in this execution, or before. */
 export function outputOf({ output, record }: BodyCall): unknown {
   const ending = record?.ending ?? null;
   const text = output ?? (ending?.kind === "completed" ? ending.value : null);
   return text === null ? undefined : decodeValue(text);
 }
 
-/** What is seldom asked for is still made when it is. */
+/** With the step's config. The rest is read when it is asked for. */
 function withConfig(ctx: WorkflowStepContext, config: WorkflowStepContext["config"]): WorkflowStepContext {
   return {
     step: ctx.step,

@@ -1,7 +1,18 @@
-import type { ErrorDescription } from "../../values/index.ts";
+import { decodeValue, describeError, type ErrorDescription, refuseEncoded } from "../../values/index.ts";
 
-/** What became of a rollback. `error` is why it failed. */
+/** The outcome of a rollback. `error` is why it failed. */
 export interface RollbackOutcome {
   readonly outcome: "complete" | "failed";
   readonly error?: ErrorDescription;
+}
+
+/** The outcome of a rollback, as operators see it. A failed one that has no error was ended by `terminate()`. */
+export function toRollback(text: string | null): { readonly rollback?: RollbackOutcome } {
+  if (text === null) return {};
+  refuseEncoded(text);
+  const { outcome, error } = JSON.parse(text) as { outcome: "complete" | "failed"; error?: unknown };
+  if (outcome === "complete") return { rollback: { outcome } };
+  const stopped = { name: "WorkflowTerminatedError", message: "The instance was terminated during its rollback." };
+  const failure = error === undefined ? stopped : describeError(decodeValue(JSON.stringify(error)));
+  return { rollback: { outcome, error: failure } };
 }

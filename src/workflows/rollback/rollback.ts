@@ -1,32 +1,27 @@
 import type { Clock } from "../../clock.ts";
-import type {
-  InstanceName,
-  InstanceOutcome,
-  NewEntry,
-  RollbackReason,
-} from "../../store/instances/instance-records.ts";
+import { PerdureError } from "../../errors.ts";
+import type { InstanceName, InstanceOutcome, NewEntry } from "../../store/instances/instance-records.ts";
 import { decodeValue, encodeError } from "../../values/index.ts";
-import type { RunResult } from "../execution/run-result.ts";
-import { rollbackMissing } from "../execution/step-ending.ts";
-import type { StepIdentity } from "../execution/step-path.ts";
+import type { RunResult } from "../execution/outcomes.ts";
+import { describeStep, type StepIdentity } from "../execution/step-path.ts";
 import { outputOf, RollbackCall, rollbackFailure } from "./rollback-call.ts";
 import type { UndoableStep, UndoableSteps } from "./undoable-steps.ts";
 
-/** For so long we wait for code that neither calls nor gets anything, while it waits for steps that won't end any more. */
+/** How long we wait for code that neither calls nor gets anything, while it waits for steps that won't end any more. */
 const PATIENCE_MS = 5000;
 
 interface RollbackSituation {
   readonly instance: InstanceName;
-  /** What the workflow threw, as it is stored; null if it is to be terminated. */
+  /** The error of the workflow, as it is stored; null if it is to be terminated. */
   readonly error: string | null;
   readonly steps: UndoableSteps;
   readonly clock: Clock;
 }
 
 /**
- * A run that is rolled back. First the code is run to where it had come, which only registers the rollbacks of its steps: stored
+ * A run that is rolled back. First the code runs to where it had come, which only registers the rollbacks of its steps: stored
  * endings are delivered, and nothing else ends or begins. Then the steps are taken back one by one, the last to have begun first.
- * One that fails for good ends it.
+ * One that fails for good ends the rollback.
  */
 export class Rollback {
   /** Whether the code has ended: it calls no further steps. */
@@ -35,26 +30,17 @@ export class Rollback {
   #undoing = false;
   /** Says which step's rollback isn't known. */
   #missing: NewEntry | null = null;
-  /** Calls that won't end any more. */
-  #stranded = 0;
-  #lastSign: number;
+  /** How many calls won't end any more. */
+  #unending = 0;
+  #lastActivity: number;
 
   constructor(situation: RollbackSituation) {
     this.#situation = situation;
-    this.#lastSign = situation.clock.monotonic();
-  }
-
-  get reason(): RollbackReason {
-    return this.#situation.error === null ? "terminated" : "errored";
+    this.#lastActivity = situation.clock.monotonic();
   }
 
   get undoing(): boolean {
     return this.#undoing;
-  }
-
-  /** What the workflow threw, as it is stored. */
-  get error(): string | null {
-    return this.#situation.error;
   }
 
   /** The entry that says that it has begun. */
@@ -64,14 +50,14 @@ export class Rollback {
   }
 
   /** The code has got or called something. */
-  sign(): void {
-    this.#lastSign = this.#situation.clock.monotonic();
+  noteActivity(): void {
+    this.#lastActivity = this.#situation.clock.monotonic();
   }
 
-  /** A step was called that won't end any more. */
-  strand(): void {
-    this.#stranded++;
-    this.sign();
+  /** The code has called a step that won't end any more. */
+  noteUnending(): void {
+    this.#unending++;
+    this.noteActivity();
   }
 
   /** Whether all rollbacks are known, or those that aren't will never be. */
@@ -82,15 +68,15 @@ export class Rollback {
 
   /** Milliseconds until we wait for the code no longer. Infinity while it may be waiting for something that isn't a step. */
   get patience(): number {
-    if (this.#undoing || this.#stranded === 0) return Number.POSITIVE_INFINITY;
-    return this.#lastSign + PATIENCE_MS - this.#situation.clock.monotonic();
+    if (this.#undoing || this.#unending === 0) return Number.POSITIVE_INFINITY;
+    return this.#lastActivity + PATIENCE_MS - this.#situation.clock.monotonic();
   }
 
   /**
-   * Takes the steps back. `run` tries one rollback, as a step is tried. What a handler is told must be readable before it is called:
-   * rejects with UnreadableValueError otherwise, which is no failure of the handler's.
+   * Takes the steps back: gives the call of each rollback, which must have succeeded before the next is asked for. Values that a
+   * handler is given must be readable before it is called: throws UnreadableValueError otherwise, which isn't the handler's failure.
    */
-  async undo(run: (call: RollbackCall) => Promise<unknown>): Promise<void> {
+  *undo(): Generator<RollbackCall, void> {
     this.#undoing = true;
     const { steps, error, instance } = this.#situation;
     if (error !== null) decodeValue(error);
@@ -100,27 +86,34 @@ export class Rollback {
       if (ending !== null) throw decodeValue(ending.value as string); // it had failed for good
       if (!isKnown(step)) throw this.#miss(step.step);
       outputOf(step.call);
-      await run(new RollbackCall(step, () => rollbackFailure(error, instance)));
+      yield new RollbackCall(step, () => rollbackFailure(error, instance));
     }
   }
 
-  /** What is to be written with the outcome: a rollback that was never tried has no entry yet. */
+  /** Entries to write with the outcome: a rollback that was never tried has none yet. */
   get lastEntries(): NewEntry[] {
     return this.#missing === null ? [] : [this.#missing];
   }
 
-  /** What becomes of the instance, when it is over. */
+  /** What becomes of the instance when the rollback is over. */
   outcome(result: RunResult): Extract<InstanceOutcome, { kind: "errored" | "terminated" }> {
     const { error, steps } = this.#situation;
     const rollback = steps.size === 0 ? null : describeRollback(result);
     return error === null ? { kind: "terminated", rollback } : { kind: "errored", error, rollback };
   }
 
-  #miss(step: StepIdentity): Error {
+  #miss(step: StepIdentity): PerdureError {
     const error = rollbackMissing(step);
     this.#missing = missingEntry(step, error);
     return error;
   }
+}
+
+function rollbackMissing(step: StepIdentity): PerdureError {
+  return new PerdureError(
+    "rollback.missing",
+    `The step ${describeStep(step)} had a rollback when it began, but this code didn't give it one: it wasn't called, or has none any more.`,
+  );
 }
 
 function missingEntry({ type, name, count, parent }: StepIdentity, error: Error): NewEntry {

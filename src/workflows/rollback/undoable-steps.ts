@@ -6,7 +6,7 @@ import { pathOf, type StepIdentity } from "../execution/step-path.ts";
 export interface UndoableStep {
   /** As it is named in the journal. */
   readonly step: StepIdentity;
-  /** What was stored about it before this execution. */
+  /** Its record, from before this execution. */
   readonly record: StepRecord | null;
   /** The code's call of it; null until it comes. */
   call: BodyCall | null;
@@ -14,7 +14,7 @@ export interface UndoableStep {
 
 /** The steps of a run that can be taken back, in the order in which they began. */
 export class UndoableSteps {
-  /** Made when there is something to remember: most workflows have no rollbacks. */
+  /** Created by the first: most workflows have no rollbacks. */
   #steps: Map<string, UndoableStep> | undefined;
 
   /** Those that began before this execution. */
