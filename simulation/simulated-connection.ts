@@ -1,10 +1,10 @@
 import { CommitOutcomeUnknownError } from "../src/errors.ts";
 import type { Dialect } from "../src/store/dialect.ts";
 import type { Engine, EngineTransaction } from "../src/store/engine.ts";
-import type { ForeignInsert } from "../src/store/foreign-transaction.ts";
+import type { ForeignInstances, ForeignStatement, ForeignTransaction } from "../src/store/foreign-transaction.ts";
 import type { HookInsert } from "../src/store/hooks/hook-records.ts";
 import type { HookStatements, InsertResult } from "../src/store/hooks/hook-statements.ts";
-import { toRelay } from "../src/store/hooks/relay.ts";
+import { triggerRelay } from "../src/store/hooks/relay.ts";
 import type { InstanceStatements } from "../src/store/instances/instance-statements.ts";
 import type { AppliedMigration } from "../src/store/migration.ts";
 import type { RequestStatements } from "../src/store/request-statements.ts";
@@ -48,7 +48,7 @@ export class SimulatedConnection implements Engine {
   readonly wire: Wire;
   readonly #options: ConnectionOptions;
   /** By the parameters that they were given out with. */
-  readonly #foreignInserts = new Map<ForeignInsert["parameters"], HookInsert>();
+  readonly #foreignInserts = new Map<ForeignStatement["parameters"], HookInsert>();
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -72,11 +72,15 @@ export class SimulatedConnection implements Engine {
   refuseNesting(): void {}
 
   /** Like PostgreSQL: a trigger with a key is relayed. */
-  foreignInsert(hook: HookInsert): ForeignInsert {
-    const insert = hook.key === null ? hook : toRelay(hook);
+  foreignInsert(hook: HookInsert): ForeignStatement {
+    const insert = hook.key === null ? hook : triggerRelay(hook).hook;
     const foreign = this.#options.database.engine.foreignInsert(insert);
     this.#foreignInserts.set(foreign.parameters, insert);
     return foreign;
+  }
+
+  foreignInstances(transaction: ForeignTransaction): ForeignInstances {
+    return this.#options.database.engine.foreignInstances(transaction);
   }
 
   async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
@@ -157,6 +161,17 @@ export class SimulatedConnection implements Engine {
         records.push(() => book.settled(settlements, results, { at, mayBeResent: false }));
         return answer(results);
       },
+      takeRelays: async (relay) => {
+        const taken = await transaction.takeRelays(relay);
+        const settlement = { ...relay, keyed: false, outcome: { kind: "completed", keepMs: 0 } } as const;
+        const at = world.now;
+        const result = taken.length === 0 ? "lost" : "deleted";
+        records.push(() => book.settled([settlement], [result], { at, mayBeResent: false }));
+        return answer(taken);
+      },
+      insertInstances: async (instances) => answer(await transaction.insertInstances(instances)),
+      sendEvents: async (events) => answer(await transaction.sendEvents(events)),
+      joinLines: async (refs) => answer(await transaction.joinLines(refs)),
     };
   }
 }

@@ -47,12 +47,12 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   /** Runs a function in a transaction that can trigger hooks. */
   readonly unitOfWork: RunUnitOfWork<Hooks>;
   /**
-   * Triggers hooks in a transaction that the application began, with any library.
+   * Triggers hooks, creates instances and sends events in a transaction that the application began, with any library.
    *
    * @example
-   * await app.within(fromPg(client)).triggerHook("sendMail", mail);
+   * await app.within(fromPg(client)).workflows.checkout.create({ id: order.id, params: order });
    */
-  readonly within: RunWithin<Hooks>;
+  readonly within: RunWithin<Hooks, Registry>;
   /** Lists, redrives, discards and cancels hooks. */
   readonly durableHooks: DurableHooks;
   /** @internal */
@@ -79,7 +79,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.schedules = new WorkflowSchedules(workflows);
     this.instances = createAllInstances(workflows);
     this.unitOfWork = fragment.unitOfWork;
-    this.within = fragment.within;
+    this.within = fragment.within as unknown as RunWithin<Hooks, Registry>;
     this.durableHooks = fragment.durableHooks;
     this.#store = store;
     this.#dispatcher = dispatcher;

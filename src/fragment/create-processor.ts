@@ -32,8 +32,11 @@ export function createDurableHooksProcessor(
       );
     }
     const { store, hooks, workflows } = fragment.parts;
-    if (hooks.claimable.length > 0) add(hooksOf, store, hooks);
-    if (workflows !== null && workflows.workflows.names.length > 0) add(workflowsOf, store, workflows);
+    const runsWorkflows = workflows !== null && workflows.workflows.names.length > 0;
+    // On PostgreSQL, what was done to workflows in the application's own transaction may have left relays.
+    if (hooks.claimable.length > 0 || (runsWorkflows && store.engine.dialect === "postgres"))
+      add(hooksOf, store, hooks);
+    if (runsWorkflows) add(workflowsOf, store, workflows);
   }
   const sources = [
     ...Array.from(hooksOf, ([store, hooks]) => new HookSource(store, hooks)),

@@ -5,7 +5,7 @@ import type { FragmentTables } from "../store/migration.ts";
 import type { Store } from "../store/store.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import type { RunUnitOfWork } from "./define-fragment.ts";
-import type { RunWithin } from "./within.ts";
+import { createWithin, type RunWithin } from "./within.ts";
 
 export interface FragmentParts<Hooks extends HookDefinitions, Services> {
   readonly namespace: string;
@@ -14,7 +14,6 @@ export interface FragmentParts<Hooks extends HookDefinitions, Services> {
   readonly hooks: RegisteredHooks;
   readonly services: Services;
   readonly unitOfWork: RunUnitOfWork<Hooks>;
-  readonly within: RunWithin<Hooks>;
   readonly durableHooks: DurableHooks;
   readonly workflows: WorkflowRuntime | null;
 }
@@ -38,7 +37,7 @@ export class Fragment<Hooks extends HookDefinitions, Services> {
     this.namespace = parts.namespace;
     this.services = parts.services;
     this.unitOfWork = parts.unitOfWork;
-    this.within = parts.within;
+    this.within = createWithin(parts.store, parts.hooks, parts.workflows);
     this.durableHooks = parts.durableHooks;
   }
 }

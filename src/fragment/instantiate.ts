@@ -8,7 +8,6 @@ import { type DatabaseAdapter, Store } from "../store/store.ts";
 import type { FragmentDefinition, RunUnitOfWork } from "./define-fragment.ts";
 import { Fragment, type FragmentParts } from "./fragment.ts";
 import { runUnitOfWork } from "./unit-of-work.ts";
-import { createWithin } from "./within.ts";
 
 export interface FragmentOptions {
   /** `sqlite(...)` or `postgres(...)`. Fragments with the same adapter share its database. */
@@ -89,6 +88,5 @@ export function buildParts<Config, Hooks extends HookDefinitions, Services>(
   const unitOfWork: RunUnitOfWork<Hooks> = (body) => runUnitOfWork(store, hooks, body);
   const services = definition.services({ config, unitOfWork });
   const durableHooks = new DurableHooks(store, namespace);
-  const within = createWithin<Hooks>(store, hooks);
-  return { namespace, tables, store, hooks, unitOfWork, within, services, durableHooks, workflows: null };
+  return { namespace, tables, store, hooks, unitOfWork, services, durableHooks, workflows: null };
 }

@@ -1,100 +1,215 @@
-import { InvalidInputError } from "../errors.ts";
+import { InvalidInputError, PerdureError } from "../errors.ts";
 import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
 import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import type { TriggeredHook } from "../hooks/write-triggers.ts";
 import { isThenable } from "../schema.ts";
-import type { AsyncTransaction, ForeignTransaction, SyncTransaction } from "../store/foreign-transaction.ts";
+import type {
+  AsyncTransaction,
+  Awaitable,
+  ForeignInstances,
+  ForeignTransaction,
+  SyncTransaction,
+} from "../store/foreign-transaction.ts";
 import type { HookInsert } from "../store/hooks/hook-records.ts";
+import type { EventInsert, InstanceInsert, InstanceInsertResult } from "../store/instances/instance-records.ts";
+import type { SqlRow } from "../store/sql-value.ts";
 import type { Store } from "../store/store.ts";
+import type { Workflows } from "../workflows/define/workflow-types.ts";
+import { createForeignBindings, type ForeignBindings } from "../workflows/instances/foreign-bindings.ts";
+import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import type { TriggerArguments } from "./unit-of-work.ts";
 
-/** Triggers hooks in a transaction that the application began: they commit or roll back with it. */
-export interface WithinSync<Hooks extends HookDefinitions> {
+/** What can be done in a transaction that the application began: it commits and rolls back with everything else in there. */
+export interface WithinSync<Hooks extends HookDefinitions, Registry extends Workflows = NoWorkflows> {
+  /** Calls a hook after the commit. */
   triggerHook<Name extends keyof Hooks & string>(
     name: Name,
     ...rest: TriggerArguments<HookInput<Hooks[Name]>>
   ): TriggeredHook;
+  /** Each workflow by its key. */
+  readonly workflows: ForeignBindings<"sync", Registry>;
 }
 
-/** The same for an asynchronous driver: await it before the transaction ends. */
-export interface WithinAsync<Hooks extends HookDefinitions> {
+/** The same where the driver is asynchronous: await every call before the transaction ends. */
+export interface WithinAsync<Hooks extends HookDefinitions, Registry extends Workflows = NoWorkflows> {
+  /** Calls a hook after the commit. */
   triggerHook<Name extends keyof Hooks & string>(
     name: Name,
     ...rest: TriggerArguments<HookInput<Hooks[Name]>>
   ): Promise<TriggeredHook>;
+  /** Each workflow by its key. */
+  readonly workflows: ForeignBindings<"async", Registry>;
 }
 
-export interface RunWithin<Hooks extends HookDefinitions> {
-  (transaction: SyncTransaction): WithinSync<Hooks>;
-  (transaction: AsyncTransaction): WithinAsync<Hooks>;
+type NoWorkflows = Record<never, never>;
+
+export interface RunWithin<Hooks extends HookDefinitions, Registry extends Workflows = NoWorkflows> {
+  (transaction: SyncTransaction): WithinSync<Hooks, Registry>;
+  (transaction: AsyncTransaction): WithinAsync<Hooks, Registry>;
 }
 
 /** The delays after which to look for new rows: no notice says when the application's SQLite transaction commits. */
 const LOOK_AFTER_MS = [5, 50, 500, 5000];
 
-type Prepare = (name: string, payload: unknown, options?: TriggerOptions) => HookInsert | Promise<HookInsert>;
+type Trigger = (name: string, payload?: unknown, options?: TriggerOptions) => Awaitable<TriggeredHook>;
 
-export function createWithin<Hooks extends HookDefinitions>(store: Store, hooks: RegisteredHooks): RunWithin<Hooks> {
-  const prepare: Prepare = (name, payload, options) => prepareTrigger(hooks, name, payload, options, store.createId);
+export function createWithin<Hooks extends HookDefinitions, Registry extends Workflows = NoWorkflows>(
+  store: Store,
+  hooks: RegisteredHooks,
+  workflows: WorkflowRuntime | null,
+): RunWithin<Hooks, Registry> {
   const within = (transaction: ForeignTransaction) => {
     checkTransaction(store, transaction);
+    const calls = new ForeignCalls(store, transaction, hooks.namespace);
+    const triggerHook: Trigger = (name, payload, options) =>
+      calls.chain(
+        prepareTrigger(hooks, name, payload, options, store.createId),
+        (trigger) => calls.insertHook(trigger),
+        `The schema of "${name}"`,
+      );
+    const bindings = workflows === null ? {} : createForeignBindings(workflows, calls, calls.chain);
     return transaction.mode === "async"
-      ? withinAsync(store, transaction, prepare)
-      : withinSync(store, transaction, prepare);
+      ? { triggerHook: async (...given: Parameters<Trigger>) => triggerHook(...given), workflows: inPromises(bindings) }
+      : { triggerHook, workflows: bindings };
   };
-  return within as RunWithin<Hooks>;
+  return within as unknown as RunWithin<Hooks, Registry>;
 }
 
-function withinAsync(store: Store, transaction: AsyncTransaction, prepare: Prepare): WithinAsync<HookDefinitions> {
-  return {
-    async triggerHook(name: string, payload?: unknown, options?: TriggerOptions): Promise<TriggeredHook> {
-      const trigger = await prepare(name, payload, options);
-      if (!(await transaction.isOpen())) throw notOpen();
-      const { text, parameters } = await store.engine.foreignInsert(trigger);
-      await transaction.execute(text, parameters);
-      return written(store, trigger);
-    },
-  };
+type AnyCall = (...given: never[]) => unknown;
+
+/** In an asynchronous transaction a call that is refused rejects, as every other. */
+function inPromises(bindings: object): Record<string, Record<string, AnyCall>> {
+  const wrap =
+    (call: AnyCall) =>
+    async (...given: never[]) =>
+      call(...given);
+  const wrapAll = (binding: object) =>
+    Object.fromEntries(Object.entries(binding).map(([name, call]) => [name, wrap(call as AnyCall)]));
+  return Object.fromEntries(Object.entries(bindings).map(([key, binding]) => [key, wrapAll(binding as object)]));
 }
 
-function withinSync(store: Store, transaction: SyncTransaction, prepare: Prepare): WithinSync<HookDefinitions> {
-  return {
-    triggerHook(name: string, payload?: unknown, options?: TriggerOptions): TriggeredHook {
-      const trigger = prepare(name, payload, options);
-      if (trigger instanceof Promise) {
-        trigger.catch(() => {});
-        throw new InvalidInputError(
-          "payload.async_schema",
-          `The schema of "${name}" is asynchronous: a synchronous transaction can't wait for it.`,
-        );
-      }
-      if (!transaction.isOpen()) throw notOpen();
-      const insert = store.engine.foreignInsert(trigger);
-      if (isThenable(insert)) {
-        insert.catch(() => {});
-        throw new InvalidInputError(
-          "transaction.async_codec",
-          "The codec of this database is asynchronous: a synchronous transaction can't wait for it. Use a unit of work, or a synchronous codec.",
-        );
-      }
-      transaction.execute(insert.text, insert.parameters);
-      return written(store, trigger);
-    },
-  };
-}
+/** The calls of one transaction: each is checked, written on its connection, and made known to workers once it has committed. */
+class ForeignCalls implements ForeignInstances {
+  readonly #store: Store;
+  readonly #transaction: ForeignTransaction;
+  readonly #namespace: string;
+  readonly #instances: ForeignInstances;
+  /** Transactions whose commit is awaited. */
+  readonly #watched = new Set<string>();
 
-function written(store: Store, { id, namespace }: HookInsert): TriggeredHook {
-  if (store.engine.dialect === "sqlite" && store.work.attended) {
-    for (const delay of LOOK_AFTER_MS) store.clock.setTimer(() => store.work.post({ namespace, delayMs: 0 }), delay);
+  constructor(store: Store, transaction: ForeignTransaction, namespace: string) {
+    this.#store = store;
+    this.#transaction = transaction;
+    this.#namespace = namespace;
+    this.#instances = store.engine.foreignInstances(transaction, (id) => this.#confirm(id));
   }
-  return { id };
+
+  /** Waits where the transaction can wait, and refuses to where it can't. */
+  readonly chain = <Value, Result>(
+    value: Awaitable<Value>,
+    next: (value: Value) => Awaitable<Result>,
+    label = "A schema",
+  ): Awaitable<Result> => {
+    if (!isThenable(value)) return next(value as Value);
+    if (this.#transaction.mode === "async") return (value as Promise<Value>).then(next);
+    value.catch(() => {});
+    throw new InvalidInputError(
+      "payload.async_schema",
+      `${label} is asynchronous: a synchronous transaction can't wait for it.`,
+    );
+  };
+
+  insertHook(trigger: HookInsert): Awaitable<TriggeredHook> {
+    const done = (rows: SqlRow[], confirmed: boolean) => {
+      if (confirmed) this.#confirm((rows[0]?.["result"] as string | null | undefined) ?? null);
+      else this.#written();
+      return { id: trigger.id };
+    };
+    return this.#write(
+      (store) => store.engine.foreignInsert(trigger),
+      ({ text, parameters, confirmed = false }) => {
+        const rows = this.#transaction.execute(text, parameters);
+        return isThenable(rows) ? rows.then((given) => done(given as SqlRow[], confirmed)) : done(rows, confirmed);
+      },
+    );
+  }
+
+  insert(instances: readonly InstanceInsert[]): Awaitable<InstanceInsertResult[]> {
+    return this.#write(
+      () => this.#instances.insert(instances),
+      (results) => this.#written(results),
+    );
+  }
+
+  sendEvent(event: EventInsert): ReturnType<ForeignInstances["sendEvent"]> {
+    return this.#write(
+      () => this.#instances.sendEvent(event),
+      (result) => this.#written(result),
+    );
+  }
+
+  /** Errors of the library become ours, with its own as their cause. */
+  #write<Value, Result>(
+    begin: (store: Store) => Awaitable<Value>,
+    next: (value: Value) => Awaitable<Result>,
+  ): Awaitable<Result> {
+    if (this.#transaction.mode === "async") return this.#writeLater(this.#transaction, begin, next);
+    if (!this.#transaction.isOpen()) throw notOpen();
+    try {
+      const value = begin(this.#store);
+      if (!isThenable(value)) return next(value as Value);
+      value.catch(() => {});
+    } catch (error) {
+      throw toForeignError(error);
+    }
+    throw new InvalidInputError(
+      "transaction.async_codec",
+      "The codec of this database is asynchronous: a synchronous transaction can't wait for it. Use a unit of work, or a synchronous codec.",
+    );
+  }
+
+  async #writeLater<Value, Result>(
+    transaction: AsyncTransaction,
+    begin: (store: Store) => Awaitable<Value>,
+    next: (value: Value) => Awaitable<Result>,
+  ): Promise<Result> {
+    if ((await transaction.isOpen?.()) === false) throw notOpen();
+    try {
+      return await next(await begin(this.#store));
+    } catch (error) {
+      throw toForeignError(error);
+    }
+  }
+
+  #confirm(transactionId: string | null): void {
+    if (transactionId === null) throw notOpen();
+    if (this.#watched.has(transactionId)) return;
+    this.#watched.add(transactionId);
+    const { engine, work } = this.#store;
+    engine.watchCommit?.(transactionId, () => {
+      work.post({ namespace: this.#namespace, delayMs: 0 });
+      work.announce(this.#namespace);
+    });
+  }
+
+  /** Where nothing tells of the commit. */
+  #written<Result>(result?: Result): Result {
+    const { engine, work, clock } = this.#store;
+    if (engine.watchCommit === undefined && work.attended) {
+      for (const delay of LOOK_AFTER_MS) {
+        clock.setTimer(() => work.post({ namespace: this.#namespace, delayMs: 0 }), delay);
+      }
+    }
+    return result as Result;
+  }
 }
 
 function notOpen(): InvalidInputError {
   return new InvalidInputError(
     "transaction.not_open",
-    "There is no open transaction on this connection: begin one, or the hook could run although your writes are rolled back.",
+    "There is no open transaction on this connection, so nothing was written. Begin one, await this call before the transaction " +
+      "ends, and give the transaction itself instead of a pool.",
   );
 }
 
@@ -103,7 +218,7 @@ function checkTransaction(store: Store, transaction: ForeignTransaction): void {
   if (mode !== "sync" && mode !== "async") {
     throw new InvalidInputError(
       "transaction.invalid",
-      "within takes a transaction wrapped by fromPg, fromNodeSqlite or one of the others.",
+      "within takes a transaction wrapped by fromPg, fromKysely, fromNodeSqlite or one of the others.",
     );
   }
   if (transaction.dialect === store.engine.dialect) return;
@@ -111,4 +226,38 @@ function checkTransaction(store: Store, transaction: ForeignTransaction): void {
     "transaction.invalid",
     `The transaction is one of ${transaction.dialect}, but Perdure's tables are in ${store.engine.dialect}.`,
   );
+}
+
+/** PostgreSQL refuses every statement after one that failed. */
+const ABORTED = "25P02";
+
+function toForeignError(error: unknown): unknown {
+  if (error instanceof PerdureError) return error;
+  if (stateOf(error) === ABORTED) {
+    return new PerdureError(
+      "transaction.rolled_back",
+      "An earlier statement of this transaction failed, and its error was caught: PostgreSQL takes no more statements and will roll " +
+        "the transaction back. Let the error end the transaction, or use a savepoint around a statement that may fail.",
+      { cause: error },
+    );
+  }
+  return new PerdureError("transaction.failed", "The statement failed in your transaction; the cause says why.", {
+    cause: error,
+  });
+}
+
+/** Libraries wrap the errors of their drivers. */
+function stateOf(error: unknown): unknown {
+  for (let one = error, depth = 0; typeof one === "object" && one !== null && depth < 6; depth++) {
+    const { code, cause, meta } = one as {
+      code?: unknown;
+      cause?: unknown;
+      meta?: { driverAdapterError?: unknown; code?: unknown };
+    };
+    if (code === ABORTED || meta?.code === ABORTED) return ABORTED;
+    const { originalCode } = one as { originalCode?: unknown };
+    if (originalCode === ABORTED) return ABORTED;
+    one = meta?.driverAdapterError ?? cause;
+  }
+  return undefined;
 }

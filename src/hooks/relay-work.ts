@@ -1,12 +1,16 @@
 import { type AttemptFailure, solitudeAfter, type Work } from "../queue/work.ts";
+import type { EngineTransaction } from "../store/engine.ts";
 import { dueAt } from "../store/hooks/due-time.ts";
-import type { ClaimedHook } from "../store/hooks/hook-records.ts";
-import { fromRelay } from "../store/hooks/relay.ts";
+import type { ClaimedHook, HookInsert } from "../store/hooks/hook-records.ts";
+import { mergeTriggers } from "../store/hooks/merge-triggers.ts";
+import { type RelayedCall, toTrigger } from "../store/hooks/relay.ts";
+import type { EventInsert, EventInsertResult } from "../store/instances/instance-records.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * Applies a keyed trigger that could not be applied in the application's own transaction. The trigger and the end of the relay
- * are one transaction, so it happens once. It is never given up: after a lost owner, another worker takes it over.
+ * Does what a call in the application's own transaction could not do there. The calls and the end of their relays are one
+ * transaction, so each happens once, and those of one group in the order in which they were made. A relay is never given up: if its
+ * owner is lost, another worker takes over.
  */
 export class RelayWork implements Work {
   readonly hook: ClaimedHook;
@@ -31,18 +35,48 @@ export class RelayWork implements Work {
   }
 
   async execute(onEnd: () => void): Promise<AttemptFailure | null> {
-    const { namespace, payload, createdAt, claimedAt } = this.hook;
+    const { namespace, claimedAt } = this.hook;
     onEnd();
     if (this.#abandoned) return null;
-    const trigger = fromRelay(namespace, payload, createdAt);
-    const relayed = await this.#store.engine.transaction(async (transaction) => {
-      const [result] = await transaction.settleHooks([this.#settlement({ kind: "completed", keepMs: 0 })]);
-      if (result === "lost") return false;
-      await transaction.insertHooks([trigger]);
-      return true;
-    });
-    if (relayed) this.#store.work.post({ namespace, delayMs: dueAt(trigger, claimedAt) - claimedAt });
+    const { triggers, events, results } = await this.#store.engine.transaction((transaction) =>
+      this.#relay(transaction),
+    );
+    const delays = triggers.map((trigger) => dueAt(trigger, claimedAt) - claimedAt);
+    for (const delayMs of delays) this.#store.work.post({ namespace, delayMs });
+    if (delays.length === 0) {
+      this.#store.work.post({ namespace, delayMs: 0 });
+      this.#store.work.announce(namespace); // another process may own the instance that the event is for
+    }
+    for (const [index, event] of events.entries()) this.#reportLost(event, results[index]);
     return null;
+  }
+
+  async #relay(transaction: EngineTransaction) {
+    const { namespace } = this.hook;
+    const triggers: HookInsert[] = [];
+    const events: EventInsert[] = [];
+    const refs: string[] = [];
+    for (const { payload, createdAt } of await transaction.takeRelays(this.hook)) {
+      const call = JSON.parse(payload) as RelayedCall;
+      if (call.kind === "trigger") triggers.push(toTrigger(namespace, call.trigger, createdAt));
+      else if (call.kind === "event") events.push({ ...call.event, namespace });
+      else refs.push(call.ref);
+    }
+    if (triggers.length > 0) await transaction.insertHooks(mergeTriggers(triggers).merged);
+    const results = events.length > 0 ? await transaction.sendEvents(events) : [];
+    if (refs.length > 0) await transaction.joinLines(refs);
+    return { triggers, events, results };
+  }
+
+  /** The sender's transaction has committed, so there is no caller left to tell. */
+  #reportLost({ name, id, type }: EventInsert, result: EventInsertResult | undefined): void {
+    if (result === undefined || result.result === "sent" || result.result === "known") return;
+    this.#store.logger.warn("An event that was sent in a transaction could not be delivered.", {
+      workflow: name,
+      instance: id,
+      type,
+      reason: result.result,
+    });
   }
 
   abandon(): void {

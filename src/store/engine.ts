@@ -1,8 +1,14 @@
 import type { Clock } from "../clock.ts";
 import type { Dialect } from "./dialect.ts";
-import type { ForeignInsert } from "./foreign-transaction.ts";
-import type { HookInsert, HookSettlement, SettleResult } from "./hooks/hook-records.ts";
+import type { ForeignInstances, ForeignStatement, ForeignTransaction } from "./foreign-transaction.ts";
+import type { HookInsert, HookLease, HookSettlement, SettleResult } from "./hooks/hook-records.ts";
 import type { HookStatements, InsertResult } from "./hooks/hook-statements.ts";
+import type {
+  EventInsert,
+  EventInsertResult,
+  InstanceInsert,
+  InstanceInsertResult,
+} from "./instances/instance-records.ts";
 import type { InstanceStatements } from "./instances/instance-statements.ts";
 import type { AppliedMigration, Migration } from "./migration.ts";
 import type { RequestStatements } from "./request-statements.ts";
@@ -42,7 +48,19 @@ export interface Engine {
   transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result>;
 
   /** How to write one trigger in a transaction of the application's. A promise only where a codec is asynchronous. */
-  foreignInsert(hook: HookInsert): ForeignInsert | Promise<ForeignInsert>;
+  foreignInsert(hook: HookInsert): ForeignStatement | Promise<ForeignStatement>;
+
+  /**
+   * How to create instances and send events in a transaction of the application's. Where writes are confirmed, `onWritten` is told
+   * of each by its transaction; or by null, if there was none and nothing was written.
+   */
+  foreignInstances(
+    transaction: ForeignTransaction,
+    onWritten: (transactionId: string | null) => void,
+  ): ForeignInstances;
+
+  /** Tells when a transaction has committed, soon after it has; or never, if it doesn't. */
+  watchCommit?(transactionId: string, onCommitted: () => void): void;
 
   /** Runs `body` while no other process migrates this database, in one transaction. Creates the migrations table if need be. */
   migrate(body: (migrator: Migrator) => Promise<void>): Promise<void>;
@@ -58,6 +76,17 @@ export interface EngineTransaction {
   insertHooks(hooks: readonly HookInsert[]): Promise<InsertResult[]>;
   /** A transaction isn't sent again: what isn't ours any more is always `lost`, also if it is gone. */
   settleHooks(settlements: readonly HookSettlement[]): Promise<SettleResult[]>;
+  /** Takes a relay, and the others of its group in the order in which they were written. Empty if its owner has lost it. */
+  takeRelays(relay: HookLease): Promise<TakenRelay[]>;
+  insertInstances(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]>;
+  sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]>;
+  /** Tells the lines of these instances that they stand there. */
+  joinLines(refs: readonly string[]): Promise<void>;
+}
+
+export interface TakenRelay {
+  readonly payload: string;
+  readonly createdAt: number;
 }
 
 export interface Migrator {

@@ -1,4 +1,10 @@
 import type { Dialect } from "./dialect.ts";
+import type {
+  EventInsert,
+  EventInsertResult,
+  InstanceInsert,
+  InstanceInsertResult,
+} from "./instances/instance-records.ts";
 import type { SqlRow, SqlValue } from "./sql-value.ts";
 
 /** A transaction that the application began and will end, on a connection of its own. */
@@ -15,13 +21,27 @@ export interface SyncTransaction {
 export interface AsyncTransaction {
   readonly mode: "async";
   readonly dialect: Dialect;
-  /** Whether a transaction is open on the connection. */
-  isOpen(): Promise<boolean>;
+  /** Whether a transaction is open on the connection, where the library can tell without a statement. PostgreSQL is asked anyway. */
+  isOpen?(): boolean | Promise<boolean>;
+  /** Runs a statement. On PostgreSQL it has placeholders like `$1` and parameters that are texts or null, and gives at most one row. */
   execute(text: string, parameters: readonly SqlValue[]): Promise<SqlRow[]>;
 }
 
-/** The statement that writes one trigger in such a transaction. */
-export interface ForeignInsert {
+/** A statement for such a transaction. */
+export interface ForeignStatement {
   readonly text: string;
   readonly parameters: readonly SqlValue[];
+  /** Whether the row that it gives has a `result`, which is null outside of a transaction and else says which one it is. */
+  readonly confirmed?: true;
+}
+
+/** A promise where the transaction is asynchronous, or where a codec is. */
+export type Awaitable<Value> = Value | Promise<Value>;
+
+/** Instances and events in such a transaction. */
+export interface ForeignInstances {
+  /** An instance whose id exists is left alone. The results are in the order of the instances. */
+  insert(instances: readonly InstanceInsert[]): Awaitable<InstanceInsertResult[]>;
+  /** On PostgreSQL the event is delivered after the commit, and what becomes of it isn't known before: it is `relayed`. */
+  sendEvent(event: EventInsert): Awaitable<EventInsertResult | { readonly result: "relayed" }>;
 }

@@ -28,7 +28,7 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
   /** Runs a function in a transaction that can trigger hooks. */
   readonly unitOfWork: RunUnitOfWork<Hooks>;
   /** Triggers hooks in a transaction that the application began on `database`. */
-  readonly within: RunWithin<Hooks>;
+  readonly within: RunWithin<Hooks, Registry>;
   /** The database, for the application's own tables. It survives crashes. */
   readonly database: DatabaseSync;
   /** What handlers and workflows threw, in order. */
@@ -47,7 +47,7 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
       const { life, application } = world.here();
       life.refuseDead();
       return application.within(transaction);
-    }) as RunWithin<Hooks>;
+    }) as unknown as RunWithin<Hooks, Registry>;
   }
 
   /** The instances of all workflows. */

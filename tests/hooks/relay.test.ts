@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { RelayWork } from "../../src/hooks/relay-work.ts";
 import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
-import { RELAY, toRelay } from "../../src/store/hooks/relay.ts";
+import { RELAY, triggerRelay } from "../../src/store/hooks/relay.ts";
 import { ENGINES } from "../support/engines.ts";
 import { COMPLETED, useStore } from "../support/use-store.ts";
 
@@ -13,7 +13,9 @@ describe.each(ENGINES)("a relayed trigger on $name", (engine) => {
   }
 
   async function relay(id: string, overrides: Partial<HookInsert> = {}): Promise<RelayWork> {
-    await fixture.hooks.insert([toRelay(fixture.trigger({ id, key: "k", payload: `"${id}"`, ...overrides }))]);
+    await fixture.hooks.insert([
+      triggerRelay(fixture.trigger({ id, key: "k", payload: `"${id}"`, ...overrides })).hook,
+    ]);
     return new RelayWork(await fixture.claimOne({ scopes: scopes(RELAY) }), fixture.store);
   }
 
@@ -34,14 +36,6 @@ describe.each(ENGINES)("a relayed trigger on $name", (engine) => {
     fixture.clock.advance(100);
     await another.execute(() => {});
     expect(await fixture.get("a")).toMatchObject({ payload: '"b"', availableAt: fixture.clock.now() + 900 });
-  });
-
-  test("is due at once if it was relayed before triggers could be debounced", async () => {
-    const { debounce: _, ...before } = fixture.trigger({ id: "a", key: "k" });
-    await fixture.hooks.insert([toRelay(before as HookInsert)]);
-    await new RelayWork(await fixture.claimOne({ scopes: scopes(RELAY) }), fixture.store).execute(() => {});
-
-    expect((await fixture.get("a"))?.availableAt).toBe(fixture.clock.now());
   });
 
   test("isn't written again by an owner that is late, when all is done", async () => {

@@ -3,8 +3,9 @@ import type { Logger } from "../../logger.ts";
 import { isThenable } from "../../schema.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Engine, EngineTransaction, Migrator, Wakeups } from "../engine.ts";
-import type { ForeignInsert } from "../foreign-transaction.ts";
+import type { Awaitable, ForeignInstances, ForeignStatement, ForeignTransaction } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
+import type { InstanceInsert } from "../instances/instance-records.ts";
 import type { AppliedMigration, Migration } from "../migration.ts";
 import type { RequestStatements } from "../request-statements.ts";
 import type { Codec } from "./codec.ts";
@@ -13,7 +14,7 @@ import { CodecInstanceStatements } from "./codec-instances.ts";
 import { CodecScheduleStatements } from "./codec-schedules.ts";
 import { CodecStreamStatements } from "./codec-streams.ts";
 import { CodecSubjectStatements } from "./codec-subjects.ts";
-import { locationOfHook } from "./location.ts";
+import { locationOfEvent, locationOfHook, locationOfParams } from "./location.ts";
 import { ValueCodec } from "./value-codec.ts";
 
 /** Without a codec, gives the engine itself, so that no call costs more. */
@@ -69,18 +70,46 @@ class CodecEngine implements Engine {
         query: (text, parameters) => inner.query(text, parameters),
         insertHooks: async (hooks) => inner.insertHooks(await this.hooks.encodeInserts(hooks)),
         settleHooks: async (settlements) => inner.settleHooks(await this.hooks.encodeSettlements(settlements)),
+        takeRelays: (relay) => inner.takeRelays(relay), // a relay's payload is encoded where it is a user's
+        insertInstances: async (instances) => inner.insertInstances(await this.instances.encodeInserts(instances)),
+        sendEvents: async (events) => inner.sendEvents(await this.instances.encodeEvents(events)),
+        joinLines: (refs) => inner.joinLines(refs),
       }),
     );
   }
 
   /** A promise only if the codec is asynchronous. */
-  foreignInsert(hook: HookInsert): ForeignInsert | Promise<ForeignInsert> {
+  foreignInsert(hook: HookInsert): ForeignStatement | Promise<ForeignStatement> {
     const payload = this.#codec.encode(hook.payload, locationOfHook("payload", hook));
     const trace = hook.trace === null ? null : this.#codec.encode(hook.trace, locationOfHook("trace", hook));
     if (!isThenable(payload) && !isThenable(trace)) return this.#inner.foreignInsert({ ...hook, payload, trace });
     return Promise.all([payload, trace]).then(([payload, trace]) =>
       this.#inner.foreignInsert({ ...hook, payload, trace }),
     );
+  }
+
+  foreignInstances(
+    transaction: ForeignTransaction,
+    onWritten: (transactionId: string | null) => void,
+  ): ForeignInstances {
+    const inner = this.#inner.foreignInstances(transaction, onWritten);
+    const encodeAll = (instances: readonly InstanceInsert[]) =>
+      together(instances.map((one) => this.#codec.encode(one.params, locationOfParams(one))));
+    return {
+      insert: (instances) =>
+        andThen(encodeAll(instances), (params) =>
+          inner.insert(instances.map((instance, index) => ({ ...instance, params: params[index] as string }))),
+        ),
+      sendEvent: (event) =>
+        andThen(
+          this.#codec.encode(event.payload, locationOfEvent(event, { id: event.eventId, type: event.type })),
+          (payload) => inner.sendEvent({ ...event, payload }),
+        ),
+    };
+  }
+
+  watchCommit(transactionId: string, onCommitted: () => void): void {
+    this.#inner.watchCommit?.(transactionId, onCommitted);
   }
 
   migrate(body: (migrator: Migrator) => Promise<void>): Promise<void> {
@@ -94,4 +123,13 @@ class CodecEngine implements Engine {
   close(): Promise<void> {
     return this.#inner.close();
   }
+}
+
+/** A promise only if one of them is. */
+function together<Value>(values: readonly Awaitable<Value>[]): Awaitable<readonly Value[]> {
+  return values.some(isThenable) ? Promise.all(values) : (values as readonly Value[]);
+}
+
+function andThen<Value, Result>(value: Awaitable<Value>, next: (value: Value) => Awaitable<Result>): Awaitable<Result> {
+  return isThenable(value) ? (value as Promise<Value>).then(next) : next(value as Value);
 }

@@ -53,9 +53,16 @@ export class CodecInstanceStatements implements InstanceStatements {
     this.#values = new InstanceValues(codec);
   }
 
+  encodeInserts(instances: readonly InstanceInsert[]): Promise<InstanceInsert[]> {
+    return Promise.all(instances.map((instance) => this.#values.encodeInsert(instance)));
+  }
+
+  encodeEvents(events: readonly EventInsert[]): Promise<EventInsert[]> {
+    return Promise.all(events.map((event) => this.#values.encodeEvent(event)));
+  }
+
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
-    const encoded = await Promise.all(instances.map((instance) => this.#values.encodeInsert(instance)));
-    return this.#inner.insert(encoded);
+    return this.#inner.insert(await this.encodeInserts(instances));
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedInstance[]> {
@@ -137,7 +144,7 @@ export class CodecInstanceStatements implements InstanceStatements {
   }
 
   async sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]> {
-    return this.#inner.sendEvents(await Promise.all(events.map((event) => this.#values.encodeEvent(event))));
+    return this.#inner.sendEvents(await this.encodeEvents(events));
   }
 
   pause(instance: InstanceTarget): Promise<InstanceChange> {

@@ -1,34 +1,59 @@
+import type { EventInsert } from "../instances/instance-records.ts";
 import type { HookInsert } from "./hook-records.ts";
 
 /**
- * A trigger with a key may have to change a row that exists, and would hold its lock for as long as the application's own
- * transaction stays open. So there a row of this name is inserted instead, and does it after the commit. No hook of a user can
- * have this name.
+ * In the application's own transaction Perdure only inserts: a row of somebody else's that it changed would stay locked for as long
+ * as that transaction is open. So a call that has to change a row is written as a relay, which makes the change after the commit.
+ * Relays are rows beside hooks. No hook of a user can have this name.
  */
 export const RELAY = "$relay";
 
-type RelayedTrigger = Omit<HookInsert, "namespace" | "triggeredAt" | "lease">;
+/** A trigger whose key may be held by another hook, an event, or an instance that stands in line since. */
+export type RelayedCall =
+  | { readonly kind: "trigger"; readonly trigger: RelayedTrigger }
+  | { readonly kind: "event"; readonly event: RelayedEvent }
+  | { readonly kind: "line"; readonly ref: string };
 
-export function toRelay(trigger: HookInsert): HookInsert {
+type RelayedTrigger = Omit<HookInsert, "namespace" | "triggeredAt" | "lease">;
+type RelayedEvent = Omit<EventInsert, "namespace">;
+
+/** A relay, and what it must stay in order with. */
+export interface Relay {
+  readonly hook: HookInsert;
+  readonly group: string;
+}
+
+export function triggerRelay(trigger: HookInsert): Relay {
   const { id, ownId, name, key, triggers, payload, retries, trace, processAt, debounce } = trigger;
   const relayed: RelayedTrigger = { id, ownId, name, key, triggers, payload, retries, trace, processAt, debounce };
+  const group = JSON.stringify(["hook", name, key]);
+  return { hook: toRelay(trigger.namespace, id, { kind: "trigger", trigger: relayed }), group };
+}
+
+export function eventRelay({ namespace, ...event }: EventInsert, relayId: string): Relay {
+  const group = JSON.stringify(["instance", event.name, event.id]);
+  return { hook: toRelay(namespace, relayId, { kind: "event", event }), group };
+}
+
+function toRelay(namespace: string, id: string, call: RelayedCall): HookInsert {
   return {
-    ...trigger,
+    namespace,
     id: `relay~${id}`,
     ownId: false,
     name: RELAY,
     key: null,
-    payload: JSON.stringify(relayed),
+    triggers: 1,
+    triggeredAt: null,
+    payload: JSON.stringify(call),
     retries: null,
     trace: null,
     processAt: null,
     debounce: null,
+    lease: null,
   };
 }
 
 /** `triggeredAt` is when the relay was written, by the database's time: what is relayed late doesn't replace what is newer. */
-export function fromRelay(namespace: string, payload: string, triggeredAt: number): HookInsert {
-  const trigger = JSON.parse(payload) as RelayedTrigger;
-  const debounce = trigger.debounce ?? null; // relays from before there was one have none
-  return { ...trigger, debounce, namespace, triggeredAt, lease: null };
+export function toTrigger(namespace: string, trigger: RelayedTrigger, triggeredAt: number): HookInsert {
+  return { ...trigger, namespace, triggeredAt, lease: null };
 }

@@ -3,12 +3,18 @@ import type { Logger } from "../../logger.ts";
 import type { Randomness } from "../../randomness.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Engine, EngineTransaction, Migrator } from "../engine.ts";
-import type { ForeignInsert } from "../foreign-transaction.ts";
+import type {
+  AsyncTransaction,
+  ForeignInstances,
+  ForeignStatement,
+  ForeignTransaction,
+} from "../foreign-transaction.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
-import { toRelay } from "../hooks/relay.ts";
 import type { AppliedMigration } from "../migration.ts";
+import { CommitWatch } from "./commit-watch.ts";
 import { Connection } from "./connection.ts";
 import type { PostgresPool } from "./driver.ts";
+import { foreignTrigger, PostgresForeignInstances } from "./foreign-instances.ts";
 import { PostgresHookStatements } from "./hook-statements.ts";
 import { PostgresInstanceStatements } from "./instance-statements.ts";
 import { type Limits, SLOW_ANSWER_TIMEOUT_MS } from "./limits.ts";
@@ -16,7 +22,6 @@ import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
 import { PostgresRequestStatements } from "./request-statements.ts";
 import { PostgresScheduleStatements } from "./schedule-statements.ts";
 import { schemaMigrations } from "./schema/schema.ts";
-import { foreignInsertHook } from "./sql/hook-inserts.ts";
 import { PostgresStreamStatements } from "./stream-statements.ts";
 import { PostgresSubjectStatements } from "./subject-statements.ts";
 import { TransactionSlots } from "./transaction-slots.ts";
@@ -50,6 +55,8 @@ export class PostgresEngine implements Engine {
   readonly schemaMigrations: ReturnType<typeof schemaMigrations>;
   readonly #connection: Connection;
   readonly #schema: string;
+  readonly #prefix: string;
+  readonly #commits: CommitWatch;
   readonly #slots: TransactionSlots;
 
   constructor(options: PostgresEngineOptions) {
@@ -57,6 +64,7 @@ export class PostgresEngine implements Engine {
     const prefix = `"${schema}".`;
     this.clock = clock;
     this.#schema = schema;
+    this.#prefix = prefix;
     const connections = "url" in options.pool ? options.pool.connections : (options.pool.options?.max ?? 10);
     this.#slots = new TransactionSlots(systemClock, Math.max(connections - KEPT_CONNECTIONS, 1));
     this.#connection = new Connection({
@@ -65,6 +73,7 @@ export class PostgresEngine implements Engine {
       statementPrefix: `${schema}_`,
       onPoolError: (error) => options.logger.warn("A PostgreSQL connection was lost.", { message: error.message }),
     });
+    this.#commits = new CommitWatch(this.#connection, systemClock);
     this.wakeups = new PostgresWakeups(
       this.#connection,
       systemClock,
@@ -101,18 +110,27 @@ export class PostgresEngine implements Engine {
         query: async (text, parameters) => (await client.query({ text, values: [...parameters], query_timeout })).rows,
         insertHooks: (hooks) => this.hooks.insertWithin(client, hooks),
         settleHooks: (settlements) => this.hooks.settle(settlements, {}, client),
+        takeRelays: (relay) => this.hooks.takeRelays(client, relay),
+        insertInstances: (instances) => this.instances.insertWithin(client, instances),
+        sendEvents: (events) => this.instances.sendEvents(events, client),
+        joinLines: (refs) => this.instances.joinLines(client, refs),
       });
     }, USERS_LIMITS);
   }
 
-  foreignInsert(hook: HookInsert): ForeignInsert {
-    const { namespace, id, name, payload, retries, trace, ownId, processAt } = hook.key === null ? hook : toRelay(hook);
-    const now = this.clock.controlled ? this.clock.now() : null;
-    const announcement = [this.wakeups.channel, JSON.stringify([namespace])];
-    return {
-      text: foreignInsertHook(`"${this.#schema}".`).text,
-      parameters: [now, namespace, id, name, payload, retries, trace, ownId, processAt, ...announcement],
-    };
+  foreignInsert(hook: HookInsert): ForeignStatement {
+    return foreignTrigger(this.#prefix, hook, this.clock.controlled ? this.clock.now() : null);
+  }
+
+  foreignInstances(
+    transaction: ForeignTransaction,
+    onWritten: (transactionId: string | null) => void,
+  ): ForeignInstances {
+    return new PostgresForeignInstances(transaction as AsyncTransaction, this.#prefix, this.clock, onWritten);
+  }
+
+  watchCommit(transactionId: string, onCommitted: () => void): void {
+    this.#commits.watch(transactionId, onCommitted);
   }
 
   async migrate(body: (migrator: Migrator) => Promise<void>): Promise<void> {
@@ -124,6 +142,7 @@ export class PostgresEngine implements Engine {
   }
 
   async close(): Promise<void> {
+    await this.#commits.close();
     await this.wakeups.close();
     await this.#connection.close();
   }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import { StoreError } from "../../errors.ts";
+import type { TakenRelay } from "../engine.ts";
 import type { Sending } from "../group-commit.ts";
 import { delayOf, isUnwanted } from "../hooks/hook-outcome.ts";
 import type {
@@ -27,7 +28,13 @@ import { PostgresHookOperations } from "./hook-operations.ts";
 import { byReference, inOrder } from "./locking-order.ts";
 import { findTriggeredHooks, insertHooks, insertKeyedHooks, insertNewHooks } from "./sql/hook-inserts.ts";
 import { claimHooks, countHooks, renewHooks } from "./sql/hook-leases.ts";
-import { deleteCompletedHooks, deleteFinishedHooks, findSettledHooks, settleHooks } from "./sql/hook-outcomes.ts";
+import {
+  deleteCompletedHooks,
+  deleteFinishedHooks,
+  findSettledHooks,
+  settleHooks,
+  takeRelays,
+} from "./sql/hook-outcomes.ts";
 import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
 import { withinSavepoint } from "./transaction.ts";
@@ -64,6 +71,12 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
   async insertWithin(transaction: PostgresQueryable, hooks: readonly HookInsert[]): Promise<InsertResult[]> {
     if (hooks.every(({ key, ownId }) => key === null && !ownId)) return this.insert(hooks, transaction);
     return withinSavepoint(transaction, () => this.insert(hooks, transaction));
+  }
+
+  /** In a transaction that does what they say. */
+  async takeRelays(transaction: PostgresQueryable, { namespace, id, lock }: HookLease): Promise<TakenRelay[]> {
+    const { rows } = await this.run(takeRelays, [namespace, id, lock], transaction);
+    return rows.map((row) => ({ payload: row.payload as string, createdAt: toNumber(row.created_at) }));
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedHook[]> {

@@ -49,7 +49,7 @@ export function insertColumns(instances: readonly InstanceInsert[]): unknown[] {
 }
 
 /** One JSON object. Labels and schedule are JSON texts already. */
-function traitsToJson({ labels, schedule, ...rest }: InstanceTraits): string {
+export function traitsToJson({ labels, schedule, ...rest }: InstanceTraits): string {
   return `${JSON.stringify(rest).slice(0, -1)},"labels":${labels},"schedule":${schedule}}`;
 }
 

@@ -32,7 +32,7 @@ import { integerArray } from "./array-literals.ts";
 import { ClaimProgress, claimLanes, laneColumns } from "./claim-lanes.ts";
 import type { Connection } from "./connection.ts";
 import { askDedicated, type Carrier, type DedicatedConnection } from "./dedicated-connection.ts";
-import type { PostgresClient } from "./driver.ts";
+import type { PostgresQueryable } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import {
   commitColumns,
@@ -56,6 +56,7 @@ import { loadInstances } from "./sql/load-instances.ts";
 import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts";
 import { sendEvents } from "./sql/send-events.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
+import { joinLinesOf } from "./sql/tell-lines.ts";
 
 type Row = Record<string, unknown>;
 
@@ -87,6 +88,16 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
       results.set(others[index] as InstanceInsert, result);
     }
     return instances.map((instance) => results.get(instance) as InstanceInsertResult);
+  }
+
+  /** In a transaction that can't be begun anew: ids that exist are left alone. */
+  insertWithin(transaction: PostgresQueryable, instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
+    return instances.length === 0 ? Promise.resolve([]) : this.#insertAny(instances, { on: transaction });
+  }
+
+  /** For instances that were created in a transaction of the application's. */
+  async joinLines(transaction: PostgresQueryable, refs: readonly string[]): Promise<void> {
+    if (refs.length > 0) await this.run(joinLinesOf, [this.now(), refs], transaction);
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedInstance[]> {
@@ -176,12 +187,12 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     return rowCount ?? 0;
   }
 
-  async sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]> {
+  async sendEvents(events: readonly EventInsert[], on?: PostgresQueryable): Promise<EventInsertResult[]> {
     if (events.length === 0) return [];
     const first = new Map(events.map((event) => [eventKey(event), event] as const).reverse());
     const unique = events.filter((event) => first.get(eventKey(event)) === event);
-    const carried = this.#dedicated.carry?.(unique.map(({ namespace }) => namespace));
-    const { rows } = await this.run(sendEvents, [this.now(), ...eventColumns(unique)], undefined, carried);
+    const carried = on === undefined ? this.#dedicated.carry?.(unique.map(({ namespace }) => namespace)) : null;
+    const { rows } = await this.run(sendEvents, [this.now(), ...eventColumns(unique)], on, carried);
     const results = new Map(rows.map((row) => [unique[toNumber(row.index) - 1], toEventResult(row)]));
     return events.map((event) => {
       const result = results.get(first.get(eventKey(event))) ?? { result: "missing" };
@@ -237,7 +248,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
 
   async #insertAny(
     instances: readonly InstanceInsert[],
-    { carried, on }: { readonly carried?: Companion | null | undefined; readonly on?: PostgresClient } = {},
+    { carried, on }: { readonly carried?: Companion | null | undefined; readonly on?: PostgresQueryable } = {},
   ): Promise<InstanceInsertResult[]> {
     const statement = insertInstances(
       this.schema,
@@ -256,7 +267,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     });
   }
 
-  async #findCreated(instances: readonly InstanceInsert[], on?: PostgresClient): Promise<Map<number, Row>> {
+  async #findCreated(instances: readonly InstanceInsert[], on?: PostgresQueryable): Promise<Map<number, Row>> {
     const { rows } = await this.run(findCreatedInstances, nameColumns(instances), on);
     return new Map(rows.map((row) => [toNumber(row.index), row]));
   }

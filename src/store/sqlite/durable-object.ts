@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../../errors.ts";
 import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
 import { withCodec } from "../codec/codec-engine.ts";
-import type { ForeignInsert } from "../foreign-transaction.ts";
+import type { ForeignInstances, ForeignStatement, ForeignTransaction } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
 import { createAdapter, type DatabaseAdapter, Store } from "../store.ts";
 import { SqliteEngine } from "./engine.ts";
@@ -49,9 +49,14 @@ class ObjectEngine extends SqliteEngine {
     this.#onForeignInsert = onForeignInsert;
   }
 
-  override foreignInsert(hook: HookInsert): ForeignInsert {
+  override foreignInsert(hook: HookInsert): ForeignStatement {
     this.#onForeignInsert();
     return super.foreignInsert(hook);
+  }
+
+  override foreignInstances(transaction: ForeignTransaction): ForeignInstances {
+    this.#onForeignInsert();
+    return super.foreignInstances(transaction);
   }
 }
 

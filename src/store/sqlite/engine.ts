@@ -3,13 +3,20 @@ import { PerdureError, StoreError } from "../../errors.ts";
 import type { Randomness } from "../../randomness.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Engine, EngineTransaction, Migrator, Wakeups } from "../engine.ts";
-import type { ForeignInsert } from "../foreign-transaction.ts";
+import type {
+  ForeignInstances,
+  ForeignStatement,
+  ForeignTransaction,
+  SyncTransaction,
+} from "../foreign-transaction.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
+import type { EventInsertResult } from "../instances/instance-records.ts";
 import type { AppliedMigration, Migration } from "../migration.ts";
 import type { SqlValue } from "../sql-value.ts";
 import type { SqliteAccess, SqliteDriver, SqliteValue } from "./driver.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { EventLoopTurns } from "./event-loop-turns.ts";
+import { foreignAccess, foreignDriver } from "./foreign-driver.ts";
 import { SqliteHookStatements } from "./hook-statements.ts";
 import { SqliteInstanceStatements } from "./instance-statements.ts";
 import { SqliteRequestStatements } from "./request-statements.ts";
@@ -94,6 +101,10 @@ export class SqliteEngine implements Engine {
         query: async (text, parameters) => this.#driver.all(text, parameters.map(toSqliteValue)),
         insertHooks: async (hooks) => withStoreErrors(() => this.hooks.insertNow(hooks)),
         settleHooks: async (settlements) => withStoreErrors(() => this.hooks.settleNow(settlements, { resent: false })),
+        takeRelays: async (relay) => withStoreErrors(() => this.hooks.takeRelayNow(relay)),
+        insertInstances: async (instances) => withStoreErrors(() => this.instances.insertNow(instances)),
+        sendEvents: async (events) => withStoreErrors(() => this.instances.sendNow(events)),
+        joinLines: async () => {}, // whoever creates an instance here joins its line at once
       });
     const result = await this.#mutex.run(() => this.#inLongTransaction(() => this.#context?.run(runBody) ?? runBody()));
     await this.#turns.next();
@@ -111,8 +122,18 @@ export class SqliteEngine implements Engine {
   }
 
   /** With or without a key: SQLite has one writer at a time, so no other writer can deadlock with this one. */
-  foreignInsert(hook: HookInsert): ForeignInsert {
+  foreignInsert(hook: HookInsert): ForeignStatement {
     return this.hooks.foreignInsert(hook);
+  }
+
+  /** On the application's connection, the statements are the same as on ours. */
+  foreignInstances(transaction: ForeignTransaction): ForeignInstances {
+    const driver = foreignDriver(transaction as SyncTransaction);
+    const instances = new SqliteInstanceStatements(foreignAccess(driver, () => this.clock.now()));
+    return {
+      insert: (inserts) => instances.insertNow(inserts),
+      sendEvent: (event) => instances.sendNow([event])[0] as EventInsertResult,
+    };
   }
 
   async migrate(body: (migrator: Migrator) => Promise<void>): Promise<void> {

@@ -1,4 +1,5 @@
-import type { ForeignInsert } from "../foreign-transaction.ts";
+import type { TakenRelay } from "../engine.ts";
+import type { ForeignStatement } from "../foreign-transaction.ts";
 import type { Sending } from "../group-commit.ts";
 import { delayOf, isUnwanted } from "../hooks/hook-outcome.ts";
 import type {
@@ -110,11 +111,20 @@ export class SqliteHookStatements implements HookStatements {
     });
   }
 
-  foreignInsert(hook: HookInsert): ForeignInsert {
+  foreignInsert(hook: HookInsert): ForeignStatement {
     const now = this.#access.now();
     return hook.key === null
       ? { text: INSERT_HOOK, parameters: hookValues(hook, now) }
       : { text: INSERT_KEYED_HOOK, parameters: keyedHookValues(hook, now) };
+  }
+
+  /** Inside of a transaction that is open already. Here relays need no order: only a simulated PostgreSQL has them. */
+  takeRelayNow({ namespace, id, lock }: HookLease): TakenRelay[] {
+    const relay = this.#driver.all(GET_HOOK, [namespace, id])[0];
+    const settlement = { namespace, id, lock, keyed: false, outcome: { kind: "completed", keepMs: 0 } } as const;
+    const [result] = this.settleNow([settlement], { resent: false });
+    if (relay === undefined || result === "lost") return [];
+    return [{ payload: relay.payload as string, createdAt: Number(relay.created_at) }];
   }
 
   nextWake(scopes: readonly QueueScope[], { takeOver }: { takeOver: boolean }): Promise<number | null> {

@@ -218,10 +218,13 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
 
   async sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]> {
     if (events.length === 0) return [];
-    return this.access.write(() => {
-      const now = this.access.now();
-      return events.map((event) => this.#sendOne(event, now));
-    });
+    return this.access.write(() => this.sendNow(events));
+  }
+
+  /** Inside of a transaction that is open already. */
+  sendNow(events: readonly EventInsert[]): EventInsertResult[] {
+    const now = this.access.now();
+    return events.map((event) => this.#sendOne(event, now));
   }
 
   #insertOne(instance: InstanceInsert, now: number): InstanceInsertResult {

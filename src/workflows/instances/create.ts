@@ -1,7 +1,8 @@
 import { ConflictError, InvalidInputError } from "../../errors.ts";
 import { checkInstanceId } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
-import { applySchema } from "../../schema.ts";
+import { applySchema, isThenable } from "../../schema.ts";
+import type { Awaitable } from "../../store/foreign-transaction.ts";
 import { type InstanceInsert, type InstanceTraits, NO_TRAITS } from "../../store/instances/instance-records.ts";
 import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../../store/queue/rank.ts";
 import type { Receipt } from "../../store/request-statements.ts";
@@ -34,7 +35,7 @@ function toTraits(given: Partial<InstanceTraits>): InstanceTraits | null {
 
 const CREATE_FIELDS = ["id", "params", "onConflict", "priority", "retention", "labels", "locationHint"];
 
-interface PreparedInstance {
+export interface PreparedInstance {
   readonly insert: InstanceInsert;
   readonly onConflict: "error" | "return";
 }
@@ -49,9 +50,19 @@ interface InstanceOrigin {
 export async function prepareInstance(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
+  options?: CreateOptions<unknown>,
+  origin?: InstanceOrigin,
+): Promise<PreparedInstance> {
+  return prepareAtOnce(runtime, workflow, options, origin);
+}
+
+/** The same at once; a promise only if the workflow's schema is asynchronous. */
+export function prepareAtOnce(
+  runtime: WorkflowRuntime,
+  workflow: RegisteredWorkflow,
   options: CreateOptions<unknown> = {},
   { parent = null, ref = runtime.store.createId(), receipt }: InstanceOrigin = {},
-): Promise<PreparedInstance> {
+): Awaitable<PreparedInstance> {
   const { name, definition, flow } = workflow;
   checkOptions(options, { label: "create", fields: CREATE_FIELDS, code: "create.invalid" });
   const { onConflict = "error", priority = 0 } = options;
@@ -62,20 +73,17 @@ export async function prepareInstance(
   const given = parseTraits(workflow, options);
   const id = options.id === undefined ? ref : checkInstanceId(options.id, runtime.workflows.settings);
   const { maxParamsBytes } = runtime.workflows.settings;
-  const params = await applySchema(
-    definition?.input ?? null,
-    options.params,
-    `The params of "${name}"`,
-    "params.invalid",
-  );
-  const encoded = encodeValue(params, { label: "params", maxBytes: maxParamsBytes });
   const { namespace } = runtime;
-  const keys = flow === null ? null : flowKeys(flow, { namespace, name }, params);
-  const traits = toTraits({ ...given, ...keys, priority });
-  return {
-    insert: { namespace, name, id, ref, params: encoded, parent, traits, lease: null, ...(receipt && { receipt }) },
-    onConflict,
+  const schema = definition?.input ?? null;
+  const toPrepared = (params: unknown): PreparedInstance => {
+    const encoded = encodeValue(params, { label: "params", maxBytes: maxParamsBytes });
+    const keys = flow === null ? null : flowKeys(flow, { namespace, name }, params);
+    const traits = toTraits({ ...given, ...keys, priority });
+    const kept = receipt && { receipt };
+    return { insert: { namespace, name, id, ref, params: encoded, parent, traits, lease: null, ...kept }, onConflict };
   };
+  const params = applySchema(schema, options.params, `The params of "${name}"`, "params.invalid");
+  return schema !== null && isThenable(params) ? params.then(toPrepared) : toPrepared(params);
 }
 
 function checkPriority(value: unknown): void {
@@ -85,7 +93,7 @@ function checkPriority(value: unknown): void {
   throw new InvalidInputError("create.invalid", `priority must be ${accepted}; higher ones start first.`);
 }
 
-function alreadyExists(workflow: string, id: string): ConflictError {
+export function alreadyExists(workflow: string, id: string): ConflictError {
   return new ConflictError(
     "instance.already_exists",
     `The workflow "${workflow}" has an instance "${id}" already. Give onConflict: "return" to get that one.`,

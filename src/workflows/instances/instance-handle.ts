@@ -7,9 +7,7 @@ import {
   WorkflowFailedError,
   WorkflowTerminatedError,
 } from "../../errors.ts";
-import { checkId } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
-import { applySchema } from "../../schema.ts";
 import type { HookInsert } from "../../store/hooks/hook-records.ts";
 import type {
   InstanceChange,
@@ -19,7 +17,7 @@ import type {
   KeptEntries,
 } from "../../store/instances/instance-records.ts";
 import type { Receipt } from "../../store/request-statements.ts";
-import { decodeValue, describeError, encodeValue, shownOrUnreadable } from "../../values/index.ts";
+import { decodeValue, describeError, shownOrUnreadable } from "../../values/index.ts";
 import type { Labels } from "../define/labels.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { endingTrigger } from "../define/terminal-hooks.ts";
@@ -46,6 +44,7 @@ import {
   type StepEntries,
 } from "./kept-entries.ts";
 import { notFound } from "./not-found.ts";
+import { prepareEvent } from "./prepare-event.ts";
 import { readHistory } from "./read-history.ts";
 import { toFinishedRun, waitForRun } from "./results.ts";
 
@@ -124,18 +123,11 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   }
 
   async sendEvent<Type extends keyof Events & string>(event: SentEvent<Type, Events[Type]>): Promise<void> {
-    checkOptions(event, { label: "An event", fields: ["type", "payload", "id"], code: "event.invalid" });
-    const { maxEventType, maxEventBytes, maxPendingEvents: maxPending } = this.#runtime.workflows.settings;
-    const type = checkId(event.type, "The type of an event", maxEventType);
-    const eventId =
-      event.id === undefined ? this.#runtime.store.createId() : `own:${checkId(event.id, "The id of an event")}`;
-    const payload = await this.#checkPayload(type, event.payload);
-    const encoded = encodeValue(payload, { label: "payload", maxBytes: maxEventBytes });
-    const insert = { ...this.#name, eventId, type, payload: encoded, maxPending };
+    const insert = await prepareEvent(this.#runtime, this.#workflow, this.#name, event);
     const sent = await this.#runtime.store.instances.sendEvent(insert);
     if (sent.result === "missing") throw await this.#missing();
     if (sent.result === "finished") throw this.#finishedAlready("no event can be sent to it");
-    if (sent.result === "full") throw this.#tooManyEvents(maxPending);
+    if (sent.result === "full") throw this.#tooManyEvents(insert.maxPending);
     this.#runtime.touched(sent.ref);
   }
 
@@ -253,19 +245,6 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   #terminationHook(): ((run: number) => HookInsert) | undefined {
     if (this.#workflow.endingHooks.terminated === undefined) return undefined;
     return (run) => endingTrigger({ ...this.#name, run }, "terminated", null, this.#runtime.store.createId);
-  }
-
-  async #checkPayload(type: string, payload: unknown): Promise<unknown> {
-    const events = this.#workflow.definition?.events ?? null;
-    const schema = events === null ? null : events.get(type);
-    if (schema === undefined) {
-      const known = [...(events?.keys() ?? [])].join(", ");
-      throw new InvalidInputError(
-        "event.invalid",
-        `The workflow "${this.workflowName}" takes no event "${type}"; it takes ${known}.`,
-      );
-    }
-    return applySchema(schema, payload, `The payload of the event "${type}"`, "event.invalid");
   }
 
   /** Whether no query is needed: it was created a moment ago, and this process hasn't finished it. */

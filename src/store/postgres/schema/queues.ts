@@ -7,7 +7,8 @@ import { QUEUE_STORAGE, reserveSpace } from "./storage.ts";
  * when it is finished. `lock` is the owner's token. `confirmed` says whether the present owner has written that it begins;
  * owners do that after a takeover and on the last attempt, where it must be known whether a lost owner had begun. The columns
  * `next_…` are a trigger that arrived for the key while the hook ran. `latest_at` is how far debounced triggers may put off a
- * waiting hook with a key; null is not at all (see `keyedTimes`).
+ * waiting hook with a key; null is not at all (see `keyedTimes`). Relays whose order matters share a
+ * `relay_group`, and have a `relay_order`.
  *
  * hook_pkey finds hooks by id: it serves renewals, settlements, operators' reads and changes, pages in the order of ids, and
  * the conflicts of inserts. Its leaves have room for the second version of each row.
@@ -24,6 +25,7 @@ export function hook(schema: SchemaPrefix): string[] {
   purge_at bigint,
   next_at bigint,
   latest_at bigint,
+  relay_order bigint,
   attempts integer not null,
   triggers integer not null default 1,
   next_triggers integer not null default 0,
@@ -37,6 +39,7 @@ export function hook(schema: SchemaPrefix): string[] {
   key text collate "C",
   lock text collate "C",
   last_trigger text collate "C",
+  relay_group text collate "C",
   payload json not null,
   retries json,
   trace json,
@@ -60,6 +63,9 @@ export function hook(schema: SchemaPrefix): string[] {
     `create index hook_due on ${table} (namespace ${IN_QUEUE_ORDER}, class, available_at, id) where available_at is not null`,
     // At most one pending or running hook per key: triggers with keys, cancelling by key, redrives.
     `create unique index hook_key on ${table} (namespace, name, key) where key is not null and available_at is not null`,
+    // Relays that must be done in the order in which they were written.
+    `create sequence ${schema}relay_order`,
+    `create index hook_relay on ${table} (namespace, relay_group, relay_order) where relay_group is not null`,
     // Lists of dead letters.
     `create index hook_failed on ${table} (namespace, id) where available_at is null and error is not null`,
     // Purges of completed hooks, and lists of them.

@@ -155,24 +155,3 @@ cross join lateral (
 ) as holder`,
   };
 }
-
-/**
- * One trigger in the application's own transaction. It has only scalar parameters, which every driver understands, and does
- * nothing but insert, so that it waits for no other transaction. PostgreSQL delivers the notification with the commit. Index:
- * hook_pkey.
- */
-export function foreignInsertHook(schema: SchemaPrefix): Statement {
-  return {
-    name: "foreign_insert_hook",
-    text: `
-with clock as materialized (select ${NOW} as now),
-inserted as (
-  insert into ${schema}hook (namespace, id, name, payload, retries, trace, own_id, created_at, triggered_at, class, available_at, attempts)
-  select $2::text, $3::text, $4::text, ($5::text)::json, ($6::text)::json, ($7::text)::json, $8::boolean, clock.now, clock.now, ${WorkClass.fresh},
-    greatest(coalesce($9::bigint, clock.now), clock.now), 0
-  from clock
-  on conflict (namespace, id) do nothing
-)
-select pg_notify($10::text, $11::text)`,
-  };
-}

@@ -79,3 +79,40 @@ using ${batch(1, { namespace: "text", id: "text" })} as item
 where ${isRowOf("hook", "item")} and hook.available_at is null and hook.error is null`,
   };
 }
+
+/**
+ * Takes a relay with everything of its group, in the order in which it was written, unless the relay has another owner by now.
+ * Workers that take the same group lock it in that order: the second one finds nothing. Indexes: hook_pkey, hook_relay.
+ */
+export function takeRelays(schema: SchemaPrefix): Statement {
+  return {
+    name: "take_relays",
+    text: `
+with own as materialized (
+  select hook.namespace, hook.id, hook.relay_group from ${schema}hook as hook
+  where hook.namespace = $1::text and hook.id = $2::text and hook.lock = $3::text
+),
+found as materialized (
+  select hook.id, hook.relay_order, hook.created_at, hook.payload::text as payload from own
+  join ${schema}hook as hook on hook.namespace = own.namespace and hook.relay_group = own.relay_group
+  where hook.available_at is not null
+  order by hook.relay_order
+  for update of hook
+),
+alone as materialized (
+  select hook.id, hook.relay_order, hook.created_at, hook.payload::text as payload from own
+  join ${schema}hook as hook on hook.namespace = own.namespace and hook.id = own.id
+  where own.relay_group is null
+  for update of hook
+),
+taken as (
+  delete from ${schema}hook as hook
+  where hook.namespace = $1::text and hook.id in (select id from found union all select id from alone)
+  returning hook.id
+)
+select relay.created_at, relay.payload
+from (select * from found union all select * from alone) as relay
+where relay.id in (select id from taken)
+order by relay.relay_order`,
+  };
+}

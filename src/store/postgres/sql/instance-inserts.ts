@@ -44,8 +44,13 @@ select ref, created_at from created`,
   };
 }
 
-/** Parts of a statement that has a `clock` and the instances as parameters $2 to $10. They are written if `condition` holds. */
-export function createdInstances(schema: SchemaPrefix, limited: boolean, condition = "true"): string {
+/** The columns of instances to create, as parameters from `$2` to `$10`. */
+const BATCH = `rows from (
+  unnest($2::text[], $3::text[], $4::text[], $5::text[]), json_array_elements($6::json), unnest($7::text[], $8::text[], $9::bigint[], $10::json[])
+) as item(ref, namespace, name, id, params, parent, lock, lease_ms, traits)`;
+
+/** The parts of a statement that has a `clock` and the `items` to create. `condition` says whether they are written. */
+export function createdInstances(schema: SchemaPrefix, limited: boolean, condition = "true", items = BATCH): string {
   return `created as (
   insert into ${schema}instance (ref, namespace, name, id, params, parent, created_at, class, available_at, lock, started_at,
   labels, priority, success_retention, error_retention, schedule, slot_key, rate_key)
@@ -57,9 +62,7 @@ select item.ref, item.namespace, item.name, item.id, item.params, item.parent, c
   (item.traits->>'labels')::json, trait.priority, (item.traits->>'successRetention')::bigint,
   (item.traits->>'errorRetention')::bigint, (item.traits->>'schedule')::json, trait.slot_key, trait.rate_key
 from clock
-cross join rows from (
-  unnest($2::text[], $3::text[], $4::text[], $5::text[]), json_array_elements($6::json), unnest($7::text[], $8::text[], $9::bigint[], $10::json[])
-) as item(ref, namespace, name, id, params, parent, lock, lease_ms, traits)
+cross join ${items}
 cross join lateral (
   select coalesce((item.traits->>'priority')::smallint, 0) as priority, item.traits->>'slotKey' as slot_key, item.traits->>'rateKey' as rate_key
 ) as trait

@@ -1,6 +1,6 @@
 import { LineKind } from "../../lines/line-records.ts";
 import { WorkClass } from "../../queue/work-class.ts";
-import type { SchemaPrefix } from "./statement.ts";
+import { NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /**
  * Parts of statements whose instances join lines or give up slots: their lines are made due in the same transaction. Such a
@@ -34,4 +34,20 @@ export function freeSlots(schema: SchemaPrefix, keys: string): string {
     select distinct ${LineKind.slots}::smallint as kind, freed.slot_key from (${keys}) as freed order by freed.slot_key limit (select null::bigint)
   ) as freed cross join clock
   where line.kind = any (array[freed.kind]) and line.key = any (array[freed.slot_key])`;
+}
+
+/** Instances that stand in line since a transaction of the application's. Indexes: instance_pkey, line_pkey. */
+export function joinLinesOf(schema: SchemaPrefix): Statement {
+  return {
+    name: "join_lines",
+    text: `
+with clock as materialized (select ${NOW} as now),
+standing as materialized (
+  select instance.* from unnest($2::text[]) as item(ref) cross join lateral (
+    select instance.namespace, instance.name, instance.class, instance.available_at, instance.slot_key, instance.rate_key
+    from ${schema}instance as instance where instance.ref = item.ref limit 1
+  ) as instance
+)
+${joinLines(schema, "standing")}`,
+  };
 }

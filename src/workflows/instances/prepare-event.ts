@@ -1,0 +1,38 @@
+import { InvalidInputError } from "../../errors.ts";
+import { checkId } from "../../names.ts";
+import { checkOptions } from "../../options.ts";
+import { applySchema, isThenable } from "../../schema.ts";
+import type { Awaitable } from "../../store/foreign-transaction.ts";
+import type { EventInsert, InstanceTarget } from "../../store/instances/instance-records.ts";
+import { encodeValue } from "../../values/index.ts";
+import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
+import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import type { SentEvent } from "./instance.ts";
+
+/** Checks an event, and gives what to store. A promise only if its schema is asynchronous. */
+export function prepareEvent(
+  runtime: WorkflowRuntime,
+  workflow: RegisteredWorkflow,
+  instance: InstanceTarget,
+  event: SentEvent<string, unknown>,
+): Awaitable<EventInsert & { readonly maxPending: number }> {
+  checkOptions(event, { label: "An event", fields: ["type", "payload", "id"], code: "event.invalid" });
+  const { maxEventType, maxEventBytes, maxPendingEvents: maxPending } = runtime.workflows.settings;
+  const type = checkId(event.type, "The type of an event", maxEventType);
+  const eventId = event.id === undefined ? runtime.store.createId() : `own:${checkId(event.id, "The id of an event")}`;
+  const schema = schemaOf(workflow, type);
+  const payload = applySchema(schema, event.payload, `The payload of the event "${type}"`, "event.invalid");
+  const toInsert = (value: unknown) => {
+    const encoded = encodeValue(value, { label: "payload", maxBytes: maxEventBytes });
+    return { ...instance, eventId, type, payload: encoded, maxPending };
+  };
+  return schema !== null && isThenable(payload) ? payload.then(toInsert) : toInsert(payload);
+}
+
+function schemaOf({ name, definition }: RegisteredWorkflow, type: string) {
+  const events = definition?.events ?? null;
+  const schema = events === null ? null : events.get(type);
+  if (schema !== undefined) return schema;
+  const known = [...(events?.keys() ?? [])].join(", ");
+  throw new InvalidInputError("event.invalid", `The workflow "${name}" takes no event "${type}"; it takes ${known}.`);
+}
