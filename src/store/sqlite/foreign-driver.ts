@@ -1,6 +1,5 @@
 import type { SyncTransaction } from "../foreign-transaction.ts";
-import type { SqliteAccess } from "./access.ts";
-import type { SqliteDriver } from "./driver.ts";
+import type { SqliteAccess, SqliteDriver } from "./driver.ts";
 import { withoutNumbers } from "./placeholders.ts";
 
 /** The connection of the application's transaction, as a driver that runs statements there and begins nothing. */
