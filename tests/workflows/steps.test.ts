@@ -39,4 +39,42 @@ describe.each(ENGINES)("steps on $name", (engine) => {
     await expect(instance.result()).resolves.toBeUndefined();
     expect(runs).toEqual(["before", "after"]);
   });
+
+  test("give their bodies a context that can be spread and taken apart", async () => {
+    const workflow = defineWorkflow({ name: "contexts" }, async (_event, step) =>
+      step.do("work", { timeout: 5000 }, (ctx) => {
+        const { signal, emit, ...rest } = { ...ctx };
+        return { ...rest, aborted: signal.aborted, same: signal === ctx.signal, emits: typeof emit };
+      }),
+    );
+    const process = subject.start({ workflow });
+    const instance = await process.workflows.workflow.create({ id: "one" });
+
+    const { idempotencyKey, ...context } = (await instance.result()) as Record<string, unknown>;
+    expect(context).toEqual({
+      step: { name: "work", count: 1 },
+      attempt: 1,
+      config: { retries: { limit: 5, delay: 1000, backoff: "exponential" }, timeout: 5000 },
+      aborted: false,
+      same: true,
+      emits: "function",
+    });
+    expect(idempotencyKey).toMatch(/\/1\/do:work$/);
+  });
+
+  test("inside another are known to have begun before they run, where they run only once", async () => {
+    const workflow = defineWorkflow({ name: "inner" }, async (_event, step) =>
+      step.do("outer", () => step.do("inner", { retries: { limit: 0 } }, () => 1)),
+    );
+    const process = subject.start({ workflow });
+    const instance = await process.workflows.workflow.create({ id: "one" });
+    await expect(instance.result()).resolves.toBe(1);
+
+    const { entries } = await instance.history();
+    expect(entries.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
+      "inner started",
+      "inner completed",
+      "outer completed",
+    ]);
+  });
 });

@@ -3,7 +3,7 @@ import { isStoreClosed, PerdureError } from "../../errors.ts";
 import type { InstanceName, InstanceRecord } from "../../store/instances/instance-records.ts";
 import type { Topic } from "../../store/queue/work-board.ts";
 import type { Store } from "../../store/store.ts";
-import { EarliestTimer } from "../execution/earliest-timer.ts";
+import { EarliestTimer } from "../earliest-timer.ts";
 
 /** How a run ended. */
 export type FinishedRun =

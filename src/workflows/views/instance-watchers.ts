@@ -1,7 +1,7 @@
 import { isStoreClosed } from "../../errors.ts";
 import type { InstancePosition } from "../../store/instances/instance-records.ts";
 import type { Store } from "../../store/store.ts";
-import { EarliestTimer } from "../execution/earliest-timer.ts";
+import { EarliestTimer } from "../earliest-timer.ts";
 
 const MOST_AT_ONCE = 500;
 /** While nothing changes, the interval between looks grows from the first to the second value. */

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../clock.ts";
+import type { Clock, Timer } from "../clock.ts";
 
 /** Calls back once, at the earliest of the times that it was asked for. */
 export class EarliestTimer {
