@@ -295,9 +295,7 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
   }
 
   abstract written(commit: InstanceCommit, answer: WrittenCommit, askedAt: number): void;
-
   abstract delayed(error: unknown, milliseconds: number): void;
-
   abstract refused(part: RefusedPart, error: ValueRefusedError): void;
 
   /** Undefined until it has ended. A parked execution may go on. */
