@@ -1,6 +1,6 @@
 import { ConflictError, InvalidInputError, NotFoundError, PerdureError } from "../errors.ts";
 
-/** What the server said it won't do: the same classes and codes as in process. */
+/** The error that the server answered with, with the class and code that it has in process. */
 export async function toError(response: Response): Promise<PerdureError> {
   const { code, message } = await readError(response);
   if (response.status === 404) return new NotFoundError(code, message);
@@ -10,24 +10,24 @@ export async function toError(response: Response): Promise<PerdureError> {
 }
 
 export function unreachable(cause: unknown): PerdureError {
-  return new PerdureError("client.unreachable", "The server can't be reached, or doesn't answer.", { cause });
+  return new PerdureError("client.unreachable", "The server can't be reached or doesn't answer.", { cause });
 }
 
-/** Whoever stands between may have answered instead: a proxy, with a page. */
+/** The answer may be a proxy's page instead. */
 async function readError(response: Response): Promise<{ code: string; message: string }> {
   try {
     const { code, message } = (await response.json()) as Record<string, unknown>;
     if (typeof code === "string" && typeof message === "string") return { code, message };
   } catch {
-    // told below
+    // not JSON: described below
   }
   const message = isRedirect(response)
-    ? "The server sends its callers elsewhere, and they aren't followed: baseUrl must be where the handler really is."
-    : `The server answered with ${response.status}, and not as ours does.`;
+    ? "The server answered with a redirect, which isn't followed: baseUrl must be the handler's own address."
+    : `The server answered with status ${response.status}, but not in Perdure's format.`;
   return { code: "client.unexpected_answer", message };
 }
 
-/** Browsers don't tell which. */
+/** Browsers hide the status of a redirect. */
 function isRedirect({ status, type }: Response): boolean {
   return type === "opaqueredirect" || (status >= 300 && status < 400);
 }

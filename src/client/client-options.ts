@@ -4,23 +4,23 @@ import { checkOptions } from "../options.ts";
 export interface ClientOptions {
   /** Where the HTTP handler is mounted, its base path included: `https://example.org/perdure`. */
   readonly baseUrl: string | URL;
-  /** Sent as a bearer token; a function is asked for each request. */
+  /** Sent as a bearer token. A function is called for each request. */
   readonly token?: string | (() => string | Promise<string>);
   /** Sent with each request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: the runtime's own. */
   readonly fetch?: (request: Request) => Promise<Response>;
-  /** How often a request is sent again that got no answer. Default: 4. */
+  /** How often a request without an answer is repeated. Default: 4. */
   readonly retries?: number;
   /**
-   * Under which names instances are stored, by the keys of the application. Needed where they differ and the token may not list
-   * the workflows; else the server is asked, once.
+   * The stored names of workflows, by their keys in the application. Needed only if they differ and the token may not list
+   * workflows; otherwise the client asks the server once.
    */
   readonly names?: Readonly<Record<string, string>>;
 }
 
 export interface ClientSettings {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly token: () => Promise<string | null>;
   readonly headers: Readonly<Record<string, string>>;
@@ -54,10 +54,10 @@ export function parseClientOptions(options: ClientOptions): ClientSettings {
 function parseBaseUrl(baseUrl: unknown): string {
   const url = URL.parse(String(baseUrl));
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw invalid("baseUrl must be where the HTTP handler is: an absolute URL, with http or https");
+    throw invalid("baseUrl must be the absolute URL of the HTTP handler, with http or https");
   }
   if (url.username !== "" || url.password !== "") {
-    throw invalid("baseUrl must have no credentials, which browsers and others don't send; give token or headers");
+    throw invalid("baseUrl must have no credentials, which many clients don't send; use token or headers");
   }
   if (url.search !== "" || url.hash !== "") throw invalid("baseUrl must have neither a query nor a fragment");
   return url.href.replace(/\/+$/, "");

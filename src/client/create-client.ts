@@ -7,16 +7,16 @@ import type {
 } from "../workflows/instances/workflow-binding.ts";
 import { type ClientOptions, parseClientOptions } from "./client-options.ts";
 import { RemoteBinding } from "./remote-binding.ts";
-import { RemoteInstances } from "./remote-instances.ts";
 import { Transport } from "./transport.ts";
+import { fromWirePage, toListQuery, type WirePage } from "./wire.ts";
 import { WorkflowNames } from "./workflow-names.ts";
 
-/** What a client needs to know of an application: its types. */
+/** The part of an application's type that a client uses. */
 export interface ServedApplication {
   readonly workflows: object;
 }
 
-/** An application on a server, with the shape that it has in process. */
+/** An application on a server, with the interface that it has in process. */
 export interface Client<App extends ServedApplication> {
   /** Each workflow by its key. */
   readonly workflows: App["workflows"];
@@ -48,10 +48,30 @@ export function createClient<
     bindings.set(key, binding);
     return binding;
   };
-  // Which there are only the server knows. What is awaited by mistake isn't a promise.
+  // Only the server knows which workflows there are. `then` is none, so that an awaited client isn't taken for a promise.
   const workflows = new Proxy(
     {},
     { get: (_target, key) => (typeof key === "string" && key !== "then" ? find(key) : undefined) },
   );
   return { workflows: workflows as App["workflows"], instances: new RemoteInstances(transport) };
+}
+
+/** The instances of all workflows on a server. */
+class RemoteInstances {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  async list(options: InstanceListOptions = {}): Promise<InstancePage> {
+    const query = toListQuery(options);
+    const { body } = await this.#transport.send({ method: "GET", path: ["instances"], query });
+    return fromWirePage(body as WirePage);
+  }
+
+  async counts(): Promise<AllInstanceCounts> {
+    const { body } = await this.#transport.send({ method: "GET", path: ["stats"] });
+    return (body as { instances: AllInstanceCounts }).instances;
+  }
 }

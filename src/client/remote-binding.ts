@@ -17,19 +17,17 @@ import type {
   InstancePage,
   WorkflowBinding,
 } from "../workflows/instances/workflow-binding.ts";
-import { createIdempotencyKey } from "./idempotency-key.ts";
 import { RemoteInstance } from "./remote-instance.ts";
 import type { Answered, ClientRequest, Transport } from "./transport.ts";
-import { fromWirePage, type WirePage } from "./wire.ts";
-import { toListQuery, toWireOptions } from "./wire-options.ts";
+import { fromWirePage, toListQuery, toWireOptions, type WirePage } from "./wire.ts";
 
 type Options = CreateOptions<unknown>;
 
 const ID = "The id of an instance";
-/** As many as a server may take; most take fewer. */
+/** The most that any server takes; by default servers take fewer. */
 const MOST_IN_BATCH = 1000;
 
-/** A workflow on a server. `findName` tells under which name its instances are stored there. */
+/** A workflow on a server. `findName` gives the name under which its instances are stored there. */
 export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPayloads> {
   readonly #transport: Transport;
   readonly #findName: () => Promise<string>;
@@ -39,7 +37,7 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
     this.#findName = findName;
   }
 
-  /** Sent again, it is the same request to the server: it creates nothing twice. */
+  /** A repeated request has the same key, so nothing is created twice. */
   async create(options: Options = {}): Promise<WorkflowInstance> {
     const { body } = await this.#post([], toWireOptions(options));
     return this.#instance((body as { id: string }).id);
@@ -69,7 +67,7 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
     const { body, repeated } = await this.#post(["batch", "delete"], { ids });
     const { deleted, errors } = body as DeletedBatch;
     if (!repeated) return { deleted, errors };
-    // What isn't there any more may have been deleted by this very request, whose first answer was lost.
+    // This request itself may have deleted the missing instances, if the first answer was lost.
     const gone = errors.filter(({ code }) => code === "instance.not_found");
     const others = errors.filter((error) => !gone.includes(error));
     return { deleted: [...deleted, ...gone.map(({ id = "" }) => ({ id }))], errors: others };
@@ -101,14 +99,12 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
   }
 
   async #instance(id: string): Promise<RemoteInstance> {
-    checkId(id, ID, LONGEST_ID); // a path can't say all that a text can: "." and ".." lead elsewhere
+    checkId(id, ID, LONGEST_ID); // a URL can't contain every id: "." and ".." change the path
     return new RemoteInstance(this.#transport, await this.#findName(), id);
   }
 
-  /** With a key, by which the server knows it again. */
   #post(part: readonly string[], body: unknown): Promise<Answered> {
-    const headers = { "idempotency-key": createIdempotencyKey() };
-    return this.#send({ method: "POST", body, headers }, part);
+    return this.#send({ method: "POST", body }, part);
   }
 
   async #send(request: Omit<ClientRequest, "path">, part: readonly string[]): Promise<Answered> {
@@ -116,7 +112,7 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
   }
 }
 
-/** States of `restartOrCreate` that stand for several. */
+/** Values of `when` that stand for several states. */
 const WORDS: readonly string[] = ["finished", "always"];
 
 function toInstances(batch: readonly Options[] | BatchOptions<unknown>): readonly Options[] {

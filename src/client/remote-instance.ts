@@ -10,14 +10,13 @@ import type {
   WorkflowInstanceEventType,
   WorkflowInstanceSubscription,
 } from "../workflows/views/instance-event.ts";
-import { createIdempotencyKey } from "./idempotency-key.ts";
 import { RemoteSubscription } from "./remote-subscription.ts";
 import { type Transport, wasRepeated } from "./transport.ts";
 import { fromWireHistory, fromWireState, toWire, type WireHistory, type WireSummary } from "./wire.ts";
 
 const ENDS = ["workflow_completed", "workflow_errored", "workflow_terminated"] as const;
 
-/** An instance on a server. It does what one in process does. */
+/** An instance on a server, with the interface of one in process. */
 export class RemoteInstance implements WorkflowInstance {
   readonly id: string;
   readonly workflowName: string;
@@ -78,7 +77,7 @@ export class RemoteInstance implements WorkflowInstance {
     try {
       await this.#post("terminate", { ...(options.rollback === undefined ? {} : { body: options }) });
     } catch (error) {
-      // It may have been terminated by this very request, whose first answer was lost.
+      // This request itself may have terminated it, if the first answer was lost.
       const ours = error instanceof ConflictError && error.code === "instance.finished" && wasRepeated(error);
       if (!ours || (await this.#status()).status !== "terminated") throw error;
     }
@@ -94,8 +93,7 @@ export class RemoteInstance implements WorkflowInstance {
 
   async delete(): Promise<void> {
     try {
-      const headers = { "idempotency-key": createIdempotencyKey() };
-      await this.#transport.send({ method: "DELETE", path: this.#path(), headers });
+      await this.#transport.send({ method: "DELETE", path: this.#path() });
     } catch (error) {
       if (!(error instanceof NotFoundError && wasRepeated(error))) throw error;
     }
@@ -154,10 +152,8 @@ export class RemoteInstance implements WorkflowInstance {
     return state;
   }
 
-  /** With a key, by which the server knows it again. */
   async #post(part: string, { body }: { readonly body?: unknown } = {}): Promise<void> {
-    const headers = { "idempotency-key": createIdempotencyKey() };
-    await this.#transport.send({ method: "POST", path: this.#path(part), body, headers });
+    await this.#transport.send({ method: "POST", path: this.#path(part), body });
   }
 
   #path(...part: readonly string[]): readonly string[] {
@@ -165,7 +161,10 @@ export class RemoteInstance implements WorkflowInstance {
   }
 
   #late(): PerdureError {
-    return new PerdureError("result.timeout", `The instance "${this.id}" wasn't finished in time; it goes on.`);
+    return new PerdureError(
+      "result.timeout",
+      `The instance "${this.id}" wasn't finished in time; it continues to run.`,
+    );
   }
 }
 

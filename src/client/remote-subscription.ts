@@ -4,9 +4,9 @@ import { readServerSentEvents, type ServerSentEvent } from "./server-sent-events
 import { type EventStream, pause } from "./transport.ts";
 import { fromWireEvent } from "./wire.ts";
 
-/** How a stream is opened after an event, and whether the instance is finished. */
+/** Opens streams of events, and says whether the instance is finished. */
 export interface EventServer {
-  /** Null where everything was told already. `again`: it was open before, so that it can't be is no mistake of the caller's. */
+  /** Null if there are no more events. `again`: the stream was open before, so a failure to open it is no mistake of the caller. */
   open(after: number | undefined, signal: AbortSignal, again: boolean): Promise<EventStream | null>;
   isFinished(signal: AbortSignal): Promise<boolean>;
 }
@@ -15,21 +15,21 @@ const ENDS: readonly string[] = ["workflow_completed", "workflow_errored", "work
 const DONE = { done: true, value: undefined } as const;
 const AGAIN_MS = 200;
 
-/** For so long a stream may be silent before it is given up. */
+/** How long a stream may be silent before it is given up, in milliseconds. */
 function silenceOf({ heartbeatMs }: EventStream): number {
   return heartbeatMs * 2.5 + 2000;
 }
 
 type Result = IteratorResult<WorkflowInstanceEvent, void>;
 
-/** The events of an instance on a server. When the connection is lost, it goes on with the next, after the last event that came. */
+/** The events of an instance on a server. When the connection is lost, another continues after the last event received. */
 export class RemoteSubscription implements WorkflowInstanceSubscription {
   readonly #server: EventServer;
   readonly #closed = new AbortController();
   readonly #signal: AbortSignal;
   #cursor: number | undefined;
   #events: AsyncGenerator<ServerSentEvent, void> | undefined;
-  /** Whether the instance was finished before the stream was opened: then it has all that there is. */
+  /** Whether the instance was finished before the stream was opened: then the stream has all events. */
   #complete = false;
   #over = false;
   #asked: Promise<unknown> = Promise.resolve();
@@ -40,7 +40,7 @@ export class RemoteSubscription implements WorkflowInstanceSubscription {
     this.#signal = signal === undefined ? this.#closed.signal : AbortSignal.any([this.#closed.signal, signal]);
   }
 
-  /** Opens the stream, so that who asks for an instance that isn't there is told at once. */
+  /** Opens the stream, so that a caller learns at once if there is no such instance. */
   async connect(again: boolean = false): Promise<void> {
     const stream = await this.#server.open(this.#cursor, this.#signal, again);
     if (stream === null) this.#over = true;
@@ -75,20 +75,20 @@ export class RemoteSubscription implements WorkflowInstanceSubscription {
         if (event !== null) return { done: false, value: event };
       }
     } catch (error) {
-      if (this.#closed.signal.aborted) return DONE; // that it was closed is no error
+      if (this.#closed.signal.aborted) return DONE; // closing isn't an error
       this.#close();
       throw error;
     }
     return DONE;
   }
 
-  /** Null where the stream has ended. */
+  /** Null if the stream has ended. */
   async #read(events: AsyncGenerator<ServerSentEvent, void>): Promise<WorkflowInstanceEvent | null> {
     const read = await events.next().catch(() => "lost" as const);
     if (read !== "lost" && !read.done) return this.#take(read.value);
     this.#events = undefined;
     this.#signal.throwIfAborted();
-    // The last event tells where to go on. Before the first, what there is may have come to be since the stream was opened.
+    // With no event yet, the stream had everything only if the instance was finished before it was opened.
     if (this.#cursor === undefined && read !== "lost") {
       if (this.#complete) {
         this.#over = true;
@@ -115,11 +115,13 @@ export class RemoteSubscription implements WorkflowInstanceSubscription {
   }
 }
 
-/** Asked for again, an event that can't be read would come again, without end. */
+/** An unreadable event isn't requested again: it would be unreadable every time. */
 function toEvent(data: string): WorkflowInstanceEvent {
   try {
     return fromWireEvent(JSON.parse(data) as Record<string, unknown>);
   } catch (cause) {
-    throw new PerdureError("client.unexpected_answer", "The stream has an event that isn't one of ours.", { cause });
+    throw new PerdureError("client.unexpected_answer", "The stream has an event that isn't in Perdure's format.", {
+      cause,
+    });
   }
 }

@@ -5,14 +5,14 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** Longer ones aren't ours. */
+/** No server of Perdure sends a longer one. */
 const LONGEST_EVENT = 256 * 1024 * 1024;
 const LINE_END = /\r\n|\n|\r/g;
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /**
- * The events of a stream, as they come, by the rules of the HTML standard. Comments, which only keep the connection alive, are left out.
- * Throws if nothing comes for `silenceMs`, not even a comment, while an event is waited for: then the connection is dead, though it looks open.
+ * The events of a stream, parsed as the HTML standard says. Comments, which only keep the connection alive, are left out.
+ * Throws if nothing arrives for `silenceMs`, not even a comment: then the connection is dead, though it looks open.
  */
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
@@ -28,7 +28,7 @@ export async function* readServerSentEvents(
       yield* parser.take(decoder.decode(value, { stream: true }));
     }
   } finally {
-    void reader.cancel().catch(() => {}); // one that hangs must not keep us waiting
+    void reader.cancel().catch(() => {}); // not awaited: it may hang
   }
 }
 
@@ -45,9 +45,9 @@ async function unlessSilent<Read>(reading: Promise<Read>, silenceMs: number): Pr
   }
 }
 
-/** Takes text in pieces of any size. Each character is looked at once, however many pieces an event comes in. */
+/** Takes text in pieces of any size. Each character is read once, however many pieces an event has. */
 class EventParser {
-  /** Of the line that isn't complete. */
+  /** The beginning of a line whose end hasn't arrived. */
   #pieces: string[] = [];
   #data: string[] = [];
   #id = "";
@@ -79,7 +79,7 @@ class EventParser {
     return skipped ? piece.slice(1) : piece;
   }
 
-  /** An event ends with an empty line. One without data is none, but its id counts for those that follow. */
+  /** An empty line ends an event. An event without data is dropped, but its id applies to the events that follow. */
   #takeLine(line: string): ServerSentEvent | null {
     if (line !== "") {
       this.#takeField(line);

@@ -5,19 +5,18 @@ import type { ClientSettings } from "./client-options.ts";
 
 export interface ClientRequest {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Its parts are encoded. */
+  /** Segments, which are then encoded. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Whether it is sent again for minutes, whatever `retries` says: its caller waits for something that takes long anyway. */
+  /** Whether it is repeated for minutes, whatever `retries` says, because its caller waits for a long time anyway. */
   readonly patient?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was answered, and whether the request may have arrived more than once. */
+/** An answer, and whether the request may have arrived more than once. */
 export interface Answered {
-  /** Undefined where there was nothing to say. */
+  /** Undefined if the answer has no body. */
   readonly body: unknown;
   readonly repeated: boolean;
 }
@@ -25,17 +24,17 @@ export interface Answered {
 /** An open stream of events. */
 export interface EventStream {
   readonly body: ReadableStream<Uint8Array>;
-  /** After so much silence the server sends a comment. */
+  /** The server sends a comment after this long without an event. */
   readonly heartbeatMs: number;
 }
 
-/** How a good answer is read. */
+/** How a successful answer is read. */
 interface Kind<Read> {
   readonly type: "application/json" | "text/event-stream";
   read(response: Response): Promise<Read>;
 }
 
-/** Undefined where there was nothing to say. */
+/** `answer` is undefined if the response has no body. */
 type Outcome<Read> =
   | { readonly answer: Read | undefined }
   | { readonly refused: Response }
@@ -49,26 +48,26 @@ const EVENTS: Kind<EventStream | null> = {
 };
 const USUAL_HEARTBEAT_MS = 15_000;
 
-/** Refused before anything was done. */
+/** The request was refused before it had any effect. */
 const BUSY = 429;
-/** Somebody between us and the server got no answer, or the server none from its database: it may have been done. */
+/** A proxy got no answer, or the server got none from its database: the request may have had its effect. */
 const UNSURE: readonly number[] = [502, 503, 504];
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5000;
-/** Who is told to come back later than this gives up instead: never before it was told to. */
+/** If the server asks for a longer delay, the client gives up. It never repeats a request early. */
 const LONGEST_RETRY_AFTER_MS = 600_000;
-/** For an answer to begin. A connection that is cut without a word looks open for much longer. */
+/** Until an answer must begin. A connection that broke silently would look open for much longer. */
 const ANSWER_TIMEOUT_MS = 60_000;
 const PATIENCE_MS = 600_000;
 
-/** Errors of requests that may have arrived before: what they refuse may be what they have done themselves. */
+/** Errors of requests that may have arrived before: an earlier copy may have caused the refusal itself. */
 const afterRepetition = new WeakSet<PerdureError>();
 
 export function wasRepeated(error: PerdureError): boolean {
   return afterRepetition.has(error);
 }
 
-/** Asks the server, and asks again: requests that change something have keys, by which the server knows them again. */
+/** Sends requests, and repeats those that get no answer. A request that changes something has a key by which the server recognises it. */
 export class Transport {
   readonly #settings: ClientSettings;
 
@@ -76,13 +75,13 @@ export class Transport {
     this.#settings = settings;
   }
 
-  /** Gives the answer if it is a good one, and throws what it says otherwise. One that breaks off is none. */
+  /** Gives the answer of a successful request, and throws the error of a refused one. An incomplete answer counts as none. */
   async send(request: ClientRequest): Promise<Answered> {
     const { answer, repeated } = await this.#exchange(request, JSON_BODY);
     return { body: answer, repeated };
   }
 
-  /** A stream of events; null where everything was told already. */
+  /** A stream of events, or null if there are no more events. */
   async open(request: ClientRequest): Promise<EventStream | null> {
     return (await this.#exchange(request, EVENTS)).answer ?? null;
   }
@@ -92,9 +91,10 @@ export class Transport {
     kind: Kind<Read>,
   ): Promise<{ readonly answer: Read | undefined; readonly repeated: boolean }> {
     const start = systemClock.monotonic();
+    const key = request.method === "GET" ? null : createIdempotencyKey();
     let repeated = false;
     for (let attempt = 0; ; attempt++) {
-      const outcome = await this.#ask(request, kind);
+      const outcome = await this.#ask(request, key, kind);
       if ("answer" in outcome) return { ...outcome, repeated };
       const delayMs = delayBefore(attempt, "refused" in outcome ? outcome.refused : null);
       const waited = systemClock.monotonic() - start;
@@ -116,13 +116,13 @@ export class Transport {
     }
   }
 
-  async #ask<Read>(request: ClientRequest, { type, read }: Kind<Read>): Promise<Outcome<Read>> {
-    const { method, body, signal, headers } = request;
+  async #ask<Read>(request: ClientRequest, key: string | null, { type, read }: Kind<Read>): Promise<Outcome<Read>> {
+    const { method, body, signal } = request;
     const late = new AbortController();
     const sent = new Request(this.#urlOf(request), {
       method,
-      headers: { accept: type, ...(await this.#headers(method)), ...headers },
-      redirect: "manual", // followed, a POST would become a GET that creates nothing and looks well
+      headers: { accept: type, ...(await this.#headers(key)) },
+      redirect: "manual", // a redirected POST would become a GET, which succeeds without any effect
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
     });
@@ -140,7 +140,7 @@ export class Transport {
     const { promise, reject } = Promise.withResolvers<never>();
     const timer = systemClock.setTimer(() => {
       const error = new TypeError(`No answer came for ${ANSWER_TIMEOUT_MS} ms.`);
-      reject(error); // also where `fetch` is one that doesn't look at signals
+      reject(error); // the given `fetch` may ignore signals
       late.abort(error);
     }, ANSWER_TIMEOUT_MS);
     try {
@@ -150,12 +150,12 @@ export class Transport {
     }
   }
 
-  async #headers(method: string): Promise<Record<string, string>> {
+  async #headers(idempotencyKey: string | null): Promise<Record<string, string>> {
     const token = await this.#settings.token();
     return {
       ...this.#settings.headers,
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      ...(method === "GET" ? {} : { "content-type": "application/json" }),
+      ...(idempotencyKey === null ? {} : { "content-type": "application/json", "idempotency-key": idempotencyKey }),
     };
   }
 
@@ -174,25 +174,33 @@ export class Transport {
   }
 }
 
-/** Whoever answers for a server that isn't there does so with a page, and often with 200. */
+/** A proxy or host that answers in place of the server sends a page, often with status 200. */
 function isOfType({ headers }: Response, type: string): boolean {
   return (headers.get("content-type") ?? "").toLowerCase().startsWith(type);
 }
 
-/** As the server says, or longer each time, with some chance in it. */
+/** The delay that the server asks for, or one that grows with each attempt, with jitter. */
 function delayBefore(attempt: number, response: Response | null): number {
   const told = retryAfter(response?.headers.get("retry-after") ?? null);
   if (told !== null) return told;
   return Math.min(FIRST_DELAY_MS * 2 ** attempt, LONGEST_DELAY_MS) * (0.5 + Math.random() / 2);
 }
 
-/** A number of seconds, or a date. Null where it is neither. */
+/** Takes a number of seconds or a date; anything else gives null. */
 function retryAfter(text: string | null): number | null {
   if (text === null || text.trim() === "") return null;
   const seconds = Number(text);
   if (seconds >= 0) return seconds * 1000;
   const time = Date.parse(text);
   return Number.isNaN(time) ? null : Math.max(time - Date.now(), 0);
+}
+
+const KEY_BYTES = 16;
+
+/** A key that no other request has. `crypto.randomUUID` doesn't exist in pages that were loaded without HTTPS. */
+function createIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {

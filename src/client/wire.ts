@@ -1,10 +1,12 @@
+import { InvalidInputError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
 import { decodeValue, encodeValue } from "../values/index.ts";
 import type { EarlierRun, HistoryItem, HistoryPage } from "../workflows/instances/history-page.ts";
 import type { InstanceState, InstanceSummary } from "../workflows/instances/instance.ts";
-import type { InstancePage } from "../workflows/instances/workflow-binding.ts";
+import type { InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import type { WorkflowInstanceEvent } from "../workflows/views/instance-event.ts";
 
-/** Times are texts on the wire, and values are what they are stored as. */
+/** On the wire, times are texts, and users' values have their stored form. */
 type Wire<Shape> = {
   readonly [Name in keyof Shape]: Shape[Name] extends Date
     ? string
@@ -20,7 +22,7 @@ export type WireHistory = Omit<HistoryPage, "entries" | "earlierRuns"> & {
   readonly earlierRuns: readonly Wire<EarlierRun>[];
 };
 
-/** What users give, as JSON: what JSON can't say is an object with the key `$perdure`. */
+/** A user's value as JSON. Values that JSON doesn't have become objects with the key `$perdure`. */
 export function toWire(value: unknown): unknown {
   return JSON.parse(encodeValue(value)) as unknown;
 }
@@ -70,7 +72,7 @@ export function fromWireHistory({ entries, earlierRuns, ...rest }: WireHistory):
   };
 }
 
-/** Fields of events that carry what users gave. */
+/** Fields of events that contain users' values. */
 const EVENT_VALUES: readonly string[] = ["params", "output", "value"];
 
 export function fromWireEvent(event: Record<string, unknown>): WorkflowInstanceEvent {
@@ -87,4 +89,35 @@ function fromWireReceived({ type, payload }: { readonly type: string; readonly p
 
 function toDate(time: string | null): Date | null {
   return time === null ? null : new Date(time);
+}
+
+const TIMES = ["createdFrom", "createdBefore", "finishedFrom", "finishedBefore"] as const;
+const LIST_FIELDS = ["status", "labels", ...TIMES, "order", "limit", "cursor"];
+
+type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The options of a create, as they are sent: `params` is a user's value. */
+export function toWireOptions({ params, ...rest }: { readonly params?: unknown }): unknown {
+  return params === undefined ? rest : { ...rest, params: toWire(params) };
+}
+
+/** Times become texts, each status a parameter of its own, and labels `tenant=acme`. */
+export function toListQuery(options: InstanceListOptions): Query {
+  checkOptions(options, { label: "list", fields: LIST_FIELDS });
+  const { labels, status, order, limit, cursor } = options;
+  return {
+    status,
+    order,
+    cursor,
+    limit: limit === undefined ? undefined : String(limit),
+    label: Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`),
+    ...Object.fromEntries(TIMES.map((name) => [name, toTime(name, options[name])])),
+  };
+}
+
+function toTime(name: string, value: Date | number | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const time = new Date(value);
+  if (!Number.isNaN(time.getTime())) return time.toISOString();
+  throw new InvalidInputError("options.invalid", `${name} must be a Date, or milliseconds since the epoch.`);
 }

@@ -7,7 +7,7 @@ interface ServedWorkflow {
   readonly key: string;
 }
 
-/** Code knows workflows by their keys, and the server by the names under which their instances are stored. */
+/** Translates the keys by which code names workflows to the names under which the server stores instances. */
 export class WorkflowNames {
   readonly #given: ClientSettings["names"];
   readonly #transport: Transport;
@@ -34,7 +34,7 @@ export class WorkflowNames {
     );
   }
 
-  /** Null for who may not know: then keys are taken for names. */
+  /** Null if the caller may not list workflows: then keys are taken for names. */
   async #ask(): Promise<ReadonlyMap<string, string> | null> {
     try {
       const { body } = await this.#transport.send({ method: "GET", path: ["workflows"] });

@@ -1,28 +1,26 @@
 import { callSafely } from "../call-safely.ts";
 import { InvalidInputError, isStoreClosed, PerdureError } from "../errors.ts";
 import { Fragment } from "../fragment/fragment.ts";
-import { toHttpError } from "./answer-error.ts";
-import { type AuthorizationQuestion, authorizeRequest } from "./authorization.ts";
-import { boundClones } from "./bounded-clone.ts";
-import { addCorsHeaders, answerPreflight, isPreflight } from "./cors.ts";
-import { EventStreams } from "./event-stream.ts";
+import { type AuthorizationQuestion, authorizeRequest } from "./access/authorization.ts";
+import { addCorsHeaders, answerPreflight, isPreflight } from "./access/cors.ts";
+import { EventStreams } from "./answers/event-stream.ts";
+import { HttpError, invalidRequest, toHttpError } from "./answers/http-error.ts";
 import {
   type HandlerSettings,
   type HttpErrorContext,
   type HttpHandlerOptions,
   parseHandlerOptions,
 } from "./handler-options.ts";
-import { HttpError, invalidRequest } from "./http-error.ts";
 import { HttpHost, type Servable } from "./http-host.ts";
-import { readIdempotencyKey } from "./idempotency.ts";
-import { type BodyLimits, checkContentType, parseJson, readBody } from "./read-body.ts";
-import { readQuery } from "./read-query.ts";
-import { RepeatableRequest } from "./repeatable-request.ts";
-import type { Answer, Call, Route } from "./route.ts";
-import { type Match, Router } from "./router.ts";
+import { boundClones } from "./requests/bounded-clone.ts";
+import { type BodyLimits, checkContentType, parseJson, readBody } from "./requests/read-body.ts";
+import { checkPathParameters, readQuery } from "./requests/read-parameters.ts";
+import { RepeatableRequest, readIdempotencyKey } from "./requests/repeatable-request.ts";
 import { createRoutes } from "./routes/index.ts";
+import type { Answer, Call, Route } from "./routes/route.ts";
+import { type Match, Router } from "./routes/router.ts";
+import { validate } from "./schemas/validate.ts";
 import { Ticker } from "./tick.ts";
-import { validate } from "./validate.ts";
 
 /** Answers requests. It never rejects. */
 export type HttpHandler = (request: Request) => Promise<Response>;
@@ -102,8 +100,7 @@ class HttpServer {
         throw clones.exceeded() ?? error;
       });
     }
-    const issues = Object.entries(route.params ?? {}).flatMap(([name, schema]) => validate(schema, params[name], name));
-    if (issues.length > 0) throw invalidRequest("The path has a name that can't be.", issues);
+    checkPathParameters(route.params ?? {}, params);
     const query = readQuery(route.query ?? {}, search);
     const idempotencyKey = readIdempotencyKey(route, request.headers);
     const body = await this.#readBody(route, request);

@@ -1,9 +1,9 @@
 import { InvalidInputError } from "../errors.ts";
 import { checkLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
-import { type Authorize, checkAuthorize, type HttpOperation } from "./authorization.ts";
-import { type CorsOptions, checkCors } from "./cors.ts";
-import { checkRedaction, type Redaction } from "./redaction.ts";
+import { type Authorize, checkAuthorize, type HttpOperation } from "./access/authorization.ts";
+import { type CorsOptions, checkCors } from "./access/cors.ts";
+import { checkRedaction, type Redaction } from "./answers/redaction.ts";
 
 export interface HttpHandlerOptions {
   /** Where it is mounted, as clients see it: `/perdure`. Default: at the root. */

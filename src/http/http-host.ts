@@ -15,9 +15,9 @@ import { type AllInstances, createAllInstances } from "../workflows/instances/li
 import type { BindingOf, WorkflowBindings } from "../workflows/instances/workflow-binding.ts";
 import { type ScheduleSummary, WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
-import type { HttpResource } from "./authorization.ts";
-import type { EventStreams } from "./event-stream.ts";
-import { createShow, type Redaction, type ShowValue } from "./redaction.ts";
+import type { HttpResource } from "./access/authorization.ts";
+import type { EventStreams } from "./answers/event-stream.ts";
+import { createShow, type Redaction, type ShowValue } from "./answers/redaction.ts";
 import type { Ticker } from "./tick.ts";
 
 /** What can be served: an application, or a fragment. */

@@ -6,10 +6,10 @@ export type {
   HttpOperation,
   HttpResource,
   Policy,
-} from "./authorization.ts";
-export { bearerToken } from "./bearer-token.ts";
-export type { CorsOptions } from "./cors.ts";
+} from "./access/authorization.ts";
+export { bearerToken } from "./access/bearer-token.ts";
+export type { CorsOptions } from "./access/cors.ts";
+export type { Redaction, RedactionContext, ValueField } from "./answers/redaction.ts";
 export { createHttpHandler, type HttpHandler } from "./create-http-handler.ts";
 export type { HttpErrorContext, HttpHandlerOptions } from "./handler-options.ts";
 export type { Servable } from "./http-host.ts";
-export type { Redaction, RedactionContext, ValueField } from "./redaction.ts";

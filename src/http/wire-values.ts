@@ -1,6 +1,6 @@
 import { decodeValue, encodeValue } from "../values/index.ts";
 import { MAX_LEVELS, TAG } from "../values/tags.ts";
-import { invalidRequest } from "./http-error.ts";
+import { invalidRequest } from "./answers/http-error.ts";
 
 /** A value's own levels, and those of the objects that stand for something else. */
 const MAX_WIRE_LEVELS = MAX_LEVELS * 2;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { perdure } from "../../src/app/perdure.ts";
-import { EventStreams, type EventSubscription } from "../../src/http/event-stream.ts";
+import { EventStreams, type EventSubscription } from "../../src/http/answers/event-stream.ts";
 import { ControlledClock } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";

@@ -4,15 +4,15 @@ import { MOST_IN_BATCH } from "../../workflows/define/workflow-settings.ts";
 import { createIndependently } from "../../workflows/instances/batches.ts";
 import type { CreateOptions } from "../../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
+import { present } from "../answers/present.ts";
 import type { HttpHost } from "../http-host.ts";
-import { idOfKey } from "../idempotency.ts";
-import { present } from "../present.ts";
-import { defineRoute } from "../route.ts";
-import { arrayOf, component, type FromSchema, objectOf, type Schema } from "../schema.ts";
-import { LABELS, NAME, VALUE } from "../schemas.ts";
+import { idOfKey } from "../requests/repeatable-request.ts";
+import { LABELS, NAME, VALUE } from "../schemas/common-schemas.ts";
+import { arrayOf, component, type FromSchema, objectOf, type Schema } from "../schemas/schema.ts";
 import { fromWire } from "../wire-values.ts";
 import { BATCH_ERROR, INSTANCE_REFERENCE, workflowResource } from "./instance-schemas.ts";
 import { createRepeatably } from "./repeatable-acts.ts";
+import { defineRoute } from "./route.ts";
 
 const DURATION = {
   anyOf: [{ type: "integer", minimum: 0 }, NAME],

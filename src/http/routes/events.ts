@@ -1,10 +1,10 @@
-import { idOfKey } from "../idempotency.ts";
-import { defineRoute } from "../route.ts";
-import { objectOf } from "../schema.ts";
-import { DONE, NAME, VALUE } from "../schemas.ts";
+import { idOfKey } from "../requests/repeatable-request.ts";
+import { DONE, NAME, VALUE } from "../schemas/common-schemas.ts";
+import { objectOf } from "../schemas/schema.ts";
 import { fromWire } from "../wire-values.ts";
 import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
 import { actOnce } from "./repeatable-acts.ts";
+import { defineRoute } from "./route.ts";
 
 export const sendEvent = defineRoute({
   method: "POST",

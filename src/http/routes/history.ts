@@ -1,9 +1,19 @@
-import { present } from "../present.ts";
-import { type PageRequest, readPage } from "../read-page.ts";
-import { defineRoute } from "../route.ts";
-import { arrayOf, component, nullable, objectOf } from "../schema.ts";
-import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NEXT_CURSOR, ORDER, TIME, UNREADABLE, VALUE } from "../schemas.ts";
+import { present } from "../answers/present.ts";
+import { type PageRequest, readPage } from "../answers/read-page.ts";
+import {
+  CURSOR,
+  FAILURE,
+  LIMIT,
+  MAYBE_TIME,
+  NEXT_CURSOR,
+  ORDER,
+  TIME,
+  UNREADABLE,
+  VALUE,
+} from "../schemas/common-schemas.ts";
+import { arrayOf, component, nullable, objectOf } from "../schemas/schema.ts";
 import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource, ROLLBACK, STATUS } from "./instance-schemas.ts";
+import { defineRoute } from "./route.ts";
 
 const ENTRY = component(
   "HistoryEntry",

@@ -1,9 +1,20 @@
 import { NotFoundError } from "../../errors.ts";
-import { present } from "../present.ts";
-import { type PageRequest, readPage } from "../read-page.ts";
-import { defineRoute } from "../route.ts";
-import { arrayOf, component, nullable, objectOf, type Schema } from "../schema.ts";
-import { CURSOR, FAILURE, LIMIT, MAYBE_TIME, NAME, NEXT_CURSOR, ORDER, TIME, UNREADABLE, VALUE } from "../schemas.ts";
+import { present } from "../answers/present.ts";
+import { type PageRequest, readPage } from "../answers/read-page.ts";
+import {
+  CURSOR,
+  FAILURE,
+  LIMIT,
+  MAYBE_TIME,
+  NAME,
+  NEXT_CURSOR,
+  ORDER,
+  TIME,
+  UNREADABLE,
+  VALUE,
+} from "../schemas/common-schemas.ts";
+import { arrayOf, component, nullable, objectOf, type Schema } from "../schemas/schema.ts";
+import { defineRoute } from "./route.ts";
 
 const STATUS = { type: "string", enum: ["pending", "processing", "failed", "completed"] } as const satisfies Schema;
 

@@ -1,5 +1,4 @@
-import { createDocument } from "../openapi.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { createDocument } from "../schemas/openapi.ts";
 import { createBatch, createInstance } from "./create-instances.ts";
 import { sendEvent } from "./events.ts";
 import { readHistory } from "./history.ts";
@@ -15,6 +14,7 @@ import {
   terminateInstance,
 } from "./instances.ts";
 import { listAllInstances, listInstances } from "./list-instances.ts";
+import { defineRoute, type Route } from "./route.ts";
 import { listSchedules, pauseSchedule, resumeSchedule, runSchedule } from "./schedules.ts";
 import { readStatistics } from "./statistics.ts";
 import { getSubject, listDispatchers, listSubjects, makeSubjectDue, releaseSubject } from "./subjects.ts";

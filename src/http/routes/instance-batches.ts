@@ -3,11 +3,10 @@ import { MOST_IN_BATCH } from "../../workflows/define/workflow-settings.ts";
 import { deleteBatch as deleteBatchOf } from "../../workflows/instances/batches.ts";
 import type { RestartOptions } from "../../workflows/instances/create-options.ts";
 import { restartOrCreate as restartOrCreateOf } from "../../workflows/instances/restart-or-create.ts";
-import { present } from "../present.ts";
-import type { Receipts } from "../repeatable-request.ts";
-import { defineRoute } from "../route.ts";
-import { arrayOf, objectOf } from "../schema.ts";
-import { NAME } from "../schemas.ts";
+import { present } from "../answers/present.ts";
+import type { Receipts } from "../requests/repeatable-request.ts";
+import { NAME } from "../schemas/common-schemas.ts";
+import { arrayOf, objectOf } from "../schemas/schema.ts";
 import { TRAITS, toCreateOptions } from "./create-instances.ts";
 import {
   BATCH_ERROR,
@@ -17,6 +16,7 @@ import {
   STATUS,
   workflowResource,
 } from "./instance-schemas.ts";
+import { defineRoute } from "./route.ts";
 
 const DELETED = objectOf(
   { deleted: arrayOf(objectOf({ id: { type: "string" } }, ["id"])), errors: arrayOf(BATCH_ERROR) },

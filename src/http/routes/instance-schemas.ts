@@ -1,7 +1,7 @@
 import { INSTANCE_STATUSES } from "../../store/instances/instance-records.ts";
-import type { HttpResource } from "../authorization.ts";
-import { component, objectOf, type Schema } from "../schema.ts";
-import { FAILURE, LABELS, MAYBE_TIME, NAME, TIME, UNREADABLE, VALUE } from "../schemas.ts";
+import type { HttpResource } from "../access/authorization.ts";
+import { FAILURE, LABELS, MAYBE_TIME, NAME, TIME, UNREADABLE, VALUE } from "../schemas/common-schemas.ts";
+import { component, objectOf, type Schema } from "../schemas/schema.ts";
 
 export const STATUS = { type: "string", enum: INSTANCE_STATUSES } as const satisfies Schema;
 

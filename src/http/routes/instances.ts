@@ -1,10 +1,10 @@
 import type { InstanceHandle } from "../../workflows/instances/instance-handle.ts";
-import { present } from "../present.ts";
-import { defineRoute, type Route } from "../route.ts";
-import { type FromSchema, objectOf, type Schema } from "../schema.ts";
-import { DONE, NAME } from "../schemas.ts";
+import { present } from "../answers/present.ts";
+import { DONE, NAME } from "../schemas/common-schemas.ts";
+import { type FromSchema, objectOf, type Schema } from "../schemas/schema.ts";
 import { INSTANCE, INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
 import { actOnce } from "./repeatable-acts.ts";
+import { defineRoute, type Route } from "./route.ts";
 
 export const getInstance = defineRoute({
   method: "GET",

@@ -1,12 +1,12 @@
 import type { InstanceListOptions, InstancePage } from "../../workflows/instances/workflow-binding.ts";
-import { invalidRequest } from "../http-error.ts";
-import { present } from "../present.ts";
-import { type PageRequest, readPage } from "../read-page.ts";
-import type { ShowValue } from "../redaction.ts";
-import { type Answer, defineRoute } from "../route.ts";
-import { arrayOf, objectOf } from "../schema.ts";
-import { CURSOR, LIMIT, NAME, NEXT_CURSOR, ORDER, TIME } from "../schemas.ts";
+import { invalidRequest } from "../answers/http-error.ts";
+import { present } from "../answers/present.ts";
+import { type PageRequest, readPage } from "../answers/read-page.ts";
+import type { ShowValue } from "../answers/redaction.ts";
+import { CURSOR, LIMIT, NAME, NEXT_CURSOR, ORDER, TIME } from "../schemas/common-schemas.ts";
+import { arrayOf, objectOf } from "../schemas/schema.ts";
 import { INSTANCE, STATUS, workflowResource } from "./instance-schemas.ts";
+import { type Answer, defineRoute } from "./route.ts";
 
 const USUAL_LIMIT = 100;
 

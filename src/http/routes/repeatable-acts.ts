@@ -11,8 +11,8 @@ import type { CreateOptions } from "../../workflows/instances/create-options.ts"
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import { InstanceHandle } from "../../workflows/instances/instance-handle.ts";
 import type { HttpHost } from "../http-host.ts";
-import type { Receipts } from "../repeatable-request.ts";
-import type { Call } from "../route.ts";
+import type { Receipts } from "../requests/repeatable-request.ts";
+import type { Call } from "./route.ts";
 
 type InstanceCall = Pick<
   Call<{ readonly workflowName: string; readonly instanceId: string }>,

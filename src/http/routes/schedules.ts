@@ -1,9 +1,9 @@
-import type { HttpResource } from "../authorization.ts";
-import { present } from "../present.ts";
-import { defineRoute, type Route } from "../route.ts";
-import { arrayOf, component, objectOf } from "../schema.ts";
-import { DONE, MAYBE_TIME, NAME } from "../schemas.ts";
+import type { HttpResource } from "../access/authorization.ts";
+import { present } from "../answers/present.ts";
+import { DONE, MAYBE_TIME, NAME } from "../schemas/common-schemas.ts";
+import { arrayOf, component, objectOf } from "../schemas/schema.ts";
 import { INSTANCE_REFERENCE, workflowResource } from "./instance-schemas.ts";
+import { defineRoute, type Route } from "./route.ts";
 
 const PARAMS = { workflowName: NAME, scheduleName: NAME } as const;
 const PATH = "/schedules/{workflowName}/{scheduleName}";

@@ -1,6 +1,6 @@
-import { present } from "../present.ts";
-import { defineRoute } from "../route.ts";
-import { component, nullable, objectOf } from "../schema.ts";
+import { present } from "../answers/present.ts";
+import { component, nullable, objectOf } from "../schemas/schema.ts";
+import { defineRoute } from "./route.ts";
 
 const COUNT = { type: "integer" } as const;
 

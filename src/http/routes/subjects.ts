@@ -1,12 +1,23 @@
 import { ConflictError, NotFoundError } from "../../errors.ts";
 import { SubjectDispatcher } from "../../subjects/subject-dispatcher.ts";
-import type { HttpResource } from "../authorization.ts";
+import type { HttpResource } from "../access/authorization.ts";
+import { present } from "../answers/present.ts";
+import { type PageRequest, readPage } from "../answers/read-page.ts";
 import type { HttpHost } from "../http-host.ts";
-import { present } from "../present.ts";
-import { type PageRequest, readPage } from "../read-page.ts";
-import { defineRoute } from "../route.ts";
-import { arrayOf, component, nullable, objectOf, type Schema } from "../schema.ts";
-import { CURSOR, DONE, FAILURE, LIMIT, MAYBE_TIME, NAME, NEXT_CURSOR, TIME, UNREADABLE, VALUE } from "../schemas.ts";
+import {
+  CURSOR,
+  DONE,
+  FAILURE,
+  LIMIT,
+  MAYBE_TIME,
+  NAME,
+  NEXT_CURSOR,
+  TIME,
+  UNREADABLE,
+  VALUE,
+} from "../schemas/common-schemas.ts";
+import { arrayOf, component, nullable, objectOf, type Schema } from "../schemas/schema.ts";
+import { defineRoute } from "./route.ts";
 
 const STATUS = { type: "string", enum: ["idle", "failed", "leased", "running", "retired"] } as const satisfies Schema;
 const PARAMS = { dispatcherId: NAME, subjectKey: NAME } as const;

@@ -1,12 +1,12 @@
 import type { WorkflowInstanceEvent, WorkflowInstanceSubscription } from "../../workflows/views/instance-event.ts";
 import { EVENT_TYPES } from "../../workflows/views/subscribe.ts";
-import type { EventSubscription, StreamEvent } from "../event-stream.ts";
-import { invalidRequest } from "../http-error.ts";
-import { failure } from "../present.ts";
-import type { ShowValue, ValueField } from "../redaction.ts";
-import { defineRoute } from "../route.ts";
-import { component, type Schema } from "../schema.ts";
+import type { EventSubscription, StreamEvent } from "../answers/event-stream.ts";
+import { invalidRequest } from "../answers/http-error.ts";
+import { failure } from "../answers/present.ts";
+import type { ShowValue, ValueField } from "../answers/redaction.ts";
+import { component, type Schema } from "../schemas/schema.ts";
 import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
+import { defineRoute } from "./route.ts";
 
 const EVENT_ID = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const satisfies Schema;
 const WHOLE_NUMBER = /^\d{1,16}$/;

@@ -1,6 +1,6 @@
-import { defineRoute } from "../route.ts";
-import { objectOf } from "../schema.ts";
-import { MAYBE_TIME } from "../schemas.ts";
+import { MAYBE_TIME } from "../schemas/common-schemas.ts";
+import { objectOf } from "../schemas/schema.ts";
+import { defineRoute } from "./route.ts";
 
 export const tick = defineRoute({
   method: "POST",

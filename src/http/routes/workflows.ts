@@ -1,5 +1,5 @@
-import { defineRoute } from "../route.ts";
-import { arrayOf, component, objectOf } from "../schema.ts";
+import { arrayOf, component, objectOf } from "../schemas/schema.ts";
+import { defineRoute } from "./route.ts";
 
 const WORKFLOW = component(
   "Workflow",

@@ -19,7 +19,7 @@ export const ENGINES: readonly TestEngine[] = [
   },
 ];
 
-export const DRIVERS = ENGINES;
+export const DRIVERS: readonly TestEngine[] = [...ENGINES];
 
 /** Of the present object. */
 const live = new Set<object>();

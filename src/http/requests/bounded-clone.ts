@@ -1,4 +1,4 @@
-import type { HttpError } from "./http-error.ts";
+import type { HttpError } from "../answers/http-error.ts";
 import { type BodyLimits, createDeadline, tooLarge } from "./read-body.ts";
 
 /**

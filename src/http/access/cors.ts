@@ -1,6 +1,6 @@
-import { InvalidInputError } from "../errors.ts";
-import { checkOptions } from "../options.ts";
-import { HEARTBEAT_HEADER } from "./event-stream.ts";
+import { InvalidInputError } from "../../errors.ts";
+import { checkOptions } from "../../options.ts";
+import { HEARTBEAT_HEADER } from "../answers/event-stream.ts";
 
 /** Which pages of other origins may ask. Without it, none may. */
 export interface CorsOptions {

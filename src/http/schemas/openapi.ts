@@ -1,6 +1,6 @@
-import type { AnswerDefinition, Route } from "./route.ts";
+import type { AnswerDefinition, Route } from "../routes/route.ts";
+import { ERROR } from "./common-schemas.ts";
 import { nameOf, type Schema } from "./schema.ts";
-import { ERROR } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../clock.ts";
+import type { Clock, Timer } from "../../clock.ts";
 import { HttpError } from "./http-error.ts";
 
 /** One event, as a browser's EventSource sees it. */

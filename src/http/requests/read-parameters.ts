@@ -1,10 +1,19 @@
-import { invalidRequest } from "./http-error.ts";
-import type { Schema } from "./schema.ts";
-import { validate } from "./validate.ts";
+import { invalidRequest } from "../answers/http-error.ts";
+import type { Schema } from "../schemas/schema.ts";
+import { validate } from "../schemas/validate.ts";
 
 const WHOLE_NUMBER = /^-?\d{1,16}$/;
 
-/** The values of a query by name, as its schemas want them. What they don't name, and what is there twice, is refused. */
+/** Checks the named segments of a path. */
+export function checkPathParameters(
+  fields: Readonly<Record<string, Schema>>,
+  params: Readonly<Record<string, string>>,
+): void {
+  const issues = Object.entries(fields).flatMap(([name, schema]) => validate(schema, params[name], name));
+  if (issues.length > 0) throw invalidRequest("The path has an invalid name.", issues);
+}
+
+/** The fields of a query, converted as their schemas say. Unknown fields and repeated ones are refused. */
 export function readQuery(
   fields: Readonly<Record<string, Schema>>,
   search: URLSearchParams,
@@ -23,7 +32,7 @@ export function readQuery(
     issues.push(...validate(schema, value, `query.${name}`));
     query[name] = value;
   }
-  if (issues.length > 0) throw invalidRequest("The query isn't what this route takes.", issues);
+  if (issues.length > 0) throw invalidRequest("The query has fields that this route doesn't accept.", issues);
   return query;
 }
 

@@ -1,7 +1,7 @@
-import { InvalidInputError } from "../errors.ts";
-import { REDACTED } from "../values/index.ts";
-import type { HttpResource } from "./authorization.ts";
-import { toWire } from "./wire-values.ts";
+import { InvalidInputError } from "../../errors.ts";
+import { REDACTED } from "../../values/index.ts";
+import type { HttpResource } from "../access/authorization.ts";
+import { toWire } from "../wire-values.ts";
 
 /** What a value is of what is answered. `error` is a message: it may say what it was given. */
 export type ValueField = "output" | "payload" | "error" | "cursor" | "meta" | "progress" | "params";

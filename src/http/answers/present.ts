@@ -1,7 +1,7 @@
-import { describeError } from "../values/index.ts";
+import { describeError } from "../../values/index.ts";
+import { FAILURE, VALUE } from "../schemas/common-schemas.ts";
+import type { Schema } from "../schemas/schema.ts";
 import type { ShowValue, ValueField } from "./redaction.ts";
-import type { Schema } from "./schema.ts";
-import { FAILURE, VALUE } from "./schemas.ts";
 
 /**
  * What the schema of an answer names of an object, as JSON: times as texts, values of users as they may be shown, errors without

@@ -1,47 +1,72 @@
-import { ConflictError } from "../errors.ts";
-import type { Receipt, RequestKey, RequestStatements } from "../store/request-statements.ts";
-import { toHttpError } from "./answer-error.ts";
+import { ConflictError } from "../../errors.ts";
+import type { Receipt, RequestKey, RequestStatements } from "../../store/request-statements.ts";
+import { invalidRequest, toHttpError } from "../answers/http-error.ts";
 
-/** As long as any client repeats a request, and far longer than ours does. */
+const HEADER = "idempotency-key";
+const LONGEST_KEY = 255;
+const KEY = /^[\x21-\x7e]+$/;
+/** Hexadecimal digits of a hash in an id. */
+const DIGITS = 40;
+/** Far longer than any client repeats a request. */
 const KEPT_MS = 86_400_000;
+
+/**
+ * The key of a request that its sender may repeat. A key is refused where it has no effect, so that no caller believes that the
+ * request can be sent twice.
+ */
+export function readIdempotencyKey(
+  { repeatable = false, method }: { readonly repeatable?: boolean; readonly method: string },
+  headers: Headers,
+): string | null {
+  const key = headers.get(HEADER);
+  if (key === null || method === "GET") return null;
+  if (!repeatable) throw invalidRequest("This route takes no Idempotency-Key: a repeated request would act again.");
+  if (key.length <= LONGEST_KEY && KEY.test(key)) return key;
+  throw invalidRequest(`An Idempotency-Key must be 1 to ${LONGEST_KEY} visible ASCII characters.`);
+}
+
+/** An id derived from the hash of a key, for an instance or event that the request creates. No caller gives such an id by accident. */
+export function idOfKey(hash: string, suffix: string = ""): string {
+  return `key-${hash.slice(0, DIGITS)}${suffix}`;
+}
 
 export interface RepeatableParts {
   readonly requests: RequestStatements;
   readonly namespace: string;
   readonly idempotencyKey: string;
-  /** All that is asked for, but the key. */
+  /** The whole request except the key. */
   readonly content: unknown;
 }
 
-/** Makes the receipt of a part of a request. */
+/** Creates the receipt for one part of a request. */
 export type Receipts = (part?: number, note?: unknown) => Receipt;
 
-/** A request that was begun: `receipt` is the beginning of the keys of its receipts, and no other request has it. */
+/** A request that was begun. The keys of its receipts begin with `receipt`, which no other request has. */
 interface Begun<Target> {
   readonly receipt: string;
   readonly target: Target;
 }
 
-/** What is to be done once, however often it is asked for. */
+/** An action that is done once, however often it is requested. */
 export interface OnceOnly<Target, Answer> {
-  /** To what it would be done now; null where there is no such thing. */
+  /** The target that the action would have now, or null if there is none. */
   find(): Promise<Target | null>;
   /**
-   * Does it to what it was to be done to when it was first asked for, and to nothing else. The receipts are written with what is done:
-   * one for each part that is done by itself.
+   * Acts on the target of the first request, and on nothing else. Each receipt is written in the same transaction as its part of the
+   * action.
    */
   perform(target: Target, receipts: Receipts): Promise<Answer>;
-  /** Throws what a request is refused with where there is nothing to do it to. */
+  /** Throws the error for a request that has no target. */
   refuse(): Promise<Answer>;
 }
 
 /**
- * A request that its sender may send again, because it has a key. What it is to be done to is written down first; then it is done, and a
- * receipt is written in the same transaction; then its answer is written down. Sent again it gets that answer. Where there is none,
- * because its process was lost, the receipt tells whether it was done, whatever others have done to the same since.
+ * A request with a key, which its sender may repeat. First its target is stored. Then it is performed, and a receipt is stored in the
+ * same transaction. Then its answer is stored, and a repeated request gets that answer. If the process was lost before there was an
+ * answer, the receipt shows whether the request was performed, even if the target has changed since.
  */
 export class RepeatableRequest {
-  /** A hash of the key: keys may say what they are for. */
+  /** A hash of the key: the key itself may contain private data. */
   readonly hash: string;
   readonly #requests: RequestStatements;
   readonly #key: RequestKey;
@@ -87,7 +112,7 @@ export class RepeatableRequest {
     return this.#requests.begin({ ...this.#key, fingerprint, target: JSON.stringify(begun), keepMs: KEPT_MS });
   }
 
-  /** What was refused has done nothing, and may be asked for anew. What failed otherwise may have been done. */
+  /** A refused request changed nothing, and its key may be used again. After any other failure it may have been performed. */
   async #perform<Answer>(perform: () => Promise<Answer>): Promise<Answer> {
     try {
       return await perform();
@@ -103,7 +128,7 @@ async function hashOf(text: string): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** The order of fields makes no difference. */
+/** Sorts fields, so that their order makes no difference. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;

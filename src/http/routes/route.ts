@@ -1,8 +1,8 @@
-import type { HttpOperation, HttpResource } from "./authorization.ts";
-import type { HttpHost } from "./http-host.ts";
-import type { ShowValue } from "./redaction.ts";
-import type { RepeatableRequest } from "./repeatable-request.ts";
-import type { FromSchema, Schema } from "./schema.ts";
+import type { HttpOperation, HttpResource } from "../access/authorization.ts";
+import type { ShowValue } from "../answers/redaction.ts";
+import type { HttpHost } from "../http-host.ts";
+import type { RepeatableRequest } from "../requests/repeatable-request.ts";
+import type { FromSchema, Schema } from "../schemas/schema.ts";
 
 export type Method = "GET" | "POST" | "DELETE";
 

@@ -1,7 +1,6 @@
-import { InvalidInputError } from "../errors.ts";
-import { checkOptions } from "../options.ts";
-import { internal } from "./answer-error.ts";
-import { HttpError } from "./http-error.ts";
+import { InvalidInputError } from "../../errors.ts";
+import { checkOptions } from "../../options.ts";
+import { HttpError, internal } from "../answers/http-error.ts";
 
 /**
  * What a request is about to do.

@@ -1,4 +1,4 @@
-import { InvalidInputError } from "../errors.ts";
+import { InvalidInputError } from "../../errors.ts";
 import type { Policy } from "./authorization.ts";
 
 const SHORTEST_TOKEN = 16;

@@ -3,17 +3,39 @@ import {
   InvalidInputError,
   isStoreClosed,
   NotFoundError,
-  type PerdureError,
+  PerdureError,
   RevisionConflictError,
   StoreError,
-} from "../errors.ts";
-import { HttpError } from "./http-error.ts";
+} from "../../errors.ts";
 
 const RETRY_AFTER_SECONDS = "1";
 
+export interface HttpErrorOptions {
+  readonly details?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An error that is answered with its status, code and message. */
+export class HttpError extends PerdureError {
+  readonly status: number;
+  readonly details: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, message: string, { details, headers = {} }: HttpErrorOptions = {}) {
+    super(code, message);
+    this.status = status;
+    this.details = details;
+    this.headers = headers;
+  }
+}
+
+export function invalidRequest(message: string, details?: unknown): HttpError {
+  return new HttpError(400, "http.invalid_request", message, { details });
+}
+
 /**
- * What the caller is told of an error. Mistakes of the caller are told in full. Of ours only that there is one: `unexpected` says
- * that somebody here should hear of it.
+ * The answer to a request that failed. A caller's mistake is explained in full. Of a fault of the server, the answer says only that
+ * there was one, and `unexpected` asks for it to be reported to the operator.
  */
 export function toHttpError(error: unknown): { readonly answer: HttpError; readonly unexpected: boolean } {
   if (error instanceof HttpError) return { answer: error, unexpected: false };

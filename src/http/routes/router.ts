@@ -1,4 +1,4 @@
-import { HttpError, invalidRequest } from "./http-error.ts";
+import { HttpError, invalidRequest } from "../answers/http-error.ts";
 import type { Route } from "./route.ts";
 
 export interface Match {
