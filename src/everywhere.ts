@@ -88,6 +88,7 @@ export type {
   SubjectState,
 } from "./subjects/subject-state.ts";
 export type { Discovered } from "./subjects/sync-discovered.ts";
+export { fromClient, type PostgresClient } from "./transactions/from-client.ts";
 export { fromDurableObject } from "./transactions/from-durable-object.ts";
 export { fromPg } from "./transactions/from-pg.ts";
 export { fromBetterSqlite3, fromNodeSqlite } from "./transactions/from-sqlite.ts";

@@ -100,9 +100,9 @@ class ForeignCalls implements ForeignInstances {
 
   constructor(store: Store, transaction: ForeignTransaction, namespace: string) {
     this.#store = store;
-    this.#transaction = transaction;
+    this.#transaction = store.engine.enterForeign?.(transaction) ?? transaction;
     this.#namespace = namespace;
-    this.#instances = store.engine.foreignInstances(transaction, (id) => this.#confirm(id));
+    this.#instances = store.engine.foreignInstances(this.#transaction, (id) => this.#confirm(id));
   }
 
   /** Waits where the transaction can wait, and refuses to where it can't. */
@@ -230,14 +230,25 @@ function checkTransaction(store: Store, transaction: ForeignTransaction): void {
 
 /** PostgreSQL refuses every statement after one that failed. */
 const ABORTED = "25P02";
+/** There is no such table, or no such schema. */
+const MISSING = ["42P01", "3F000"];
 
 function toForeignError(error: unknown): unknown {
   if (error instanceof PerdureError) return error;
-  if (stateOf(error) === ABORTED) {
+  const states = statesOf(error);
+  if (states.has(ABORTED)) {
     return new PerdureError(
       "transaction.rolled_back",
       "An earlier statement of this transaction failed, and its error was caught: PostgreSQL takes no more statements and will roll " +
         "the transaction back. Let the error end the transaction, or use a savepoint around a statement that may fail.",
+      { cause: error },
+    );
+  }
+  if (MISSING.some((state) => states.has(state))) {
+    return new InvalidInputError(
+      "transaction.other_database",
+      "Perdure's tables aren't in the database of this transaction, so nothing was written. Begin it in the database that perdure() " +
+        "was given.",
       { cause: error },
     );
   }
@@ -246,18 +257,21 @@ function toForeignError(error: unknown): unknown {
   });
 }
 
-/** Libraries wrap the errors of their drivers. */
-function stateOf(error: unknown): unknown {
+/** The states of SQL that an error names. Libraries wrap the errors of their drivers, each in its own way. */
+function statesOf(error: unknown): ReadonlySet<unknown> {
+  const states = new Set<unknown>();
   for (let one = error, depth = 0; typeof one === "object" && one !== null && depth < 6; depth++) {
-    const { code, cause, meta } = one as {
-      code?: unknown;
-      cause?: unknown;
-      meta?: { driverAdapterError?: unknown; code?: unknown };
-    };
-    if (code === ABORTED || meta?.code === ABORTED) return ABORTED;
-    const { originalCode } = one as { originalCode?: unknown };
-    if (originalCode === ABORTED) return ABORTED;
-    one = meta?.driverAdapterError ?? cause;
+    const { code, originalCode, cause, meta, driverError } = one as LibraryError;
+    for (const state of [code, originalCode, meta?.code]) states.add(state);
+    one = meta?.driverAdapterError ?? driverError ?? cause;
   }
-  return undefined;
+  return states;
+}
+
+interface LibraryError {
+  readonly code?: unknown;
+  readonly originalCode?: unknown;
+  readonly cause?: unknown;
+  readonly driverError?: unknown;
+  readonly meta?: { readonly code?: unknown; readonly driverAdapterError?: unknown };
 }

@@ -47,6 +47,12 @@ export interface Engine {
    */
   transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result>;
 
+  /**
+   * A transaction of the application's, as the statements below need it: it refuses to write where no transaction is open, and in
+   * another database than this engine's.
+   */
+  enterForeign?(transaction: ForeignTransaction): ForeignTransaction;
+
   /** How to write one trigger in a transaction of the application's. A promise only where a codec is asynchronous. */
   foreignInsert(hook: HookInsert): ForeignStatement | Promise<ForeignStatement>;
 

@@ -21,9 +21,15 @@ export interface SyncTransaction {
 export interface AsyncTransaction {
   readonly mode: "async";
   readonly dialect: Dialect;
-  /** Whether a transaction is open on the connection, where the library can tell without a statement. PostgreSQL is asked anyway. */
+  /**
+   * Whether a transaction is open on the connection, where the library can tell without a statement. Where this is missing, a
+   * statement marks the transaction and the next ones look for the mark.
+   */
   isOpen?(): boolean | Promise<boolean>;
-  /** Runs a statement. On PostgreSQL it has placeholders like `$1` and parameters that are texts or null, and gives at most one row. */
+  /**
+   * Runs a statement. On PostgreSQL it has placeholders like `$1` and parameters that are texts or null, and gives at most one row,
+   * with the text `result`.
+   */
   execute(text: string, parameters: readonly SqlValue[]): Promise<SqlRow[]>;
 }
 

@@ -2,12 +2,10 @@ import { InvalidInputError } from "../errors.ts";
 import type { AsyncTransaction } from "../store/foreign-transaction.ts";
 import type { SqlRow } from "../store/sql-value.ts";
 
-const NO_ACTIVE_TRANSACTION = "25P01";
-
 /** A client of `pg`, checked out of a pool or connected by itself. */
 interface PgClient {
   query(text: string, parameters?: unknown[]): Promise<{ rows: SqlRow[] }>;
-  /** Of newer versions: `T` in a transaction. */
+  /** Of newer versions: `I` outside of a transaction. */
   getTransactionStatus?(): string | null;
 }
 
@@ -30,19 +28,7 @@ export function fromPg(client: PgClient): AsyncTransaction {
   return {
     mode: "async",
     dialect: "postgres",
-    isOpen: () => isOpen(client),
+    ...(client.getTransactionStatus === undefined ? {} : { isOpen: () => client.getTransactionStatus?.() !== "I" }),
     execute: async (text, parameters) => (await client.query(text, [...parameters])).rows,
   };
-}
-
-async function isOpen(client: PgClient): Promise<boolean> {
-  if (client.getTransactionStatus !== undefined) return client.getTransactionStatus() === "T";
-  try {
-    await client.query("savepoint perdure"); // refused outside of a transaction
-    await client.query("release savepoint perdure");
-    return true;
-  } catch (error) {
-    if ((error as { code?: unknown }).code === NO_ACTIVE_TRANSACTION) return false;
-    throw error;
-  }
 }

@@ -78,6 +78,10 @@ class CodecEngine implements Engine {
     );
   }
 
+  enterForeign(transaction: ForeignTransaction): ForeignTransaction {
+    return this.#inner.enterForeign?.(transaction) ?? transaction;
+  }
+
   /** A promise only if the codec is asynchronous. */
   foreignInsert(hook: HookInsert): ForeignStatement | Promise<ForeignStatement> {
     const payload = this.#codec.encode(hook.payload, locationOfHook("payload", hook));

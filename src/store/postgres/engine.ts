@@ -13,8 +13,10 @@ import type { HookInsert } from "../hooks/hook-records.ts";
 import type { AppliedMigration } from "../migration.ts";
 import { CommitWatch } from "./commit-watch.ts";
 import { Connection } from "./connection.ts";
+import { DatabaseIdentity } from "./database-identity.ts";
 import type { PostgresPool } from "./driver.ts";
 import { foreignTrigger, PostgresForeignInstances } from "./foreign-instances.ts";
+import { foreignSession } from "./foreign-session.ts";
 import { PostgresHookStatements } from "./hook-statements.ts";
 import { PostgresInstanceStatements } from "./instance-statements.ts";
 import { type Limits, SLOW_ANSWER_TIMEOUT_MS } from "./limits.ts";
@@ -56,6 +58,7 @@ export class PostgresEngine implements Engine {
   readonly #connection: Connection;
   readonly #schema: string;
   readonly #prefix: string;
+  readonly #identity: DatabaseIdentity;
   readonly #commits: CommitWatch;
   readonly #slots: TransactionSlots;
 
@@ -73,6 +76,7 @@ export class PostgresEngine implements Engine {
       statementPrefix: `${schema}_`,
       onPoolError: (error) => options.logger.warn("A PostgreSQL connection was lost.", { message: error.message }),
     });
+    this.#identity = new DatabaseIdentity(this.#connection, prefix);
     this.#commits = new CommitWatch(this.#connection, systemClock);
     this.wakeups = new PostgresWakeups(
       this.#connection,
@@ -127,6 +131,10 @@ export class PostgresEngine implements Engine {
     onWritten: (transactionId: string | null) => void,
   ): ForeignInstances {
     return new PostgresForeignInstances(transaction as AsyncTransaction, this.#prefix, this.clock, onWritten);
+  }
+
+  enterForeign(transaction: ForeignTransaction): ForeignTransaction {
+    return foreignSession(transaction as AsyncTransaction, this.#identity);
   }
 
   watchCommit(transactionId: string, onCommitted: () => void): void {

@@ -49,6 +49,11 @@ class ObjectEngine extends SqliteEngine {
     this.#onForeignInsert = onForeignInsert;
   }
 
+  /** An object has one database. */
+  override enterForeign(transaction: ForeignTransaction): ForeignTransaction {
+    return transaction;
+  }
+
   override foreignInsert(hook: HookInsert): ForeignStatement {
     this.#onForeignInsert();
     return super.foreignInsert(hook);

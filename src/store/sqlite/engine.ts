@@ -17,6 +17,7 @@ import type { SqliteAccess, SqliteDriver, SqliteValue } from "./driver.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { EventLoopTurns } from "./event-loop-turns.ts";
 import { foreignAccess, foreignDriver } from "./foreign-driver.ts";
+import { foreignSession } from "./foreign-session.ts";
 import { SqliteHookStatements } from "./hook-statements.ts";
 import { SqliteInstanceStatements } from "./instance-statements.ts";
 import { SqliteRequestStatements } from "./request-statements.ts";
@@ -118,6 +119,12 @@ export class SqliteEngine implements Engine {
       "transaction.nested",
       "SQLite writes one transaction at a time, and this call was made inside one, so it would wait for itself. " +
         "Inside a unit of work, use its own methods (uow.triggerHook, uow.sql).",
+    );
+  }
+
+  enterForeign(transaction: ForeignTransaction): ForeignTransaction {
+    return foreignSession(transaction as SyncTransaction, (text, parameters) =>
+      this.#driver.all(text, parameters.map(toSqliteValue)),
     );
   }
 

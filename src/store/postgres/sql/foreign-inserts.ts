@@ -8,22 +8,49 @@ import type { SchemaPrefix, Statement } from "./statement.ts";
  * wait for no other transaction, except for one that is creating the same id. Libraries differ in how they pass values, so every
  * parameter is a text, and the result is one text column, `result`.
  *
- * Outside of a transaction nothing is written and the result is null: each statement would be committed by itself. There, and
- * nowhere else, a statement begins with its transaction. Otherwise the result begins with the transaction's id.
+ * The last two parameters are the identity of our database and the mark that the transaction must carry, or null where an open
+ * transaction is certain. Without the mark nothing is written and the result is null: the statement would be committed by itself.
+ * In another database nothing is written either. Otherwise the result begins with the transaction's id.
  */
-const CLOCK = `clock as materialized (
+const clockOf = (schema: SchemaPrefix, own: string, mark: string) => `place as materialized (
+  select ${identityOf(schema)} = ${own}::text as ours,
+    ${mark}::text is null or current_setting('${MARK}', true) is not distinct from ${mark}::text as marked
+),
+clock as materialized (
   select coalesce($1::text::bigint, (extract(epoch from statement_timestamp()) * 1000)::bigint) as now,
-    statement_timestamp() > transaction_timestamp() as open
+    place.ours and place.marked as open, not place.ours as elsewhere
+  from place
 )`;
 
-const TRANSACTION_ID = "case when clock.open then pg_current_xact_id()::text end";
+/** A setting that is local to a transaction: outside of one, it is gone with the statement that sets it. */
+const MARK = "perdure.transaction";
+
+/** The result in a database that isn't ours. */
+export const OTHER_DATABASE = "other database";
+
+/** A copy of a database on the same server has another oid, and one of another server was migrated at another time. */
+function identityOf(schema: SchemaPrefix): string {
+  return `(select pg_database.oid::text || ' ' || extract(epoch from (select min(applied_at) from ${schema}migration))::text
+    from pg_database where datname = current_database())`;
+}
+
+export function readIdentity(schema: SchemaPrefix): Statement {
+  return { name: "read_identity", text: `select ${identityOf(schema)} as result` };
+}
+
+export function markTransaction(): Statement {
+  return { name: "mark_transaction", text: `select set_config('${MARK}', $1::text, true) as result` };
+}
+
+const resultOf = (result: string) =>
+  `case when clock.open then ${result} when clock.elsewhere then '${OTHER_DATABASE}' end as result`;
 
 /** A trigger, or a relay with its group. Index: hook_pkey. */
 export function foreignInsertHook(schema: SchemaPrefix): Statement {
   return {
     name: "foreign_insert_hook",
     text: `
-with ${CLOCK},
+with ${clockOf(schema, "$11", "$12")},
 inserted as (
   insert into ${schema}hook (namespace, id, name, payload, retries, trace, own_id, created_at, triggered_at, class, available_at, attempts,
     relay_group, relay_order)
@@ -34,7 +61,7 @@ inserted as (
   where clock.open
   on conflict (namespace, id) do nothing
 )
-select ${TRANSACTION_ID} as result from clock`,
+select ${resultOf("pg_current_xact_id()::text")} from clock`,
   };
 }
 
@@ -51,7 +78,7 @@ export function foreignInsertInstances(schema: SchemaPrefix): Statement {
   return {
     name: "foreign_insert_instances",
     text: `
-with ${CLOCK},
+with ${clockOf(schema, "$3", "$4")},
 ${createdInstances(schema, false, "clock.open", INSTANCES)},
 relayed as (
   insert into ${schema}hook (namespace, id, name, payload, created_at, triggered_at, class, available_at, attempts)
@@ -60,8 +87,8 @@ relayed as (
   from created cross join clock
   where created.class >= ${WorkClass.lineContinuing}
 )
-select case when clock.open then json_build_object('transaction', pg_current_xact_id()::text, 'now', clock.now,
-  'created', (select coalesce(json_agg(created.ref), '[]') from created))::text end as result
+select ${resultOf(`json_build_object('transaction', pg_current_xact_id()::text, 'now', clock.now,
+  'created', (select coalesce(json_agg(created.ref), '[]') from created))::text`)}
 from clock`,
   };
 }

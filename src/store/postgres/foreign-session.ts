@@ -1,0 +1,52 @@
+import { InvalidInputError } from "../../errors.ts";
+import type { AsyncTransaction } from "../foreign-transaction.ts";
+import type { SqlRow, SqlValue } from "../sql-value.ts";
+import type { DatabaseIdentity } from "./database-identity.ts";
+import { markTransaction, OTHER_DATABASE } from "./sql/foreign-inserts.ts";
+
+/**
+ * The application's transaction, with what every statement for it needs: the identity of our database, and whether to look for the
+ * mark that only an open transaction keeps. Where the library knows that a transaction is open, it isn't marked, which saves a
+ * statement. A savepoint that is rolled back takes the mark with it, so a statement that misses it is sent again after marking.
+ */
+export function foreignSession(transaction: AsyncTransaction, identity: DatabaseIdentity): AsyncTransaction {
+  const marks = transaction.isOpen === undefined;
+  let marked = !marks;
+
+  const mark = async (own: string) => {
+    await transaction.execute(markTransaction().text, [own]);
+    marked = true;
+  };
+  const write = async (text: string, parameters: readonly SqlValue[], own: string) => {
+    if (!marked) await mark(own);
+    const send = () => transaction.execute(text, [...parameters, own, marks ? own : null]);
+    const rows = await send();
+    if (!marks || resultOf(rows) !== null) return rows;
+    await mark(own);
+    return send();
+  };
+  return {
+    ...transaction,
+    execute: async (text, parameters) => {
+      const own = await identity.get();
+      const rows = await write(text, parameters, own);
+      if (resultOf(rows) !== OTHER_DATABASE) return rows;
+      const now = await identity.learn(); // ours may have been restored since
+      const again = now === own ? rows : await write(text, parameters, now);
+      if (resultOf(again) === OTHER_DATABASE) throw otherDatabase();
+      return again;
+    },
+  };
+}
+
+function resultOf(rows: readonly SqlRow[]): unknown {
+  return rows[0]?.["result"] ?? null;
+}
+
+function otherDatabase(): InvalidInputError {
+  return new InvalidInputError(
+    "transaction.other_database",
+    "This transaction is one of another database than the application's, so nothing was written. Begin it in the database that " +
+      "perdure() was given, or use a plain trigger after your commit.",
+  );
+}

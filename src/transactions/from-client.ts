@@ -1,0 +1,49 @@
+import { InvalidInputError } from "../errors.ts";
+import type { AsyncTransaction } from "../store/foreign-transaction.ts";
+import type { SqlRow, SqlValue } from "../store/sql-value.ts";
+
+/** Runs one statement in the transaction and gives its rows. */
+export interface PostgresClient {
+  readonly dialect: "postgres";
+  /** The statement has placeholders like `$1`. Its parameters are texts or null, and it gives one row with one text, `result`. */
+  execute(text: string, parameters: (string | null)[]): Promise<readonly object[]>;
+}
+
+/**
+ * The transaction that is open on any other client of PostgreSQL.
+ *
+ * @example
+ * const transaction = fromClient({
+ *   dialect: "postgres",
+ *   execute: async (text, parameters) => (await client.query(text, parameters)).rows,
+ * });
+ * await app.within(transaction).triggerHook("sendMail", order);
+ */
+export function fromClient(client: PostgresClient): AsyncTransaction {
+  if (client?.dialect !== "postgres" || typeof client.execute !== "function") {
+    throw new InvalidInputError(
+      "transaction.invalid",
+      'fromClient takes { dialect: "postgres", execute }, where execute runs a statement and resolves to its rows.',
+    );
+  }
+  return {
+    mode: "async",
+    dialect: "postgres",
+    execute: async (text, parameters) => rowsOf(await client.execute(text, textsOf(parameters))),
+  };
+}
+
+function rowsOf(rows: unknown): SqlRow[] {
+  if (Array.isArray(rows)) return rows as SqlRow[];
+  throw new InvalidInputError("transaction.invalid", "The execute function of a client resolves to an array of rows.");
+}
+
+/** Every parameter of a statement for PostgreSQL is a text or null. */
+export function textsOf(parameters: readonly SqlValue[]): (string | null)[] {
+  return parameters as (string | null)[];
+}
+
+/** The transaction is refused because it isn't one. */
+export function invalidTransaction(message: string): InvalidInputError {
+  return new InvalidInputError("transaction.invalid", message);
+}
