@@ -41,6 +41,9 @@ export class Connection {
   #accompany: Accompany | undefined;
   #pool: Promise<PostgresPool> | undefined;
   #closed = false;
+  /** How many callers wait for a connection of the pool, or for an answer on one. */
+  #waiting = 0;
+  #onQuiet: (() => void) | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -61,7 +64,7 @@ export class Connection {
     const companions =
       on !== undefined && this.#inTransaction.has(on) ? [] : [statement.slow ? SLOW_LIMITING : LIMITING];
     if (carried) companions.push(carried);
-    await this.pool(); // sets #accompany
+    await (on === undefined ? this.pool() : this.#pool); // sets #accompany
     if (companions.length === 0 || this.#accompany === undefined) return this.query(query, on);
     const named = companions.map(({ name, ...companion }) => ({ ...companion, ...this.#nameOf({ name }) }));
     const accompany = this.#accompany;
@@ -101,11 +104,14 @@ export class Connection {
   }
 
   async checkOut(): Promise<PostgresClient> {
+    this.#waiting++;
     try {
       const pool = await this.pool();
       return await pool.connect();
     } catch (error) {
       throw toStoreError(error);
+    } finally {
+      this.#leave();
     }
   }
 
@@ -123,8 +129,22 @@ export class Connection {
       pool?.removeListener("error", this.#options.onPoolError);
       pool?.removeListener("acquire", this.#guard);
     } else {
+      await this.#quiet();
       await pool?.end(); // the listener stays: an error of a connection that is cut while it closes would end the process
     }
+  }
+
+  /** A pool that ends gives no connection to callers that wait for one: they would wait until their time is over. */
+  async #quiet(): Promise<void> {
+    if (this.#waiting === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onQuiet = resolve;
+    });
+  }
+
+  #leave(): void {
+    this.#waiting--;
+    if (this.#waiting === 0) this.#onQuiet?.();
   }
 
   async #open(): Promise<PostgresPool> {
@@ -151,13 +171,18 @@ export class Connection {
     on: PostgresQueryable | undefined,
     send: (queryable: PostgresQueryable) => Promise<PostgresResult>,
   ): Promise<PostgresResult> {
-    for (let deadlocks = 0; ; deadlocks++) {
-      try {
-        return await send(on ?? (await this.pool()));
-      } catch (error) {
-        if (on === undefined && isDeadlock(error) && deadlocks < MOST_DEADLOCKS) continue;
-        throw toStoreError(error);
+    this.#waiting++;
+    try {
+      for (let deadlocks = 0; ; deadlocks++) {
+        try {
+          return await send(on ?? (await this.pool()));
+        } catch (error) {
+          if (on === undefined && isDeadlock(error) && deadlocks < MOST_DEADLOCKS) continue;
+          throw toStoreError(error);
+        }
       }
+    } finally {
+      this.#leave();
     }
   }
 
