@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { StoreError } from "../../src/errors.ts";
 import { defineWorkflow } from "../../src/workflows/define/define-workflow.ts";
+import type { WorkflowInstance } from "../../src/workflows/instances/instance.ts";
 import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import type { Reply } from "./support/use-http.ts";
@@ -193,6 +194,19 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("requests whose answers could not 
     expect(await order.result()).toEqual(["once", "last"]);
   });
 
+  test.each<[string, (order: Order) => Promise<unknown>]>([
+    ["ended", (order) => order.terminate()],
+    ["been restarted", (order) => order.restart()],
+    ["been deleted", (order) => order.delete()],
+  ])("send an event that has arrived, though its instance has %s since", async (_, meanwhile) => {
+    const { client, order, twice } = await setUp();
+    const reply = await twice(
+      (init) => client.post(`${ONE}/events`, { type: "word", payload: "once" }, init),
+      () => meanwhile(order),
+    );
+    expect(reply.status).toBe(204);
+  });
+
   test("are refused again where they were refused", async () => {
     const { client, order } = await setUp();
     await order.terminate();
@@ -206,6 +220,8 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("requests whose answers could not 
     expect((await pause()).status).toBe(204);
   });
 });
+
+type Order = Pick<WorkflowInstance, "terminate" | "restart" | "delete">;
 
 /** What is sent with a request. */
 interface Keyed {

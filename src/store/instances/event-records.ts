@@ -32,9 +32,10 @@ export interface EventInsert extends InstanceTarget {
   readonly maxPending?: number;
 }
 
-/** `known`: the run has an event of this id. `full`: too many wait already, and nothing was stored. */
+/** `known`: the run has an event of this id. `full`: too many wait already, and nothing was stored. `repeated`: its receipt was there. */
 export type EventInsertResult =
   | { readonly result: "sent" | "known"; readonly ref: string }
   | { readonly result: "finished" }
   | { readonly result: "full" }
-  | { readonly result: "missing" };
+  | { readonly result: "missing" }
+  | { readonly result: "repeated" };

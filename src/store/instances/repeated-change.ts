@@ -1,3 +1,4 @@
+import type { EventInsertResult } from "./event-records.ts";
 import type { InstanceChange } from "./instance-views.ts";
 
 /** Its receipt was there. */
@@ -11,4 +12,9 @@ export function isAnswered({ changed, instance }: InstanceChange): boolean {
 /** The same of a restart, which is looked at again where another one came first. */
 export function isRestarted({ changed }: InstanceChange): boolean {
   return changed;
+}
+
+/** The same of an event: the run has it. */
+export function isDelivered({ result }: EventInsertResult): boolean {
+  return result === "sent" || result === "known";
 }

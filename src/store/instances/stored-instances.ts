@@ -40,6 +40,8 @@ export class StoredInstances {
   readonly #eventLoads: GroupCommit<EventsRequest, LoadedEvents | null>;
   /** In the order of asking, or an event could overtake another of the same sender. */
   readonly #events: GroupCommit<EventInsert, EventInsertResult>;
+  /** Those with receipts, which may wait for another process that is writing the same. No other event waits with them. */
+  readonly #receiptedEvents: GroupCommit<EventInsert, EventInsertResult>;
 
   constructor(engine: Engine) {
     const { clock, flushesInFlight, instances } = engine;
@@ -84,12 +86,15 @@ export class StoredInstances {
       measure: () => ({ rows: 1, bytes: 0 }),
       maxRows: MOST_LOADS,
     });
-    this.#events = new GroupCommit({
-      clock,
-      flush: (events) => instances.sendEvents(events),
-      flushesInFlight: 1,
-      measure: ({ payload }) => ({ rows: 1, bytes: payload.length }),
-    });
+    const createEvents = (inFlight: number) =>
+      new GroupCommit<EventInsert, EventInsertResult>({
+        clock,
+        flush: (events) => instances.sendEvents(events),
+        flushesInFlight: inFlight,
+        measure: ({ payload }) => ({ rows: 1, bytes: payload.length }),
+      });
+    this.#events = createEvents(1);
+    this.#receiptedEvents = createEvents(flushesInFlight);
   }
 
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
@@ -148,13 +153,13 @@ export class StoredInstances {
 
   async sendEvent(event: EventInsert): Promise<EventInsertResult> {
     this.#engine.refuseNesting();
-    return this.#events.add(event);
+    return (event.receipt === undefined ? this.#events : this.#receiptedEvents).add(event);
   }
 
   /** Resolves when nothing is on its way to the database any more. */
   async idle(): Promise<void> {
     const writes = [this.#inserts, this.#limitedInserts, this.#commits, this.#limitedCommits, this.#events];
-    const groups = [...writes, this.#confirmations, this.#loads, this.#eventLoads];
+    const groups = [...writes, this.#receiptedEvents, this.#confirmations, this.#loads, this.#eventLoads];
     await Promise.all(groups.map((group) => group.idle()));
   }
 }

@@ -61,10 +61,10 @@ export class Connection {
   ): Promise<PostgresResult> {
     const query_timeout = statement.slow ? SLOW_ANSWER_TIMEOUT_MS : ANSWER_TIMEOUT_MS;
     const query = { ...this.#nameOf({ planOnce: false, ...statement }), text: statement.text, values, query_timeout };
-    const companions =
-      on !== undefined && this.#inTransaction.has(on) ? [] : [statement.slow ? SLOW_LIMITING : LIMITING];
+    const ours = on !== undefined && this.#inTransaction.has(on);
+    const companions = ours ? [] : [statement.slow ? SLOW_LIMITING : LIMITING];
     if (carried) companions.push(carried);
-    await (on === undefined ? this.pool() : this.#pool); // sets #accompany
+    await (ours ? this.#pool : this.pool()); // sets #accompany; a transaction under way ends though the pool is closing
     if (companions.length === 0 || this.#accompany === undefined) return this.query(query, on);
     const named = companions.map(({ name, ...companion }) => ({ ...companion, ...this.#nameOf({ name }) }));
     const accompany = this.#accompany;

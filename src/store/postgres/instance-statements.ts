@@ -21,6 +21,7 @@ import type {
 import { toClaimedInstance, toNamedLease, toRenewedInstance } from "../instances/instance-rows.ts";
 import type { InstanceStatements } from "../instances/instance-statements.ts";
 import { PAGE_BYTES } from "../instances/load-page.ts";
+import { isDelivered } from "../instances/repeated-change.ts";
 import type { AdmitRequest } from "../lines/line-records.ts";
 import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import { instanceLanes } from "../queue/lanes.ts";
@@ -47,7 +48,6 @@ import {
 import { PostgresInstanceOperations } from "./instance-operations.ts";
 import { toHistories } from "./loaded-rows.ts";
 import { byName, byRef, inOrder } from "./locking-order.ts";
-import type { Receipted } from "./receipts.ts";
 import { commitAgain } from "./sql/commit-again.ts";
 import { commitInstances } from "./sql/commit-instances.ts";
 import { findCreatedInstances, insertInstances, insertNewInstances } from "./sql/instance-inserts.ts";
@@ -80,14 +80,11 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
 
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
     if (instances.length === 0) return [];
-    const receipted = instances.filter(isReceipted);
-    if (receipted.length === 0) return this.#insert(instances);
-    const others = instances.filter((instance) => !isReceipted(instance));
-    const results = new Map<InstanceInsert, InstanceInsertResult>(await this.#insertWithReceipts(receipted));
-    for (const [index, result] of (await this.#insert(others)).entries()) {
-      results.set(others[index] as InstanceInsert, result);
-    }
-    return instances.map((instance) => results.get(instance) as InstanceInsertResult);
+    return this.receipts.each<InstanceInsert, InstanceInsertResult>(instances, {
+      perform: (items, on) => (on === undefined ? this.#insert(items) : this.#insertAny(items, { on })),
+      isDone: ({ result }) => result === "created",
+      repeat: ({ ref }) => ({ result: "repeated", ref, at: this.clock.now() }), // whether or not it is still there
+    });
   }
 
   /** In a transaction that can't be begun anew: ids that exist are left alone. */
@@ -189,6 +186,15 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
 
   async sendEvents(events: readonly EventInsert[], on?: PostgresQueryable): Promise<EventInsertResult[]> {
     if (events.length === 0) return [];
+    if (on !== undefined) return this.#sendEvents(events, on);
+    return this.receipts.each<EventInsert, EventInsertResult>(events, {
+      perform: (items, client) => this.#sendEvents(items, client),
+      isDone: isDelivered,
+      repeat: () => ({ result: "repeated" }),
+    });
+  }
+
+  async #sendEvents(events: readonly EventInsert[], on?: PostgresQueryable): Promise<EventInsertResult[]> {
     const first = new Map(events.map((event) => [eventKey(event), event] as const).reverse());
     const unique = events.filter((event) => first.get(eventKey(event)) === event);
     const carried = on === undefined ? this.#dedicated.carry?.(unique.map(({ namespace }) => namespace)) : null;
@@ -201,25 +207,9 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   }
 
   async #insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
-    if (instances.length === 0) return [];
     const unclaimed = instances.filter(({ lease }) => lease === null);
     const carried = this.#dedicated.carry?.(unclaimed.map(({ namespace }) => namespace));
     return (await this.#insertNew(instances, carried)) ?? this.#insertAny(instances, { carried });
-  }
-
-  /** Those whose receipts are there already were created before, whether or not they are still there. */
-  #insertWithReceipts(
-    instances: readonly (InstanceInsert & Receipted)[],
-  ): Promise<[InstanceInsert, InstanceInsertResult][]> {
-    return this.receipts.transaction(async (on) => {
-      const first = await this.receipts.write(instances, on);
-      const inserted = first.length === 0 ? [] : await this.#insertAny(first, { on });
-      const results = new Map(first.map((instance, index) => [instance, inserted[index] as InstanceInsertResult]));
-      const refused = first.filter((instance) => results.get(instance)?.result !== "created");
-      await this.receipts.withdraw(refused, on);
-      const repeated = ({ ref }: InstanceInsert) => ({ result: "repeated", ref, at: this.clock.now() }) as const;
-      return instances.map((instance) => [instance, results.get(instance) ?? repeated(instance)]);
-    });
   }
 
   /** Null if these aren't the common case, or some of the ids exist. */
@@ -332,8 +322,4 @@ function toCommitResults(
 
 function toList(text: unknown): string[] {
   return typeof text === "string" ? text.split(",") : [];
-}
-
-function isReceipted(instance: InstanceInsert): instance is InstanceInsert & Receipted {
-  return instance.receipt !== undefined;
 }

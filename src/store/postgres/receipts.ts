@@ -11,6 +11,18 @@ export interface Receipted {
   readonly receipt: Receipt;
 }
 
+type MaybeReceipted = Omit<Receipted, "receipt"> & { readonly receipt?: Receipt };
+
+/** How something is done at most once by all who have its receipt. */
+interface OnceEach<Item, Result> {
+  /** In a transaction, where a client is given: then items are never empty. */
+  perform(items: readonly Item[], on?: PostgresClient): Promise<Result[]>;
+  /** Whether the receipt stays. What was refused may be asked for again. */
+  isDone(result: Result): boolean;
+  /** The result of an item whose receipt was there. */
+  repeat(item: Item): Result;
+}
+
 /** Receipts, which are the first that a transaction writes. */
 export class PostgresReceipts extends PostgresStatements {
   /** A transaction that writes receipts may be sent again, also if the reply to its commit was lost: they say what has happened. */
@@ -25,7 +37,7 @@ export class PostgresReceipts extends PostgresStatements {
 
   /** Gives those whose receipts weren't there, and are now. Waits for others who are writing the same. */
   async write<Item extends Receipted>(items: readonly Item[], client: PostgresClient): Promise<Item[]> {
-    const first = new Map(items.map((item) => [idOf(item.namespace, item.receipt.key), item] as const).reverse());
+    const first = new Map(items.map((item) => [keyOf(item), item] as const).reverse());
     const unique = [...first.values()];
     const values = [
       this.now(),
@@ -36,7 +48,33 @@ export class PostgresReceipts extends PostgresStatements {
     ];
     const { rows } = await this.run(writeReceipts, values, client);
     const written = new Set(rows.map(({ namespace, key }) => idOf(String(namespace), String(key))));
-    return unique.filter(({ namespace, receipt }) => written.has(idOf(namespace, receipt.key)));
+    return unique.filter((item) => written.has(keyOf(item)));
+  }
+
+  /** Does what has a receipt in one transaction with that, and all else as usual. Gives the results in the order of the items. */
+  async each<Item extends MaybeReceipted, Result>(
+    items: readonly Item[],
+    { perform, isDone, repeat }: OnceEach<Item, Result>,
+  ): Promise<Result[]> {
+    const receipted = items.filter(isReceipted);
+    if (receipted.length === 0) return perform(items);
+    const results = new Map<Item, Result>();
+    const collect = (done: readonly Item[], all: readonly Result[]) => {
+      for (const [index, item] of done.entries()) results.set(item, all[index] as Result);
+    };
+    const refused = await this.transaction(async (on) => {
+      const first = await this.write(receipted, on);
+      if (first.length > 0) collect(first, await perform(first, on));
+      const refusals = first.filter((item) => !isDone(results.get(item) as Result));
+      await this.withdraw(refusals, on);
+      return new Map(refusals.map((item) => [keyOf(item), results.get(item) as Result]));
+    });
+    const others = items.filter((item) => !isReceipted(item));
+    if (others.length > 0) collect(others, await perform(others));
+    for (const item of receipted) {
+      if (!results.has(item)) results.set(item, refused.get(keyOf(item)) ?? repeat(item));
+    }
+    return items.map((item) => results.get(item) as Result);
   }
 
   async withdraw(items: readonly Receipted[], client: PostgresClient): Promise<void> {
@@ -44,6 +82,14 @@ export class PostgresReceipts extends PostgresStatements {
     const values = [items.map(({ namespace }) => namespace), items.map(({ receipt }) => receipt.key)];
     await this.run(withdrawReceipts, values, client);
   }
+}
+
+function isReceipted<Item extends MaybeReceipted>(item: Item): item is Item & Receipted {
+  return item.receipt !== undefined;
+}
+
+function keyOf({ namespace, receipt }: Receipted): string {
+  return idOf(namespace, receipt.key);
 }
 
 function idOf(namespace: string, key: string): string {

@@ -30,7 +30,7 @@ import type { SqliteAccess, SqliteDriver, SqliteValue } from "./driver.ts";
 import { freeSlot, joinLine, toRankedInstance } from "./lines.ts";
 import { listInstances, workflowNames } from "./list-instances.ts";
 import { deleteDependents, deleteLabels, hasPurge, purgeInstances, sweepDeleted } from "./purge-instances.ts";
-import { hasReceipt, writeReceipt } from "./receipts.ts";
+import { doOnce } from "./receipts.ts";
 import { hookValues, INSERT_HOOK } from "./sql/hooks-trigger.ts";
 import {
   FIND_RANK,
@@ -186,9 +186,7 @@ export class SqliteInstanceOperations {
     write: (now: number) => Row[],
     isDone: (change: InstanceChange) => boolean = isAnswered,
   ): Promise<InstanceChange> {
-    const { namespace, receipt } = instance;
-    return this.access.write((): InstanceChange => {
-      if (receipt !== undefined && hasReceipt(this.access, namespace, receipt)) return REPEATED;
+    const change = (): InstanceChange => {
       if (instance.only !== undefined && !isIn(this.#get(instance), instance.only)) {
         return { changed: false, instance: null };
       }
@@ -196,10 +194,9 @@ export class SqliteInstanceOperations {
       const [before] = this.driver.all(FIND_RANK, keyOf(instance));
       const [row] = write(now);
       if (before && row) this.#tellLines(instance, before, now);
-      const change = { changed: row !== undefined, instance: row ? toInstanceRecord(row) : this.#get(instance) };
-      if (receipt !== undefined && isDone(change)) writeReceipt(this.access, namespace, receipt);
-      return change;
-    });
+      return { changed: row !== undefined, instance: row ? toInstanceRecord(row) : this.#get(instance) };
+    };
+    return this.access.write(() => doOnce(this.access, instance, change, isDone) ?? REPEATED);
   }
 
   /** If it shares slots or starts with others: it has let go of its slot, or stands in line now, which can be another one. */

@@ -29,6 +29,7 @@ import {
 } from "../instances/instance-rows.ts";
 import type { InstanceStatements } from "../instances/instance-statements.ts";
 import { PAGE_BYTES, PageRoom } from "../instances/load-page.ts";
+import { isDelivered } from "../instances/repeated-change.ts";
 import type { AdmitRequest } from "../lines/line-records.ts";
 import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import { instanceLanes } from "../queue/lanes.ts";
@@ -39,7 +40,7 @@ import type { SqliteAccess, SqliteValue } from "./driver.ts";
 import { isIn, keyOf, SqliteInstanceOperations } from "./instance-operations.ts";
 import { joinLine, SqliteAdmission, toRankedInstance } from "./lines.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
-import { hasReceipt, writeReceipt } from "./receipts.ts";
+import { doOnce } from "./receipts.ts";
 import {
   COUNT_PENDING_EVENTS,
   FIND_EVENT,
@@ -224,16 +225,16 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   /** Inside of a transaction that is open already. */
   sendNow(events: readonly EventInsert[]): EventInsertResult[] {
     const now = this.access.now();
-    return events.map((event) => this.#sendOne(event, now));
+    return events.map(
+      (event) => doOnce(this.access, event, () => this.#sendOne(event, now), isDelivered) ?? { result: "repeated" },
+    );
   }
 
   #insertOne(instance: InstanceInsert, now: number): InstanceInsertResult {
-    const { namespace, receipt, ref } = instance;
-    if (receipt === undefined) return this.#insertWithoutReceipt(instance, now);
-    if (hasReceipt(this.access, namespace, receipt)) return { result: "repeated", ref, at: now };
-    const inserted = this.#insertWithoutReceipt(instance, now);
-    if (inserted.result === "created") writeReceipt(this.access, namespace, receipt);
-    return inserted;
+    const { ref } = instance;
+    const insert = () => this.#insertWithoutReceipt(instance, now);
+    const isCreated = ({ result }: InstanceInsertResult) => result === "created";
+    return doOnce(this.access, instance, insert, isCreated) ?? { result: "repeated", ref, at: now };
   }
 
   #insertWithoutReceipt(instance: InstanceInsert, now: number): InstanceInsertResult {

@@ -125,6 +125,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   async sendEvent<Type extends keyof Events & string>(event: SentEvent<Type, Events[Type]>): Promise<void> {
     const insert = await prepareEvent(this.#runtime, this.#workflow, this.#name, event);
     const sent = await this.#runtime.store.instances.sendEvent(insert);
+    if (sent.result === "repeated") return;
     if (sent.result === "missing") throw await this.#missing();
     if (sent.result === "finished") throw this.#finishedAlready("no event can be sent to it");
     if (sent.result === "full") throw this.#tooManyEvents(insert.maxPending);
