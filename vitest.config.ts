@@ -65,6 +65,9 @@ const onNode = {
   hookTimeout: TEST_TIMEOUT_MS,
 };
 
+/** Node keeps the compiled sources here, so that a process of a test starts in a third of the time. */
+process.env["NODE_COMPILE_CACHE"] ??= path("node_modules/.cache/compiled");
+
 if (process.env["TMPDIR"] === undefined && hasMemory()) process.env["TMPDIR"] = MEMORY;
 
 function hasMemory(): boolean {

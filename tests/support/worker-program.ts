@@ -3,12 +3,14 @@
  * channel between them, and writes down what its handlers do in a file, which outlives it.
  */
 import { appendFileSync, existsSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
 import { Pool } from "pg";
 import { defineHook, type HookContext, NonRetryableError, perdure } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import type { HookName, WorkerApplication, WorkerMessage, WorkerRequest, WorkerSettings } from "./worker-settings.ts";
 
+flushCompileCache(); // now, because a process that is killed has no other moment for it
 const settings = JSON.parse(process.argv[2] ?? "") as WorkerSettings;
 const gates = { hold: Promise.withResolvers<void>(), holdDeaf: Promise.withResolvers<void>() };
 

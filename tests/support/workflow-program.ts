@@ -3,6 +3,7 @@
  * channel between them, and writes down what the bodies of steps do in a file, which outlives it.
  */
 import { appendFileSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { perdure } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import { sqlite } from "../../src/store/sqlite/index.ts";
@@ -13,6 +14,7 @@ import { createCountingPool, StatementLog } from "./counting-pool.ts";
 import { type BodyEntry, createPrograms } from "./workflow-programs.ts";
 import type { WorkflowMessage, WorkflowProcessSettings, WorkflowRequest } from "./workflow-settings.ts";
 
+flushCompileCache(); // now, because a process that is killed has no other moment for it
 const settings = JSON.parse(process.argv[2] ?? "") as WorkflowProcessSettings;
 const gate = Promise.withResolvers<void>();
 const log = new StatementLog();
