@@ -44,8 +44,8 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly instances: AllInstances;
   /** Defines subjects, and returns their dispatchers. */
   readonly subjects: ApplicationSubjects;
-  /** Runs a function in a transaction that can trigger hooks. */
-  readonly unitOfWork: RunUnitOfWork<Hooks>;
+  /** Runs a function in a transaction that can trigger hooks, create instances and send events. */
+  readonly unitOfWork: RunUnitOfWork<Hooks, Registry>;
   /**
    * Triggers hooks, creates instances and sends events in a transaction that the application began, with any library.
    *
@@ -78,7 +78,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.#env = () => evaluateEnv(workflows.workflows.env, bindings) ?? bindings;
     this.schedules = new WorkflowSchedules(workflows);
     this.instances = createAllInstances(workflows);
-    this.unitOfWork = fragment.unitOfWork;
+    this.unitOfWork = fragment.unitOfWork as unknown as RunUnitOfWork<Hooks, Registry>;
     this.within = fragment.within as unknown as RunWithin<Hooks, Registry>;
     this.durableHooks = fragment.durableHooks;
     this.#store = store;

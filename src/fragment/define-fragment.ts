@@ -2,11 +2,12 @@ import { InvalidInputError } from "../errors.ts";
 import type { defineHook, HookDefinitions } from "../hooks/define-hook.ts";
 import { checkName } from "../hooks/names.ts";
 import type { FragmentTables } from "../store/migration.ts";
+import type { Workflows } from "../workflows/define/workflow-types.ts";
 import type { UnitOfWork } from "./unit-of-work.ts";
 
 /** Runs a function in a new transaction. */
-export type RunUnitOfWork<Hooks extends HookDefinitions> = <Result>(
-  body: (uow: UnitOfWork<Hooks>) => Promise<Result>,
+export type RunUnitOfWork<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>> = <Result>(
+  body: (uow: UnitOfWork<Hooks, Registry>) => Promise<Result>,
 ) => Promise<Result>;
 
 export interface HooksContext<Config> {

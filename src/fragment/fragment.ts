@@ -5,15 +5,15 @@ import type { FragmentTables } from "../store/migration.ts";
 import type { Store } from "../store/store.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import type { RunUnitOfWork } from "./define-fragment.ts";
+import { runUnitOfWork } from "./unit-of-work.ts";
 import { createWithin, type RunWithin } from "./within.ts";
 
-export interface FragmentParts<Hooks extends HookDefinitions, Services> {
+export interface FragmentParts<Services> {
   readonly namespace: string;
   readonly tables: FragmentTables | null;
   readonly store: Store;
   readonly hooks: RegisteredHooks;
   readonly services: Services;
-  readonly unitOfWork: RunUnitOfWork<Hooks>;
   readonly durableHooks: DurableHooks;
   readonly workflows: WorkflowRuntime | null;
 }
@@ -29,14 +29,14 @@ export class Fragment<Hooks extends HookDefinitions, Services> {
   /** Lists, redrives, discards and cancels hooks. */
   readonly durableHooks: DurableHooks;
   /** @internal */
-  readonly parts: FragmentParts<Hooks, Services>;
+  readonly parts: FragmentParts<Services>;
 
   /** @internal */
-  constructor(parts: FragmentParts<Hooks, Services>) {
+  constructor(parts: FragmentParts<Services>) {
     this.parts = parts;
     this.namespace = parts.namespace;
     this.services = parts.services;
-    this.unitOfWork = parts.unitOfWork;
+    this.unitOfWork = (body) => runUnitOfWork(parts, body);
     this.within = createWithin(parts.store, parts.hooks, parts.workflows);
     this.durableHooks = parts.durableHooks;
   }

@@ -74,7 +74,7 @@ export function buildParts<Config, Hooks extends HookDefinitions, Services>(
   config: Config,
   options: FragmentOptions | undefined,
   internalHooks?: ReadonlyMap<string, AnyHookDefinition>,
-): FragmentParts<Hooks, Services> {
+): FragmentParts<Services> {
   const store = options?.databaseAdapter?.store;
   if (!(store instanceof Store)) {
     throw new InvalidInputError(
@@ -85,8 +85,8 @@ export function buildParts<Config, Hooks extends HookDefinitions, Services>(
   const { namespace, tables } = definition;
   const definitions = definition.hooks({ config, defineHook });
   const hooks = new RegisteredHooks(namespace, definitions, parseHookSettings(options?.durableHooks), internalHooks);
-  const unitOfWork: RunUnitOfWork<Hooks> = (body) => runUnitOfWork(store, hooks, body);
+  const unitOfWork: RunUnitOfWork<Hooks> = (body) => runUnitOfWork({ store, hooks, workflows: null }, body);
   const services = definition.services({ config, unitOfWork });
   const durableHooks = new DurableHooks(store, namespace);
-  return { namespace, tables, store, hooks, unitOfWork, services, durableHooks, workflows: null };
+  return { namespace, tables, store, hooks, services, durableHooks, workflows: null };
 }

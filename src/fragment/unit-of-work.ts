@@ -8,6 +8,9 @@ import type { HookInsert } from "../store/hooks/hook-records.ts";
 import { insertBatches } from "../store/hooks/stored-hooks.ts";
 import type { SqlRow, SqlValue } from "../store/sql-value.ts";
 import type { Store } from "../store/store.ts";
+import type { Workflows } from "../workflows/define/workflow-types.ts";
+import { BufferedCalls, type UnitBindings } from "../workflows/instances/buffered-calls.ts";
+import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { buildSql, checkParameters, checkText } from "./sql.ts";
 
 /** The arguments of a trigger: the payload is optional if the hook takes none. */
@@ -15,8 +18,8 @@ export type TriggerArguments<Input> = undefined extends Input
   ? [payload?: Input, options?: TriggerOptions]
   : [payload: Input, options?: TriggerOptions];
 
-/** A transaction of the application that can trigger hooks. */
-export interface UnitOfWork<Hooks extends HookDefinitions> {
+/** A transaction of the application that can trigger hooks, create instances and send events. */
+export interface UnitOfWork<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>> {
   /**
    * Runs SQL; each value becomes a parameter of the engine.
    *
@@ -31,30 +34,42 @@ export interface UnitOfWork<Hooks extends HookDefinitions> {
    * the payload.
    */
   triggerHook<Name extends keyof Hooks & string>(name: Name, ...rest: TriggerArguments<HookInput<Hooks[Name]>>): void;
+  /**
+   * Each workflow by its key.
+   *
+   * @example
+   * uow.workflows.checkout.create({ id: order.id, params: order });
+   */
+  readonly workflows: UnitBindings<Registry>;
 }
 
 /**
- * Runs `body` in a transaction. Triggers are written last, so that other transactions don't wait for these rows while user code
- * runs.
+ * Runs `body` in a transaction. Triggers, instances and events are written last, so that other transactions don't wait for these
+ * rows while user code runs.
  */
-export async function runUnitOfWork<Hooks extends HookDefinitions, Result>(
-  store: Store,
-  hooks: RegisteredHooks,
-  body: (uow: UnitOfWork<Hooks>) => Promise<Result>,
+export async function runUnitOfWork<Hooks extends HookDefinitions, Registry extends Workflows, Result>(
+  { store, hooks, workflows }: UnitOfWorkParts,
+  body: (uow: UnitOfWork<Hooks, Registry>) => Promise<Result>,
 ): Promise<Result> {
   if (typeof body !== "function") {
     throw new InvalidInputError("unit_of_work.invalid", "unitOfWork takes a function: unitOfWork(async (uow) => …).");
   }
   let plan: TriggerPlan | undefined;
+  let calls: BufferedCalls | null | undefined;
   try {
     const { result, inserted } = await store.engine.transaction(async (transaction) => {
       const uow = new BufferedUnitOfWork(store, hooks, transaction);
-      const result = await body(uow as UnitOfWork<Hooks>);
-      plan = new TriggerPlan(store, await uow.finish());
+      calls = workflows === null ? null : new BufferedCalls(workflows, () => uow.refuseFinished());
+      uow.workflows = calls?.bindings ?? {};
+      const result = await body(uow as unknown as UnitOfWork<Hooks, Registry>);
+      const triggers = await uow.finish();
+      await calls?.write(transaction);
+      plan = new TriggerPlan(store, triggers);
       const [inserted = []] = await insertBatches([plan.writes], (writes) => transaction.insertHooks(writes));
       return { result, inserted };
     });
     plan?.committed(inserted);
+    calls?.committed();
     return result;
   } catch (error) {
     plan?.cancel(error);
@@ -62,7 +77,14 @@ export async function runUnitOfWork<Hooks extends HookDefinitions, Result>(
   }
 }
 
+interface UnitOfWorkParts {
+  readonly store: Store;
+  readonly hooks: RegisteredHooks;
+  readonly workflows: WorkflowRuntime | null;
+}
+
 class BufferedUnitOfWork implements UnitOfWork<HookDefinitions> {
+  workflows: object = {};
   readonly #store: Store;
   readonly #hooks: RegisteredHooks;
   readonly #transaction: EngineTransaction;
@@ -81,12 +103,12 @@ class BufferedUnitOfWork implements UnitOfWork<HookDefinitions> {
   }
 
   async query<Row extends SqlRow>(text: string, parameters: readonly SqlValue[] = []): Promise<Row[]> {
-    this.#refuseFinished();
+    this.refuseFinished();
     return (await this.#transaction.query(checkText(text), checkParameters(parameters))) as Row[];
   }
 
   triggerHook(name: string, payload?: unknown, options?: TriggerOptions): void {
-    this.#refuseFinished();
+    this.refuseFinished();
     const trigger = prepareTrigger(this.#hooks, name, payload, options, this.#store.createId);
     if (trigger instanceof Promise) trigger.catch(() => {}); // finish() reports it
     this.#triggers.push(trigger);
@@ -98,7 +120,7 @@ class BufferedUnitOfWork implements UnitOfWork<HookDefinitions> {
     return Promise.all(this.#triggers);
   }
 
-  #refuseFinished(): void {
+  refuseFinished(): void {
     if (!this.#finished) return;
     throw new PerdureError(
       "transaction.finished",

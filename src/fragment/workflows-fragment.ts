@@ -35,7 +35,7 @@ export class WorkflowsFragment<Registry extends Workflows> extends Fragment<NoHo
   readonly instances: AllInstances;
 
   /** @internal */
-  constructor(parts: FragmentParts<NoHooks, NoHooks>, runtime: WorkflowRuntime) {
+  constructor(parts: FragmentParts<NoHooks>, runtime: WorkflowRuntime) {
     super({ ...parts, workflows: runtime });
     this.workflows = createBindings(runtime) as unknown as TypedBindings<Registry>;
     this.schedules = new WorkflowSchedules(runtime);

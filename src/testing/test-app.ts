@@ -26,7 +26,7 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
   /** Each workflow by its key. */
   readonly workflows: TypedBindings<Registry>;
   /** Runs a function in a transaction that can trigger hooks. */
-  readonly unitOfWork: RunUnitOfWork<Hooks>;
+  readonly unitOfWork: RunUnitOfWork<Hooks, Registry>;
   /** Triggers hooks in a transaction that the application began on `database`. */
   readonly within: RunWithin<Hooks, Registry>;
   /** The database, for the application's own tables. It survives crashes. */
@@ -42,7 +42,7 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
     this.errors = world.errors;
     this.hooks = createHandles(world);
     this.workflows = createTestBindings(world);
-    this.unitOfWork = (body) => world.ask((process) => process.unitOfWork(body));
+    this.unitOfWork = (body) => world.ask((process) => process.unitOfWork(body as never));
     this.within = ((transaction: never) => {
       const { life, application } = world.here();
       life.refuseDead();

@@ -197,18 +197,18 @@ describe.each(DRIVERS)("units of work on $name", (engine) => {
       ["a list of hooks", () => process.durableHooks.list()],
     ];
 
-    test.each(calls)("are refused where they would wait for themselves for ever: %s", async (_, call) => {
+    test.each(calls)("are refused where they would not be part of it: %s", async (name, call) => {
       const outer = unitOfWork(async (uow) => {
         uow.triggerHook("greet", "outer");
         await call();
       });
 
-      if (engine.dialect === "sqlite") {
-        await expect(outer).rejects.toMatchObject({ name: "PerdureError", code: "transaction.nested" });
-        expect((await process.durableHooks.list()).hooks).toEqual([]);
-      } else {
-        await outer;
+      if (engine.dialect === "postgres" && name === "a list of hooks") {
+        await outer; // it has a connection of its own, and only reads
+        return;
       }
+      await expect(outer).rejects.toMatchObject({ name: "PerdureError", code: "transaction.nested" });
+      expect((await process.durableHooks.list()).hooks).toEqual([]);
     });
 
     test.each(calls)("may be begun there and go on after it: %s", async (_, call) => {

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../clock.ts";
+import { PerdureError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Randomness } from "../../randomness.ts";
 import type { Dialect } from "../dialect.ts";
@@ -11,6 +12,7 @@ import type {
 } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
 import type { AppliedMigration } from "../migration.ts";
+import { createTransactionContext, type TransactionContext } from "../transaction-context.ts";
 import { CommitWatch } from "./commit-watch.ts";
 import { Connection } from "./connection.ts";
 import { DatabaseIdentity } from "./database-identity.ts";
@@ -60,6 +62,7 @@ export class PostgresEngine implements Engine {
   readonly #prefix: string;
   readonly #identity: DatabaseIdentity;
   readonly #commits: CommitWatch;
+  readonly #context: TransactionContext | null = createTransactionContext();
   readonly #slots: TransactionSlots;
 
   constructor(options: PostgresEngineOptions) {
@@ -100,17 +103,25 @@ export class PostgresEngine implements Engine {
     this.schemaMigrations = schemaMigrations(prefix);
   }
 
-  /** Every transaction has a connection of its own. */
-  refuseNesting(): void {}
+  /** A transaction has a connection of its own, so a call on another one would not be part of it. */
+  refuseNesting(): void {
+    if (!this.#context?.active()) return;
+    throw new PerdureError(
+      "transaction.nested",
+      "This call was made inside of a unit of work, but would not be part of it: it would stay when the unit of work is rolled back. " +
+        "Use the unit of work's own methods (uow.triggerHook, uow.workflows, uow.sql).",
+    );
+  }
 
   async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
+    this.refuseNesting();
     return this.#slots.run(() => this.#transaction(body));
   }
 
   #transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
     return this.#connection.transaction(async (client) => {
       const query_timeout = SLOW_ANSWER_TIMEOUT_MS;
-      return body({
+      const transaction: EngineTransaction = {
         query: async (text, parameters) => (await client.query({ text, values: [...parameters], query_timeout })).rows,
         insertHooks: (hooks) => this.hooks.insertWithin(client, hooks),
         settleHooks: (settlements) => this.hooks.settle(settlements, {}, client),
@@ -118,7 +129,8 @@ export class PostgresEngine implements Engine {
         insertInstances: (instances) => this.instances.insertWithin(client, instances),
         sendEvents: (events) => this.instances.sendEvents(events, client),
         joinLines: (refs) => this.instances.joinLines(client, refs),
-      });
+      };
+      return this.#context === null ? body(transaction) : this.#context.run(() => body(transaction));
     }, USERS_LIMITS);
   }
 

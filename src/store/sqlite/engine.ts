@@ -13,6 +13,7 @@ import type { HookInsert } from "../hooks/hook-records.ts";
 import type { EventInsertResult } from "../instances/instance-records.ts";
 import type { AppliedMigration, Migration } from "../migration.ts";
 import type { SqlValue } from "../sql-value.ts";
+import type { TransactionContext } from "../transaction-context.ts";
 import type { SqliteAccess, SqliteDriver, SqliteValue } from "./driver.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { EventLoopTurns } from "./event-loop-turns.ts";
@@ -25,7 +26,6 @@ import { SqliteScheduleStatements } from "./schedule-statements.ts";
 import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
 import { SqliteStreamStatements } from "./stream-statements.ts";
 import { SqliteSubjectStatements } from "./subject-statements.ts";
-import type { TransactionContext } from "./transaction-context.ts";
 import { WriteMutex } from "./write-mutex.ts";
 
 const FIRST_BUSY_PAUSE_MS = 1;
@@ -118,7 +118,7 @@ export class SqliteEngine implements Engine {
     throw new PerdureError(
       "transaction.nested",
       "SQLite writes one transaction at a time, and this call was made inside one, so it would wait for itself. " +
-        "Inside a unit of work, use its own methods (uow.triggerHook, uow.sql).",
+        "Inside a unit of work, use its own methods (uow.triggerHook, uow.workflows, uow.sql).",
     );
   }
 

@@ -1,6 +1,6 @@
 import type { Wakeups } from "../engine.ts";
+import { createTransactionContext, type TransactionContext } from "../transaction-context.ts";
 import type { ObjectStorage } from "./object-driver.ts";
-import { createTransactionContext, type TransactionContext } from "./transaction-context.ts";
 import { WriteMutex } from "./write-mutex.ts";
 
 /**

@@ -35,7 +35,7 @@ export interface CommitOwner {
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;
-/** Never changed: each commit has an array of its own entries. */
+/** Never changed, and never sent. */
 const NO_ENTRIES: NewEntry[] = [];
 
 /** The commits of an execution: one at a time, each at the position where the last one ended. */
@@ -128,7 +128,9 @@ export class Commits {
   #create(entries: NewEntry[], outcome: InstanceOutcome): InstanceCommit {
     const { ref, run, lock } = this.#hold.lease;
     const instance = this.#instance;
-    const commit = { ref, run, lock, instance, position: this.#position, entries, outcome };
+    // Each commit has an array of its own, by which a codec remembers what it has encoded.
+    const own = entries === NO_ENTRIES ? [] : entries;
+    const commit = { ref, run, lock, instance, position: this.#position, entries: own, outcome };
     return instance.slotKey === null ? commit : { ...commit, limited: true }; // its slot may go to another instance
   }
 

@@ -116,7 +116,8 @@ function inTurn<Value>(values: readonly Awaitable<Value>[], chain: Chain): Await
   );
 }
 
-function refuseLost(workflow: string, id: string, result: string): void {
+/** Throws if an event could not be delivered. */
+export function refuseLost(workflow: string, id: string, result: string): void {
   if (result === "missing") throw notFound(workflow, id);
   if (result === "finished") {
     throw new PerdureError(

@@ -1,4 +1,4 @@
-import { createAsyncContext } from "../../async-context.ts";
+import { createAsyncContext } from "../async-context.ts";
 
 /** Tells whether the running code was called inside a transaction. */
 export interface TransactionContext {
