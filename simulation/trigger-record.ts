@@ -47,5 +47,5 @@ export interface TriggerRecord {
 /** The number of the trigger that a row, or a relay of it, carries. */
 export function numberOf({ name, payload }: Pick<HookInsert, "name" | "payload">): number {
   if (name !== RELAY) return (decodeValue(payload) as Payload).n;
-  return numberOf(JSON.parse(payload) as HookInsert);
+  return numberOf((JSON.parse(payload) as { readonly trigger: HookInsert }).trigger);
 }
