@@ -25,6 +25,12 @@ export class NotFoundError extends PerdureError {
   }
 }
 
+/** Its message is its code, as in Cloudflare Workflows, because existing code compares it. */
+export function instanceNotFound(workflow: string, id: string): NotFoundError {
+  const details = `The workflow "${workflow}" has no instance "${id}".`;
+  return new NotFoundError("instance.not_found", "instance.not_found", { details });
+}
+
 /** The request contradicts the stored state. Nothing was changed. */
 export class ConflictError extends PerdureError {}
 

@@ -4,6 +4,7 @@ import { StoreError } from "../errors.ts";
 import { type DispatchErrorContext, DispatchLoop, type DispatchOptions } from "../queue/dispatch-loop.ts";
 import { type Owner, ownerOfToken } from "../queue/owner.ts";
 import type { ProcessorTaker } from "../queue/processor.ts";
+import { Backoff } from "../queue/wake-timer.ts";
 import type { Reservation, WorkKind, WorkNotice } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
 import { describeError } from "../values/index.ts";
@@ -11,16 +12,16 @@ import type { ObjectAlarm } from "./object-alarm.ts";
 
 export interface ObjectDispatchOptions extends Omit<DispatchOptions, "owner" | "pollIntervalMs"> {
   readonly alarm: ObjectAlarm;
-  /** Runs what isn't part of a transaction that may be open. */
+  /** Runs a body outside of the transaction that may be open. */
   readonly outside: <Result>(body: () => Result) => Result;
 }
 
-/** An alarm may run for fifteen minutes. What takes longer is attended by the next one. */
+/** An alarm may run for fifteen minutes. The next one takes care of longer work. */
 const LONGEST_ALARM_MS = 600_000;
 const LONGEST_DRAIN_MS = 86_400_000;
 const PURGE_INTERVAL_MS = 3_600_000;
-const FIRST_BACKOFF_MS = 2000;
-const LONGEST_BACKOFF_MS = 60_000;
+/** Between alarms after a failure. */
+const BACKOFF = { firstMs: 2000, longestMs: 60_000 };
 
 /**
  * Runs due work in a Durable Object as soon as it is written. There is no timer while nothing runs, so that the object can
@@ -31,6 +32,7 @@ export class ObjectDispatcher implements ProcessorTaker {
   readonly #alarm: ObjectAlarm;
   readonly #clock: Clock;
   readonly #incarnation: string;
+  readonly #backoff: Backoff;
   #started = false;
   #loops = 0;
   #loop: DispatchLoop | undefined;
@@ -38,13 +40,13 @@ export class ObjectDispatcher implements ProcessorTaker {
   /** Whether a notice has arrived since the last drain began. */
   #noticed = false;
   #purgeAt = 0;
-  #backoffMs = 0;
 
   constructor(options: ObjectDispatchOptions) {
     this.#options = options;
     this.#alarm = options.alarm;
     const { processor } = options;
     this.#clock = processor.clock;
+    this.#backoff = new Backoff(processor.randomness, BACKOFF);
     this.#incarnation = Array.from(processor.randomness.bytes(8), (byte) => byte.toString(16).padStart(2, "0")).join(
       "",
     );
@@ -58,7 +60,7 @@ export class ObjectDispatcher implements ProcessorTaker {
       await this.#freeLeases();
       await this.#alarm.settle();
     } catch (error) {
-      // Who migrates later writes, and what is written sets an alarm.
+      // A later migration is followed by writes, and these set an alarm.
       if (!(error instanceof StoreError && error.code === "store.not_migrated")) this.#report(error);
     }
   }
@@ -93,7 +95,7 @@ export class ObjectDispatcher implements ProcessorTaker {
   }
 
   reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string, store: Store): Reservation<Kind> | null {
-    if (this.#draining !== undefined) return null; // its loop is asked for itself
+    if (this.#draining !== undefined) return null; // its loop is asked directly
     void this.#drain();
     return (this.#loop as DispatchLoop | undefined)?.reserve(kind, namespace, name, store) ?? null;
   }
@@ -117,7 +119,7 @@ export class ObjectDispatcher implements ProcessorTaker {
         await this.#loop.drain(LONGEST_DRAIN_MS);
         if (!this.#noticed) await this.#alarm.settle();
       }
-      this.#backoffMs = 0;
+      this.#backoff.reset();
     } catch (error) {
       await this.#retryLater(error);
     } finally {
@@ -151,8 +153,7 @@ export class ObjectDispatcher implements ProcessorTaker {
 
   async #retryLater(error: unknown): Promise<void> {
     this.#report(error);
-    this.#backoffMs = Math.min(Math.max(this.#backoffMs * 2, FIRST_BACKOFF_MS), LONGEST_BACKOFF_MS);
-    await this.#alarm.cover(this.#backoffMs).catch((failure: unknown) => this.#report(failure));
+    await this.#alarm.cover(this.#backoff.next()).catch((failure: unknown) => this.#report(failure));
   }
 
   #report(error: unknown, context: DispatchErrorContext = { attempt: null }): void {

@@ -1,6 +1,5 @@
-import { PerdureError } from "../errors.ts";
+import { instanceNotFound, PerdureError } from "../errors.ts";
 import type { WorkflowSettings } from "../workflows/define/workflow-settings.ts";
-import { notFound } from "../workflows/instances/not-found.ts";
 import { RoutedInstance } from "./routed-instance.ts";
 import type { Shards } from "./shards.ts";
 
@@ -43,7 +42,7 @@ export class RoutedWorkflow {
     const home = this.shards.of(id);
     if (await this.#has(home, id)) return home;
     const elsewhere = await this.#findElsewhere(home, id);
-    if (elsewhere === null) throw notFound(this.#name, id);
+    if (elsewhere === null) throw instanceNotFound(this.#name, id);
     return elsewhere;
   }
 

@@ -5,9 +5,9 @@ import type { ClaimedWork, Reservation, WorkKind, WorkNotice } from "../store/qu
 import type { Store } from "../store/store.ts";
 import { describeError } from "../values/index.ts";
 import { Chore } from "./chore.ts";
-import { Lane } from "./lane.ts";
 import { createTokens, type Owner, ownerOfToken } from "./owner.ts";
 import type { Processor, ProcessorTaker } from "./processor.ts";
+import { SourceLoop } from "./source-loop.ts";
 import type { AttemptFailure } from "./work.ts";
 import { Worker } from "./worker.ts";
 
@@ -31,21 +31,21 @@ export interface DispatchErrorContext {
 const BEGIN_RETRY_MS = 60_000;
 
 /**
- * Runs due work in the worker's slots. Each source has a lane that decides when to claim (`Lane`), so that sources and chores
+ * Runs due work in the worker's slots. Each source has a loop that decides when to claim (`SourceLoop`), so that sources and chores
  * that fail or hang delay only themselves.
  */
 export class DispatchLoop implements ProcessorTaker {
   readonly #options: DispatchOptions;
   readonly #clock: Clock;
   readonly #worker: Worker;
-  readonly #lanes: readonly Lane[];
+  readonly #loops: readonly SourceLoop[];
   /** Start-up queries, one set per source. */
   readonly #beginnings: Chore[] = [];
   #leave: (() => void) | undefined;
   /** Whether it accepts work: it was started, or drains. */
   #taking = false;
   #stopping = false;
-  /** The lane that is nudged first; the lanes take turns. */
+  /** The loop that is nudged first; the loops take turns. */
   #first = 0;
 
   constructor(options: DispatchOptions) {
@@ -65,8 +65,8 @@ export class DispatchLoop implements ProcessorTaker {
       onError,
     });
     this.#worker = worker;
-    this.#lanes = processor.sources.map(
-      (source) => new Lane({ source, worker, clock, randomness, pollIntervalMs, onError }),
+    this.#loops = processor.sources.map(
+      (source) => new SourceLoop({ source, worker, clock, randomness, pollIntervalMs, onError }),
     );
   }
 
@@ -74,24 +74,24 @@ export class DispatchLoop implements ProcessorTaker {
     if (this.#leave !== undefined || this.#stopping) return;
     this.#taking = true;
     this.#leave = this.#options.processor.join(this, { listens: true });
-    for (const lane of this.#lanes) {
-      this.#begin(() => this.#expireLeasesOfTheDead(lane));
-      this.#begin(() => lane.survey());
-      lane.start();
+    for (const loop of this.#loops) {
+      this.#begin(() => this.#expireLeasesOfTheDead(loop));
+      this.#begin(() => loop.survey());
+      loop.start();
     }
   }
 
   /** Looks for work now. */
   wake(): void {
-    for (const lane of this.#lanes) lane.wake();
+    for (const loop of this.#loops) loop.wake();
   }
 
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
-    const lanes = this.#lanes.map((lane) => lane.stop());
+    const loops = this.#loops.map((loop) => loop.stop());
     const beginnings = this.#beginnings.map((beginning) => beginning.stop());
     await this.#worker.stop(deadlineMs);
-    await Promise.all([...lanes, ...beginnings]);
+    await Promise.all([...loops, ...beginnings]);
     this.#leave?.();
   }
 
@@ -104,9 +104,9 @@ export class DispatchLoop implements ProcessorTaker {
     // Running work may wait for work that it makes due. Work that other processes make due is left to them.
     const leave = this.#options.processor.join(this, { listens: false });
     this.#taking = true;
-    let failures: ReadonlyMap<Lane, unknown>;
+    let failures: ReadonlyMap<SourceLoop, unknown>;
     try {
-      failures = await this.#drainLanes(endAt);
+      failures = await this.#drainLoops(endAt);
     } finally {
       this.#taking = false;
       leave();
@@ -118,20 +118,20 @@ export class DispatchLoop implements ProcessorTaker {
   notice({ namespace, delayMs, remote = false }: WorkNotice, store: Store): boolean {
     if (this.#stopping || !this.#taking) return false;
     if (remote && this.#leave === undefined) return false;
-    const lanes = this.#lanes.filter(
+    const loops = this.#loops.filter(
       ({ source }) => source.store === store && (namespace === null || source.namespaces.includes(namespace)),
     );
-    if (lanes.length === 0) return false;
+    if (loops.length === 0) return false;
     if (remote) this.#options.processor.heard(namespace, store);
-    for (const lane of lanes) lane.notice(delayMs, remote);
+    for (const loop of loops) loop.notice(delayMs, remote);
     const stays = this.#leave !== undefined || delayMs === 0; // a drain has ended before later work is due
-    return this.#worker.room > 0 && !lanes.some(({ backlog }) => backlog) && stays;
+    return this.#worker.room > 0 && !loops.some(({ backlog }) => backlog) && stays;
   }
 
   reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string, store: Store): Reservation<Kind> | null {
     if (!this.#taking) return null;
     const source = this.#options.processor.sourceOf(kind, namespace, name, store);
-    if (source === null || this.#lanes.some((lane) => lane.source === source && lane.backlog)) return null; // older work comes first
+    if (source === null || this.#loops.some((loop) => loop.source === source && loop.backlog)) return null; // older work comes first
     const place = this.#worker.reserve();
     if (place === null) return null;
     const { lock, leaseMs, requestedAt, cancel } = place;
@@ -143,43 +143,43 @@ export class DispatchLoop implements ProcessorTaker {
     };
   }
 
-  /** Resolves when all lanes are at rest, or at the given time. Returns the errors of lanes that failed. */
-  async #drainLanes(endAt: number): Promise<ReadonlyMap<Lane, unknown>> {
-    const failures = new Map<Lane, unknown>();
-    /** The worker's count of endings at which a lane found nothing. */
-    const rested = new Map<Lane, number>();
+  /** Resolves when all loops are at rest, or at the given time. Returns the errors of loops that failed. */
+  async #drainLoops(endAt: number): Promise<ReadonlyMap<SourceLoop, unknown>> {
+    const failures = new Map<SourceLoop, unknown>();
+    /** The worker's count of endings at which a loop found nothing. */
+    const rested = new Map<SourceLoop, number>();
     const over = new AbortController();
     const atRest = () =>
       this.#worker.idle &&
-      this.#lanes.every((lane) => failures.has(lane) || (!lane.noticed && rested.get(lane) === this.#worker.endings));
-    const drainLane = async (lane: Lane) => {
+      this.#loops.every((loop) => failures.has(loop) || (!loop.noticed && rested.get(loop) === this.#worker.endings));
+    const drainLoop = async (loop: SourceLoop) => {
       while (!over.signal.aborted && this.#clock.monotonic() < endAt) {
         // Read before the query: work that ends meanwhile may make other work due that the query doesn't see.
         const { idle, endings } = this.#worker;
-        rested.delete(lane);
-        const found = await lane.drainOnce();
+        rested.delete(loop);
+        const found = await loop.drainOnce();
         if (found === "something") continue;
-        if (idle && found === "nothing") rested.set(lane, endings);
+        if (idle && found === "nothing") rested.set(loop, endings);
         if (atRest()) return over.abort();
-        await lane.sleep(endAt);
+        await loop.sleep(endAt);
       }
     };
-    const lanes = this.#lanes.map(async (lane) => {
-      await drainLane(lane).catch((error: unknown) => failures.set(lane, error));
+    const loops = this.#loops.map(async (loop) => {
+      await drainLoop(loop).catch((error: unknown) => failures.set(loop, error));
       if (atRest()) over.abort();
       this.#nudge();
     });
     over.signal.addEventListener("abort", () => this.#nudge());
     await Promise.race([
-      Promise.all(lanes),
+      Promise.all(loops),
       pause(this.#clock, Math.max(endAt - this.#clock.monotonic(), 0), over.signal),
     ]);
-    if (over.signal.aborted) await Promise.all(lanes);
+    if (over.signal.aborted) await Promise.all(loops);
     return failures;
   }
 
-  #answer(failures: ReadonlyMap<Lane, unknown>): void {
-    const databases = new Set(this.#lanes.map(({ source }) => source.store));
+  #answer(failures: ReadonlyMap<SourceLoop, unknown>): void {
+    const databases = new Set(this.#loops.map(({ source }) => source.store));
     const failed = new Set(Array.from(failures.keys(), ({ source }) => source.store));
     const [first, ...others] = failures.values();
     const fails = failures.size > 0 && failed.size === databases.size;
@@ -203,19 +203,19 @@ export class DispatchLoop implements ProcessorTaker {
     beginning.within(0);
   }
 
-  async #expireLeasesOfTheDead(lane: Lane): Promise<void> {
+  async #expireLeasesOfTheDead(loop: SourceLoop): Promise<void> {
     const { owner, logger } = this.#options;
-    const freed = await lane.source.expireLeases((token) => owner.isGone(ownerOfToken(token)));
+    const freed = await loop.source.expireLeases((token) => owner.isGone(ownerOfToken(token)));
     if (freed === 0) return;
     logger.info("Freed the leases of a process of this machine that has ended.", { count: freed });
-    lane.wake();
+    loop.wake();
   }
 
-  /** The lanes take turns at being first, so that none takes all slots forever. */
+  /** The loops take turns at being first, so that none takes all slots forever. */
   #nudge(): void {
-    this.#first = (this.#first + 1) % this.#lanes.length;
-    for (let index = 0; index < this.#lanes.length; index++) {
-      this.#lanes[(this.#first + index) % this.#lanes.length]?.nudge();
+    this.#first = (this.#first + 1) % this.#loops.length;
+    for (let index = 0; index < this.#loops.length; index++) {
+      this.#loops[(this.#first + index) % this.#loops.length]?.nudge();
     }
   }
 

@@ -39,17 +39,24 @@ export class WakeTimer {
 export const FIRST_BACKOFF_MS = 50;
 const LONGEST_BACKOFF_MS = 5000;
 
-/** Pauses that double from 50 milliseconds up to five seconds, each shortened by a random part of up to half. */
+/** Pauses that double from the first up to the longest, each shortened by a random part of up to half. */
 export class Backoff {
   readonly #randomness: Randomness;
+  readonly #firstMs: number;
+  readonly #longestMs: number;
   #milliseconds = 0;
 
-  constructor(randomness: Randomness) {
+  constructor(
+    randomness: Randomness,
+    { firstMs = FIRST_BACKOFF_MS, longestMs = LONGEST_BACKOFF_MS }: { firstMs?: number; longestMs?: number } = {},
+  ) {
     this.#randomness = randomness;
+    this.#firstMs = firstMs;
+    this.#longestMs = longestMs;
   }
 
   next(): number {
-    this.#milliseconds = Math.min(Math.max(this.#milliseconds * 2, FIRST_BACKOFF_MS), LONGEST_BACKOFF_MS);
+    this.#milliseconds = Math.min(Math.max(this.#milliseconds * 2, this.#firstMs), this.#longestMs);
     return (this.#milliseconds / 2) * (1 + this.#randomness.fraction());
   }
 

@@ -19,8 +19,8 @@ import { endingTrigger } from "./define/terminal-hooks.ts";
 import type { Execution } from "./execution/execution.ts";
 import { type ExecutionHost, TurnQueue } from "./execution/execution-host.ts";
 import { ProgressDrops } from "./execution/progress.ts";
-import { readable } from "./instances/readable.ts";
 import { type FinishedRun, ResultWaiters } from "./instances/results.ts";
+import { refuseUnreadable } from "./instances/unreadable.ts";
 import { StepStreams } from "./streams/step-streams.ts";
 import { InstanceWatchers } from "./views/instance-watchers.ts";
 
@@ -214,9 +214,9 @@ export class WorkflowRuntime {
       dropProgress: (range) => this.progressDrops.add(range),
       keepStream: (attempt, lease, stream) => this.streams.keep(attempt, lease, stream),
       openStream: (ref, reference, onFailure) => this.streams.open(ref, reference, onFailure),
-      load: async (run, held, isWanted) => readable(await instances.load(run, held, isWanted)),
+      load: async (run, held, isWanted) => refuseUnreadable(await instances.load(run, held, isWanted)),
       beginLoad: () => instances.beginLoad(),
-      loadEvents: async (request) => readable(await instances.loadEvents(request)),
+      loadEvents: async (request) => refuseUnreadable(await instances.loadEvents(request)),
       reacquire: (execution) => void this.reacquire(execution as Execution),
       warn: (message, details) => logger.warn(message, details),
     };

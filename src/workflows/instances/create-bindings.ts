@@ -1,3 +1,4 @@
+import { instanceNotFound } from "../../errors.ts";
 import { checkInstanceId } from "../../names.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { WorkflowStep } from "../define/step.ts";
@@ -9,7 +10,6 @@ import type { BatchOptions, CreateOptions, RestartOptions } from "./create-optio
 import type { WorkflowInstance } from "./instance.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { countInstances, listInstances } from "./list-instances.ts";
-import { notFound } from "./not-found.ts";
 import { restartOrCreate } from "./restart-or-create.ts";
 import type { BindingOf, WorkflowBindings } from "./workflow-binding.ts";
 
@@ -81,6 +81,6 @@ async function getInstance(
     id: checkInstanceId(id, runtime.workflows.settings),
   };
   const [record] = await runtime.store.instances.statements.find([name]);
-  if (record === null || record === undefined) throw notFound(workflow.name, id);
+  if (record === null || record === undefined) throw instanceNotFound(workflow.name, id);
   return new InstanceHandle(runtime, workflow, id, { callerRef });
 }

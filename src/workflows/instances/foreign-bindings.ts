@@ -1,4 +1,4 @@
-import { PerdureError } from "../../errors.ts";
+import { instanceNotFound, PerdureError } from "../../errors.ts";
 import { checkInstanceId } from "../../names.ts";
 import type { Awaitable, ForeignInstances } from "../../store/foreign-transaction.ts";
 import type { InstanceInsertResult } from "../../store/instances/instance-records.ts";
@@ -10,7 +10,6 @@ import { checkBatch } from "./batches.ts";
 import { alreadyExists, type PreparedInstance, prepareAtOnce } from "./create.ts";
 import type { CreateArguments, CreateOptions, NewInstance } from "./create-options.ts";
 import type { SentEvent } from "./instance.ts";
-import { notFound } from "./not-found.ts";
 import { prepareEvent } from "./prepare-event.ts";
 
 /** An instance that is there when the transaction has committed. `app.workflows.KEY.get(id)` gives it then. */
@@ -118,7 +117,7 @@ function inTurn<Value>(values: readonly Awaitable<Value>[], chain: Chain): Await
 
 /** Throws if an event could not be delivered. */
 export function refuseLost(workflow: string, id: string, result: string): void {
-  if (result === "missing") throw notFound(workflow, id);
+  if (result === "missing") throw instanceNotFound(workflow, id);
   if (result === "finished") {
     throw new PerdureError(
       "instance.finished",

@@ -2,6 +2,7 @@ import { type Duration, parseDuration } from "../../duration.ts";
 import {
   ConflictError,
   InvalidInputError,
+  instanceNotFound,
   type NotFoundError,
   type PerdureError,
   WorkflowFailedError,
@@ -31,7 +32,6 @@ import type {
 } from "../views/instance-event.ts";
 import { parseSubscribeOptions, subscribe } from "../views/subscribe.ts";
 import type { InstanceOperation, WorkflowRuntime } from "../workflow-runtime.ts";
-import { findUnreadable, findUnreadableParams } from "./find-unreadable.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./instance.ts";
 import {
@@ -43,10 +43,10 @@ import {
   type RestartPoint,
   type StepEntries,
 } from "./kept-entries.ts";
-import { notFound } from "./not-found.ts";
 import { prepareEvent } from "./prepare-event.ts";
 import { readHistory } from "./read-history.ts";
 import { toFinishedRun, waitForRun } from "./results.ts";
+import { findUnreadable, findUnreadableParams } from "./unreadable.ts";
 
 /**
  * For how long `result` of a new instance needs no query while this process runs it: only another process could have ended it.
@@ -116,7 +116,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     const { results, store } = this.#runtime;
     const wait = { look: !this.#isUnfinished, timeoutMs, signal };
     const run = await waitForRun({ results, clock: store.clock }, this.#name, wait);
-    if (run === null) throw this.#notFound();
+    if (run === null) throw this.#instanceNotFound();
     if (run.status === "complete") return decodeValue(run.output) as Output;
     if (run.status === "errored") throw new WorkflowFailedError(this.workflowName, this.id, decodeValue(run.error));
     throw new WorkflowTerminatedError(this.workflowName, this.id);
@@ -195,7 +195,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   async #record(): Promise<InstanceRecord> {
     const [record] = await this.#runtime.store.instances.statements.find([this.#name]);
-    if (record === null || record === undefined) throw this.#notFound();
+    if (record === null || record === undefined) throw this.#instanceNotFound();
     return record;
   }
 
@@ -257,17 +257,17 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   /** The instance doesn't exist, or isn't in the run that was meant. */
   async #missing(): Promise<PerdureError> {
-    if (this.#name.only === undefined) return this.#notFound();
+    if (this.#name.only === undefined) return this.#instanceNotFound();
     const [record] = await this.#runtime.store.instances.statements.find([this.#name]);
-    if (record === null || record === undefined) return this.#notFound();
+    if (record === null || record === undefined) return this.#instanceNotFound();
     return new ConflictError(
       "instance.run_changed",
       `The instance "${this.id}" of "${this.workflowName}" was restarted or created anew since: nothing was done to it.`,
     );
   }
 
-  #notFound(): NotFoundError {
-    return notFound(this.workflowName, this.id);
+  #instanceNotFound(): NotFoundError {
+    return instanceNotFound(this.workflowName, this.id);
   }
 
   #tooManyEvents(most: number): ConflictError {

@@ -1,3 +1,4 @@
+import { instanceNotFound } from "../../errors.ts";
 import type {
   HistoryEntry,
   InstanceName,
@@ -6,7 +7,6 @@ import type {
 } from "../../store/instances/instance-records.ts";
 import type { InstanceStatements } from "../../store/instances/instance-statements.ts";
 import { decodeValue, describeError } from "../../values/index.ts";
-import { notFound } from "../instances/not-found.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import {
   BEFORE_END,
@@ -120,7 +120,7 @@ export class Subscription implements WorkflowInstanceSubscription {
     this.#full = false;
     const { statements } = this.#runtime.store.instances;
     const [record] = await statements.find([this.#name]);
-    if (record?.ref !== this.#watcher.ref) throw notFound(this.#name.name, this.#name.id);
+    if (record?.ref !== this.#watcher.ref) throw instanceNotFound(this.#name.name, this.#name.id);
     const view = await findRun(statements, record, this.#run);
     this.#tellBeginning(view);
     if (this.#full) return true;

@@ -5,7 +5,7 @@ import type { ProcessorSource } from "./processor.ts";
 import { Backoff, FIRST_BACKOFF_MS, WakeTimer } from "./wake-timer.ts";
 import type { Worker } from "./worker.ts";
 
-interface LaneOptions {
+interface SourceLoopOptions {
   readonly source: ProcessorSource;
   readonly worker: Worker;
   readonly clock: Clock;
@@ -18,7 +18,7 @@ interface LaneOptions {
 /** How often to look in any case if they can. */
 const SAFETY_POLL_MS = 30_000;
 /**
- * After a notice of another process, the lane looks once more: notices that follow each other too fast are delayed, and the
+ * After a notice of another process, the loop looks once more: notices that follow each other too fast are delayed, and the
  * process may end before it sends the last one.
  */
 const LOOK_AGAIN_MS = 100;
@@ -27,7 +27,7 @@ const PURGE_RETRY_MS = 60_000;
 
 /**
  * Decides when to claim from one source. It sleeps until the earliest time at which something is due, or until a notice says that
- * there is work; an idle lane asks the database nothing but a slow safety poll.
+ * there is work; an idle loop asks the database nothing but a slow safety poll.
  *
  *     sleeping --(due, notice, wake)--> claiming --(got less than asked: ask for the next wake)--> sleeping
  *                                         |  ^
@@ -35,12 +35,12 @@ const PURGE_RETRY_MS = 60_000;
  *                                         v  |
  *                                  waiting for room
  *
- * Each source has its own lane, and its chores run beside its claims: a database, a table or a chore that fails or doesn't
- * answer delays nothing else. Lanes share the worker's slots.
+ * Each source has its own loop, and its chores run beside its claims: a database, a table or a chore that fails or doesn't
+ * answer delays nothing else. The loops share the worker's slots.
  */
-export class Lane {
+export class SourceLoop {
   readonly source: ProcessorSource;
-  readonly #options: LaneOptions;
+  readonly #options: SourceLoopOptions;
   readonly #clock: Clock;
   readonly #worker: Worker;
   readonly #backoff: Backoff;
@@ -61,7 +61,7 @@ export class Lane {
   /** Whether a notice has arrived since the last claim began. */
   #noticed = false;
 
-  constructor(options: LaneOptions) {
+  constructor(options: SourceLoopOptions) {
     const { clock, randomness, onError } = options;
     this.source = options.source;
     this.#options = options;
@@ -93,7 +93,7 @@ export class Lane {
     });
   }
 
-  /** Whether a notice has arrived that the lane hasn't acted on. */
+  /** Whether a notice has arrived that the loop hasn't acted on. */
   get noticed(): boolean {
     return this.#noticed;
   }
@@ -222,7 +222,7 @@ export class Lane {
     return Math.min(claims ? this.#claimAt : Number.POSITIVE_INFINITY, this.#askAt);
   }
 
-  /** Deletes in small pieces; the rest follows another time if the lane stops. */
+  /** Deletes in small pieces; the rest follows another time if the loop stops. */
   async #purge(): Promise<number> {
     while (!this.#stopping && (await this.source.purge())) {
       await new Promise<void>((resolve) => this.#clock.defer(resolve));

@@ -1,7 +1,7 @@
 import { UNREADABLE_PAUSE_MS } from "../../queue/work.ts";
-import type { InstanceHistory, InstanceRecord } from "../../store/instances/instance-records.ts";
+import type { InstanceHistory, InstanceRecord, LoadedEvents } from "../../store/instances/instance-records.ts";
 import type { Store } from "../../store/store.ts";
-import { decodeValue, shownOrUnreadable, type Unreadable } from "../../values/index.ts";
+import { decodeValue, refuseEncoded, shownOrUnreadable, type Unreadable } from "../../values/index.ts";
 
 /** A question about one instance reads no more than this of a long journal. */
 const MOST_PAGES = 8;
@@ -47,4 +47,12 @@ function findIn(values: readonly string[]): Unreadable | null {
     return {};
   });
   return "unreadable" in found ? found.unreadable : null;
+}
+
+/** Throws a CodecError if a stored value of a run can't be read, before the run's code receives it: the code isn't at fault. */
+export function refuseUnreadable<Loaded extends InstanceHistory | LoadedEvents | null>(loaded: Loaded): Loaded {
+  if (loaded === null) return loaded;
+  for (const { payload } of loaded.events) refuseEncoded(payload);
+  if ("entries" in loaded) for (const { value } of loaded.entries) if (value !== null) refuseEncoded(value);
+  return loaded;
 }
