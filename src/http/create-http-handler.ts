@@ -22,11 +22,11 @@ import { type Match, Router } from "./routes/router.ts";
 import { validate } from "./schemas/validate.ts";
 import { Ticker } from "./tick.ts";
 
-/** Answers requests. It never rejects. */
+/** Answers a request. Never rejects. */
 export type HttpHandler = (request: Request) => Promise<Response>;
 
 /**
- * Serves an application, or a fragment, over HTTP: for servers of whatever kind that speak the Web's `Request` and `Response`.
+ * Serves an application or a fragment over HTTP, on any server that uses the Web's `Request` and `Response`.
  *
  * @example
  * const handler = createHttpHandler(app, { basePath: "/perdure", authorize: bearerToken(token) });
@@ -35,7 +35,7 @@ export function createHttpHandler(app: Servable, options: HttpHandlerOptions): H
   if (typeof app !== "object" || app?.parts?.store === undefined) {
     throw new InvalidInputError(
       "options.invalid",
-      "createHttpHandler takes an application of perdure(), or a fragment.",
+      "createHttpHandler takes an application made by perdure(), or a fragment.",
     );
   }
   const server = new HttpServer(app, parseHandlerOptions(options));
@@ -90,7 +90,7 @@ class HttpServer {
     }
   }
 
-  /** Who asks is known before anything of the request is looked into but its path. */
+  /** The caller is authorized before any part of the request except its path is read. */
   async #call({ route, params }: Match, request: Request, search: URLSearchParams): Promise<Answer> {
     const resource = route.resource(params);
     const onError = (error: unknown) => this.#report(error, { request, ...describe(route) });
@@ -137,7 +137,8 @@ class HttpServer {
     if (text === null) throw invalidRequest("This route needs a body.");
     const body = parseJson(text);
     const issues = validate(schema, body, "body");
-    if (issues.length > 0) throw invalidRequest("The body isn't what this route takes.", issues);
+    if (issues.length > 0)
+      throw invalidRequest("The body has fields or values that this route doesn't accept.", issues);
     return body;
   }
 
@@ -158,7 +159,7 @@ class HttpServer {
     );
   }
 
-  /** Messages may say what they were given, so they stay out. */
+  /** Messages may contain users' values, so they aren't logged. */
   #log(error: unknown, route: string | null): void {
     const logger = this.#settings.logger ?? this.#host.parts.store.logger;
     const name = error instanceof Error ? error.name : typeof error;
@@ -171,19 +172,19 @@ function describe(route: Route | undefined): Omit<HttpErrorContext, "request"> {
   return { route: route?.name ?? null, operation: route?.operation ?? null };
 }
 
-/** What a policy is asked about a request: twice, where it does two kinds of things. */
+/** The questions to the policy: two for a route that does two kinds of things. */
 function questionsOf(route: Route, params: Match["params"]): readonly Omit<AuthorizationQuestion, "request">[] {
   const { operation, alsoNeeds, resource, alsoAbout = resource } = route;
   const first = { operation, resource: resource(params) };
   return alsoNeeds === undefined ? [first] : [first, { operation: alsoNeeds, resource: alsoAbout(params) }];
 }
 
-/** It is the server's own code that has to be repaired: nothing can be done with a body that is gone. */
+/** A fault in the server's own code: a body that was read elsewhere can't be read again. */
 function consumed(): HttpError {
   return new HttpError(
     500,
     "http.body_consumed",
-    "The request has a body, but other code on the server has read it first. Nothing was done. A policy, or a middleware, must read a clone.",
+    "The request has a body, but other code on the server has read it first. Nothing was done. A policy or middleware must read a clone.",
   );
 }
 

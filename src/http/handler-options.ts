@@ -6,34 +6,34 @@ import { type CorsOptions, checkCors } from "./access/cors.ts";
 import { checkRedaction, type Redaction } from "./answers/redaction.ts";
 
 export interface HttpHandlerOptions {
-  /** Where it is mounted, as clients see it: `/perdure`. Default: at the root. */
+  /** The path at which it is mounted, as clients see it: `/perdure`. Default: the root. */
   readonly basePath?: string;
-  /** Who may do what. Nothing of the application is answered without it. */
+  /** Decides which requests are allowed. Required. */
   readonly authorize: Authorize;
-  /** Hides what users store: all of it, or what a function says. Default: it is shown to those who may read. */
+  /** Hides users' values: all of them, or those that a function chooses. Default: callers that may read see them. */
   readonly redact?: Redaction;
-  /** Pages of other origins that may ask. Default: none. */
+  /** The pages of other origins that may send requests. Default: none. */
   readonly cors?: CorsOptions;
-  /** Whether `POST /_runner/tick` is there, and for how long one may run. Default: it isn't; 10 seconds. */
+  /** Whether to serve `POST /_runner/tick`, and for how long a tick may run. Default: false; 10 seconds. */
   readonly tick?: boolean | { readonly deadlineMs?: number };
-  /** Of one request. Default: 2 MiB. */
+  /** The largest body of a request. Default: 2 MiB. */
   readonly maxBodyBytes?: number;
   /** How long a body may take to arrive. Default: 30 seconds. */
   readonly bodyTimeoutMs?: number;
-  /** Open streams of events at a time. Default: 10,000. */
+  /** How many streams of events may be open at a time. Default: 10,000. */
   readonly maxStreams?: number;
-  /** Bytes of events that readers of streams haven't taken, all together; beyond it the slowest are cut off. Default: 64 MiB. */
+  /** Bytes of unread events in all streams together; beyond it, the slowest readers are disconnected. Default: 64 MiB. */
   readonly maxUnreadBytes?: number;
   /** How long a stream may be silent. Default: 15 seconds. */
   readonly heartbeatMs?: number;
-  /** Told of what is answered with 500 or 503, with the error itself. Default: the logger is told its name and code, no more. */
+  /** Receives the errors that are answered with 500 or 503. Default: the logger gets the error's name and code, and no more. */
   readonly onError?: (error: unknown, context: HttpErrorContext) => unknown;
   readonly logger?: Logger;
 }
 
 export interface HttpErrorContext {
   readonly request: Request;
-  /** Of the route, as the OpenAPI document names it; null where none was found yet. */
+  /** The route's name in the OpenAPI document; null if none was found yet. */
   readonly route: string | null;
   readonly operation: HttpOperation | null;
 }

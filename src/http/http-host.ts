@@ -20,7 +20,7 @@ import type { EventStreams } from "./answers/event-stream.ts";
 import { createShow, type Redaction, type ShowValue } from "./answers/redaction.ts";
 import type { Ticker } from "./tick.ts";
 
-/** What can be served: an application, or a fragment. */
+/** An application or a fragment. */
 export interface Servable {
   readonly durableHooks: DurableHooks;
   /** @internal */
@@ -34,7 +34,7 @@ export interface InstanceParams {
   readonly instanceId: string;
 }
 
-/** How something is done to an instance no more than once. */
+/** Makes sure that an action on an instance is done no more than once. */
 interface HandledOnce {
   readonly only?: InstanceRun | undefined;
   readonly receipt?: Receipt | undefined;
@@ -47,11 +47,11 @@ export interface HostParts {
   readonly ticker: Ticker | null;
 }
 
-/** What routes have to do with: the application behind a handler. */
+/** The application behind a handler, as routes use it. */
 export class HttpHost {
   readonly parts: AnyFragment["parts"];
   readonly streams: EventStreams;
-  /** Null where nobody may have this process run what is due. */
+  /** Null if the handler doesn't serve ticks. */
   readonly ticker: Ticker | null;
   readonly #app: Servable;
   readonly #redact: Redaction;
@@ -70,7 +70,7 @@ export class HttpHost {
     return this.parts.workflows?.workflows.all ?? [];
   }
 
-  /** Of all workflows; null where there are none. */
+  /** The instances of all workflows; null if there are no workflows. */
   get instances(): AllInstances | null {
     return this.parts.workflows === null ? null : createAllInstances(this.parts.workflows);
   }
@@ -79,7 +79,7 @@ export class HttpHost {
     return this.#app.subjects?.dispatcherIds ?? [];
   }
 
-  /** By its name, under which its instances are stored; keys are for code. */
+  /** Finds a workflow by its stored name; keys are for code. */
   workflow(name: string): {
     runtime: WorkflowRuntime;
     registered: RegisteredWorkflow;
@@ -93,13 +93,13 @@ export class HttpHost {
     return { runtime, registered, binding: this.#bindings[registered.key] as BindingOf<AnyWorkflow> };
   }
 
-  /** Whether there is such an instance is found out by what is done with it. */
+  /** Doesn't check that the instance exists: the operations on it do. */
   instance({ workflowName, instanceId }: InstanceParams, once: HandledOnce = {}): InstanceHandle {
     const { runtime, registered } = this.workflow(workflowName);
     return new InstanceHandle(runtime, registered, checkInstanceId(instanceId, runtime.workflows.settings), once);
   }
 
-  /** The run that an instance is in; null where there is no such instance. */
+  /** The present run of an instance; null if there is no such instance. */
   async findRun({ workflowName, instanceId: id }: InstanceParams): Promise<InstanceRun | null> {
     const { runtime, registered } = this.workflow(workflowName);
     const name = { namespace: runtime.namespace, name: registered.name, id };

@@ -1,4 +1,4 @@
-/** The application over HTTP, for servers that speak the Web's Request and Response. */
+/** Serves an application over HTTP, on servers that use the Web's Request and Response. */
 export type {
   AuthorizationAnswer,
   AuthorizationQuestion,

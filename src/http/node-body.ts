@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 /** A request as a framework leaves it. */
 export type FrameworkRequest = IncomingMessage & {
   readonly originalUrl?: string;
-  /** What a parser made of the body. */
+  /** The body as a parser left it. */
   readonly body?: unknown;
   /** The body as it was sent. */
   readonly rawBody?: unknown;
@@ -18,7 +18,7 @@ const WITHOUT_BODY = ["GET", "HEAD"];
 /** Old parsers leave an empty object where they have parsed nothing. A client that means one sends no more than this. */
 const LONGEST_EMPTY_OBJECT = 8;
 
-/** Other code has read the body, and left no copy where we would find it. What was sent is unknown. */
+/** Other code has read the body and left no copy in `rawBody` or `body`, so its content is unknown. */
 export const CONSUMED: unique symbol = Symbol("consumed");
 
 /** Whether other code has read some of the body before us. */

@@ -5,20 +5,20 @@ import { BODY_HEADERS, CONSUMED, type FrameworkRequest, isConsumed, toBody } fro
 /** A listener of `http.createServer`, or a handler of Express. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** No client sends these. Somebody who guards paths before us may read them otherwise than we do. */
+/** No client sends these. A proxy that guards paths may read them differently than this code does. */
 const DETOUR = /\\|\/(\.|%2e){1,2}(\/|$)/i;
 const BAD_REQUEST = { code: "http.invalid_request", message: "The request line or a header can't be read." };
-/** It is the server's own code that has to be repaired. The client is told, because no other answer would be true. */
+/** A fault in the server's own code. The client gets this answer because no other would be true. */
 const BODY_CONSUMED = {
   code: "http.body_consumed",
   message:
     "The request has a body, but other code on the server has read it first and left it neither in req.body nor in req.rawBody. " +
-    "Nothing was done. Mount Perdure before parsers of bodies, or set req.body to what they have parsed.",
+    "Nothing was done. Mount Perdure before body parsers, or set req.body to the parsed body.",
 };
 
 /**
- * Lets a handler serve Node's own requests: bodies and answers are streams that never run ahead of who reads them, and a client
- * that goes away aborts the request's signal.
+ * Lets a handler serve Node's own requests. Bodies and answers are streams with backpressure, and a client that disconnects aborts
+ * the request's signal.
  *
  * @example
  * http.createServer(toNodeHandler(createHttpHandler(app, options))).listen(3000);
@@ -35,15 +35,15 @@ export function toNodeHandler(handler: HttpHandler): NodeHandler {
       const response = request instanceof Response ? request : await handler(request);
       await send(response, incoming, outgoing, gone.signal);
     } catch {
-      outgoing.destroy(); // somebody else has answered already, or the handler isn't one of ours: no reason to end the process
+      outgoing.destroy(); // other code has answered already, or the handler threw: no reason to end the process
     }
   };
 }
 
-/** Or the answer to a request that no handler can be asked. */
+/** The Web's form of a request, or the answer to one that has no such form. */
 function toRequest(incoming: FrameworkRequest, signal: AbortSignal): Request | Response {
   const { method = "GET", headers: raw } = incoming;
-  // A framework that has mounted us below a path has cut it off; we go by what the client sent.
+  // A framework that mounts the handler below a path removes that path from `url`; `originalUrl` is what the client sent.
   const target = incoming.originalUrl ?? incoming.url ?? "/";
   try {
     if (!target.startsWith("/")) return badRequest();
@@ -71,7 +71,7 @@ function toHeaders(incoming: FrameworkRequest): Headers {
   const headers = new Headers();
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string;
-    if (!name.startsWith(":")) headers.append(name, rawHeaders[index + 1] as string); // those of HTTP/2 are no headers
+    if (!name.startsWith(":")) headers.append(name, rawHeaders[index + 1] as string); // pseudo-headers of HTTP/2
   }
   if (isConsumed(incoming)) for (const name of BODY_HEADERS) headers.delete(name);
   return headers;
@@ -83,7 +83,7 @@ async function send(
   outgoing: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  // What is left of a body that was refused isn't worth reading, so the connection can't be used for another request.
+  // The rest of a refused body isn't read, so the connection can't be used for another request.
   if (!incoming.complete && incoming.httpVersionMajor < 2) outgoing.setHeader("connection", "close");
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   const reader = response.body?.getReader();
@@ -93,7 +93,7 @@ async function send(
   }
   outgoing.flushHeaders();
   const cancel = () => void reader.cancel().catch(() => {});
-  reader.closed.catch(() => outgoing.destroy()); // also while a slow reader keeps us waiting
+  reader.closed.catch(() => outgoing.destroy()); // also while a write waits for a slow reader
   signal.addEventListener("abort", cancel);
   try {
     for (;;) {
@@ -103,13 +103,13 @@ async function send(
     }
     outgoing.end();
   } catch {
-    outgoing.destroy(); // in the middle of an answer nothing else can be said
+    outgoing.destroy(); // in the middle of an answer there is no other way to report it
   } finally {
     signal.removeEventListener("abort", cancel);
   }
 }
 
-/** Until what was written has gone, or nobody is there to read it. */
+/** Resolves when the written data was sent, or the client has disconnected. */
 function untilRoom(outgoing: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const leave = () => {

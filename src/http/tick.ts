@@ -9,8 +9,8 @@ const LEASE_MS = 30_000;
 const POLL_INTERVAL_MS = 2000;
 
 /**
- * Runs what is due, for applications that have no process of their own that lasts: something outside calls every now and then.
- * Any number may call at once, here and in other processes: claims keep them apart.
+ * Runs due work for applications without a long-lived process: a caller outside sends a tick now and then. Any number of ticks may run
+ * at once, here and in other processes: claims keep them apart.
  */
 export class Ticker {
   readonly #processor: DurableHooksProcessor | null;
@@ -28,7 +28,7 @@ export class Ticker {
     this.#processor = createDurableHooksProcessor(fragment);
   }
 
-  /** Resolves when nothing is due, or after the deadline; gives when something is due next. */
+  /** Resolves when nothing is due, or after the deadline, with the time at which work is due next. */
   async tick(): Promise<Date | null> {
     if (this.#processor === null && this.#subjects === null) return null;
     await this.#run();
@@ -38,7 +38,7 @@ export class Ticker {
     return known.length === 0 ? null : new Date(clock.now() + Math.max(Math.min(...known), 0));
   }
 
-  /** Who asks while one is under way shares the next: the one under way may have looked before they had something for it. */
+  /** Callers that arrive during a tick share the next one: the running tick may have looked before their work was stored. */
   #run(): Promise<void> {
     if (this.#running === undefined) {
       this.#running = this.#drain().finally(() => {

@@ -2,20 +2,20 @@ import { decodeValue, encodeValue } from "../values/index.ts";
 import { MAX_LEVELS, TAG } from "../values/tags.ts";
 import { invalidRequest } from "./answers/http-error.ts";
 
-/** A value's own levels, and those of the objects that stand for something else. */
+/** The levels of a value, and those of the `$perdure` objects in it. */
 const MAX_WIRE_LEVELS = MAX_LEVELS * 2;
-/** To read and write a number takes far more than twice the time for twice the digits. */
+/** Parsing a number takes far more than twice the time for twice the digits. */
 const MOST_DIGITS = 20_000;
 
 /**
- * What users store, on the wire: plain JSON as it is, and what JSON can't say in the form that it is stored in, objects with the
- * key `$perdure`. See values/tags.ts.
+ * A user's value on the wire: plain JSON as it is, and other values in their stored form, as objects with the key `$perdure`. See
+ * values/tags.ts.
  */
 export function toWire(value: unknown): unknown {
   return JSON.parse(encodeValue(value)) as unknown;
 }
 
-/** A value that was sent in. What it has of `$perdure` becomes what it stands for. */
+/** A value from a request: objects with the key `$perdure` become the values that they stand for. */
 export function fromWire(value: unknown, label: string): unknown {
   checkDepth(value, 1, label);
   const text = JSON.stringify(value);
@@ -24,18 +24,18 @@ export function fromWire(value: unknown, label: string): unknown {
   try {
     return decodeValue(text);
   } catch {
-    throw invalidRequest(`${label} has an object with the key ${TAG} that isn't one of ours.`);
+    throw invalidRequest(`${label} has an object with the key ${TAG} that isn't in Perdure's format.`);
   }
 }
 
-/** Everything below may go down into it, and has a stack that ends somewhere. */
+/** Guards the stack of the recursive code that follows. */
 function checkDepth(value: unknown, level: number, label: string): void {
   if (typeof value !== "object" || value === null) return;
   if (level > MAX_WIRE_LEVELS) throw invalidRequest(`${label} is nested more than ${MAX_WIRE_LEVELS} levels deep.`);
   for (const part of Object.values(value)) checkDepth(part, level + 1, label);
 }
 
-/** What is sent must not stand for more work than its length says, nor for what only steps make. */
+/** Refuses values that cost far more than their length suggests, and streams, which only steps make. */
 function checkTags(value: unknown, longest: number, label: string): void {
   if (typeof value !== "object" || value === null) return;
   const { [TAG]: kind, length, value: content } = value as Record<string, unknown>;
@@ -45,6 +45,6 @@ function checkTags(value: unknown, longest: number, label: string): void {
   if (kind === "bigint" && String(content).length > MOST_DIGITS) {
     throw invalidRequest(`${label} has a big integer of more than ${MOST_DIGITS} digits.`);
   }
-  if (kind === "stream") throw invalidRequest(`${label} has a stream, which only a step can give.`);
+  if (kind === "stream") throw invalidRequest(`${label} has a stream, which only a step can return.`);
   for (const part of Object.values(value)) checkTags(part, longest, label);
 }

@@ -3,7 +3,7 @@ import { checkOptions } from "../../options.ts";
 import { HttpError, internal } from "../answers/http-error.ts";
 
 /**
- * What a request is about to do.
+ * The kind of thing that a request does.
  *
  * - `read`: look at something
  * - `create`: create instances
@@ -14,7 +14,7 @@ import { HttpError, internal } from "../answers/http-error.ts";
  */
 export type HttpOperation = "read" | "create" | "manage" | "events" | "operate" | "tick";
 
-/** What a request is about. Names are as the caller wrote them: whether there is such a thing isn't known yet. */
+/** The target of a request. Names are as the caller wrote them: it isn't known yet whether they exist. */
 export type HttpResource =
   | { readonly kind: "application" }
   | { readonly kind: "workflow"; readonly workflowName: string }
@@ -27,13 +27,13 @@ export type HttpResource =
   | { readonly kind: "schedule"; readonly workflowName: string; readonly scheduleName: string };
 
 export interface AuthorizationQuestion {
-  /** As it came in. Its body isn't to be read; to look at it, read a clone of the request. */
+  /** The request as it arrived. Don't read its body; read a clone of the request instead. */
   readonly request: Request;
   readonly operation: HttpOperation;
   readonly resource: HttpResource;
 }
 
-/** `true` allows it, `"unauthenticated"` answers 401, and everything else 403. */
+/** `true` allows the request, `"unauthenticated"` answers 401, and anything else answers 403. */
 export type AuthorizationAnswer = boolean | "unauthenticated";
 
 export type Policy = (question: AuthorizationQuestion) => AuthorizationAnswer | Promise<AuthorizationAnswer>;
@@ -43,13 +43,13 @@ export type Authorize = Policy | Partial<Readonly<Record<HttpOperation, Policy>>
 
 const OPERATIONS: readonly HttpOperation[] = ["read", "create", "manage", "events", "operate", "tick"];
 
-/** Found out at once, and not by the first request. */
+/** Checks at once, rather than at the first request. */
 export function checkAuthorize(authorize: unknown): Authorize {
   if (typeof authorize === "function") return authorize as Policy;
   if (authorize === undefined || authorize === null) {
     throw new InvalidInputError(
       "options.invalid",
-      "createHttpHandler needs authorize: a function that says who may do what, or one for each operation.",
+      "createHttpHandler needs authorize: a function that decides which requests are allowed, or one function for each operation.",
     );
   }
   checkOptions(authorize, { label: "authorize", fields: OPERATIONS });
@@ -59,7 +59,7 @@ export function checkAuthorize(authorize: unknown): Authorize {
   throw new InvalidInputError("options.invalid", `authorize.${wrong[0]} must be a function.`);
 }
 
-/** Throws what a request is refused with. A policy that throws denies, and only `onError` hears why. */
+/** Throws the error for a request that isn't allowed. A policy that throws denies, and only `onError` receives its error. */
 export async function authorizeRequest(
   authorize: Authorize,
   question: AuthorizationQuestion,
@@ -75,9 +75,9 @@ export async function authorizeRequest(
   }
   if (answer === true) return;
   if (answer === "unauthenticated") {
-    throw new HttpError(401, "http.unauthenticated", "Say who you are, with credentials that are valid here.", {
+    throw new HttpError(401, "http.unauthenticated", "The request needs valid credentials.", {
       headers: { "www-authenticate": "Bearer" },
     });
   }
-  throw new HttpError(403, "http.forbidden", "You may not do this.");
+  throw new HttpError(403, "http.forbidden", "The caller isn't allowed to do this.");
 }

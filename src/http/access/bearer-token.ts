@@ -5,8 +5,8 @@ const SHORTEST_TOKEN = 16;
 const CREDENTIALS = /^bearer +(\S+)$/i;
 
 /**
- * A policy that lets those in who send one of these tokens as `Authorization: Bearer …`. How long it takes says nothing about how
- * much of a token was right. Give several to change tokens without a gap.
+ * A policy that allows requests with one of these tokens as `Authorization: Bearer …`. Tokens are compared in constant time. Give
+ * several to replace a token without downtime.
  *
  * @example
  * createHttpHandler(app, { basePath: "/perdure", authorize: bearerToken(token) });
@@ -16,17 +16,17 @@ export function bearerToken(tokens: string | readonly string[]): Policy {
   if (accepted.length === 0 || !accepted.every(isToken)) {
     throw new InvalidInputError(
       "options.invalid",
-      `bearerToken takes a token of at least ${SHORTEST_TOKEN} characters without spaces, or several; an empty one would let everybody in.`,
+      `bearerToken takes a token of at least ${SHORTEST_TOKEN} characters without spaces, or several. An empty token would let every caller in.`,
     );
   }
-  let expected: Promise<Uint8Array[]> | undefined; // not before it is needed: a Worker may not ask while it is loaded
+  let expected: Promise<Uint8Array[]> | undefined; // computed at the first request: a Worker can't do so while it is loaded
   return async ({ request }) => {
     const [, given] = CREDENTIALS.exec(request.headers.get("authorization") ?? "") ?? [];
     if (given === undefined) return "unauthenticated";
     const actual = await digest(given);
     let found = false;
     expected ??= Promise.all(accepted.map(digest));
-    for (const one of await expected) found = isSame(one, actual) || found; // all of them, so that time doesn't tell which
+    for (const one of await expected) found = isSame(one, actual) || found; // compares all, so that the time doesn't show which one matched
     return found ? true : "unauthenticated";
   };
 }
@@ -35,7 +35,7 @@ function isToken(token: unknown): token is string {
   return typeof token === "string" && token.length >= SHORTEST_TOKEN && !/\s/.test(token);
 }
 
-/** Of equal length whatever the token, so comparing never stops early. */
+/** Always of the same length, so that a comparison never stops early. */
 async function digest(token: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
 }

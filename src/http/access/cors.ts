@@ -2,20 +2,20 @@ import { InvalidInputError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 import { HEARTBEAT_HEADER } from "../answers/event-stream.ts";
 
-/** Which pages of other origins may ask. Without it, none may. */
+/** The pages of other origins that may send requests. Without it, none may. */
 export interface CorsOptions {
   /** `["https://admin.example.org"]`, or `"*"` for all. */
   readonly origins: "*" | readonly string[];
-  /** Headers that pages may send besides those that the routes take, such as one that your policy looks at. Default: none. */
+  /** Headers that pages may send in addition to those that routes use, such as one that your policy reads. Default: none. */
   readonly headers?: readonly string[];
-  /** For how long browsers need not ask again. Default: 600. */
+  /** How long browsers may keep the answer to a preflight. Default: 600. */
   readonly maxAgeSeconds?: number;
 }
 
 const ORIGIN = /^https?:\/\/[a-z0-9.:[\]_-]+$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'+.^_`|~-]+$/;
 const HEADERS = "authorization, content-type, idempotency-key, last-event-id";
-/** What pages of other origins may read of an answer's headers: what tells them how to go on. */
+/** Headers of an answer that pages of other origins may read. */
 const READABLE = `allow, retry-after, www-authenticate, ${HEARTBEAT_HEADER}`;
 
 export function checkCors(cors: CorsOptions | undefined): CorsOptions | null {
@@ -25,7 +25,7 @@ export function checkCors(cors: CorsOptions | undefined): CorsOptions | null {
   const wrong: unknown = Array.isArray(origins) ? origins.find((one) => !isOrigin(one)) : origins;
   if (origins !== "*" && (!Array.isArray(origins) || wrong !== undefined)) {
     const matched =
-      typeof wrong === "string" ? ` No origin of a page is ever ${JSON.stringify(wrong.slice(0, 100))}.` : "";
+      typeof wrong === "string" ? ` A page never has the origin ${JSON.stringify(wrong.slice(0, 100))}.` : "";
     throw new InvalidInputError(
       "options.invalid",
       'cors.origins must be "*", or a list of origins such as "https://example.org", in lower case, without a path, patterns or the ' +
@@ -39,7 +39,7 @@ export function checkCors(cors: CorsOptions | undefined): CorsOptions | null {
   throw new InvalidInputError("options.invalid", "cors.maxAgeSeconds must be a whole number.");
 }
 
-/** Whether a browser only asks whether it may ask. */
+/** Whether this is a browser's preflight request. */
 export function isPreflight({ method, headers }: Request): boolean {
   return method === "OPTIONS" && headers.has("origin") && headers.has("access-control-request-method");
 }
@@ -53,7 +53,7 @@ export function answerPreflight({ maxAgeSeconds = 600, headers: more = [] }: Cor
   return new Response(null, { status: 204, headers });
 }
 
-/** Cookies are never allowed: who asks from another origin must know a secret, and not just be in somebody's browser. */
+/** Cookies are never allowed: a page of another origin must know a secret, and not just run in a user's browser. */
 export function addCorsHeaders(cors: CorsOptions, request: Request, headers: Headers): void {
   const origin = request.headers.get("origin");
   headers.append("vary", "Origin");

@@ -3,14 +3,14 @@ import { HttpError } from "./http-error.ts";
 
 /** One event, as a browser's EventSource sees it. */
 export interface StreamEvent {
-  /** What a reader that comes back says it has seen. */
+  /** A reader that reconnects sends the last id that it has received. */
   readonly id: string;
   readonly type: string;
   /** JSON. */
   readonly data: unknown;
 }
 
-/** What is read until it ends, or until its reader has gone. */
+/** The events of a stream, read until they end or the reader disconnects. */
 export interface EventSubscription {
   next(): Promise<IteratorResult<StreamEvent, void>>;
   return(): Promise<unknown>;
@@ -18,29 +18,29 @@ export interface EventSubscription {
 
 export interface StreamSettings {
   readonly clock: Clock;
-  /** A comment is sent after so long without an event, so that nobody between takes the connection for dead. */
+  /** A comment is sent after this long without an event, so that no proxy takes the connection for dead. */
   readonly heartbeatMs: number;
   readonly maxStreams: number;
-  /** Bytes of events that were sent and not taken by their readers, of all streams together. */
+  /** Bytes of events that were sent but not read yet, in all streams together. */
   readonly maxUnreadBytes: number;
-  /** Hears why a stream ended early: its reader is only cut off, and comes back with its cursor. */
+  /** Receives the error that ended a stream early. The reader is only disconnected, and reconnects with its cursor. */
   readonly onError: (error: unknown) => void;
 }
 
 const HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
-  // Proxies that collect an answer, and middleware that compresses it, would hold events back.
+  // Proxies that buffer an answer, and middleware that compresses it, would delay events.
   "cache-control": "no-store, no-transform",
   "x-accel-buffering": "no",
 };
 
-/** Tells clients after how much silence a stream is broken. */
+/** Tells clients how long a working stream can be silent. */
 export const HEARTBEAT_HEADER = "perdure-heartbeat-ms";
 
 /**
- * The streams of events that are open. One holds at most one event that wasn't read yet, and the next is asked for when that has
- * gone; so a slow reader costs no more than a fast one. Where those events are too large together, the readers that have left theirs for
- * the longest are cut off: they come back with their cursors when they can.
+ * The open streams of events. A stream holds at most one unread event and asks for the next when that was read, so a slow reader
+ * costs no more than a fast one. If the unread events are too large together, the readers that have been slow for the longest are
+ * disconnected. They can reconnect with their cursors.
  */
 export class EventStreams {
   readonly #settings: StreamSettings;
@@ -56,13 +56,18 @@ export class EventStreams {
     return this.#open;
   }
 
-  /** Answers with a stream, or with nothing where the reader has seen all. Not asked where there are too many already. */
+  /** Answers with a stream, or without a body if the reader has received all events. Refuses if too many streams are open. */
   async answer(request: Request, subscribe: () => Promise<EventSubscription | null>): Promise<Response> {
     const { maxStreams } = this.#settings;
     if (this.#open >= maxStreams) {
-      throw new HttpError(503, "http.too_many_streams", `There are ${maxStreams} open streams already. Try again.`, {
-        headers: { "retry-after": "5" },
-      });
+      throw new HttpError(
+        503,
+        "http.too_many_streams",
+        `There are already ${maxStreams} open streams. Try again later.`,
+        {
+          headers: { "retry-after": "5" },
+        },
+      );
     }
     this.#open += 1;
     const release = () => {
@@ -84,7 +89,7 @@ export class EventStreams {
   }
 }
 
-/** What streams have sent and their readers haven't taken, oldest first. */
+/** Events that were sent but not read yet, oldest first. */
 class UnreadEvents {
   readonly #most: number;
   readonly #bytes = new Map<OpenStream, number>();
@@ -94,7 +99,7 @@ class UnreadEvents {
     this.#most = most;
   }
 
-  /** One that is larger than all may be together is sent all the same: no other would be smaller. */
+  /** An event that exceeds the limit by itself is sent all the same: it would not become smaller. */
   add(stream: OpenStream, bytes: number): void {
     this.#bytes.set(stream, bytes);
     this.#total += bytes;
@@ -142,26 +147,26 @@ class OpenStream {
       {
         start: (controller) => {
           this.#controller = controller;
-          this.#write(": connected\n\n"); // so that whoever waits for the first bytes knows that it is open
+          this.#write(": connected\n\n"); // shows clients that wait for the first bytes that the stream is open
         },
         pull: () => this.#pull(),
         cancel: () => this.#close(),
       },
-      { highWaterMark: 0 }, // the next event is asked for when the reader wants it, and no sooner
+      { highWaterMark: 0 }, // the next event is requested only when the reader wants it
     );
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort);
   }
 
-  /** Ends the connection, and with it what is on its way to a reader that doesn't take it. */
+  /** Ends the connection, and drops what its reader hasn't read. */
   cutOff(): void {
     const controller = this.#controller;
     this.#finish();
-    controller?.error(new TypeError("The reader is too slow. It may come back with the id of its last event."));
+    controller?.error(new TypeError("The reader is too slow. It can reconnect with the id of its last event."));
   }
 
   async #pull(): Promise<void> {
-    this.#unread.remove(this); // whoever asks for more has taken what there was
+    this.#unread.remove(this); // a pull means that the last event was read
     this.#beat();
     try {
       const { done, value } = await this.#subscription.next();
@@ -175,7 +180,7 @@ class OpenStream {
     }
   }
 
-  /** While an event is waited for. A reader that takes nothing gets nothing. */
+  /** Sends heartbeats while waiting for an event, unless the reader doesn't read them. */
   #beat(): void {
     const { clock, heartbeatMs } = this.#settings;
     this.#timer = clock.setTimer(() => {
@@ -195,7 +200,7 @@ class OpenStream {
     this.#unread.add(this, bytes.length);
   }
 
-  /** Once, whoever ends it: the subscription, its reader, or the connection. Gives whether this was it. */
+  /** Ends the stream once: the subscription, the reader or the connection may do so. Returns whether this call did. */
   #finish(): boolean {
     const end = this.#end;
     if (end === undefined) return false;
@@ -212,7 +217,7 @@ class OpenStream {
     try {
       this.#controller?.close();
     } catch {
-      // its reader has cancelled it
+      // the reader has cancelled it
     }
   }
 }

@@ -54,7 +54,7 @@ export function toHttpError(error: unknown): { readonly answer: HttpError; reado
 }
 
 export function internal(): HttpError {
-  return new HttpError(500, "http.internal", "Something went wrong here. It was reported.");
+  return new HttpError(500, "http.internal", "The server failed. The error was reported to its operator.");
 }
 
 function expected(status: number, { code, message }: PerdureError, details?: unknown) {
@@ -71,7 +71,7 @@ function isUnavailable(error: unknown): boolean {
 }
 
 function unavailable(): HttpError {
-  return new HttpError(503, "http.unavailable", "The database can't be used just now. Try again.", {
+  return new HttpError(503, "http.unavailable", "The database can't be used at present. Try again later.", {
     headers: { "retry-after": RETRY_AFTER_SECONDS },
   });
 }

@@ -1,4 +1,4 @@
-/** What a list gives at once, and where it goes on. */
+/** One page of a list, and the cursor of the next. */
 export interface ListedPage<Item> {
   readonly items: readonly Item[];
   readonly cursor: string | null;
@@ -6,23 +6,23 @@ export interface ListedPage<Item> {
   readonly length?: number;
 }
 
-/** Which part of a list is wanted. */
+/** The requested part of a list. */
 export interface PageRequest {
   readonly limit: number;
   readonly cursor?: string;
 }
 
-/** Of the database: so many values are in memory at a time, however many were asked for. Fewer where they are large. */
+/** Rows per read from the database, whatever the limit of the page; fewer if they are large. They are in memory together. */
 const FIRST_READ = 10;
 const LARGEST_READ = 50;
-/** Bytes of JSON in a page. Only a single item that is larger exceeds them. */
+/** Bytes of JSON in a page. Only a single item that is larger may exceed them. */
 const FULL_PAGE = 8 * 1024 * 1024;
 /** For the fields around the items. */
 const RESERVED = 4096;
 
 /**
- * One page of a list, as it is answered. Thousands of large values would be more than a process can hold or a text can be, so a page
- * that is full ends before its limit: its cursor says that there is more.
+ * One page of a list, as it is answered. Thousands of large values would exceed the memory of the process or the length of a string, so
+ * a full page ends before its limit, and its cursor says that there is more.
  */
 export async function readPage<Item>(
   { limit, cursor }: PageRequest,
@@ -38,7 +38,7 @@ export async function readPage<Item>(
     const fitting = takeFitting(listed.items.map(present), FULL_PAGE - used, page.length === 0);
     if (fitting.items.length < listed.items.length) {
       if (fitting.items.length === 0) return { items: page, cursor: next ?? null };
-      atOnce = fitting.items.length; // only the list itself knows the cursor of an item in its middle
+      atOnce = fitting.items.length; // the cursor of an item in the middle is only known by reading up to it
       continue;
     }
     page.push(...fitting.items);
@@ -62,7 +62,7 @@ function takeFitting(items: readonly unknown[], room: number, first: boolean): {
   return { items: fitting, bytes };
 }
 
-/** So many as would fill a page if they were like those before. */
+/** As many as would fill the page if they are as large as those before. */
 function nextRead(count: number, bytes: number): number {
   const fitting = Math.floor((FULL_PAGE - bytes) / (bytes / count));
   return Math.min(Math.max(fitting, 1), LARGEST_READ);
@@ -70,7 +70,7 @@ function nextRead(count: number, bytes: number): number {
 
 const encoder = new TextEncoder();
 
-/** Of a short text it is enough to know that no character has more than three. */
+/** A short text is estimated: no UTF-16 unit takes more than three bytes. */
 function byteLength(text: string): number {
   return text.length > 1024 ? encoder.encode(text).length : text.length * 3;
 }

@@ -3,7 +3,7 @@ import { REDACTED } from "../../values/index.ts";
 import type { HttpResource } from "../access/authorization.ts";
 import { toWire } from "../wire-values.ts";
 
-/** What a value is of what is answered. `error` is a message: it may say what it was given. */
+/** The field of the answer that a value is for. `error` is a message, which may contain users' data. */
 export type ValueField = "output" | "payload" | "error" | "cursor" | "meta" | "progress" | "params";
 
 export interface RedactionContext {
@@ -11,10 +11,10 @@ export interface RedactionContext {
   readonly resource: HttpResource;
 }
 
-/** `true` hides all values. A function gives what is shown instead of a value, or the value itself. */
+/** `true` hides all values. A function returns the replacement for a value, or the value itself. */
 export type Redaction = boolean | ((value: unknown, context: RedactionContext) => unknown);
 
-/** Shows a value of the application to whoever may read. */
+/** The form in which a caller that may read sees a user's value. */
 export type ShowValue = (value: unknown, field: ValueField) => unknown;
 
 export function checkRedaction(redact: unknown = false): Redaction {
@@ -32,11 +32,11 @@ export function createShow(redact: Redaction, resource: HttpResource): ShowValue
   };
 }
 
-/** What a function gives that has no form in JSON, such as a promise, is its own fault, and not of whoever asks. */
+/** A result without a JSON form, such as a promise, is a fault of the `redact` function, not of the caller. */
 function toShown(redacted: unknown): unknown {
   try {
     return toWire(redacted);
   } catch (cause) {
-    throw new Error("redact gave what can't be shown.", { cause });
+    throw new Error("redact returned a value that has no JSON form.", { cause });
   }
 }

@@ -23,10 +23,10 @@ const PRIORITY = {
   type: "integer",
   minimum: -100,
   maximum: 100,
-  description: "Of what waits to start, higher ones start first. Default: 0.",
+  description: "Instances with a higher priority start first. Default: 0.",
 } as const satisfies Schema;
 
-/** How instances are created, besides their ids. */
+/** The options of a create, except the id. */
 export const TRAITS = {
   params: VALUE,
   labels: LABELS,
@@ -41,13 +41,13 @@ const NEW_INSTANCE = component(
       id: {
         ...NAME,
         description:
-          "Letters, digits and . : _ -, at most 100 unless the application says otherwise, unique within the workflow. Default: one is made.",
+          "Letters, digits and . : _ -, unique within the workflow. At most 100 characters, unless the application sets limits.instanceIdLength. Default: a new id.",
       },
       ...TRAITS,
       onConflict: {
         type: "string",
         enum: ["error", "return"],
-        description: "What to do if there is an instance of this id: 409, or give that one. Default: error.",
+        description: "If an instance has this id: answer 409, or return that instance. Default: error.",
       },
     },
     [],
@@ -92,8 +92,7 @@ export const createBatch = defineRoute({
   method: "POST",
   path: "/workflows/{workflowName}/instances/batch",
   name: "createBatch",
-  summary:
-    "Creates instances at once, at most 100 unless the application says otherwise, and says what was wrong with any.",
+  summary: `Creates instances in one request, and reports an error for each that was refused. At most 100, or as many as the application's limits.batchSize, up to ${MOST_IN_BATCH}.`,
   operation: "create",
   resource: workflowResource,
   params: { workflowName: NAME },
@@ -101,7 +100,9 @@ export const createBatch = defineRoute({
     "instances",
   ]),
   repeatable: true,
-  answers: { 201: { description: "What was done, in the order of the batch.", schema: CREATED } },
+  answers: {
+    201: { description: "The created instances and the errors, in the order of the batch.", schema: CREATED },
+  },
   errors: [404, 409],
   handle: async ({ host, params, body, repeatable, show }) => {
     const workflow = host.workflow(params.workflowName);
@@ -127,7 +128,7 @@ export const createBatch = defineRoute({
           const identity = { hash: `${hash}-${place}`, ref: refs[place] as string, receipt: receipts(place) };
           return createRepeatably(workflow, named, identity);
         });
-        // Messages may say what was given, and would be stored as they are.
+        // Messages may contain users' values, and would be stored unencrypted.
         return { ...told, errors: told.errors.map((error) => ({ ...error, message: NO_MESSAGE })) };
       },
     });
@@ -139,14 +140,14 @@ type Create = (options: CreateOptions<unknown>) => Promise<WorkflowInstance>;
 
 const NO_MESSAGE = "It was refused when the request was first sent; only the code is remembered.";
 
-/** New instances are created under refs that are written down before: who repeats the request creates the very same. */
+/** The refs of new instances are stored before they are created, so that a repeated request creates the same instances. */
 function newRefs({ runtime }: Pick<ReturnType<HttpHost["workflow"]>, "runtime">, count: number) {
   const find = async () => Array.from({ length: count }, () => runtime.store.createId());
-  const refuse = () => Promise.reject(new Error("New instances can always be tried to be created."));
+  const refuse = () => Promise.reject(new Error("Creating always has a target."));
   return { find, refuse };
 }
 
-/** Errors that aren't ours to tell, whatever their codes: what a schema of the application's threw may say what nobody should know. */
+/** Notes errors that callers may not see: one that the application's schema threw may contain private data. */
 function note(faults: unknown[]): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof PerdureError)) faults.push(error);
@@ -154,7 +155,7 @@ function note(faults: unknown[]): (error: unknown) => never {
   };
 }
 
-/** What was sent, as `create` takes it. Durations are checked there. */
+/** The sent options as `create` takes them. It checks the durations. */
 export function toCreateOptions<Sent extends Pick<NewInstance, "params" | "retention">>(
   { params, retention, ...rest }: Sent,
   label: string = "params",

@@ -26,7 +26,7 @@ const ENTRY = component(
       type: { type: "string" },
       name: { type: "string" },
       count: { type: "integer" },
-      inside: { type: "string", description: "The step that it was called in." },
+      inside: { type: "string", description: "The step inside which it was called." },
       attempt: { type: "integer" },
       output: VALUE,
       error: FAILURE,
@@ -59,11 +59,11 @@ const EARLIER_RUN = component(
 
 const ABOUT = objectOf(
   {
-    run: { type: "integer", description: "The run that it is in." },
+    run: { type: "integer", description: "The present run." },
     earlierRuns: { ...arrayOf(EARLIER_RUN), description: "Oldest first; at most 100, and fewer where they are large." },
     runsCursor: {
       ...nullable({ type: "integer" }),
-      description: "For runsAfter, where there are more earlier runs; else null.",
+      description: "For runsAfter, if there are more earlier runs; null otherwise.",
     },
   },
   ["run", "earlierRuns", "runsCursor"],
@@ -81,7 +81,7 @@ export const readHistory = defineRoute({
   method: "GET",
   path: `${INSTANCE_PATH}/history`,
   name: "readHistory",
-  summary: "One page of what happened at the steps of an instance, in all runs.",
+  summary: "One page of the history of an instance's steps, in all runs.",
   operation: "read",
   resource: instanceResource,
   params: INSTANCE_PARAMS,

@@ -43,7 +43,7 @@ const PAGE = objectOf({ hooks: arrayOf(HOOK), cursor: NEXT_CURSOR }, ["hooks", "
 const USUAL_LIMIT = 50;
 const IDS = objectOf({ ids: { type: "array", items: NAME, minItems: 1, maxItems: 1000 } }, ["ids"]);
 const CHANGED = objectOf(
-  { ids: { type: "array", items: { type: "string" }, description: "Those that were changed." } },
+  { ids: { type: "array", items: { type: "string" }, description: "The hooks that were changed." } },
   ["ids"],
 );
 
@@ -91,7 +91,7 @@ export const getHook = defineRoute({
   handle: async ({ host, params, show }) => {
     const hook = await host.parts.durableHooks.get(params.hookId);
     if (hook === null)
-      throw new NotFoundError("hook.not_found", "There is no hook of this id; it may have been completed.");
+      throw new NotFoundError("hook.not_found", "There is no hook with this id; it may have been completed.");
     return { status: 200, body: present(HOOK, hook, show) };
   },
 });
@@ -125,7 +125,7 @@ export const cancelHooks = defineRoute({
   path: "/hooks/cancel",
   name: "cancelHooks",
   summary:
-    "Calls off what has not begun, by its id or by its name and key. What runs goes on, but doesn't run once more.",
+    "Cancels hooks that have not begun, by id or by name and key. A running hook ends its attempt, but isn't run again.",
   operation: "operate",
   resource: () => ({ kind: "hooks" }),
   body: { anyOf: [objectOf({ id: NAME }, ["id"]), objectOf({ name: NAME, key: NAME }, ["name", "key"])] },

@@ -25,15 +25,14 @@ const DELETED = objectOf(
 
 type Runs = Readonly<Record<string, InstanceRun>>;
 
-/** Of what wasn't there when the request was first sent. */
+/** For an id that had no instance when the request was first sent. */
 const NO_RUN: InstanceRun = { ref: "", run: 0 };
 
 export const deleteBatch = defineRoute({
   method: "POST",
   path: "/workflows/{workflowName}/instances/batch/delete",
   name: "deleteBatch",
-  summary:
-    "Deletes instances with their histories, whatever their state: at most 100 unless the application says otherwise.",
+  summary: `Deletes instances with their histories, in any state. At most 100, or as many as the application's limits.batchSize, up to ${MOST_IN_BATCH}.`,
   operation: "manage",
   resource: workflowResource,
   params: { workflowName: NAME },
@@ -44,7 +43,7 @@ export const deleteBatch = defineRoute({
   handle: async ({ host, params: { workflowName }, body: { ids }, repeatable, show }) => {
     const { runtime, registered } = host.workflow(workflowName);
     const deleteAll = async (runs?: Runs, receipts?: Receipts) => {
-      // An id may be the name of something that every object has.
+      // An id may be the name of a property that every object inherits.
       const only = runs && ((id: string) => (Object.hasOwn(runs, id) ? (runs[id] as InstanceRun) : NO_RUN));
       const receipt = receipts && ((id: string) => receipts(ids.indexOf(id)));
       return present(DELETED, await deleteBatchOf(runtime, registered, ids, { only, receipt }), show);
@@ -108,7 +107,7 @@ export const restartOrCreate = defineRoute({
       const { outcome } = await restartOrCreateOf(runtime, registered, options, receiptOf);
       return present(ENSURED, { id, workflowName, outcome }, show);
     };
-    const find = async () => ({}); // there or not, it can always be ensured
+    const find = async () => ({}); // it can be ensured whether or not it exists
     const ensured =
       repeatable === null
         ? await perform()

@@ -8,7 +8,7 @@ export const STATUS = { type: "string", enum: INSTANCE_STATUSES } as const satis
 /** Of a run. */
 export const ROLLBACK = {
   ...objectOf({ outcome: { type: "string", enum: ["complete", "failed"] }, error: FAILURE }, ["outcome"]),
-  description: "What became of its rollback; not there if nothing was rolled back.",
+  description: "The outcome of its rollback; absent if nothing was rolled back.",
 } as const satisfies Schema;
 
 export const INSTANCE = component("Instance", {
@@ -31,12 +31,12 @@ export const INSTANCE = component("Instance", {
   additionalProperties: false,
 });
 
-/** Why one of a batch wasn't created or deleted. */
+/** Why an instance of a batch wasn't created or deleted. */
 export const BATCH_ERROR = component(
   "BatchError",
   objectOf(
     {
-      index: { type: "integer", description: "Its place in the batch, counted from 0." },
+      index: { type: "integer", description: "Its index in the batch, counted from 0." },
       id: { type: "string" },
       code: { type: "string" },
       message: { type: "string" },

@@ -27,7 +27,7 @@ export const deleteInstance = defineRoute({
   method: "DELETE",
   path: INSTANCE_PATH,
   name: "deleteInstance",
-  summary: "Deletes an instance with its history, whatever its state.",
+  summary: "Deletes an instance with its history, in any state.",
   operation: "manage",
   resource: instanceResource,
   params: INSTANCE_PARAMS,
@@ -40,7 +40,7 @@ export const deleteInstance = defineRoute({
   },
 });
 
-/** What is done to an instance without anything to say. */
+/** An action on an instance that is answered without a body. */
 function defineAction<const Body extends Schema = Record<never, never>>(action: {
   readonly path: string;
   readonly name: string;
@@ -71,7 +71,7 @@ function defineAction<const Body extends Schema = Record<never, never>>(action: 
 export const pauseInstance = defineAction({
   path: "pause",
   name: "pauseInstance",
-  summary: "Lets running steps end and begins no others.",
+  summary: "Pauses an instance: running steps end, and no others begin.",
   repeatable: true,
   errors: [404, 409],
   act: (instance) => instance.pause(),
@@ -80,7 +80,7 @@ export const pauseInstance = defineAction({
 export const resumeInstance = defineAction({
   path: "resume",
   name: "resumeInstance",
-  summary: "Goes on with a paused instance. Does nothing where it isn't paused.",
+  summary: "Resumes a paused instance. Does nothing if it isn't paused.",
   repeatable: true,
   errors: [404, 409],
   act: (instance) => instance.resume(),
@@ -89,9 +89,9 @@ export const resumeInstance = defineAction({
 export const terminateInstance = defineAction({
   path: "terminate",
   name: "terminateInstance",
-  summary: "Ends an instance, and takes its steps back first where that is wanted.",
+  summary: "Ends an instance, and can roll its steps back first.",
   body: objectOf(
-    { rollback: { type: "boolean", description: "Steps that have a rollback are taken back. Default: no." } },
+    { rollback: { type: "boolean", description: "Whether to run the rollbacks of its steps. Default: false." } },
     [],
   ),
   repeatable: true,
@@ -101,7 +101,7 @@ export const terminateInstance = defineAction({
 
 const RESTART_POINT = objectOf(
   {
-    name: { ...NAME, description: "Of a step that has run." },
+    name: { ...NAME, description: "The name of a step that has run." },
     count: { type: "integer", minimum: 1, description: "Which call of that name. Default: 1." },
     type: { type: "string", enum: ["do", "sleep", "waitForEvent"] },
   },
@@ -112,7 +112,7 @@ export const restartInstance = defineAction({
   path: "restart",
   name: "restartInstance",
   summary:
-    "Begins anew with the same params, whatever its state; with `from`, what had ended before that step keeps its results.",
+    "Restarts an instance with the same params, in any state. With `from`, steps that ended before that step keep their results.",
   body: objectOf({ from: RESTART_POINT }, []),
   repeatable: true,
   errors: [404, 409],
@@ -122,7 +122,7 @@ export const restartInstance = defineAction({
 export const retryInstance = defineAction({
   path: "retry",
   name: "retryInstance",
-  summary: "Of an errored instance, tries the steps again whose errors ended it; all others keep their results.",
+  summary: "Retries the steps whose errors ended an errored instance; all others keep their results.",
   repeatable: true,
   errors: [404, 409],
   act: (instance) => instance.retryFailedStep(),

@@ -53,7 +53,7 @@ export const listAllInstances = defineRoute({
   method: "GET",
   path: "/instances",
   name: "listAllInstances",
-  summary: "One page of instances, whatever their workflow.",
+  summary: "One page of the instances of all workflows.",
   operation: "read",
   resource: () => ({ kind: "application" }),
   query: FILTER,
@@ -89,7 +89,7 @@ function toListOptions<Sent extends Query>(query: Sent): InstanceListOptions {
   return { ...rest, ...Object.fromEntries(times), ...labels } as InstanceListOptions;
 }
 
-/** One that is there twice can't be both. */
+/** A label can't have two values. */
 function toLabels(texts: readonly string[]): Readonly<Record<string, string>> {
   const labels = texts.map(toLabel);
   const keys = new Set(labels.map(([key]) => key));

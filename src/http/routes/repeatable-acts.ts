@@ -19,7 +19,7 @@ type InstanceCall = Pick<
   "host" | "params" | "repeatable"
 >;
 
-/** Does something to an instance. A request that may be repeated does it to the run that it first met, and once. */
+/** Acts on an instance. A request with a key acts once, and only on the run that the instance had when it first arrived. */
 export async function actOnce(
   { host, params, repeatable }: InstanceCall,
   act: (instance: InstanceHandle) => Promise<void>,
@@ -38,8 +38,8 @@ export async function actOnce(
 type Workflow = Pick<ReturnType<HttpHost["workflow"]>, "runtime" | "registered">;
 
 /**
- * Creates an instance, or gives the one that the same request has created before: a row says by which request it was made, as
- * that of a child names its parent's step. The same request with other params isn't the same: it is refused.
+ * Creates an instance, or returns the one that the same request has created before: the row names the request, as a child's row
+ * names its parent's step. A request with the same key and other params is refused.
  */
 export async function createRepeatably(
   workflow: Workflow,
@@ -58,10 +58,10 @@ export async function createRepeatably(
 async function isCreatedWith({ runtime, registered }: Workflow, id: string, params: unknown): Promise<boolean> {
   const name = { namespace: runtime.namespace, name: registered.name, id };
   const [record] = await runtime.store.instances.statements.find([name]);
-  if (record === null || record === undefined) return true; // it has ended, and was deleted, since
+  if (record === null || record === undefined) return true; // it has been deleted since
   const input = registered.definition?.input ?? null;
   const prepare = async () => encodeValue(await applySchema(input, params, "params", "params.invalid"));
   const [once, twice] = [await prepare(), await prepare()];
-  // What a schema makes of the same params may differ each time: a default that is the present time. Then nothing can be said.
+  // A schema may give different results for the same params, such as a default of the present time. Then they can't be compared.
   return once !== twice || once === record.params;
 }

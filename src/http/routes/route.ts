@@ -15,16 +15,16 @@ export interface AnswerDefinition {
   readonly contentType?: "text/event-stream";
 }
 
-/** What a request asks for, checked. */
+/** A checked request. */
 export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly host: HttpHost;
   readonly request: Request;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** Shows what users store, to whoever asks. */
+  /** Gives users' values the form in which the caller may see them. */
   readonly show: ShowValue;
-  /** Where its sender may send it again. */
+  /** Set if the request has an `Idempotency-Key`. */
   readonly repeatable: RepeatableRequest | null;
 }
 
@@ -35,7 +35,7 @@ type Fields = Readonly<Record<string, Schema>>;
 type ValuesOf<Accepted extends Fields> = { readonly [Name in keyof Accepted]: FromSchema<Accepted[Name]> };
 type SomeOf<Accepted extends Fields> = { readonly [Name in keyof Accepted]?: FromSchema<Accepted[Name]> };
 
-/** All that there is to know about a route. What is checked, answered and documented comes from here. */
+/** Everything about a route: the checks, the answers and the OpenAPI document come from here. */
 export interface RouteDefinition<Params extends Fields, Query extends Fields, Body extends Schema> {
   readonly method: Method;
   /** With a name in braces for each of `params`: `/hooks/{hookId}`. */
@@ -47,12 +47,12 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
   /** Another permission, of a route that does two kinds of things. */
   readonly alsoNeeds?: HttpOperation;
   readonly resource: (params: Readonly<Record<keyof Params, string>>) => HttpResource;
-  /** What that other permission is asked about. Default: the same. */
+  /** The resource of that other permission. Default: the same. */
   readonly alsoAbout?: (params: Readonly<Record<keyof Params, string>>) => HttpResource;
   readonly params?: Params;
   /** All of them may be left out. */
   readonly query?: Query;
-  /** Headers that it looks at, for the document. */
+  /** Headers that it reads, for the document. */
   readonly headers?: Fields;
   /** Only requests that change something have one. */
   readonly body?: Body;
@@ -62,14 +62,14 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
   readonly repeatable?: boolean;
   /** By status. */
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
-  /** False where it answers even if the database can't. */
+  /** False if it answers without the database. */
   readonly asksDatabase?: boolean;
-  /** The statuses of errors that this route has besides those that all have. */
+  /** Statuses of errors in addition to those that every route has. */
   readonly errors?: readonly number[];
   handle(call: Call<ValuesOf<Params>, SomeOf<Query>, FromSchema<Body>>): Promise<Answer>;
 }
 
-/** A route, whatever it takes. */
+/** Any route. */
 export type Route = Omit<RouteDefinition<Fields, Fields, Schema>, "handle" | "resource" | "alsoAbout"> & {
   readonly resource: (params: Readonly<Record<string, string>>) => HttpResource;
   readonly alsoAbout?: (params: Readonly<Record<string, string>>) => HttpResource;
@@ -81,5 +81,5 @@ export function defineRoute<
   const Query extends Fields = Record<never, never>,
   const Body extends Schema = Record<never, never>,
 >(definition: RouteDefinition<Params, Query, Body>): Route {
-  return definition as unknown as Route; // what it takes is checked before it is called
+  return definition as unknown as Route; // requests are checked against the definition before `handle` is called
 }

@@ -16,7 +16,7 @@ const LONGEST_PATH = 4096;
 const LONGEST_SHOWN = 200;
 const PARAMETER = /^\{(\w+)\}$/;
 
-/** Finds the route of a path below a base. Segments are taken apart before they are decoded: an encoded slash separates nothing. */
+/** Finds the route of a path below a base. Segments are split before they are decoded, so an encoded slash doesn't separate. */
 export class Router {
   readonly #base: string;
   readonly #templates: readonly Template[];
@@ -26,7 +26,7 @@ export class Router {
     this.#templates = routes.map((route) => ({ route, segments: route.path.slice(1).split("/").map(toSegment) }));
   }
 
-  /** Throws what a request without a route is refused with. */
+  /** Throws the error for a request without a route. */
   match(method: string, pathname: string): Match {
     const templates = this.#find(pathname);
     const found = templates.find(({ route }) => route.method === method);
@@ -44,7 +44,7 @@ export class Router {
     return { route: found.route, params };
   }
 
-  /** For those who may ask from another origin. Where there is nothing they may ask, too, and be told that. */
+  /** The methods for the answer to a preflight. An unknown path has all of them, so that the page gets its 404. */
   methods(pathname: string): string {
     const segments = this.#segmentsOf(pathname);
     const found = this.#templates.filter((template) => fits(template, segments));
@@ -59,7 +59,7 @@ export class Router {
     throw new HttpError(404, "http.not_found", this.#explain(pathname));
   }
 
-  /** Where the handler is mounted is often the mistake. */
+  /** A wrong `basePath` is a common mistake. */
   #explain(pathname: string): string {
     const base = this.#base === "" ? "it is mounted at the root" : `its basePath is ${JSON.stringify(this.#base)}`;
     const given = pathname.slice(1).split("/");
@@ -71,7 +71,7 @@ export class Router {
     if (this.#base !== "" && !pathname.startsWith(`${this.#base}/`)) {
       return `The path isn't below the handler's basePath, which is ${JSON.stringify(this.#base)}.`;
     }
-    return "There is nothing at this path; /openapi.json says what there is.";
+    return "There is nothing at this path; /openapi.json lists the routes.";
   }
 
   #segmentsOf(pathname: string): string[] {
@@ -95,7 +95,7 @@ function methodsOf(templates: readonly Template[]): string {
   return [...new Set(templates.map(({ route }) => route.method))].join(", ");
 }
 
-/** Once: what is encoded twice stays encoded once. */
+/** Decodes once: a segment that was encoded twice stays encoded once. */
 function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

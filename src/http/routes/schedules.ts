@@ -18,8 +18,8 @@ const SCHEDULE = component(
       timezone: { type: "string" },
       paused: { type: "boolean" },
       nextAt: { ...MAYBE_TIME, description: "When it fires next; null while it is paused." },
-      lastAt: { ...MAYBE_TIME, description: "The last of its times that it was fired for." },
-      inCode: { type: "boolean", description: "Whether the process that answers has it in its code." },
+      lastAt: { ...MAYBE_TIME, description: "The last of its times for which it fired." },
+      inCode: { type: "boolean", description: "Whether the answering process has it in its code." },
     },
     ["workflowName", "name", "cron", "timezone", "paused", "nextAt", "lastAt", "inCode"],
   ),
@@ -65,16 +65,20 @@ function defineSwitch(action: "pause" | "resume", name: string, summary: string)
 export const pauseSchedule = defineSwitch(
   "pause",
   "pauseSchedule",
-  "Nothing fires until it is resumed, and the times that pass meanwhile aren't made up for.",
+  "Pauses a schedule. Times that pass before it is resumed are skipped.",
 );
 
-export const resumeSchedule = defineSwitch("resume", "resumeSchedule", "Goes on with the next time from now.");
+export const resumeSchedule = defineSwitch(
+  "resume",
+  "resumeSchedule",
+  "Resumes a schedule with its next time from now.",
+);
 
 export const runSchedule = defineRoute({
   method: "POST",
   path: `${PATH}/run`,
   name: "runSchedule",
-  summary: "Creates an instance as the schedule would, now; its own times stay as they are.",
+  summary: "Creates an instance now, as the schedule would. The schedule's own times don't change.",
   operation: "operate",
   resource: scheduleResource,
   alsoNeeds: "create",

@@ -40,7 +40,7 @@ export const readStatistics = defineRoute({
   method: "GET",
   path: "/stats",
   name: "readStatistics",
-  summary: "How much there is of everything.",
+  summary: "Counts of hooks and instances.",
   operation: "read",
   resource: () => ({ kind: "application" }),
   answers: { 200: { description: "Counts.", schema: STATISTICS } },

@@ -60,7 +60,7 @@ export const listDispatchers = defineRoute({
   method: "GET",
   path: "/subjects",
   name: "listSubjectDispatchers",
-  summary: "The dispatchers of subjects that this process has defined.",
+  summary: "The subject dispatchers that this process has defined.",
   operation: "read",
   resource: () => ({ kind: "application" }),
   asksDatabase: false,
@@ -120,7 +120,7 @@ export const releaseSubject = defineRoute({
   method: "POST",
   path: `${PATH}/release`,
   name: "releaseSubject",
-  summary: "Takes a subject from whoever has claimed it: neither a success nor a failure, and due as it was.",
+  summary: "Takes a subject from its owner: neither a success nor a failure, and due as before.",
   operation: "operate",
   resource: subjectResource,
   params: PARAMS,
@@ -129,7 +129,7 @@ export const releaseSubject = defineRoute({
       revision: {
         type: "integer",
         minimum: 1,
-        description: "As it was when you looked: if it has moved on, nothing is done.",
+        description: "The revision that you have read. If it has changed, nothing is done.",
       },
     },
     ["revision"],
@@ -147,7 +147,7 @@ export const makeSubjectDue = defineRoute({
   method: "POST",
   path: `${PATH}/due`,
   name: "makeSubjectDue",
-  summary: "Makes a subject due now that nobody has claimed.",
+  summary: "Makes a subject without an owner due now.",
   operation: "operate",
   resource: subjectResource,
   params: PARAMS,
@@ -161,7 +161,7 @@ export const makeSubjectDue = defineRoute({
     if (subject.status === "retired") {
       throw new ConflictError(
         "subject.retired",
-        "The subject is retired: it isn't there any more for whoever discovers them.",
+        "The subject is retired: its dispatcher doesn't discover it any more.",
       );
     }
     const dueAt = await host.subjects(params.dispatcherId).time();
@@ -170,7 +170,7 @@ export const makeSubjectDue = defineRoute({
     if (leaseExpiresAt !== null && leaseExpiresAt.getTime() > dueAt) {
       throw new ConflictError("subject.leased", "The subject is claimed: its owner is working on it.");
     }
-    return { status: 204 }; // one whose lease has run out is due
+    return { status: 204 }; // a subject whose lease has run out is due
   },
 });
 
@@ -183,5 +183,5 @@ function dispatcherOf(host: HttpHost, { dispatcherId }: { readonly dispatcherId:
 }
 
 function missing(): NotFoundError {
-  return new NotFoundError("subject.not_found", "There is no subject of this key.");
+  return new NotFoundError("subject.not_found", "There is no subject with this key.");
 }

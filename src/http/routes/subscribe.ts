@@ -24,7 +24,7 @@ const EVENT = component("InstanceEvent", {
   required: ["instanceId", "eventId", "timestamp", "run", "type"],
 });
 
-/** What of an event users have stored. */
+/** The fields of an event that contain users' values. */
 const VALUES: ReadonlyMap<string, ValueField> = new Map([
   ["params", "params"],
   ["output", "output"],
@@ -35,14 +35,14 @@ export const subscribe = defineRoute({
   method: "GET",
   path: `${INSTANCE_PATH}/subscribe`,
   name: "subscribe",
-  summary: "What happens to an instance, as it happens: Server-Sent Events that end with its run.",
+  summary: "The events of an instance as they happen, as Server-Sent Events that end with its run.",
   operation: "read",
   resource: instanceResource,
   params: INSTANCE_PARAMS,
   query: {
     cursor: {
       ...EVENT_ID,
-      description: "The id of the last event that you have. Default: the present run from its beginning.",
+      description: "The id of the last event that you have received. Default: the present run from its beginning.",
     },
     filter: {
       type: "array",
@@ -51,11 +51,14 @@ export const subscribe = defineRoute({
     },
   },
   headers: {
-    "Last-Event-ID": { ...EVENT_ID, description: "As browsers send it when they come back. It precedes the cursor." },
+    "Last-Event-ID": {
+      ...EVENT_ID,
+      description: "Sent by browsers when they reconnect. It takes precedence over the cursor.",
+    },
   },
   answers: {
     200: { description: "A stream.", schema: EVENT, contentType: "text/event-stream" },
-    204: { description: "You have seen the end: browsers don't come back." },
+    204: { description: "There are no more events: browsers don't reconnect." },
   },
   errors: [404],
   handle: async ({ host, params, query, request, show }) => {
@@ -98,7 +101,7 @@ class ShownEvents implements EventSubscription {
     this.#show = show;
   }
 
-  /** Asked before anything is read. */
+  /** Must be called before the first `next`. */
   async isOver(): Promise<boolean> {
     this.#first = this.#events.next();
     return (await this.#first).done === true;

@@ -6,13 +6,13 @@ export const tick = defineRoute({
   method: "POST",
   path: "/_runner/tick",
   name: "tick",
-  summary: "Runs what is due, until nothing is or for as long as a request may take.",
+  summary: "Runs due work until nothing is due, or until the deadline of a request.",
   operation: "tick",
   resource: () => ({ kind: "application" }),
   answers: {
     200: {
-      description: "It has run.",
-      schema: objectOf({ nextWakeAt: { ...MAYBE_TIME, description: "When something is due next." } }, ["nextWakeAt"]),
+      description: "The tick has ended.",
+      schema: objectOf({ nextWakeAt: { ...MAYBE_TIME, description: "When work is due next." } }, ["nextWakeAt"]),
     },
   },
   handle: async ({ host }) => {

@@ -5,8 +5,8 @@ const WORKFLOW = component(
   "Workflow",
   objectOf(
     {
-      name: { type: "string", description: "Under which its instances are stored." },
-      key: { type: "string", description: "By which the application knows it." },
+      name: { type: "string", description: "The name under which its instances are stored." },
+      key: { type: "string", description: "The key by which the application's code knows it." },
     },
     ["name", "key"],
   ),
@@ -16,7 +16,7 @@ export const listWorkflows = defineRoute({
   method: "GET",
   path: "/workflows",
   name: "listWorkflows",
-  summary: "The workflows that this process knows.",
+  summary: "The workflows that this process has registered.",
   operation: "read",
   resource: () => ({ kind: "application" }),
   asksDatabase: false,

@@ -1,24 +1,24 @@
 import { component, nullable, objectOf, type Schema } from "./schema.ts";
 
-/** What several routes take or give. */
+/** Schemas that several routes share. */
 
 export const VALUE = component("Value", {
   description:
-    "Any JSON. What JSON can't say (dates, maps, big integers, undefined, bytes and so on) is an object with the key $perdure that " +
+    "Any JSON. A value that JSON doesn't have (a date, map, big integer, undefined, bytes and so on) is an object with the key $perdure that " +
     'names its kind, such as {"$perdure":"Date","value":"2026-01-31T12:00:00.000Z"}.',
 });
 
 export const TIME = { type: "string", format: "date-time" } as const satisfies Schema;
 export const MAYBE_TIME = nullable(TIME);
 
-/** Long enough for every name that there is; what it may consist of is checked by whoever it is the name of. */
+/** Long enough for every name. The code that uses the name checks its characters. */
 export const NAME = { type: "string", minLength: 1, maxLength: 400 } as const satisfies Schema;
 
 export const CURSOR = {
   type: "string",
   minLength: 1,
   maxLength: 2000,
-  description: "Where the page before ended.",
+  description: "The cursor of the previous page.",
 } as const satisfies Schema;
 
 export const NEXT_CURSOR = {
@@ -36,7 +36,7 @@ export const FAILURE = component(
     {
       name: { type: "string" },
       message: { type: "string" },
-      code: { type: "string", description: "Where it is one of Perdure's own errors." },
+      code: { type: "string", description: "Present on Perdure's own errors." },
     },
     ["name", "message"],
   ),
@@ -46,7 +46,7 @@ export const ERROR = component(
   "Error",
   objectOf(
     {
-      code: { type: "string", description: "Stable: it says what to do about it." },
+      code: { type: "string", description: "Stable, for programs." },
       message: { type: "string", description: "For people. It may change." },
       details: {},
     },
@@ -54,7 +54,7 @@ export const ERROR = component(
   ),
 );
 
-/** In place of values. */
+/** Present in place of values. */
 export const UNREADABLE = component("Unreadable", {
   ...objectOf({ code: { type: "string" }, message: { type: "string" } }, ["code", "message"]),
   description: "Instead of values that the application can't decrypt at present, or that a newer version has written.",
@@ -63,8 +63,8 @@ export const UNREADABLE = component("Unreadable", {
 export const LABELS = component("Labels", {
   type: "object",
   additionalProperties: { type: "string" },
-  description: "What an instance can be found by: at most 16 texts under names of your own.",
+  description: "At most 16 texts under names of your own, by which instances can be found.",
 });
 
-/** An answer that has nothing to say. */
+/** An answer without a body. */
 export const DONE = { 204: { description: "Done." } } as const;

@@ -8,17 +8,17 @@ type Json = Record<string, unknown>;
 const VERSION = "1";
 
 const ERRORS: Readonly<Record<number, string>> = {
-  400: "The request isn't what the route takes.",
-  401: "Nobody knows who asks.",
-  403: "Who asks may not do this.",
-  404: "There is no such thing.",
+  400: "The route doesn't accept the request.",
+  401: "The request has no valid credentials.",
+  403: "The caller isn't allowed to do this.",
+  404: "It doesn't exist.",
   405: "The path doesn't take this method.",
   408: "The body took too long.",
   409: "It contradicts what is stored. Nothing was changed.",
   413: "The body, or a value in it, is too large.",
   415: "The body isn't JSON.",
-  500: "Something went wrong here.",
-  503: "The database can't be used just now, or there are too many streams. Try again.",
+  500: "The server failed.",
+  503: "The database can't be used at present, or there are too many streams. Try again later.",
 };
 
 /** The statuses of errors that any route may answer with; those that ask the database, or have a body, have some more. */
@@ -26,7 +26,7 @@ const COMMON_ERRORS = [400, 401, 403, 500];
 const DATABASE_ERRORS = [503];
 const BODY_ERRORS = [408, 413, 415];
 
-/** Describes routes by the very definitions that they are served by. */
+/** Describes routes from the definitions that serve them. */
 export function createDocument(routes: readonly Route[], basePath: string): Json {
   const writer = new DocumentWriter();
   const paths: Record<string, Json> = {};
@@ -44,7 +44,11 @@ export function createDocument(routes: readonly Route[], basePath: string): Json
     components: {
       schemas: writer.schemas(),
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: "Or whatever the application's own policy asks for." },
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: "Or other credentials that the application's policy accepts.",
+        },
       },
     },
   };
@@ -102,12 +106,12 @@ class DocumentWriter {
     return { description, content: { [contentType]: { schema: this.#schema(schema) } } };
   }
 
-  /** A named schema is there once, and everywhere else only its name. */
+  /** A named schema is written once, and referred to by its name everywhere else. */
   #schema(schema: Schema): Json {
     const name = nameOf(schema);
     if (name === undefined) return this.#inline(schema);
     if (!this.#schemas.has(name)) {
-      this.#schemas.set(name, {}); // one that is part of itself ends here
+      this.#schemas.set(name, {}); // ends the recursion of a schema that contains itself
       this.#schemas.set(name, this.#inline(schema));
     }
     return { $ref: `#/components/schemas/${name}` };
@@ -137,5 +141,6 @@ const KEY: Schema = {
   type: "string",
   minLength: 1,
   maxLength: 255,
-  description: "Makes the request repeatable: sent again with the same key, it does nothing more and answers the same.",
+  description:
+    "Makes the request repeatable: sent again with the same key, it has no further effect and gets the same answer.",
 };

@@ -1,6 +1,6 @@
 /**
- * What a request or an answer looks like, as JSON Schema: the part of it that we need. The same object checks requests and
- * becomes a part of the OpenAPI document, so the two can't say different things.
+ * The shape of a request or an answer, in a subset of JSON Schema. The same object checks requests and becomes part of the OpenAPI
+ * document, so the two can't differ.
  */
 export interface Schema {
   readonly type?: "string" | "integer" | "number" | "boolean" | "object" | "array" | "null";
@@ -16,12 +16,12 @@ export interface Schema {
   readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** False refuses what isn't named. Of answers, and of what users name themselves, the schema of the rest. */
+  /** False refuses unknown fields. A schema applies to fields that users name themselves. */
   readonly additionalProperties?: boolean | Schema;
   readonly anyOf?: readonly Schema[];
 }
 
-/** What a value is that the schema accepts. */
+/** The type of the values that a schema accepts. */
 export type FromSchema<Accepted> = Accepted extends { readonly anyOf: readonly (infer One)[] }
   ? FromSchema<One>
   : Accepted extends { readonly enum: readonly (infer Value)[] }

@@ -1,6 +1,6 @@
 import type { Schema } from "./schema.ts";
 
-/** Where a value isn't what a schema accepts, and why. */
+/** Where a schema doesn't accept a value, and why. */
 export interface Issue {
   /** `body.instances[3].id` */
   readonly path: string;
@@ -12,7 +12,7 @@ const MOST_ISSUES = 10;
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 const LONGEST_SHOWN = 60;
 
-/** Says what is wrong with a value; nothing, if the schema accepts it. Never repeats the value. */
+/** The problems with a value; none if the schema accepts it. Never quotes the value. */
 export function validate(schema: Schema, value: unknown, path: string): Issue[] {
   const issues: Issue[] = [];
   check(schema, value, path, issues);
@@ -38,7 +38,7 @@ function check(schema: Schema, value: unknown, path: string, issues: Issue[]): v
 function checkAny(schemas: readonly Schema[], value: unknown, path: string, issues: Issue[]): void {
   const attempts = schemas.map((schema) => validate(schema, value, path));
   if (attempts.some((found) => found.length === 0)) return;
-  // What was probably meant is the one of the value's own type.
+  // The caller probably meant the schema of the value's own type.
   const meant = schemas.findIndex(({ type }) => type === undefined || isOfType(type, value));
   if (meant >= 0) issues.push(...(attempts[meant] as Issue[]));
   else issues.push({ path, message: `must be ${schemas.map(({ type }) => describeType(type)).join(" or ")}` });
@@ -70,7 +70,7 @@ function checkArray(schema: Schema, value: readonly unknown[], path: string, iss
   }
 }
 
-/** Own properties only: what a prototype has isn't there, and `__proto__` is a name like any other. */
+/** Own properties only: those of a prototype don't count, and `__proto__` is a name like any other. */
 function checkObject(schema: Schema, value: Record<string, unknown>, path: string, issues: Issue[]): void {
   const { properties = {}, required = [], additionalProperties = true } = schema;
   for (const name of required) {
