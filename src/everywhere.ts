@@ -89,9 +89,17 @@ export type {
 } from "./subjects/subject-state.ts";
 export type { Discovered } from "./subjects/sync-discovered.ts";
 export { fromClient, type PostgresClient } from "./transactions/from-client.ts";
+export { fromDrizzle } from "./transactions/from-drizzle.ts";
 export { fromDurableObject } from "./transactions/from-durable-object.ts";
+export { fromKnex } from "./transactions/from-knex.ts";
+export { fromKysely } from "./transactions/from-kysely.ts";
+export { fromMikroOrm } from "./transactions/from-mikro-orm.ts";
 export { fromPg } from "./transactions/from-pg.ts";
+export { fromPglite } from "./transactions/from-pglite.ts";
+export { fromPostgresJs } from "./transactions/from-postgres-js.ts";
+export { fromPrisma } from "./transactions/from-prisma.ts";
 export { fromBetterSqlite3, fromNodeSqlite } from "./transactions/from-sqlite.ts";
+export { fromTypeOrm } from "./transactions/from-typeorm.ts";
 export type { Unreadable } from "./values/index.ts";
 export { defineWorkflow, type WorkflowContext } from "./workflows/define/define-workflow.ts";
 export { WorkflowEntrypoint } from "./workflows/define/entrypoint.ts";

@@ -2,9 +2,11 @@ import { InvalidInputError } from "../errors.ts";
 import type { AsyncTransaction } from "../store/foreign-transaction.ts";
 import type { SqlRow, SqlValue } from "../store/sql-value.ts";
 
-/** Runs one statement in the transaction and gives its rows. */
+/** Any client with an open transaction. */
 export interface PostgresClient {
   readonly dialect: "postgres";
+  /** Whether a transaction is open, if the client knows for certain; that saves a statement. */
+  isOpen?(): boolean;
   /** The statement has placeholders like `$1`. Its parameters are texts or null, and it gives one row with one text, `result`. */
   execute(text: string, parameters: (string | null)[]): Promise<readonly object[]>;
 }
@@ -29,6 +31,7 @@ export function fromClient(client: PostgresClient): AsyncTransaction {
   return {
     mode: "async",
     dialect: "postgres",
+    ...(client.isOpen === undefined ? {} : { isOpen: () => client.isOpen?.() === true }),
     execute: async (text, parameters) => rowsOf(await client.execute(text, textsOf(parameters))),
   };
 }
@@ -39,11 +42,29 @@ function rowsOf(rows: unknown): SqlRow[] {
 }
 
 /** Every parameter of a statement for PostgreSQL is a text or null. */
-export function textsOf(parameters: readonly SqlValue[]): (string | null)[] {
+function textsOf(parameters: readonly SqlValue[]): (string | null)[] {
   return parameters as (string | null)[];
 }
 
 /** The transaction is refused because it isn't one. */
 export function invalidTransaction(message: string): InvalidInputError {
   return new InvalidInputError("transaction.invalid", message);
+}
+
+/** The library itself refuses a transaction that has ended. */
+export function transactionEnded(cause: unknown): InvalidInputError {
+  return new InvalidInputError(
+    "transaction.not_open",
+    "The library has ended this transaction, so nothing was written. Await this call before the transaction's function returns.",
+    { cause },
+  );
+}
+
+const ENDED = /^Transaction is already (committed|rolled back)/;
+
+/** Kysely, on which MikroORM builds, says it in a plain error. */
+export async function refusingEnded<Result>(result: Promise<Result>): Promise<Result> {
+  return result.catch((error: unknown) => {
+    throw ENDED.test((error as Error)?.message) ? transactionEnded(error) : error;
+  });
 }

@@ -1,0 +1,130 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { type EntityManager, MikroORM } from "@mikro-orm/postgresql";
+import { PrismaPg } from "@prisma/adapter-pg";
+import { DataSource, type EntityManager as TypeOrmManager } from "typeorm";
+import { fromMikroOrm, fromPrisma, fromTypeOrm } from "../../../src/index.ts";
+import type { Isolation, Library, OwnTransaction } from "./own-transaction.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+const typeOrm: Library = {
+  name: "TypeORM",
+  open: async (url) => {
+    const source = await new DataSource({ type: "postgres", url }).initialize();
+    const wrap = (manager: TypeOrmManager): OwnTransaction => ({
+      transaction: fromTypeOrm(manager),
+      query: (text) => manager.query(text),
+      savepoint: (body) => manager.transaction((inner) => body(wrap(inner))),
+    });
+    return {
+      transact: (body, isolation = "read committed") =>
+        source.transaction(isolation.toUpperCase() as Uppercase<Isolation>, (manager) => body(wrap(manager))),
+      wrapClient: () => fromTypeOrm(source.manager),
+      close: () => source.destroy(),
+    };
+  },
+};
+
+const mikroOrm: Library = {
+  name: "MikroORM",
+  open: async (clientUrl) => {
+    const orm = await MikroORM.init({ clientUrl, entities: [], discovery: { warnWhenNoEntities: false } });
+    const wrap = (em: EntityManager): OwnTransaction => ({
+      transaction: fromMikroOrm(em),
+      query: (text) => em.execute(text),
+      savepoint: (body) => em.transactional((inner) => body(wrap(inner as EntityManager))),
+    });
+    return {
+      transact: (body, isolation = "read committed") =>
+        orm.em.fork().transactional((em) => body(wrap(em as EntityManager)), { isolationLevel: isolation as never }),
+      wrapClient: () => fromMikroOrm(orm.em.fork()),
+      close: () => orm.close(),
+    };
+  },
+};
+
+/** Of the client that Prisma generates. */
+interface PrismaClient extends PrismaTransaction {
+  $transaction<Result>(
+    body: (tx: PrismaTransaction) => Promise<Result>,
+    options: { isolationLevel: string; timeout: number },
+  ): Promise<Result>;
+  $disconnect(): Promise<void>;
+}
+
+interface PrismaTransaction {
+  $queryRawUnsafe(text: string, ...parameters: unknown[]): Promise<unknown>;
+  $executeRawUnsafe(text: string): Promise<unknown>;
+}
+
+const PRISMA_LEVELS: Record<Isolation, string> = {
+  "read committed": "ReadCommitted",
+  "repeatable read": "RepeatableRead",
+  serializable: "Serializable",
+};
+
+const prisma: Library = {
+  name: "Prisma",
+  open: async (connectionString) => {
+    const PrismaClientClass = await generatedPrisma();
+    const client = new PrismaClientClass({ adapter: new PrismaPg({ connectionString }) });
+    return {
+      transact: (body, isolation = "read committed") =>
+        client.$transaction(
+          (tx) => body({ transaction: fromPrisma(tx), query: (text) => tx.$executeRawUnsafe(text) }),
+          { isolationLevel: PRISMA_LEVELS[isolation], timeout: 60_000 },
+        ),
+      wrapClient: () => fromPrisma(client),
+      close: () => client.$disconnect(),
+    };
+  },
+};
+
+type PrismaClientClass = new (options: { adapter: PrismaPg }) => PrismaClient;
+
+let generated: Promise<PrismaClientClass> | undefined;
+
+function generatedPrisma(): Promise<PrismaClientClass> {
+  generated ??= generatePrisma();
+  return generated;
+}
+
+const PRISMA_SCHEMA = `generator client {
+  provider = "prisma-client-js"
+  output   = "./client"
+}
+datasource db {
+  provider = "postgresql"
+}
+model Order {
+  id String @id
+  @@map("orders")
+}
+`;
+
+/** Below the package, where the client finds its runtime. */
+let directory: string | undefined;
+
+/** The schema engine would be downloaded, and isn't needed. */
+async function generatePrisma(): Promise<PrismaClientClass> {
+  directory = await mkdtemp(join(root, "tests/transactions/prisma-"));
+  const schema = join(directory, "schema.prisma");
+  await writeFile(schema, PRISMA_SCHEMA);
+  const command = join(root, "node_modules/prisma/build/index.js");
+  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: "1" };
+  await promisify(execFile)(process.execPath, [command, "generate", "--schema", schema], { env, cwd: directory });
+  const load = createRequire(import.meta.url);
+  return (load(join(directory, "client")) as { PrismaClient: PrismaClientClass }).PrismaClient;
+}
+
+/** After the last test: the client loads parts of itself late. */
+export async function removeGeneratedPrisma(): Promise<void> {
+  if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+}
+
+export const MAPPERS: readonly Library[] = [typeOrm, mikroOrm, prisma];

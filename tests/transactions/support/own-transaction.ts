@@ -1,0 +1,25 @@
+import type { AsyncTransaction } from "../../../src/index.ts";
+
+export type Isolation = "read committed" | "repeatable read" | "serializable";
+
+/** A transaction of a library, as an application has it. */
+export interface OwnTransaction {
+  readonly transaction: AsyncTransaction;
+  /** A statement of the application's. */
+  query(text: string): Promise<unknown>;
+  /** Where the library has savepoints. */
+  savepoint?(body: (inner: OwnTransaction) => Promise<unknown>): Promise<unknown>;
+}
+
+export interface OpenLibrary {
+  /** Commits when the body resolves, rolls back when it rejects. */
+  transact(body: (own: OwnTransaction) => Promise<unknown>, isolation?: Isolation): Promise<unknown>;
+  /** The library's client itself, wrapped as if it were a transaction. */
+  wrapClient(): AsyncTransaction;
+  close(): Promise<unknown>;
+}
+
+export interface Library {
+  readonly name: string;
+  open(url: string): Promise<OpenLibrary>;
+}

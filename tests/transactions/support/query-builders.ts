@@ -1,0 +1,122 @@
+import { drizzle as drizzleOnPg } from "drizzle-orm/node-postgres";
+import { drizzle as drizzleOnPostgresJs } from "drizzle-orm/postgres-js";
+import knexLibrary, { type Knex } from "knex";
+import { CamelCasePlugin, CompiledQuery, Kysely, type KyselyPlugin, PostgresDialect, type Transaction } from "kysely";
+import pg from "pg";
+import postgresJs from "postgres";
+import { fromDrizzle, fromKnex, fromKysely } from "../../../src/index.ts";
+import type { Isolation, Library, OwnTransaction } from "./own-transaction.ts";
+
+function kyselyLibrary(name: string, plugins: KyselyPlugin[]): Library {
+  return {
+    name,
+    open: async (connectionString) => {
+      const pool = new pg.Pool({ connectionString });
+      const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }), plugins });
+      const wrap = (trx: Transaction<unknown>): OwnTransaction => ({
+        transaction: fromKysely(trx),
+        query: (text) => trx.executeQuery(CompiledQuery.raw(text)),
+      });
+      return {
+        transact: (body, isolation = "read committed") =>
+          db
+            .transaction()
+            .setIsolationLevel(isolation)
+            .execute((trx) => body(wrap(trx))),
+        wrapClient: () => fromKysely(db),
+        close: () => db.destroy(),
+      };
+    },
+  };
+}
+
+/** With savepoints, which only a controlled transaction of Kysely has. */
+const controlledKysely: Library = {
+  name: "Kysely's controlled transactions",
+  open: async (connectionString) => {
+    const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString }) }) });
+    return {
+      transact: async (body, isolation = "read committed") => {
+        const trx = await db.startTransaction().setIsolationLevel(isolation).execute();
+        const own: OwnTransaction = {
+          transaction: fromKysely(trx),
+          query: (text) => trx.executeQuery(CompiledQuery.raw(text)),
+          savepoint: async (inner) => {
+            const after = await trx.savepoint("own").execute();
+            try {
+              await inner({ ...own, transaction: fromKysely(after) });
+            } catch (error) {
+              await after.rollbackToSavepoint("own").execute();
+              throw error;
+            }
+          },
+        };
+        try {
+          await body(own);
+          await trx.commit().execute();
+        } catch (error) {
+          if (!trx.isCommitted) await trx.rollback().execute();
+          throw error;
+        }
+      },
+      wrapClient: () => fromKysely(db),
+      close: () => db.destroy(),
+    };
+  },
+};
+
+type DrizzleDatabase = ReturnType<typeof drizzleOnPg> | ReturnType<typeof drizzleOnPostgresJs>;
+type DrizzleTransaction = Parameters<Parameters<DrizzleDatabase["transaction"]>[0]>[0];
+
+function drizzleLibrary(name: string, connect: (url: string) => [DrizzleDatabase, () => Promise<unknown>]): Library {
+  return {
+    name,
+    open: async (url) => {
+      const [db, close] = connect(url);
+      const wrap = (tx: DrizzleTransaction): OwnTransaction => ({
+        transaction: fromDrizzle(tx),
+        query: async (text) => tx.execute(text),
+        savepoint: (body) => tx.transaction((inner) => body(wrap(inner))),
+      });
+      return {
+        transact: (body, isolationLevel: Isolation = "read committed") =>
+          db.transaction((tx) => body(wrap(tx)), { isolationLevel }),
+        wrapClient: () => fromDrizzle(db as unknown as DrizzleTransaction),
+        close,
+      };
+    },
+  };
+}
+
+const knexOnPg: Library = {
+  name: "Knex",
+  open: async (connection) => {
+    const knex = knexLibrary({ client: "pg", connection, pool: { min: 0 } });
+    const wrap = (trx: Knex.Transaction): OwnTransaction => ({
+      transaction: fromKnex(trx),
+      query: async (text) => trx.raw(text),
+      savepoint: (body) => trx.transaction((inner) => body(wrap(inner))),
+    });
+    return {
+      transact: (body, isolationLevel: Isolation = "read committed") =>
+        knex.transaction((trx) => body(wrap(trx)), { isolationLevel }),
+      wrapClient: () => fromKnex(knex as unknown as Knex.Transaction),
+      close: () => knex.destroy(),
+    };
+  },
+};
+
+export const QUERY_BUILDERS: readonly Library[] = [
+  kyselyLibrary("Kysely", []),
+  kyselyLibrary("Kysely with the CamelCasePlugin", [new CamelCasePlugin({ upperCase: true })]),
+  controlledKysely,
+  drizzleLibrary("Drizzle on pg", (connectionString) => {
+    const pool = new pg.Pool({ connectionString });
+    return [drizzleOnPg(pool), () => pool.end()];
+  }),
+  drizzleLibrary("Drizzle on postgres.js", (url) => {
+    const sql = postgresJs(url);
+    return [drizzleOnPostgresJs(sql), () => sql.end()];
+  }),
+  knexOnPg,
+];
