@@ -48,6 +48,7 @@ const NOT_CODES = [
   "instance.finished_at",
   "instance.params",
   "journal.value",
+  "perdure.transaction",
   "retries.delay",
   "stream_chunk.data",
   "walk.group_key",

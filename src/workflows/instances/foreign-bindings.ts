@@ -1,4 +1,4 @@
-import { instanceNotFound, PerdureError } from "../../errors.ts";
+import { ConflictError, instanceNotFound } from "../../errors.ts";
 import { checkInstanceId } from "../../names.ts";
 import type { Awaitable, ForeignInstances } from "../../store/foreign-transaction.ts";
 import type { InstanceInsertResult } from "../../store/instances/instance-records.ts";
@@ -117,17 +117,10 @@ function inTurn<Value>(values: readonly Awaitable<Value>[], chain: Chain): Await
 
 /** Throws if an event could not be delivered. */
 export function refuseLost(workflow: string, id: string, result: string): void {
+  const instance = `The instance "${id}" of "${workflow}"`;
   if (result === "missing") throw instanceNotFound(workflow, id);
-  if (result === "finished") {
-    throw new PerdureError(
-      "instance.finished",
-      `The instance "${id}" of "${workflow}" has ended: no event can be sent to it.`,
-    );
-  }
-  if (result === "full") {
-    throw new PerdureError(
-      "instance.too_many_events",
-      `Too many events wait for the instance "${id}" of "${workflow}".`,
-    );
-  }
+  if (result === "finished")
+    throw new ConflictError("instance.finished", `${instance} has ended: no event can be sent to it.`);
+  if (result === "full")
+    throw new ConflictError("event.too_many", `${instance} takes no more events until it has received some.`);
 }
