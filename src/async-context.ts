@@ -1,4 +1,4 @@
-/** A value that the code which is called with it finds again, however often it waits in between. */
+/** A value that code called with it can read, also after an await. */
 export interface AsyncContext<Value> {
   run<Parameters extends unknown[], Result>(
     value: Value | undefined,

@@ -34,14 +34,14 @@ export function instanceNotFound(workflow: string, id: string): NotFoundError {
 /** The request contradicts the stored state. Nothing was changed. */
 export class ConflictError extends PerdureError {}
 
-/** A subject was changed since the caller read it, so nothing was written. `current` is what it is now. */
+/** A subject was changed since the caller read it, so nothing was written. `current` is its present state. */
 export class RevisionConflictError<State = unknown> extends ConflictError {
   readonly current: State;
 
   constructor(subjectKey: string, revisions: { given: number; current: number }, current: State) {
     super(
       "subject.revision_conflict",
-      `The subject "${subjectKey}" is at revision ${revisions.current}, and ${revisions.given} was given: somebody else has it, or has ` +
+      `The subject "${subjectKey}" is at revision ${revisions.current}, and ${revisions.given} was given: another owner has it, or has ` +
         `changed it. Nothing was written. Stop working on it, or claim it again.`,
     );
     this.current = current;
@@ -65,8 +65,8 @@ export class StoreError extends PerdureError {
 }
 
 /**
- * The codec can't read what is stored, or can't make what is to be stored: a key is missing, somebody has changed the data, or the
- * codec itself failed. Work that meets it is tried again later, and is never failed by it.
+ * The codec can't decode a stored value, or can't encode a new one: a key is missing, the stored data was changed, or the codec
+ * itself failed. Work that needs the value is tried again later, and never fails because of it.
  */
 export class CodecError extends StoreError {
   constructor(code: string, message: string, options?: ErrorOptions) {
@@ -75,19 +75,19 @@ export class CodecError extends StoreError {
 }
 
 /**
- * A stored value can't be read: a newer version of Perdure has written it, it was cut short, or it was changed by hand. It is met as
- * what a codec can't read: the work that needs it waits for code that can read it.
+ * A stored value can't be read: a newer version of Perdure has written it, it was cut short, or it was changed by hand.
+ * The work that needs it waits for code that can read it, as for a value that the codec can't decode.
  */
 export class UnreadableValueError extends CodecError {}
 
-/** The database can never store a value: its encoding hasn't got a character, or the value is too large. Asking again won't help. */
+/** The database can never store a value: its encoding lacks a character, or the value is too large. Trying again won't help. */
 export class ValueRefusedError extends StoreError {
   constructor(message: string, options?: ErrorOptions) {
     super("store.rejected", message, { ...options, transient: false });
   }
 }
 
-/** The reply to a COMMIT was lost: the transaction's effects are there or not, and only the database knows. */
+/** The reply to a COMMIT was lost: only the database knows whether the transaction took effect. */
 export class CommitOutcomeUnknownError extends StoreError {
   constructor(options?: ErrorOptions) {
     super(
@@ -99,17 +99,17 @@ export class CommitOutcomeUnknownError extends StoreError {
   }
 }
 
-/** Whether the database may have done what it was asked, or may still do it: its answer is missing. */
+/** Whether the database may have executed the request, or may still do so: its answer is missing. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof CommitOutcomeUnknownError || (error instanceof StoreError && error.transient);
 }
 
-/** Whether the database failed, and not the request: the same request may succeed later. */
+/** Whether the database failed rather than the request: the same request may succeed later. */
 export function isInfrastructure(error: unknown): boolean {
   return error instanceof StoreError && !(error instanceof ValueRefusedError || error instanceof CodecError);
 }
 
-/** Whether something was asked of a database that this process has closed. */
+/** Whether a request was made to a database that this process has closed. */
 export function isStoreClosed(error: unknown): boolean {
   return error instanceof PerdureError && error.code === "store.closed";
 }
@@ -122,7 +122,7 @@ export class NonRetryableError extends PerdureError {
   }
 }
 
-/** A step was called inside of another that can't be there: a sleep, or a wait for an event. */
+/** A step was called inside another, where it isn't allowed: a sleep, or a wait for an event. */
 export class WaitInsideStepError extends NonRetryableError {
   override readonly code: string = "step.wait_inside_step";
 }
@@ -137,7 +137,7 @@ export class WorkflowFailedError extends PerdureError {
   }
 }
 
-/** What was thrown may be anything, also an object that has no text. */
+/** Any value can be thrown, also an object without a string form. */
 function textOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? String(thrown.message) : String(thrown);

@@ -1,4 +1,4 @@
-/** What the package exports that runs wherever JavaScript does: all that a Worker of Cloudflare gets. */
+/** The package's exports that run on every JavaScript runtime: all that a Cloudflare Worker gets. */
 
 export type { Application, HookHandle, HookHandles } from "./app/application.ts";
 export type { ApplicationSubjects } from "./app/application-subjects.ts";

@@ -5,8 +5,8 @@ const CODES: readonly unknown[] = ["error.non_retryable", "step.wait_inside_step
 
 /**
  * Whether an error says that there is no point in trying again. In a Worker code may throw Cloudflare's own class, and with two
- * copies of this package that of the other: so it is known by its name, or by that of its class, too. One that an inner step threw
- * has lost its class when it was stored, and may have a name of its own: it is known by its code.
+ * copies of this package that of the other: so it is known by its name, or by that of its class, too. One that an inner step
+ * threw has lost its class when it was stored, and may have a name of its own: it is known by its code.
  */
 export function isNonRetryable(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
@@ -17,6 +17,6 @@ export function isNonRetryable(error: unknown): boolean {
       name === NAME || CODES.includes(code) || Reflect.get(Object(Reflect.get(error, "constructor")), "name") === NAME
     );
   } catch {
-    return false; // what is thrown may be anything, and so may its getters
+    return false; // any value can be thrown, also one whose getters throw
   }
 }

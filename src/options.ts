@@ -1,13 +1,13 @@
 import { InvalidInputError } from "./errors.ts";
 
 interface OptionsContract {
-  /** What an error calls the options, to begin a sentence: "A trigger". */
+  /** The name of the options at the beginning of an error's sentence: "A trigger". */
   readonly label: string;
   readonly fields: readonly string[];
   readonly code?: string;
 }
 
-/** Checks that options are an object with no other fields than these: what is misspelt must not be ignored. */
+/** Checks that options are an object with no other fields than these, so that a misspelt field isn't ignored. */
 export function checkOptions(options: unknown, { label, fields, code = "options.invalid" }: OptionsContract): void {
   const accepted = `it takes ${fields.join(", ")}`;
   if (Object.prototype.toString.call(options) !== "[object Object]") {

@@ -1,4 +1,4 @@
-/** `cloudflare:email`, for files that import it: a message as it was made. What sends it is a binding of your own. */
+/** `cloudflare:email`, for files that import it: a message, which a binding of your own sends. */
 export class EmailMessage {
   readonly from: string;
   readonly to: string;

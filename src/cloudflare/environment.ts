@@ -2,7 +2,7 @@ import { createAsyncContext } from "../async-context.ts";
 
 type Env = Record<string, unknown>;
 
-/** Null where the runtime can't tell which code asks: then `withEnv` counts for everybody until its function has returned. */
+/** Null where the runtime can't tell which code asks: then `withEnv` applies to all code until its function has returned. */
 const present = createAsyncContext<Env>();
 let shared: Env = {};
 
@@ -40,7 +40,7 @@ export const env: Readonly<Env> = new Proxy<Env>(
   },
 );
 
-/** On Cloudflare it keeps a Worker alive; here the process is. A rejection is nobody's. */
+/** On Cloudflare it keeps a Worker alive, which isn't needed here. A rejection is ignored. */
 export function waitUntil(promise: Promise<unknown>): void {
   Promise.resolve(promise).catch(() => {});
 }

@@ -24,8 +24,8 @@ interface Found {
 type Next<Context, Resolved> = (specifier: string, context: Context) => Resolved;
 
 /**
- * For Node's module loader. Cloudflare's modules are ours, and files import each other as Cloudflare's bundler lets them: without an
- * extension, by the name of a folder with an index, or with `.js` where the file is `.ts`.
+ * For Node's module loader. Cloudflare's modules are ours, and files import each other as Cloudflare's bundler lets them:
+ * without an extension, by the name of a folder with an index, or with `.js` where the file is `.ts`.
  */
 export function resolve<Context extends ResolveContext, Resolved>(
   specifier: string,
@@ -40,7 +40,7 @@ export function resolve<Context extends ResolveContext, Resolved>(
   return firstOf([specifier, ...alternatives(specifier)], context, next);
 }
 
-/** What a bundler would try, in its order. */
+/** The candidates that a bundler would try, in its order. */
 function alternatives(specifier: string): string[] {
   const [, stem, kind] = /^(.*)\.([cm]?)jsx?$/.exec(specifier) ?? [];
   if (stem !== undefined) return [`${stem}.${kind}ts`];

@@ -16,8 +16,8 @@ import type { BatchOptions, CreatedBatch, CreateOptions, DeletedBatch } from "..
 import type { WorkflowInstance as Instance, InstanceState } from "../workflows/instances/instance.ts";
 
 /**
- * Types, which people import together with classes and often without saying `type`. Where types are only stripped, as Node does,
- * such an import remains, and must find something: so each of them is a value, too, of which there is nothing to be had.
+ * Types, which people import together with classes and often without saying `type`. Where types are only stripped, as Node
+ * does, such an import remains and must resolve, so each type is also a value without any content.
  */
 export type WorkflowStep = Step;
 export const WorkflowStep: undefined = undefined;
@@ -79,7 +79,7 @@ export const WorkflowRollbackHandler: undefined = undefined;
 export type WorkflowInstanceStatus = Status | "unknown";
 export const WorkflowInstanceStatus: undefined = undefined;
 
-/** What `status()` gives. */
+/** The result of `status()`. */
 export type InstanceStatus = Pick<InstanceState, "error" | "output" | "rollback"> & {
   readonly status: WorkflowInstanceStatus;
 };

@@ -12,12 +12,12 @@ type Env = Record<string, unknown>;
 type Fetch = (request: Request, env: never, context: never) => Response | Promise<Response>;
 type EntrypointClass = new (context: never, env: never) => { fetch?(request: Request): Response | Promise<Response> };
 
-/** What a file for Cloudflare exports as its default: an object with `fetch`, or a class. */
+/** The default export of a file for Cloudflare: an object with `fetch`, or a class. */
 export type Worker = { readonly fetch?: Fetch } | EntrypointClass;
 
 /**
- * The `fetch` of a file for Cloudflare, as a function of the request alone: its env is the application's, so it finds the workflows
- * under the names of their bindings. Without the option `env` of `perdure()`, the env is the workflows by their keys.
+ * The `fetch` of a file for Cloudflare, as a function of the request alone: its env is the application's, so it finds the
+ * workflows under the names of their bindings. Without the option `env` of `perdure()`, the env is the workflows by their keys.
  *
  * @example
  * import worker, { CheckoutWorkflow } from "./worker.ts";

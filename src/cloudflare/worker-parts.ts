@@ -1,6 +1,6 @@
 import { withEnv } from "./environment.ts";
 
-/** What else a module exports that has workflows: here they are only classes with a context and an environment. */
+/** Other classes that a Worker's module exports: here they only have a context and an environment. */
 abstract class Entrypoint<Env> {
   protected readonly ctx: unknown;
   protected readonly env: Env;
@@ -18,8 +18,8 @@ export class DurableObject<Env = unknown> extends Entrypoint<Env> {}
 export class RpcTarget {}
 
 /**
- * What else the module has, for files that also use it. Here nothing is traced, cached or exported to other Workers, and code that
- * asks for it goes on without.
+ * Other exports of `cloudflare:workers`, for files that use them. Nothing is traced, cached or exported to other Workers here,
+ * and code that uses these exports runs without the feature.
  */
 class UntracedSpan {
   readonly isTraced = false;
@@ -49,7 +49,7 @@ function inSpan<Result, Parameters extends unknown[]>(
   return callback(new UntracedSpan(), ...parameters);
 }
 
-/** Calls what is to be traced, and traces nothing. */
+/** Calls the function, and traces nothing. */
 export const tracing = Object.freeze({
   enterSpan: inSpan,
   startActiveSpan: inSpan,
@@ -79,7 +79,7 @@ export function withEnvAndExports<Result>(env: Record<string, unknown>, _exports
   return withEnv(env, body);
 }
 
-/** Where caller and callee are in one process, what is called is the object itself. */
+/** Caller and callee are in one process, so the caller gets the object itself. */
 export class RpcStub {
   constructor(value: object) {
     // biome-ignore lint/correctness/noConstructorReturn: it stands for the object

@@ -37,7 +37,7 @@ export interface ShardPage extends InstancePage {
   readonly refs: readonly string[];
 }
 
-/** What became of the instances that belong to this object. */
+/** The outcome for the instances that belong to this object. */
 export interface ShardBatch {
   readonly created: readonly string[];
   readonly errors: readonly BatchError[];

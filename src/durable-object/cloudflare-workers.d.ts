@@ -1,4 +1,7 @@
-/** What is used of Cloudflare's own module. Applications have its real types, from `@cloudflare/workers-types` or Wrangler. */
+/**
+ * The part of Cloudflare's own module that is used here. Applications have its real types, from `@cloudflare/workers-types` or
+ * Wrangler.
+ */
 declare module "cloudflare:workers" {
   export abstract class DurableObject<Env = unknown> {
     protected ctx: import("../store/sqlite/object-driver.ts").ObjectState;

@@ -16,7 +16,7 @@ import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/define/wo
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 
-/** What runs in an object: as for `perdure`, but for the database, which is the object's own. */
+/** The application of an object: as for `perdure`, except for the database, which is the object's own. */
 export interface ObjectDefinition<
   Hooks extends HookDefinitions = Record<never, never>,
   Registry extends Workflows = Record<never, never>,
@@ -24,7 +24,7 @@ export interface ObjectDefinition<
   readonly hooks?: Hooks;
   /** By key: made by `defineWorkflow`, a class, or `{ name, workflow }`. */
   readonly workflows?: Registry;
-  /** What workflows get as `env`: a value, or a function of the workflows. Default: the object's own. */
+  /** The `env` of workflows: a value, or a function of the workflows. Default: the object's own. */
   readonly env?: EnvOption;
   readonly workflowLimits?: WorkflowLimits;
   /** By dispatcher id, made by `defineSubjects`. */

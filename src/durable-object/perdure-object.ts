@@ -69,12 +69,12 @@ export class PerdureObject<
     else await alarmOf(this.ctx.storage, this.app.parts.store.clock).settle();
   }
 
-  /** What a router asks. @internal */
+  /** Answers a router's call. @internal */
   perdureCall(call: string): Promise<string> {
     return answerCall(this.app.parts, call);
   }
 
-  /** What happens to an instance, for a router. @internal */
+  /** The events of an instance, for a router. @internal */
   perdureSubscribe(call: string): ReadableStream<Uint8Array> {
     return answerSubscription(this.app.parts, call);
   }

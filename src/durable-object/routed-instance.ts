@@ -87,7 +87,7 @@ export class RoutedInstance implements WorkflowInstance {
   async subscribe<const Type extends WorkflowInstanceEventType = StandardEventType>(
     options: SubscribeOptions<Type> = {},
   ): Promise<WorkflowInstanceSubscription<Type>> {
-    parseSubscribeOptions(options); // what is wrong is told here
+    parseSubscribeOptions(options); // reports mistakes here, before the object is called
     const { shard, workflow, id } = this.#address;
     const open = (cursor: number | undefined) => {
       const parameters = [{ ...options, ...(cursor !== undefined && { cursor }) }];

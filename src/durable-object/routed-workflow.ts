@@ -28,7 +28,7 @@ export class RoutedWorkflow {
     return Promise.all(this.shards.all.map((shard) => this.call(shard, operation, ...parameters)));
   }
 
-  /** Of a batch, what is no id is refused by the object, together with everything else that is wrong. */
+  /** The object refuses an invalid id in a batch, together with the batch's other errors. */
   shardOf(id: unknown): number {
     try {
       return this.shards.of(id as string);

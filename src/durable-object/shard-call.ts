@@ -1,7 +1,7 @@
 import * as errors from "../errors.ts";
 import { decodeValue, describeError, encodeValue } from "../values/index.ts";
 
-/** What a router asks of one of its objects: an operation of a workflow, or of one of its instances. */
+/** A router's call to one of its objects: an operation on a workflow, or on one of its instances. */
 export interface ShardCall {
   /** By its name, which means the same in every version of the code. */
   readonly workflow: string;

@@ -9,13 +9,13 @@ export interface ObjectNamespace {
   get(id: never): unknown;
 }
 
-/** What an object made by `PerdureObject.of` answers. */
+/** The calls that an object made by `PerdureObject.of` answers. */
 interface ObjectStub {
   perdureCall(call: string): Promise<string>;
   perdureSubscribe(call: string): Promise<ReadableStream<Uint8Array>>;
 }
 
-/** What only reads may be asked again. */
+/** Calls that only read can be repeated. */
 const READS = new Set(["exists", "status", "result", "history", "list", "counts"]);
 const MOST_ATTEMPTS = 4;
 

@@ -22,7 +22,7 @@ export interface FloOptions {
   readonly database: string | DatabaseAdapter;
   /** Whose subjects scripts work on. */
   readonly profile: string;
-  /** When a failed subject is due again, if nobody says. */
+  /** When a failed subject is due again, unless the script says. */
   readonly retries?: SubjectRetries;
   readonly logger?: Logger;
   /** Encrypts what is stored, if `database` is a path or a URL. Default: none. */
@@ -131,7 +131,7 @@ async function change<Cursor, Meta>(
   return toFloSubject(state as SubjectState<Cursor, Meta>);
 }
 
-/** A dispatcher has no row of its own. What is known of it is kept as a subject, under an id that no script can have. */
+/** A dispatcher has no row of its own. Its data is kept as a subject, under an id that no script can have. */
 async function touchDispatcher({ scope, store, owner, settings }: SubjectLedger): Promise<FloDispatcherState> {
   const { profile, dispatcherId } = scope;
   const subjectKey = "dispatcher";

@@ -8,8 +8,8 @@ import type { FloError, FloStatus, FloSubject } from "./types.ts";
 const TIMES = ["next_due_at"];
 
 /**
- * Checks that there are only these fields, and gives them in our own words: `subject_key` becomes `subjectKey`. Only names are
- * changed: what users store in a cursor, a meta or an error stays as it is.
+ * Checks that there are only these fields, and gives them in our own words: `subject_key` becomes `subjectKey`. Only these
+ * names change: the content of a cursor, a meta or an error stays as it is.
  */
 export function toCamelCase(input: unknown, label: string, fields: readonly string[]): Record<string, unknown> {
   checkOptions(input, { label, fields, code: "subject.invalid" });
@@ -71,7 +71,7 @@ export function checkFloError(error: unknown): FloError {
   throw invalid("error must have a code and a message, both texts; retryable and continuable are true or false");
 }
 
-/** What is completed stays so until it is claimed again. What isn't discovered any more is at rest here. */
+/** A completed subject keeps its status until it is claimed again. A retired subject is `idle` here. */
 function statusOf({ status, lastSuccessAt, attempts, consecutiveFailures }: SubjectState): FloStatus {
   if (status !== "idle" && status !== "retired") return status;
   return lastSuccessAt !== null && attempts === 0 && consecutiveFailures === 0 ? "succeeded" : "idle";

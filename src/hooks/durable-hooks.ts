@@ -153,7 +153,7 @@ function toListed(record: HookRecord): HookSummary {
   return { ...toPlainSummary(record), payload: undefined, error: undefined, ...values };
 }
 
-/** What users' code gave. Throws CodecError if it can't be read. */
+/** A user's value. Throws CodecError if it can't be read. */
 function toValues({ payload, error }: HookRecord): Pick<HookSummary, "payload" | "error"> {
   return { payload: decodeValue(payload), error: error === null ? null : decodeValue(error) };
 }

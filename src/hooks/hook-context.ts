@@ -2,7 +2,7 @@ import type { RetryPolicy } from "../queue/retry-policy.ts";
 import type { ClaimedHook } from "../store/hooks/hook-records.ts";
 import { decodeValue } from "../values/index.ts";
 
-/** What a handler knows about the call that it handles. */
+/** The call that a handler handles. */
 export interface HookContext {
   readonly hookId: string;
   readonly hookName: string;
@@ -31,7 +31,7 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** What a handler is told. */
+/** The argument of a handler that describes its call. */
 export class HookCall implements HookContext {
   readonly hookId: string;
   readonly hookName: string;

@@ -13,7 +13,7 @@ export interface DurableHooksOptions {
   readonly keepCompleted?: Duration | false;
   /** The largest payload, in bytes of its stored text. Default: 1 MiB. */
   readonly maxPayloadBytes?: number;
-  /** Asked at each trigger; what it gives is the handler's `traceContext`. */
+  /** Called at each trigger; its result is the handler's `traceContext`. */
   readonly captureTraceContext?: () => TraceContext | null | undefined;
 }
 

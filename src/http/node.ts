@@ -17,8 +17,8 @@ const BODY_CONSUMED = {
 };
 
 /**
- * Lets a handler serve Node's own requests. Bodies and answers are streams with backpressure, and a client that disconnects aborts
- * the request's signal.
+ * Lets a handler serve Node's own requests. Bodies and answers are streams with backpressure, and a client that disconnects
+ * aborts the request's signal.
  *
  * @example
  * http.createServer(toNodeHandler(createHttpHandler(app, options))).listen(3000);

@@ -9,8 +9,8 @@ const LEASE_MS = 30_000;
 const POLL_INTERVAL_MS = 2000;
 
 /**
- * Runs due work for applications without a long-lived process: a caller outside sends a tick now and then. Any number of ticks may run
- * at once, here and in other processes: claims keep them apart.
+ * Runs due work for applications without a long-lived process: a caller outside sends a tick now and then. Any number of ticks
+ * may run at once, here and in other processes: claims keep them apart.
  */
 export class Ticker {
   readonly #processor: DurableHooksProcessor | null;

@@ -8,8 +8,8 @@ const MAX_WIRE_LEVELS = MAX_LEVELS * 2;
 const MOST_DIGITS = 20_000;
 
 /**
- * A user's value on the wire: plain JSON as it is, and other values in their stored form, as objects with the key `$perdure`. See
- * values/tags.ts.
+ * A user's value on the wire: plain JSON as it is, and other values in their stored form, as objects with the key `$perdure`.
+ * See values/tags.ts.
  */
 export function toWire(value: unknown): unknown {
   return JSON.parse(encodeValue(value)) as unknown;

@@ -31,8 +31,8 @@ export interface DispatchErrorContext {
 const BEGIN_RETRY_MS = 60_000;
 
 /**
- * Runs due work in the worker's slots. Each source has a loop that decides when to claim (`SourceLoop`), so that sources and chores
- * that fail or hang delay only themselves.
+ * Runs due work in the worker's slots. Each source has a loop that decides when to claim (`SourceLoop`), so that sources and
+ * chores that fail or hang delay only themselves.
  */
 export class DispatchLoop implements ProcessorTaker {
   readonly #options: DispatchOptions;

@@ -26,8 +26,8 @@ const PURGE_INTERVAL_MS = 3_600_000;
 const PURGE_RETRY_MS = 60_000;
 
 /**
- * Decides when to claim from one source. It sleeps until the earliest time at which something is due, or until a notice says that
- * there is work; an idle loop asks the database nothing but a slow safety poll.
+ * Decides when to claim from one source. It sleeps until the earliest time at which something is due, or until a notice says
+ * that there is work; an idle loop asks the database nothing but a slow safety poll.
  *
  *     sleeping --(due, notice, wake)--> claiming --(got less than asked: ask for the next wake)--> sleeping
  *                                         |  ^

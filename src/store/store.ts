@@ -49,8 +49,8 @@ export class Store {
 }
 
 /**
- * A database that a user chose: made by `sqlite(...)` or `postgres(...)`. Whoever made it closes it, after the dispatchers and
- * applications that use it were stopped.
+ * A database that a user chose: made by `sqlite(...)` or `postgres(...)`. The code that made it closes it, after the
+ * dispatchers and applications that use it were stopped.
  *
  * @example
  * await using databaseAdapter = sqlite("app.db");
@@ -60,8 +60,8 @@ export interface DatabaseAdapter extends AsyncDisposable {
   /** @internal */
   readonly store: Store;
   /**
-   * Waits for what is being written, and closes the file or the connections that the adapter opened. A database or a pool that you
-   * gave it stays open. Calls after that are refused with `store.closed`; a second close does nothing.
+   * Waits for what is being written, and closes the file or the connections that the adapter opened. A database or a pool that
+   * you gave it stays open. Calls after that are refused with `store.closed`; a second close does nothing.
    */
   close(): Promise<void>;
 }

@@ -5,11 +5,11 @@ import { parseRetries, type RetryOptions, type RetryPolicy, resolveRetries } fro
 import { isStandardSchema } from "../schema.ts";
 import { invalid } from "./subject-inputs.ts";
 
-/** What the state of the subjects of one dispatcher looks like, and when a failed one is tried again. */
+/** The schemas of one dispatcher's subjects, and when a failed one is tried again. */
 export interface SubjectSettings<Cursor = unknown, Meta = unknown> {
-  /** A Standard Schema for cursors. What it makes of a value is stored, so it must accept that again. */
+  /** A Standard Schema for cursors. Its output is stored, so it must accept its own output. */
   readonly cursor?: StandardSchemaV1<unknown, Cursor>;
-  /** The same for what is known about a subject. */
+  /** The same for `meta`. */
   readonly meta?: StandardSchemaV1<unknown, Meta>;
   /** When a failed subject is due again by default. Default: exponential from 30 seconds to an hour, with jitter. */
   readonly retries?: SubjectRetries;

@@ -57,7 +57,7 @@ export const HANDLING_FIELDS: readonly string[] = [
   "onProgress",
 ];
 
-/** What users gave, checked, with the defaults filled in. */
+/** The user's options, checked, with defaults. */
 export function parseHandling(options: HandlingOptions): ParsedHandling {
   const { discover, handle, onProgress } = options;
   if (typeof handle !== "function") throw invalid("handle must be a function");
@@ -87,7 +87,10 @@ export async function discoverSubjects(
   return syncDiscovered(ledger, discovered, { retire, keepProgress: true });
 }
 
-/** Handles everything that is due when it has discovered: what becomes due later is left to the next run, so that this one ends. */
+/**
+ * Handles everything that is due when it has discovered: subjects that become due later are left to the next run, so that this
+ * one ends.
+ */
 export async function runSubjectsOf<Cursor, Meta>(
   ledger: SubjectLedger,
   options: RunOptions<Cursor, Meta>,

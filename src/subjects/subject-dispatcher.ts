@@ -56,9 +56,9 @@ export class SubjectDispatcher<Cursor = unknown, Meta = unknown> implements Asyn
   }
 
   /**
-   * Creates subjects that are missing, and refreshes what is given of known ones that aren't leased or running. A subject
-   * whose owner was lost is still running, so its progress stays. What isn't given stays; subjects that aren't listed stay, too,
-   * unless `retire` is set. One that rests becomes due.
+   * Creates subjects that are missing, and refreshes what is given of known ones that aren't leased or running. A subject whose
+   * owner was lost is still running, so its progress stays. Fields that aren't given keep their values. Subjects that aren't
+   * listed stay too, unless `retire` is set. One that rests becomes due.
    */
   async syncSubjects(options: SyncOptions<Cursor, Meta>): Promise<SyncReport> {
     checkInput(options, "syncSubjects", ["subjects", "retire", "keepProgress"]);

@@ -30,7 +30,7 @@ type Change = Partial<EncodedProgress> & ChangeFields;
 const RESULT_FIELDS = ["cursor", "meta", "nextDueAt"];
 
 /**
- * One claimed subject and its handler. What it writes goes one after the other, each at the revision that the last one made.
+ * One claimed subject and its handler. Its writes are made one after the other, each at the revision that the last one made.
  *
  *     running --(returns)--> completed          running --(lease lost, or a write finds another revision)--> lost
  *        |  |                                       nothing is written any more
@@ -152,7 +152,7 @@ export class SubjectExecution {
     return { ...progress, dueAt, delayMs: dueAt === null ? everyMs : null };
   }
 
-  /** What can't succeed by trying again is tried as seldom as the schedule allows. */
+  /** A failure that another attempt can't repair is tried again as rarely as the schedule allows. */
   async #delayAfter(error: unknown): Promise<number> {
     const { ledger } = this.#options;
     if (isNonRetryable(error)) return ledger.settings.retries.maxDelay;

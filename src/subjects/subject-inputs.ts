@@ -6,7 +6,10 @@ import { timeOfDate } from "../values/index.ts";
 /** A time, as a `Date` or as milliseconds since the epoch. */
 export type Time = Date | number;
 
-/** A subject that is there, as its discoverer sees it. What is left out keeps its stored value, or gets a default if it is new. */
+/**
+ * A subject that is there, as its discoverer sees it. A field that is left out keeps its stored value, or has a default for a
+ * new subject.
+ */
 export interface DiscoveredSubject<Cursor = unknown, Meta = unknown> {
   /** Stable, and the same for the same partition: `warehouse:cn-shenzhen`. */
   readonly subjectKey: string;
@@ -63,7 +66,7 @@ export interface CompleteOptions<Cursor = unknown, Meta = unknown> extends Subje
 }
 
 export interface FailOptions<Cursor = unknown, Meta = unknown> extends SubjectReference {
-  /** What went wrong: an `Error`, or any value that can be stored. */
+  /** The failure: an `Error`, or any value that can be stored. */
   readonly error: unknown;
   readonly cursor?: Cursor | null;
   readonly meta?: Meta | null;
@@ -102,7 +105,7 @@ export function checkRevision(value: unknown): number {
   return checkWhole(value, "revision", 1, Number.MAX_SAFE_INTEGER);
 }
 
-/** A delay that may be as long as somebody likes, within what a date can hold. */
+/** A delay of any length that a date can hold. */
 export function checkDelay(value: unknown, label: string): number {
   return checkWhole(value, label, 0, LATEST_TIME / 2);
 }

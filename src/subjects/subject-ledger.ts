@@ -26,7 +26,7 @@ interface LedgerOptions extends SubjectScope {
   readonly settings: ParsedSettings;
 }
 
-/** How far the work has come, as users give it. What is left out keeps what is stored. */
+/** The progress that a user gives. A field that is left out keeps its stored value. */
 interface Progress {
   readonly cursor?: unknown;
   readonly meta?: unknown;
@@ -35,7 +35,7 @@ interface Progress {
 /** The same, ready to be stored. */
 export type EncodedProgress = Pick<SubjectChange, "cursor" | "meta">;
 
-/** What a change writes besides its kind and the progress. */
+/** The fields that a change writes in addition to its kind and the progress. */
 export interface ChangeFields {
   readonly dueAt?: number | null;
   readonly delayMs?: number | null;
@@ -68,7 +68,7 @@ export class SubjectLedger {
     this.settings = settings;
   }
 
-  /** What a discoverer gave, checked and encoded. */
+  /** The discovered subjects, checked and encoded. */
   async encodeDiscovered(subject: DiscoveredSubject, dueAt: number | null): Promise<SubjectSync> {
     const { subjectKey, group } = subject;
     if (typeof group === "string") this.#turns.notice(group);

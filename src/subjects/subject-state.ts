@@ -7,7 +7,7 @@ export interface SubjectState<Cursor = unknown, Meta = unknown> {
   readonly profile: string;
   readonly dispatcherId: string;
   readonly subjectKey: string;
-  /** What it shares with others of the same tenant, account or the like; null if it is in no group. */
+  /** The tenant, account or the like that it shares with other subjects; null if it is in no group. */
   readonly group: string | null;
   readonly status: SubjectStatus;
   /** Must be given with every change. Each change moves it, and so do claims and syncs. */

@@ -3,7 +3,7 @@ import { checkOptions } from "../options.ts";
 import { checkSubjectKey, checkTime, type DiscoveredSubject, invalid, type SyncReport } from "./subject-inputs.ts";
 import type { SubjectLedger } from "./subject-ledger.ts";
 
-/** What a discoverer may give: all at once, or bit by bit. */
+/** Discovered subjects: all at once, or one after the other. */
 export type Discovered<Cursor = unknown, Meta = unknown> =
   | Iterable<DiscoveredSubject<Cursor, Meta>>
   | AsyncIterable<DiscoveredSubject<Cursor, Meta>>;
@@ -13,8 +13,8 @@ const FIELDS = ["subjectKey", "cursor", "meta", "nextDueAt", "group"];
 const PART = 5000;
 
 /**
- * Writes what was discovered, and gives how many there were. An array is checked as a whole before anything is written; what comes
- * bit by bit is written part by part, and within a part no key may be there twice.
+ * Writes what was discovered, and gives how many there were. An array is checked as a whole before anything is written; what
+ * comes bit by bit is written part by part, and within a part no key may be there twice.
  */
 export async function syncDiscovered(
   ledger: SubjectLedger,

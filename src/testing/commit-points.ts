@@ -1,14 +1,14 @@
-/** Where to crash: just before a commit takes effect, or just after it, before anybody is told. */
+/** Where to crash: just before a commit takes effect, or just after it, before the caller is answered. */
 export type CrashMoment = "before" | "after";
 
-/** Asked at each commit, with what is being written in words. Null: go on. */
+/** Called at each commit, with a description of the write. Null: no crash. */
 export type CommitObserver = (description: string) => CrashMoment | null;
 
 export interface Commit {
   readonly perform: () => void;
   /** Ends the process, and with it its open transaction. */
   readonly crash: () => void;
-  /** Throws what stops the dead process' synchronous code. */
+  /** Throws the error that stops the dead process's synchronous code. */
   readonly refuseDead: () => void;
 }
 

@@ -5,7 +5,7 @@ import type { CrashMoment } from "./commit-points.ts";
 import type { TestApp } from "./test-app.ts";
 import type { TestAppOptions } from "./test-app-options.ts";
 
-/** What `setUp` gives: the options of `createTestApp`, and whatever else the scenario needs. */
+/** The result of `setUp`: the options of `createTestApp`, and anything else that the scenario needs. */
 export type CrashWorld = TestAppOptions<HookDefinitions, Workflows>;
 
 /** The application of such a world. */
@@ -18,16 +18,16 @@ export type CrashApp<World extends CrashWorld> = TestApp<
 export interface CrashScenario<World extends CrashWorld, Outcome> {
   /** Makes a new world for each run: the hooks and workflows, and stand-ins for everything outside of the database. */
   readonly setUp: () => World | Promise<World>;
-  /** What the process does that crashes. It stops where it stands; a new process then finishes what was accepted. */
+  /** The actions of the process that crashes. It stops where it stands; a new process then finishes the accepted work. */
   readonly run: (app: CrashApp<World>, world: World) => Promise<unknown>;
-  /** What came of it, when nothing is left to do. Outcomes are compared by their values. */
+  /** Returns the outcome when all work is done. Outcomes are compared by value. */
   readonly check: (app: CrashApp<World>, world: World) => Outcome | Promise<Outcome>;
 }
 
 export interface ExploreOptions {
   /**
-   * Whether the new process calls `run` again if it had not come to its end, as a client does that got no answer, or a queue that
-   * got no acknowledgement. Default: false.
+   * Whether the new process calls `run` again if it had not come to its end, as a client does that got no answer, or a queue
+   * that got no acknowledgement. Default: false.
    */
   readonly runAgain?: boolean;
   /** How much time passes before `check`, at most. Default: `1 day`. */
@@ -41,7 +41,7 @@ export interface CrashPoint {
   /** Which commit, counted from 1; 0 where there was no crash. */
   readonly commit: number;
   readonly when: CrashMoment | "never";
-  /** What was being written. */
+  /** A description of the write. */
   readonly during: string;
 }
 

@@ -15,7 +15,7 @@ export interface OperationName {
   readonly method: string;
 }
 
-/** What is asked of the database, in words. */
+/** Describes a request to the database in words. */
 export function describeOperation({ part, method }: OperationName, parameter: unknown): string {
   if (part === "instances") return describeInstances(method, parameter);
   if (part === "schedules") return describeSchedules(method, parameter);

@@ -10,10 +10,10 @@ const NO_CRASH: CrashPoint = { commit: 0, when: "never", during: "nothing" };
 const MOMENTS: readonly CrashMoment[] = ["before", "after"];
 
 /**
- * Runs a scenario once without a crash and then twice for each of its commits: with a crash just before the commit, and with one
- * just after it, before anybody is told. Each time a new process finishes the work. Reports every different outcome.
+ * Runs a scenario once without a crash and then twice for each of its commits: with a crash just before the commit, and with
+ * one just after it, before the caller is answered. Each time a new process finishes the work. Reports every different outcome.
  *
- * The scenario must do the same each time: what it gets from outside, it gets from stand-ins that `setUp` makes.
+ * The scenario must do the same each time, so `setUp` must replace everything outside by stand-ins.
  *
  * @example
  * const { outcomes } = await exploreCrashes({
@@ -56,7 +56,7 @@ export async function exploreCrashes<World extends CrashWorld, Outcome>(
 
 interface RunResult<Outcome> {
   readonly outcome: Outcome;
-  /** What was written, commit by commit. */
+  /** Descriptions of the commits, in order. */
   readonly commits: readonly string[];
   /** Where it crashed, if it came to that. */
   readonly crash: CrashPoint;

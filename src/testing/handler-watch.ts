@@ -17,7 +17,7 @@ const STUCK_MS = 3000;
 /** The same while timers, files or connections are open: they may still bring something. */
 const LONG_STUCK_MS = 60_000;
 
-/** What else runs in a process. */
+/** Other work that runs in a process. */
 export interface OtherWork {
   /** How many wait for time to pass, or for something to arrive, and do nothing else. */
   readonly waiting: number;
@@ -43,7 +43,7 @@ export class HandlerWatch {
   /** Units of work that are open: until they end, nothing else reaches the database. */
   #open = 0;
   #startsAndEnds = 0;
-  /** What ran when everything was found to be waiting; it isn't waited for again until something starts or ends. */
+  /** The handlers that ran when all were found to be waiting; they aren't awaited again until one starts or ends. */
   #stalled: string | null = null;
 
   constructor(options: HandlerWatchOptions) {
@@ -71,17 +71,17 @@ export class HandlerWatch {
   }
 
   /**
-   * Resolves when `work` is over and nothing runs any more, or as soon as all that is left is known to wait for time to pass. With
-   * `untilStalled` also when what is left does nothing that we can see: then it waits for time too, or for the test. Without,
-   * that is waited for, and after a while rejected, with the names of what runs; so is a unit of work in any case, because nothing else
-   * can use the database while it is open.
+   * Resolves when `work` is over and nothing runs any more, or as soon as all that is left is known to wait for time to pass.
+   * With `untilStalled` also when the rest shows no activity: then it waits for time too, or for the test. Without it, such
+   * handlers are awaited, and after a while the call rejects with their names. An open unit of work makes it reject in any
+   * case, because nothing else can use the database while it is open.
    */
   async untilWaiting(work: Promise<void>, { untilStalled }: { untilStalled: boolean }): Promise<void> {
     const progress = { over: false };
     const finished = work.finally(() => {
       progress.over = true;
     });
-    finished.catch(() => {}); // told below
+    finished.catch(() => {}); // reported below
     let quietMs = 0;
     for (;;) {
       const before = this.#activity;
@@ -141,15 +141,15 @@ function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => realTimeout(resolve, milliseconds));
 }
 
-/** What a process has open that could still call back: timers, files, connections. */
+/** The resources of a process that could still call back: timers, files, connections. */
 type ActiveResources = ReadonlyMap<string, number>;
 
 /** These are always there, or are ours. */
 const IGNORED: readonly string[] = ["Immediate", "TTYWrap", "PipeWrap", "SignalWrap", "FSEventWrap"];
 
 /**
- * Tells whether real input or output may be under way: whether more timers, files or connections are open than when this was made. Code
- * that waits while none is open waits for the test, or for the test's own time.
+ * Tells whether real input or output may be under way: whether more timers, files or connections are open than when this was
+ * made. Code that waits while none is open waits for the test, or for the test's own time.
  */
 class RealActivity {
   readonly #before = activeResources();

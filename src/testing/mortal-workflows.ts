@@ -13,7 +13,7 @@ type Enter = <Result>(code: () => Result) => Result;
 /** Changes what the steps of an instance do. */
 export type Rehearse = (key: string, id: string, step: WorkflowStep) => WorkflowStep;
 
-/** Workflows whose code stops where it stands when its process dies: what a step gives then doesn't reach it any more. */
+/** Workflows whose code stops where it stands when its process dies: results of steps don't reach it any more. */
 export class MortalWorkflows extends RegisteredWorkflows {
   readonly #life: ProcessLife;
   readonly #enter: Enter;

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../clock.ts";
 
-/** The shared time, as one process sees it: what it waits for dies with it. */
+/** The shared time, as one process sees it: its timers die with it. */
 export class ProcessClock implements Clock {
   readonly controlled = true;
   readonly #shared: Clock;

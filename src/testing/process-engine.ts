@@ -3,7 +3,7 @@ import type { Engine, EngineTransaction, Wakeups } from "../store/engine.ts";
 import { describeOperation, type OperationName } from "./describe-operation.ts";
 import type { ProcessLife } from "./process-life.ts";
 
-/** What the process is writing, in words, for whoever asks while it commits. */
+/** A description of the process's present write, for the observer of its commits. */
 const operation = new AsyncLocalStorage<string>();
 
 export function currentOperation(): string {

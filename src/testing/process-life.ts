@@ -1,6 +1,6 @@
 import { PerdureError } from "../errors.ts";
 
-/** Whether a process lives. What it waits for when it dies never comes: its code stops there, as that of a killed process does. */
+/** Whether a process lives. When it dies, none of its promises settle: its code stops there, as in a killed process. */
 export class ProcessLife {
   readonly #death = Promise.withResolvers<void>();
   #dead = false;
@@ -43,12 +43,12 @@ export class ProcessLife {
     });
   }
 
-  /** For those who outlive the process: the answer, or undefined if it dies before. */
+  /** For callers that outlive the process: the answer, or undefined if the process dies before. */
   orAtDeath<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
     return Promise.race([answer, this.death.then(() => undefined)]);
   }
 
-  /** For what can't be left unanswered, because it is synchronous. */
+  /** For synchronous calls, which can't be left unanswered. */
   refuseDead(): void {
     if (this.#dead) throw new PerdureError("testing.process_crashed", "The process has crashed.");
   }

@@ -14,8 +14,8 @@ type SpareWorkerOptions = Pick<WorkerOptions, "concurrency" | "leaseMs" | "onFai
 };
 
 /**
- * Takes what workflows go on with by themselves: an instance that was let go while its code waited for the test goes on as soon
- * as the test lets it, whether or not anybody drives the process at that moment.
+ * Runs instances that continue by themselves: one that was released while its code waited for the test continues as soon as the
+ * test lets it, whether or not the test drives the process at that moment.
  */
 export class SpareWorker implements WorkTaker {
   readonly #options: SpareWorkerOptions;

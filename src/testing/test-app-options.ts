@@ -17,7 +17,7 @@ export interface TestAppOptions<Hooks extends HookDefinitions, Registry extends 
   readonly hooks?: Hooks;
   /** By key: made by `defineWorkflow`, a class, or `{ name, workflow }`. */
   readonly workflows?: Registry;
-  /** What workflows get as `env`: a value, or a function of the workflows. */
+  /** The `env` of workflows: a value, or a function of the workflows. */
   readonly env?: EnvOption;
   readonly workflowLimits?: WorkflowLimits;
   /** By dispatcher id, made by `defineSubjects`. */
@@ -28,13 +28,13 @@ export interface TestAppOptions<Hooks extends HookDefinitions, Registry extends 
   readonly tables?: string;
   /** The same seed gives the same ids and the same waits between retries. Default: 1. */
   readonly seed?: number;
-  /** What time it is at first. Default: noon of the 6th of May 2031, UTC. */
+  /** The time at the start. Default: noon of the 6th of May 2031, UTC. */
   readonly startAt?: Date | number;
   /** How many handlers and workflows run at a time. Default: 100. */
   readonly concurrency?: number;
   /** For how long a process that has crashed holds its work. Default: 30,000. */
   readonly leaseMs?: number;
-  /** Default: nobody is told; `errors` has what handlers threw. */
+  /** Default: none; `errors` has the errors of handlers. */
   readonly logger?: Logger;
 }
 
@@ -95,7 +95,7 @@ export function parseTestAppOptions<Hooks extends HookDefinitions, Registry exte
     hooks: (hooks ?? {}) as Hooks,
     workflows: (workflows ?? {}) as Registry,
     env,
-    // A forced timeout takes no time; other waits are checked by those who rehearse.
+    // A forced timeout takes no time; other waits are checked by the rehearsal.
     workflowSettings: { ...parseWorkflowLimits(workflowLimits), minEventTimeoutMs: 0 },
     subjects,
     namespace,

@@ -15,8 +15,8 @@ import { createTestBindings } from "./test-bindings.ts";
 import { type TestAppError, type TestRehearsal, TestWorld } from "./test-world.ts";
 
 /**
- * An application in a test: what `perdure()` gives, on a database in memory, and the power over its time and its death. Nothing
- * runs but in `runUntilIdle` and `advance`.
+ * An application in a test: the interface of `perdure()` on a database in memory, with control over time and crashes. Work
+ * runs only in `runUntilIdle` and `advance`.
  */
 export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>>
   implements AsyncDisposable
@@ -31,7 +31,7 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
   readonly within: RunWithin<Hooks, Registry>;
   /** The database, for the application's own tables. It survives crashes. */
   readonly database: DatabaseSync;
-  /** What handlers and workflows threw, in order. */
+  /** The errors of handlers and workflows, in order. */
   readonly errors: readonly TestAppError[];
   readonly #world: TestWorld<Hooks, Registry>;
 
@@ -60,7 +60,7 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
     return this.#world.here().application.schedules;
   }
 
-  /** Defines subjects, and gives their dispatchers. What is due runs in `runUntilIdle` and `advance`, like everything else. */
+  /** Defines subjects, and gives their dispatchers. Due subjects run in `runUntilIdle` and `advance`, like all other work. */
   get subjects(): ApplicationSubjects {
     return this.#world.here().application.subjects;
   }
@@ -76,7 +76,7 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
   }
 
   /**
-   * Runs everything that is due now, and what that makes due now. What is due later stays, retries too. Resolves when nothing is
+   * Runs all work that is due now, and the work that it makes due now. Later work waits, also retries. Resolves when nothing is
    * left to do and nothing runs any more, or when the process crashes. A workflow that waits for time to pass, or for an event,
    * doesn't run.
    */
@@ -101,7 +101,7 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
     return this.#world.crash();
   }
 
-  /** Closes the database. What runs is abandoned. */
+  /** Closes the database. Running work is abandoned. */
   async stop(): Promise<void> {
     this.#world.stop();
   }
@@ -138,7 +138,7 @@ export async function createTestApp<
   return new TestApp(await createTestWorld(options));
 }
 
-/** The same for those who need more power than a test. */
+/** The same for code that needs more control than a test. */
 export async function createTestWorld<Hooks extends HookDefinitions, Registry extends Workflows>(
   options: TestAppOptions<Hooks, Registry>,
   rehearsal?: TestRehearsal<Hooks, Registry>,

@@ -35,7 +35,7 @@ export class TestDatabase extends DatabaseSync {
     return Number(this.prepare("select total_changes() as total").get()?.total);
   }
 
-  /** What happens to the open transaction, if there is one, when its process dies. */
+  /** Ends the open transaction, if there is one, when its process dies. */
   abandonTransaction(): void {
     try {
       super.exec("rollback");

@@ -36,7 +36,7 @@ import { SpareWorker } from "./spare-worker.ts";
 import { createProcessConnection, type TestDatabase } from "./test-database.ts";
 
 interface TestProcessOptions<Hooks extends HookDefinitions, Registry extends Workflows> {
-  /** What its leases are known by. */
+  /** The owner's name in its leases. */
   readonly name: string;
   readonly hooks: Hooks;
   readonly workflows: Registry;
@@ -125,7 +125,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
     return migrate(this.#fragment);
   }
 
-  /** Whoever drives this process waits for it, or is told that it is open. */
+  /** Callers that drive this process wait for the unit of work, or get an error that says that it is open. */
   get unitOfWork(): RunUnitOfWork<Hooks> {
     return (body) => this.application.unitOfWork(this.#handlers.watchUnitOfWork(body));
   }
@@ -135,7 +135,9 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
     return new InstanceHandle(this.#workflows, this.#workflows.workflows.get(key), id);
   }
 
-  /** The result of a step as its workflow's code gets it: a stream where the step gave one. Null if it isn't stored like that. */
+  /**
+   * The result of a step as its workflow's code gets it: a stream where the step gave one. Null if it isn't stored like that.
+   */
   async storedStream(key: string, id: string, { run, position }: HistoryItem): Promise<ReadableStream | null> {
     const { namespace } = this.#options;
     const [record] = await this.statements.find([{ namespace, name: this.nameOf(key), id }]);
@@ -183,7 +185,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
     for (const source of this.#processor?.sources ?? []) while (await source.purge());
   }
 
-  /** Ends it where it stands: what it hasn't committed is lost, and nothing that it waits for comes any more. */
+  /** Ends it where it stands: uncommitted writes are lost, and none of its promises settle. */
   kill(): void {
     if (this.life.dead) return;
     this.#options.database.abandonTransaction();
@@ -191,7 +193,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
     this.life.end();
   }
 
-  /** What it leaves waiting goes on in the background, when its time comes. */
+  /** Waiting work that it leaves continues in the background when it is due. */
   async #drain(): Promise<void> {
     const processor = this.#processor;
     const drainWorker = async () => {
@@ -282,7 +284,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
   }
 }
 
-/** Takes new work only while somebody drives the process: what a test makes due stays, until it says that things may run. */
+/** Takes new work only while a test drives the process: due work waits until the test lets it run. */
 class DrivenProcessor extends Processor {
   readonly #isDriven: () => boolean;
 

@@ -15,10 +15,10 @@ import type { TestAppSettings } from "./test-app-options.ts";
 import { TestDatabase } from "./test-database.ts";
 import { TestProcess } from "./test-process.ts";
 
-/** So often time moves on while something is waited for. */
+/** How often time moves on during a wait, at most. */
 const MOST_MOMENTS = 10_000;
 
-/** What a handler or a workflow threw, or what went wrong with the database. */
+/** An error of a handler, a workflow or the database. */
 export interface TestAppError {
   readonly error: unknown;
   /** Names the hook, or the instance of a workflow; null if it was neither that failed. */
@@ -36,7 +36,7 @@ export class TestWorld<Hooks extends HookDefinitions, Registry extends Workflows
   readonly database: TestDatabase = new TestDatabase();
   readonly clock: ControlledClock;
   readonly errors: TestAppError[] = [];
-  /** What introspectors have changed. */
+  /** The changes that introspectors made. */
   readonly rehearsals: Rehearsals = new Rehearsals();
   readonly #settings: TestAppSettings<Hooks, Registry>;
   readonly #rehearsal: Rehearse;
@@ -50,7 +50,7 @@ export class TestWorld<Hooks extends HookDefinitions, Registry extends Workflows
   #changes = 0;
   #stopped = false;
 
-  /** `rehearsal` is for who needs more than modifications. */
+  /** `rehearsal` is for code that needs more than modifications. */
   constructor(settings: TestAppSettings<Hooks, Registry>, rehearsal?: TestRehearsal<Hooks, Registry>) {
     this.#settings = settings;
     this.#rehearsal = rehearsal?.(() => this.here()) ?? ((key, id, step) => this.#rehearse(key, id, step));

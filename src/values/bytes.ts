@@ -6,7 +6,7 @@ interface BufferConstructor {
   from(buffer: ArrayBuffer): Uint8Array;
 }
 
-/** What not every runtime has. A Buffer comes back as a Buffer where there is one, else as a Uint8Array. */
+/** Classes that not every runtime has. A Buffer is decoded as a Buffer if the runtime has one, else as a Uint8Array. */
 const optional = globalThis as { Float16Array?: ViewConstructor; Buffer?: BufferConstructor };
 
 const views: ReadonlyMap<string, ViewConstructor> = new Map<string, ViewConstructor>([

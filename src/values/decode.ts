@@ -8,7 +8,7 @@ import { MAX_LEVELS, StreamReference, TAG, TAG_IN_TEXT } from "./tags.ts";
 /**
  * Gives back the value that `encodeValue` or `encodeError` made the text of. Only builds what a fixed list names: no text can
  * choose a constructor or change a prototype. Text that neither could have written throws UnreadableValueError
- * `value.corrupt`; what a codec has made, and nobody has turned back, throws CodecError, of which the former is one.
+ * `value.corrupt`. Text that a codec has encoded, and not decoded again, throws CodecError, its base class.
  */
 export function decodeValue(text: string): unknown {
   if (typeof text === "string") refuseEncoded(text);
@@ -33,7 +33,7 @@ interface Kind {
   revive(node: Node, level: number): unknown;
 }
 
-/** Only guards the stack: what was encoded is always far below, tags included. */
+/** Only guards the stack: encoded values are always far below, tags included. */
 const MAX_TEXT_LEVELS = MAX_LEVELS * 2;
 
 const VALUE = ["value"];
@@ -66,7 +66,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ),
 ]);
 
-/** Turns what JSON.parse gave into the value that was encoded; in place, since nobody else has seen it. Throws any Error. */
+/** Turns the result of JSON.parse into the encoded value, in place, since no other code refers to it. Throws any Error. */
 function revive(node: unknown, level: number): unknown {
   if (typeof node !== "object" || node === null) return node;
   if (level > MAX_TEXT_LEVELS) throw new RangeError(`it is nested more than ${MAX_TEXT_LEVELS} levels deep`);

@@ -4,7 +4,7 @@ import { MAX_BYTES, MAX_LEVELS } from "./tags.ts";
 import { ValueWriter } from "./writer.ts";
 
 export interface EncodeOptions {
-  /** What an error calls the value: `payload` gives "payload.items[3] is …". Default "value". */
+  /** The name of the value in errors: `payload` gives "payload.items[3] is …". Default "value". */
   readonly label?: string;
   /** The longest text allowed, in bytes of UTF-8. Default 256 MiB. */
   readonly maxBytes?: number;

@@ -1,24 +1,26 @@
 import { CodecError } from "../errors.ts";
 
 /**
- * What a codec makes of a stored value is stored as JSON, too, because the columns are. No value is stored like this without a
- * codec: an object with such a key of its own gets another tag in front (see tags.ts).
+ * The encoded form of a value is stored as JSON too, because the columns are JSON. No value without a codec is stored like
+ * this: an object with such a key of its own gets another tag around it (see tags.ts).
  */
 const ENCODED = '{"$perdure":"encoded",';
-/** With what the codec gave, bound to the whole place of the value. */
+/** Marks a value that the codec encoded, bound to its whole location. */
 const BOUND = `${ENCODED}"bound":2,"value":`;
-/** Of the first version, which bound values to less. */
+/** Marks a value of the first version, which bound values to fewer parts of their location. */
 const FORMERLY_BOUND = `${ENCODED}"value":`;
-/** In memory only: a value that could not be turned back, and why. So one that can't be read spoils no other. */
+/** In memory only: marks a value that could not be decoded, and says why, so that other values can still be read. */
 const UNREADABLE = '{"$perdure":"unreadable",';
-/** With which both begin, and most values don't. */
+/** The beginning of both, which most values don't have. */
 const TAGGED = '{"$perdure":"';
 
 export function isEncoded(text: string): boolean {
   return text.startsWith(ENCODED);
 }
 
-/** Whether the first version wrote it. To claim so of another value is of no use: the codec is told another place, and refuses it. */
+/**
+ * Whether the first version wrote it. Marking another value so is of no use: the codec gets another location and refuses it.
+ */
 export function isFormerlyEncoded(text: string): boolean {
   return text.startsWith(FORMERLY_BOUND);
 }
@@ -27,10 +29,10 @@ export function wrapEncoded(encoded: string): string {
   return `${BOUND}${JSON.stringify(encoded)}}`;
 }
 
-/** What the codec gave. Throws for text that was cut short. */
+/** The codec's output. Throws for text that was cut short. */
 export function unwrapEncoded(text: string): string {
   const { value } = JSON.parse(text) as { value: unknown };
-  if (typeof value !== "string") throw new TypeError("it isn't what a codec gave");
+  if (typeof value !== "string") throw new TypeError("it isn't the output of a codec");
   return value;
 }
 
@@ -38,7 +40,7 @@ export function toUnreadable({ code, message }: CodecError): string {
   return `${UNREADABLE}"code":${JSON.stringify(code)},"message":${JSON.stringify(message)}}`;
 }
 
-/** Throws CodecError for a text that a codec has made and that could not be turned back. Costs next to nothing for all others. */
+/** Throws CodecError for an encoded text that could not be decoded. Costs next to nothing for other texts. */
 export function refuseEncoded(text: string): void {
   if (!text.startsWith(TAGGED)) return;
   if (text.startsWith(UNREADABLE)) {
@@ -60,8 +62,8 @@ export interface Unreadable {
 }
 
 /**
- * What is shown of the values of one row of many, or a mark in their place: one row that can't be read spoils no page. Who
- * asks for that one alone gets the error.
+ * The shown values of one row of a page, or a mark in their place, so that one unreadable row doesn't spoil the page. A caller
+ * that reads that row alone gets the error.
  */
 export function shownOrUnreadable<Shown extends object>(
   read: () => Shown,

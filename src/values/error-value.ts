@@ -2,7 +2,7 @@ import { constructorName } from "./kinds.ts";
 
 type ErrorConstructor = (message: string, name: string) => Error;
 
-/** What not every runtime has. */
+/** Classes that not every runtime has. */
 const optional = globalThis as {
   DOMException?: new (message: string, name: string) => Error;
   SuppressedError?: new (error: unknown, suppressed: unknown, message: string) => Error;
@@ -24,7 +24,7 @@ const classes: ReadonlyMap<string, ErrorConstructor> = new Map<string, ErrorCons
 
 export const ERROR_CLASSES: readonly string[] = [...classes.keys()];
 
-/** What built-in errors carry without it being enumerable. A user's enumerable property of such a name is an ordinary one. */
+/** Non-enumerable properties of built-in errors. A user's enumerable property with such a name is an ordinary one. */
 export const HIDDEN_FIELDS = ["stack", "cause", "errors", "error", "suppressed"] as const;
 
 function suppressedError(message: string): Error {
@@ -71,7 +71,9 @@ export function buildError(className: string, parts: ErrorParts): Error {
   return error;
 }
 
-/** Never an assignment: that would run a setter, `__proto__`'s too. Deleted first, so that keys come in the order of definition. */
+/**
+ * Never an assignment: that would run a setter, `__proto__`'s too. Deleted first, so that keys come in the order of definition.
+ */
 function define(error: Error, key: string, value: unknown, enumerable: boolean): void {
   Reflect.deleteProperty(error, key);
   Object.defineProperty(error, key, { value, enumerable, writable: true, configurable: true });

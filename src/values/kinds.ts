@@ -1,7 +1,7 @@
 /**
- * What a value is, whichever realm made it. `instanceof` fails for values of another realm (node:vm, and so jest) and lies for
- * objects made with Object.create, so built-ins are known by their internal slots, and "not a subclass" by the length of the
- * prototype chain.
+ * The kind of a value, whichever realm made it. `instanceof` fails for values of another realm (node:vm, and so jest) and lies
+ * for objects made with Object.create, so built-ins are known by their internal slots, and "not a subclass" by the length of
+ * the prototype chain.
  */
 const slotReaders: ReadonlyMap<string, (value: object) => unknown> = new Map([
   ["Date", (value: object) => Date.prototype.getTime.call(value)],

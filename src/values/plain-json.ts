@@ -1,13 +1,13 @@
 import { MAX_LEVELS, TAG } from "./tags.ts";
 
 /**
- * Whether JSON.stringify alone stores the value truthfully. The common case, so this has no path and no message: whatever isn't
- * plain is looked at again by the writer, which knows what to say.
+ * Whether JSON.stringify alone stores the value truthfully. It is the common case, so this tracks no path and has no message:
+ * the writer inspects other values again, and explains what is wrong.
  *
  * `maxBytes` bounds the walk, because an object that is referred to many times is walked many times.
  */
 export function isPlainJson(value: unknown, maxBytes: number): boolean {
-  if ("toJSON" in Array.prototype) return false; // somebody's polyfill would change what JSON.stringify writes
+  if ("toJSON" in Array.prototype) return false; // a polyfill would change the output of JSON.stringify
   return new PlainWalk(maxBytes).isPlain(value);
 }
 

@@ -6,10 +6,12 @@ const STORABLE =
   "What can be stored: plain objects, arrays, strings, numbers, booleans, null, undefined, BigInt, Date, Map, Set, RegExp, " +
   "Error, ArrayBuffer, DataView and typed arrays.";
 
-/** Why one value can't be stored. Whoever catches it knows the path and makes it an error for the user, or a description. */
+/**
+ * Why one value can't be stored. The code that catches it knows the path, and makes it an error for the user or a description.
+ */
 export class Refusal extends Error {
   readonly code: RefusalCode;
-  /** What was found there, to follow "is". */
+  /** A description of the value, to follow "is". */
   readonly what: string;
 
   constructor(code: RefusalCode, what: string, advice: string, options?: ErrorOptions) {
@@ -55,7 +57,7 @@ export type Segment = string | number | { readonly text: string };
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** What is kept of a long path, from its beginning and from its end. */
+/** How much of a long path is kept, at its beginning and at its end. */
 const FIRST_SEGMENTS = 8;
 const LAST_SEGMENTS = 4;
 const LONGEST_KEY = 64;

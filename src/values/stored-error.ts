@@ -34,8 +34,8 @@ const CUTS: readonly Cut[] = [
 
 /**
  * Gives the text to store for whatever a handler threw; `decodeValue` reads it. Never throws and never gives more than
- * MAX_ERROR_BYTES. What can't be stored is replaced by a description, such as "[an instance of Socket: not stored]"; an error
- * that is too large keeps the beginnings of its message and stack, its first causes and its short properties.
+ * MAX_ERROR_BYTES. Parts that can't be stored are replaced by a description, such as "[an instance of Socket: not stored]"; an
+ * error that is too large keeps the beginnings of its message and stack, its first causes and its short properties.
  */
 export function encodeError(error: unknown): string {
   for (const thrown of [() => error, ...CUTS.map((cut) => () => shorten(error, cut))]) {
@@ -49,7 +49,7 @@ export function encodeError(error: unknown): string {
 export type ErrorDescription = {
   readonly name: string;
   readonly message: string;
-  /** Where it is one of Perdure's own: which. */
+  /** The code of one of Perdure's own errors. */
   readonly code?: string;
 };
 
@@ -74,11 +74,11 @@ function tryEncode(thrown: () => unknown): string | undefined {
     writer.write(thrown(), 1);
     return exceeds(writer.text, MAX_ERROR_BYTES) ? undefined : writer.text;
   } catch {
-    return undefined; // too large, or not even its outside can be stored
+    return undefined; // too large, or none of it can be stored
   }
 }
 
-/** A short copy. What isn't an error becomes one that describes it, except a text, which stays a text. */
+/** A short copy. A value that isn't an error becomes one that describes it, except a text, which stays a text. */
 function shorten(error: unknown, cut: Cut): unknown {
   if (typeof error === "string") return clip(error, cut.message);
   const { name, message } = describeError(error);
@@ -136,14 +136,14 @@ function clip(text: string, length: number): string {
   return text.slice(0, length - ELLIPSIS.length).replace(/[\ud800-\udbff]$/, "") + ELLIPSIS;
 }
 
-/** What is asked of errors: what they are, and what they say. */
+/** The properties that code reads of errors. */
 const FIELDS = ["name", "message", "stack", "cause", "code", "constructor", "retryAfter"];
 /** No class has as many ancestors. A proxy may have no end of them. */
 const MOST_ANCESTORS = 100;
 
 /**
- * What code has thrown, if it can be looked at; otherwise an error that describes it. A revoked proxy throws at every look, even at
- * `instanceof`, and so may a getter: whoever handles errors must not be what fails.
+ * The thrown value if it can be inspected; otherwise an error that describes it. A revoked proxy throws at every access, even
+ * at `instanceof`, and so may a getter: code that handles errors must not fail itself.
  */
 export function tame(thrown: unknown): unknown {
   if ((typeof thrown !== "object" && typeof thrown !== "function") || thrown === null) return thrown;
@@ -152,7 +152,7 @@ export function tame(thrown: unknown): unknown {
     for (const field of FIELDS) Reflect.get(thrown, field);
     if (countAncestors(thrown) <= MOST_ANCESTORS) return thrown;
   } catch {
-    // It is described below.
+    // described below
   }
   const { name, message } = describeError(thrown);
   return Object.assign(new Error(message), { name });

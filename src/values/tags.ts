@@ -1,6 +1,6 @@
 /**
- * The wire format, in short. A value is stored as JSON text, and plain JSON is stored as itself. Whatever JSON can't say is an
- * object with the key `$perdure`, whose value names the kind:
+ * The wire format, in short. A value is stored as JSON text, and plain JSON is stored as itself. A value that JSON doesn't have
+ * is an object with the key `$perdure`, whose value names the kind:
  *
  *     {"$perdure":"undefined"}
  *     {"$perdure":"number","value":"-0"}                        also NaN, Infinity, -Infinity
@@ -14,7 +14,7 @@
  *     {"$perdure":"array","length":3,"value":{"0":…,"2":…}}     an array with holes
  *     {"$perdure":"object","value":{"$perdure":…}}              an object that has such a key itself
  *     {"$perdure":"stream","id":…,"kind":"bytes","bytes":9,"chunks":1}   stands for a stream of a step
- *     {"$perdure":"sensitive","value":…}                        around a value that people aren't shown
+ *     {"$perdure":"sensitive","value":…}                        around a value that is hidden from people
  *     {"$perdure":"caused","by":["do:pay#1"],"value":…}         around an error, with the steps that made code throw it
  *     {"$perdure":"delayed","ms":1000,"value":…}                around an error after which a retry comes later
  *
@@ -25,16 +25,19 @@ export const TAG = "$perdure";
 /** How the key looks in JSON text. Text without it has nothing to revive. */
 export const TAG_IN_TEXT: string = JSON.stringify(TAG);
 
-/** Levels of JSON that a stored value may have. SQLite's JSON functions stop at 1000, and recursion should never be near its end. */
+/**
+ * Levels of JSON that a stored value may have. SQLite's JSON functions stop at 1000, and recursion should never be near its
+ * end.
+ */
 export const MAX_LEVELS = 500;
 
-/** Where a caller gives no limit. Not far above this, runtimes and databases fail in ways that nobody understands. */
+/** The default limit. Not far above it, runtimes and databases fail with obscure errors. */
 export const MAX_BYTES: number = 256 * 1024 * 1024;
 
-/** What is stored instead of a stream: where its chunks are, and how much there is. */
+/** Stored in place of a stream: where its chunks are, and how large it is. */
 export class StreamReference {
   readonly id: string;
-  /** What it was a stream of. */
+  /** Whether it was a stream of bytes or of values. */
   readonly kind: "bytes" | "text";
   readonly bytes: number;
   readonly chunks: number;

@@ -5,8 +5,8 @@ const SHORTEST_TOKEN = 16;
 const CREDENTIALS = /^bearer +(\S+)$/i;
 
 /**
- * A policy that allows requests with one of these tokens as `Authorization: Bearer …`. Tokens are compared in constant time. Give
- * several to replace a token without downtime.
+ * A policy that allows requests with one of these tokens as `Authorization: Bearer …`. Tokens are compared in constant time.
+ * Give several to replace a token without downtime.
  *
  * @example
  * createHttpHandler(app, { basePath: "/perdure", authorize: bearerToken(token) });

@@ -38,9 +38,9 @@ const HEADERS = {
 export const HEARTBEAT_HEADER = "perdure-heartbeat-ms";
 
 /**
- * The open streams of events. A stream holds at most one unread event and asks for the next when that was read, so a slow reader
- * costs no more than a fast one. If the unread events are too large together, the readers that have been slow for the longest are
- * disconnected. They can reconnect with their cursors.
+ * The open streams of events. A stream holds at most one unread event and asks for the next when that was read, so a slow
+ * reader costs no more than a fast one. If the unread events are too large together, the readers that have been slow for the
+ * longest are disconnected. They can reconnect with their cursors.
  */
 export class EventStreams {
   readonly #settings: StreamSettings;

@@ -34,8 +34,8 @@ export function invalidRequest(message: string, details?: unknown): HttpError {
 }
 
 /**
- * The answer to a request that failed. A caller's mistake is explained in full. Of a fault of the server, the answer says only that
- * there was one, and `unexpected` asks for it to be reported to the operator.
+ * The answer to a request that failed. A caller's mistake is explained in full. Of a fault of the server, the answer says only
+ * that there was one, and `unexpected` asks for it to be reported to the operator.
  */
 export function toHttpError(error: unknown): { readonly answer: HttpError; readonly unexpected: boolean } {
   if (error instanceof HttpError) return { answer: error, unexpected: false };

@@ -4,8 +4,8 @@ import type { Schema } from "../schemas/schema.ts";
 import type { ShowValue, ValueField } from "./redaction.ts";
 
 /**
- * The fields of an object that the schema of an answer names, as JSON: times as texts, users' values as they may be shown, and errors
- * without their stacks. Other fields, and undefined ones, are left out.
+ * The fields of an object that the schema of an answer names, as JSON: times as texts, users' values as they may be shown, and
+ * errors without their stacks. Other fields, and undefined ones, are left out.
  */
 export function present(schema: Schema, value: unknown, show: ShowValue, field: string = ""): unknown {
   if (schema === VALUE) return show(value, field as ValueField);

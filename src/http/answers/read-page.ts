@@ -21,8 +21,8 @@ const FULL_PAGE = 8 * 1024 * 1024;
 const RESERVED = 4096;
 
 /**
- * One page of a list, as it is answered. Thousands of large values would exceed the memory of the process or the length of a string, so
- * a full page ends before its limit, and its cursor says that there is more.
+ * One page of a list, as it is answered. Thousands of large values would exceed the memory of the process or the length of a
+ * string, so a full page ends before its limit, and its cursor says that there is more.
  */
 export async function readPage<Item>(
   { limit, cursor }: PageRequest,

@@ -1,6 +1,6 @@
 /**
- * The shape of a request or an answer, in a subset of JSON Schema. The same object checks requests and becomes part of the OpenAPI
- * document, so the two can't differ.
+ * The shape of a request or an answer, in a subset of JSON Schema. The same object checks requests and becomes part of the
+ * OpenAPI document, so the two can't differ.
  */
 export interface Schema {
   readonly type?: "string" | "integer" | "number" | "boolean" | "object" | "array" | "null";

@@ -40,7 +40,10 @@ export interface HookInsert extends HookReference {
   readonly payload: string;
   readonly retries: string | null;
   readonly trace: string | null;
-  /** When it is due; null is at once, by the database's time. A trigger with a debounce is due then at the latest, if it has both. */
+  /**
+   * When it is due; null is at once, by the database's time. A trigger with a debounce is due then at the latest, if it has
+   * both.
+   */
   readonly processAt: number | null;
   /** Only with a key. */
   readonly debounce: Debounce | null;
@@ -57,11 +60,13 @@ export interface ClaimedHook extends HookLease {
   readonly ownId: boolean;
   /** With this one. */
   readonly attempts: number;
-  /** How many owners in a row were lost while they held it, this takeover included, if that owner had written that it begins. */
+  /**
+   * How many owners in a row were lost while they held it, this takeover included, if that owner had written that it begins.
+   */
   readonly recoveries: number;
   /**
-   * Whether it was taken over from an owner that hadn't written so. Neither that loss nor its attempt is counted here: whether it may
-   * have begun, who knows the hook's policy decides.
+   * Whether it was taken over from an owner that hadn't written so. Neither that loss nor its attempt is counted here: the
+   * code that knows the hook's policy decides whether it may have begun.
    */
   readonly unconfirmed: boolean;
   readonly triggers: number;

@@ -29,8 +29,9 @@ export interface HookStatements {
   /** Extends leases, each only for its owner. Gives the leases that are still held. */
   renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]>;
   /**
-   * Writes how attempts ended, each for itself. The results are in the order of the settlements. What is settled already was so by
-   * ourselves if this is sent again (which is assumed, unless the caller knows better); else it is `lost`.
+   * Writes how attempts ended, each for itself. The results are in the order of the settlements. A row that is settled already
+   * was settled by an earlier copy of this request if it is sent again (assumed unless the caller knows better); else it is
+   * `lost`.
    */
   settle(settlements: readonly HookSettlement[], sending?: Sending): Promise<SettleResult[]>;
   /** Writes how often hooks were tried, each only for its owner. Gives, in the order of the counts, whether it was. */

@@ -1,5 +1,5 @@
 interface Dialect {
-  /** The name that the statement has for the row with the key. */
+  /** The statement's name for the row with the key. */
   readonly row: string;
   /** The function that gives the smaller of two numbers. */
   readonly least: string;
@@ -17,10 +17,10 @@ interface KeyedTimes {
  * those `latest_at` is how far they may be put off; null is not at all, because none of them is debounced.
  *
  * - A trigger without a debounce is due at its time or earlier, and nothing that follows puts it off.
- * - A debounced one decides when the hook is due, also later than before, unless it is older than what is there. But nobody waits
- *   for longer than they may.
- * - Whoever finds nobody waiting begins anew. That is so beside a running hook, and in one that waits for its next attempt: its
- *   triggers have had their time.
+ * - A debounced one decides when the hook is due, also later than before, unless it is older than what is there. No
+ *   trigger waits longer than its limit.
+ * - If no trigger waits, the new one begins afresh. That is so beside a running hook, and in a hook that waits for its next attempt:
+ *   the times of its triggers have passed.
  *
  * No operand of `least` is null, about which engines disagree.
  */

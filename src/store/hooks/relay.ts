@@ -2,9 +2,9 @@ import type { EventInsert } from "../instances/instance-records.ts";
 import type { HookInsert } from "./hook-records.ts";
 
 /**
- * In the application's own transaction Perdure only inserts: a row of somebody else's that it changed would stay locked for as long
- * as that transaction is open. So a call that has to change a row is written as a relay, which makes the change after the commit.
- * Relays are rows beside hooks. No hook of a user can have this name.
+ * In the application's own transaction Perdure only inserts rows: an existing row that it changed would stay locked for as long
+ * as that transaction is open. A call that has to change a row is written as a relay instead, which makes the change after the
+ * commit. Relays are rows beside hooks. No hook of a user can have this name.
  */
 export const RELAY = "$relay";
 
@@ -53,7 +53,7 @@ function toRelay(namespace: string, id: string, call: RelayedCall): HookInsert {
   };
 }
 
-/** `triggeredAt` is when the relay was written, by the database's time: what is relayed late doesn't replace what is newer. */
+/** `triggeredAt` is when the relay was written, by the database's time: a late relay doesn't replace a newer trigger. */
 export function toTrigger(namespace: string, trigger: RelayedTrigger, triggeredAt: number): HookInsert {
   return { ...trigger, namespace, triggeredAt, lease: null };
 }

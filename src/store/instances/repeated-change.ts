@@ -4,7 +4,7 @@ import type { InstanceChange } from "./instance-views.ts";
 /** Its receipt was there. */
 export const REPEATED: InstanceChange = { changed: false, instance: null, repeated: true };
 
-/** Whether a receipt is due: for a change that was made, or that had nothing to do. What was refused may be asked for again. */
+/** Whether a receipt is due: for a change that was made, or that had nothing to do. A refused change may be requested again. */
 export function isAnswered({ changed, instance }: InstanceChange): boolean {
   return changed || (instance !== null && instance.finishedAt === null);
 }

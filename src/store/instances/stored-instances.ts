@@ -114,8 +114,8 @@ export class StoredInstances {
   }
 
   /**
-   * Everything about a run, page by page; null if it is gone, or if it isn't wanted any more. Each page is a snapshot of its own. What
-   * is loaded is held until the caller releases it, also if this rejects.
+   * Everything about a run, page by page; null if it is gone, or if it isn't wanted any more. Each page is a snapshot of its
+   * own. What is loaded is held until the caller releases it, also if this rejects.
    */
   async load(
     { ref, run, instance }: NamedRun,
@@ -140,7 +140,10 @@ export class StoredInstances {
     return this.#budget.begin();
   }
 
-  /** What was sent to a run after some event, page by page; null if the run is gone. Each page is a snapshot of its own. */
+  /**
+   * The events that were sent to a run after a given one, page by page; null if the run is gone. Each page is a snapshot of its
+   * own.
+   */
   async loadEvents(request: EventsRequest): Promise<LoadedEvents | null> {
     let loaded = await this.#eventLoads.add(request);
     while (loaded?.more === true) {

@@ -48,8 +48,8 @@ export interface SqliteEngineOptions {
 
 /**
  * One connection, on which one thing happens at a time: the mutex keeps other callers' statements out of a transaction that
- * waits for user code. Other processes may use the same file: a busy database is asked again without blocking the event loop. Nor do
- * quick answers block it, however many are asked for one after the other.
+ * waits for user code. Other processes may use the same file: a busy database is asked again without blocking the event loop.
+ * Nor do quick answers block it, however many are asked for one after the other.
  */
 export class SqliteEngine implements Engine {
   readonly dialect: Dialect = "sqlite";
@@ -105,7 +105,7 @@ export class SqliteEngine implements Engine {
         takeRelays: async (relay) => withStoreErrors(() => this.hooks.takeRelayNow(relay)),
         insertInstances: async (instances) => withStoreErrors(() => this.instances.insertNow(instances)),
         sendEvents: async (events) => withStoreErrors(() => this.instances.sendNow(events)),
-        joinLines: async () => {}, // whoever creates an instance here joins its line at once
+        joinLines: async () => {}, // a create here puts the instance in its line at once
       });
     const result = await this.#mutex.run(() => this.#inLongTransaction(() => this.#context?.run(runBody) ?? runBody()));
     await this.#turns.next();

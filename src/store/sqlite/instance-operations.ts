@@ -53,7 +53,7 @@ import { DROP_PROGRESS, KEEP_ENTRIES, KEEP_EVENTS, measureHistory, readHistory }
 
 type Row = Record<string, unknown>;
 
-/** What callers and operators do with instances and read of them. */
+/** The operations of callers and operators on instances. */
 export class SqliteInstanceOperations {
   protected readonly access: SqliteAccess;
   protected readonly driver: SqliteDriver;

@@ -25,7 +25,7 @@ export function makeIntrospectable(binding: object, world: World, key: string): 
 }
 
 /**
- * Changes how one instance runs, and waits for what becomes of it; it need not exist yet.
+ * Changes how one instance runs, and waits for its results; it need not exist yet.
  *
  * @example
  * await using instance = await introspectWorkflowInstance(app.workflows.checkout, "order-1");
@@ -91,14 +91,14 @@ export class WorkflowInstanceIntrospector implements AsyncDisposable {
     });
   }
 
-  /** What a complete instance gave. */
+  /** The output of a complete instance. */
   async getOutput(): Promise<unknown> {
     const { status, output } = await this.#instance().status();
     if (status === "complete") return output;
     throw new PerdureError("testing.no_outcome", `The instance "${this.id}" is ${status}: it has no output.`);
   }
 
-  /** What an errored instance failed with. */
+  /** The error of an errored instance. */
   async getError(): Promise<{ readonly name: string; readonly message: string }> {
     const { status, error } = await this.#instance().status();
     if (error !== undefined) return error;
@@ -128,7 +128,7 @@ export class WorkflowInstanceIntrospector implements AsyncDisposable {
     }
   }
 
-  /** What is finished doesn't come to anything else. */
+  /** Throws if the instance is finished: it can't reach another status. */
   async #refuseOther(wanted: string): Promise<void> {
     const status = await this.#status();
     if (status === null || !FINAL.includes(status)) return;
@@ -222,7 +222,7 @@ function toEnding({ kind, output, error, dueAt, event }: HistoryItem): FoundEndi
   return { error: namedError(error?.name ?? "Error", error?.message ?? "") };
 }
 
-/** What a history shows of a stream. */
+/** The form of a stream in a history. */
 function isStream(output: unknown): boolean {
   return typeof output === "object" && output !== null && "stream" in output;
 }

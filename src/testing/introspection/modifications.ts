@@ -1,6 +1,6 @@
 import { AttemptAbortedError, InvalidInputError } from "../../errors.ts";
 
-/** What a mocked attempt comes to: a result, or what it throws. Null where the step's own function is called. */
+/** The outcome of a mocked attempt: a result or an error. Null if the step's own function is called. */
 type MockedAttempt = { readonly value: unknown } | { readonly error: unknown } | null;
 
 export interface MockedEvent {
@@ -8,17 +8,17 @@ export interface MockedEvent {
   readonly payload: unknown;
 }
 
-/** What is mocked of one step: attempts that fail, in the order in which the test named them, and what comes after those. */
+/** The mocks of one step: attempts that fail, in the order in which the test named them, and the outcome after those. */
 interface StepMock {
   readonly failures: { readonly times: number; readonly createError: () => unknown }[];
-  /** Null where the step's own function is called. */
+  /** Null if the step's own function is called. */
   after: (() => { readonly value: unknown } | { readonly error: unknown }) | null;
 }
 
 const ALL = Symbol("all");
 const ALWAYS = Number.POSITIVE_INFINITY;
 
-/** What a test has changed about an instance, or about all instances of a workflow. */
+/** The changes that a test made to an instance, or to all instances of a workflow. */
 export class Modifications implements WorkflowInstanceModifier {
   readonly #sleeps = new Set<string | typeof ALL>();
   readonly #delays = new Set<string | typeof ALL>();
@@ -82,7 +82,7 @@ export class Modifications implements WorkflowInstanceModifier {
     return mock.after?.() ?? null;
   }
 
-  /** What is sent to the n-th wait for this type, counted from 0. */
+  /** The event for the nth wait for this type, counted from 0. */
   event(type: string, index: number): MockedEvent | null {
     return this.#events.filter((event) => event.type === type)[index] ?? null;
   }
@@ -104,7 +104,9 @@ export class Modifications implements WorkflowInstanceModifier {
   }
 }
 
-/** A stream can be read once, and a step that is mocked by one may run again after a restart: each run gets a stream of its own. */
+/**
+ * A stream can be read once, and a step that is mocked by one may run again after a restart: each run gets a stream of its own.
+ */
 async function repeatable(value: unknown): Promise<() => unknown> {
   if (!(value instanceof ReadableStream)) return () => value;
   const chunks: unknown[] = [];
@@ -132,7 +134,7 @@ export interface StepTarget {
   readonly index?: number;
 }
 
-/** Changes how an instance runs in a test, as Cloudflare's modifier does. What has run already stays as it was. */
+/** Changes how an instance runs in a test, as Cloudflare's modifier does. Steps that have run already keep their results. */
 export interface WorkflowInstanceModifier {
   /** Sleeps end at once: all of them, or these. */
   disableSleeps(steps?: readonly StepTarget[]): Promise<void>;
@@ -141,8 +143,8 @@ export interface WorkflowInstanceModifier {
   /** The step's function isn't called: this is its result, after the attempts that are to fail or to time out. */
   mockStepResult(step: StepTarget, result: unknown): Promise<void>;
   /**
-   * So many attempts at the step (default: all) fail with this error. Its function isn't called by them. Failures and timeouts that
-   * are asked for one after the other follow each other, and what is mocked or written comes after them.
+   * So many attempts at the step (default: all) fail with this error. Its function isn't called by them. Failures and timeouts
+   * that are asked for one after the other follow each other, and what is mocked or written comes after them.
    */
   mockStepError(step: StepTarget, error: Error, times?: number): Promise<void>;
   /** So many attempts at the step (default: all) time out at once; see `mockStepError`. */

@@ -29,7 +29,7 @@ export function rehearseSteps(step: WorkflowStep, { modifications: find, send }:
   const waitForEvent = async (name: string, options: WaitOptions) => {
     const target = count("waitForEvent", name);
     if (find().some((one) => one.timesOut(target))) {
-      // Nobody sends events of this type: one that was sent must not end the wait.
+      // No event has this type: one that was sent must not end the wait.
       return step.waitForEvent(name, { ...options, type: "perdure.forced-timeout", timeout: 0 });
     }
     parseEventTimeout(options?.timeout, SHORTEST_WAIT_MS);
@@ -64,7 +64,7 @@ function findEvent(modifications: readonly Modifications[], type: string, index:
   return null;
 }
 
-/** What isn't a function is left for the step itself to refuse. */
+/** A value that isn't a function is left for the step itself to refuse. */
 function mockable(body: unknown, find: () => readonly Modifications[]): unknown {
   if (typeof body !== "function") return body;
   return (ctx: WorkflowStepContext) => {
@@ -83,7 +83,7 @@ function withoutDelay(config: WorkflowStepConfig = {}): WorkflowStepConfig {
   return { ...config, retries: { ...config.retries, delay: 0 } };
 }
 
-/** What the introspectors of a test have changed, by workflow and instance. It outlives crashes. */
+/** The changes of a test's introspectors, by workflow and instance. They outlive crashes. */
 export class Rehearsals {
   readonly #all = new Map<string, Set<Modifications>>();
   readonly #created = new Map<string, Set<Set<string>>>();

@@ -22,7 +22,7 @@ export class CallWatch {
     this.#stored = [...new Map(steps).values()];
   }
 
-  /** What was called and hasn't ended, in that order. */
+  /** Calls that haven't ended, in order. */
   get open(): Call[] {
     return [...this.#open];
   }

@@ -10,10 +10,10 @@ type RecordedItem = Omit<HistoryItem, "at" | "dueAt"> & {
   readonly dueAt?: Date | string;
 };
 
-/** What `instance.history()` gave: a page that has all of it, or the entries of its pages; also as JSON. */
+/** The result of `instance.history()`: one page with all entries, or the entries of several pages; also as JSON. */
 export type RecordedHistory = readonly RecordedItem[] | { readonly entries: readonly RecordedItem[] };
 
-/** What the code's own steps came to in the last run, in order. What a rollback did is no matter to the code. */
+/** The endings of the code's own steps in the last run, in order. Rollbacks are left out: the code doesn't see them. */
 export function readRecorded(history: RecordedHistory): HistoryItem[] {
   const page = history as { readonly entries?: unknown; readonly cursor?: unknown } | null;
   const entries: unknown = Array.isArray(history) ? history : page?.entries;

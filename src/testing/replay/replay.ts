@@ -16,24 +16,25 @@ export interface ReplayOptions {
   readonly env?: EnvOption;
   /** Other workflows that it knows: those that it creates children of. */
   readonly workflows?: Workflows;
-  /** What time it is. Default: when the last entry was written. */
+  /** The present time. Default: when the last entry was written. */
   readonly at?: Date | number;
 }
 
-/** What code makes of a stored history, before anything runs. Steps are named as in `do:charge#2`. */
+/** How code replays a stored history. Steps are named as in `do:charge#2`. */
 export interface ReplayReport {
   /** `continues`: it has something left to do, or to wait for. */
   readonly outcome: "complete" | "errored" | "continues";
   readonly output?: unknown;
   readonly error?: { readonly name: string; readonly message: string };
-  /** What the code does next: steps that would run, and what it would wait for. */
+  /** The next actions of the code: steps that would run, and waits. */
   readonly next: readonly string[];
   /** Stored steps that the code doesn't call. Their results are lost to it; if one was renamed, give it an alias. */
   readonly unreached: readonly string[];
 }
 
 /**
- * Runs code against a stored history, and tells what it would do with it. No step's function is called, and nothing is changed.
+ * Replays a stored history with new code, and reports what the code would do next. No step's function is called, and nothing
+ * changes.
  *
  * @example
  * const { entries } = await app.workflows.checkout.get("order-1").then((instance) => instance.history({ limit: 1000 }));

@@ -22,8 +22,8 @@ export interface CallingInstance {
 }
 
 /**
- * The workflows by their keys. With a caller (the code of an instance), each `create` is a step of that instance and happens once,
- * and an instance that terminates, restarts or deletes itself stops running.
+ * The workflows by their keys. With a caller (the code of an instance), each `create` is a step of that instance and happens
+ * once, and an instance that terminates, restarts or deletes itself stops running.
  */
 export function createBindings(runtime: WorkflowRuntime, caller: CallingInstance | null = null): WorkflowBindings {
   const bindings = runtime.workflows.all.map((workflow) => [workflow.key, createBinding(runtime, workflow, caller)]);

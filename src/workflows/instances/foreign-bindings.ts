@@ -30,8 +30,8 @@ export interface ForeignBinding<Mode extends "sync" | "async", Params, Events ex
   /** Creates instances. Ids that exist are skipped: gives those that are new. */
   createBatch(batch: readonly NewInstance<Params>[]): InMode<Mode, CreatedWithin[]>;
   /**
-   * Sends an event to an instance. On PostgreSQL it is delivered after the commit: an instance that is missing or finished by then
-   * is told to the log.
+   * Sends an event to an instance. On PostgreSQL it is delivered after the commit: an instance that is missing or finished by
+   * then is told to the log.
    *
    * @example
    * await app.within(fromPg(client)).workflows.checkout.sendEvent({ to: "order-1", type: "paid", payload: { by: "card" } });

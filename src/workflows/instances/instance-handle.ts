@@ -78,7 +78,10 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   /** The ref of the instance whose code has this handle; null outside a workflow. */
   readonly #callerRef: string | null;
 
-  /** With `only`, operations apply to that run or to none. With `receipt`, one is done once by all handles that have this receipt. */
+  /**
+   * With `only`, operations apply to that run or to none. With `receipt`, one is done once by all handles that have this
+   * receipt.
+   */
   constructor(
     runtime: WorkflowRuntime,
     workflow: RegisteredWorkflow,

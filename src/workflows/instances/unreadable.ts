@@ -7,8 +7,8 @@ import { decodeValue, refuseEncoded, shownOrUnreadable, type Unreadable } from "
 const MOST_PAGES = 8;
 
 /**
- * Why an instance waits, if that is because a stored value of it can't be read. Nothing is stored about that: such an instance is
- * tried again within a minute, so this reads the values of those that are due so soon, and of no others.
+ * Why an instance waits, if that is because a stored value of it can't be read. Nothing is stored about that: such an instance
+ * is tried again within a minute, so this reads the values of those that are due so soon, and of no others.
  */
 export async function findUnreadable(store: Store, record: InstanceRecord): Promise<Unreadable | null> {
   if (!isDueSoon(store, record)) return null;

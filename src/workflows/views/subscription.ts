@@ -190,7 +190,10 @@ export class Subscription implements WorkflowInstanceSubscription {
     this.#events = new JournalEvents();
   }
 
-  /** `bytes`: of the stored value that the event may show. Once an event has no room, none after it is told before the next read. */
+  /**
+   * `bytes`: of the stored value that the event may show. Once an event has no room, none after it is told before the next
+   * read.
+   */
   #tell(
     position: number,
     timestamp: number,

@@ -1,6 +1,6 @@
 import type { Statement } from "./statement.ts";
 
-/** What became of transactions. It reads the server's record of transactions, and no table. */
+/** The outcome of transactions, from the server's own record; no table is read. */
 export function transactionStates(): Statement {
   return {
     name: "transaction_states",
