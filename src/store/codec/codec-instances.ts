@@ -45,8 +45,8 @@ export class CodecInstanceStatements implements InstanceStatements {
   readonly #inner: InstanceStatements;
   readonly #values: InstanceValues;
   /** A call that is sent again must send the same text, because encoding a value twice gives two texts. */
-  /** By their entries, which stay the same when a commit is sent again. */
-  readonly #encodedCommits = new WeakMap<InstanceCommit["entries"], InstanceCommit>();
+  /** By their entries, or by their outcomes where they have none: both stay the same when a commit is sent again. */
+  readonly #encodedCommits = new WeakMap<InstanceCommit["entries"] | InstanceCommit["outcome"], InstanceCommit>();
 
   constructor(inner: InstanceStatements, codec: ValueCodec) {
     this.#inner = inner;
@@ -237,10 +237,11 @@ export class CodecInstanceStatements implements InstanceStatements {
   }
 
   async #encodeOnce(commit: InstanceCommit): Promise<InstanceCommit> {
-    const known = this.#encodedCommits.get(commit.entries);
-    if (known !== undefined) return known;
+    const key = commit.entries.length > 0 ? commit.entries : commit.outcome;
+    const known = this.#encodedCommits.get(key);
+    if (known !== undefined && isAgain(commit, known)) return known;
     const encoded = await this.#values.encodeCommit(commit);
-    this.#encodedCommits.set(commit.entries, encoded);
+    this.#encodedCommits.set(key, encoded);
     return encoded;
   }
 
@@ -250,6 +251,12 @@ export class CodecInstanceStatements implements InstanceStatements {
       ? change
       : { ...change, instance: await this.#values.decodeRecord(change.instance) };
   }
+}
+
+/** Commits of many instances may share an outcome that has no value. */
+function isAgain(commit: InstanceCommit, known: InstanceCommit): boolean {
+  const { ref, run, lock, position } = commit;
+  return ref === known.ref && run === known.run && lock === known.lock && position === known.position;
 }
 
 function namesByRef(runs: readonly NamedRun[]): Map<string, NamedInstance> {
