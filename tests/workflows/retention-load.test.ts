@@ -32,8 +32,6 @@ const work = defineWorkflow({ name: "work" }, async ({ payload }: WorkflowEvent<
 
 type Process = WorkflowProcess<{ work: typeof work }>;
 
-/** One of each kind: this is a lot of work. */
-
 describe.each(ENGINES)("a purge beside live work on $name", (engine) => {
   const subject = useWorkflows(engine);
   const prefix = engine.dialect === "postgres" ? "perdure." : "perdure_";
@@ -107,7 +105,7 @@ describe.each(ENGINES)("a purge beside live work on $name", (engine) => {
       `select ref from ${prefix}instance order by created_at desc, ref desc limit 1`,
     );
     const ref = newest?.["ref"] as string;
-    const [source] = process.processor.sources;
+    const source = process.processor.sources.find(({ kind }) => kind === "instance");
 
     const results: Promise<unknown>[] = [];
     const ids: string[] = [];

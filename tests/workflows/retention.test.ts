@@ -145,7 +145,7 @@ describe.each(ENGINES)("retention on $name", (engine) => {
       await process.workflows.work.createBatch(Array.from({ length: 90 }, () => ({ retention })));
       await process.drain();
     }
-    const [source] = process.processor.sources;
+    const source = process.processor.sources.find(({ kind }) => kind === "instance");
     await source?.purge();
     const { total } = await process.workflows.work.counts();
     expect(total).toBeGreaterThan(0);
