@@ -23,7 +23,7 @@ describe("units of work that are more than the pool has connections", () => {
     const app = await perdure({ database: database.url, hooks: { greet: greet.definition }, workflows: { plain } });
     const units = Array.from({ length: 30 }, (_, number) =>
       app.unitOfWork(async (uow) => {
-        await app.workflows.plain.create({ id: `instance-${number}` });
+        uow.workflows.plain.create({ id: `instance-${number}` });
         const [row] = await uow.sql`select ${number}::int as number`;
         uow.triggerHook("greet", `${row?.["number"]}`);
       }),
