@@ -96,7 +96,9 @@ describe.each(ENGINES)("looking after schedules on $name", (engine) => {
     const process = subject.start({ report: { ...workflow, input: refusing } });
     await stored(process);
     moveTo(subject, BEGIN + HOUR);
-    await withTime(subject.clock, () => expect(process.logs.messages("error").join()).toMatch(/skipped one of its times/));
+    await withTime(subject.clock, () =>
+      expect(process.logs.messages("error").join()).toMatch(/skipped one of its times/),
+    );
     await firesNextAt(process, BEGIN + 2 * HOUR);
     expect(events).toEqual([]);
   });
