@@ -40,6 +40,7 @@ const GIVEN = {
 /** Texts in the sources that look like codes: names of columns, fields, options and files. */
 const NOT_CODES = [
   "app.db",
+  "clock.open",
   "event.payload",
   "flo.configure",
   "hook.error",

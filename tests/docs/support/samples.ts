@@ -17,6 +17,7 @@ export const SAMPLES = {
     "docs/postgres.md",
     "docs/production.md",
     "docs/sqlite.md",
+    "docs/transactions.md",
   ],
   "tests/docs/workflows.test.ts": [
     "docs/getting-started.md",
