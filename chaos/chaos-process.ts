@@ -15,7 +15,7 @@ export interface Ending {
 export class ChaosProcess {
   readonly settings: ProcessSettings;
   readonly ended: Promise<Ending>;
-  /** Whether somebody wants it to end, so that it isn't replaced for failing. */
+  /** Whether it was asked to end, so that it isn't replaced as failed. */
   askedToStop = false;
   /** Whether it stands still, or is about to. */
   frozen = false;

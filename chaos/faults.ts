@@ -7,7 +7,7 @@ import { actionOf, type Fault } from "./fault-schedule.ts";
 import type { Fleet } from "./fleet.ts";
 import type { Point } from "./settings.ts";
 
-/** Nobody says this. */
+/** No process says this. */
 const NEVER_SAID = "\0\0\0nothing\0";
 /** As over a bad mobile network: a claim or a load takes a while. */
 const NARROW_BYTES_PER_SECOND = 50_000;
@@ -33,11 +33,11 @@ export class Faults {
   async strike(fault: Fault): Promise<void> {
     const { name } = fault.plan;
     const whom = await this.#perform(fault);
-    if (whom === null) return; // nobody was there to be hit
+    if (whom === null) return; // no process was there to be hit
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
   }
 
-  /** From now on everything is as it should be; connections that nobody will ever answer are ended, as keep-alive would do. */
+  /** Ends all faults. Connections that will never be answered are closed, as TCP keep-alive would do. */
   async calm(): Promise<void> {
     await this.#restarts;
     await this.#restoring;
@@ -135,7 +135,7 @@ export class Faults {
     return proxy;
   }
 
-  /** As a migration of the application's would, or somebody who looks after the database. */
+  /** As a migration of the application would, or an administrator of the database. */
   async #lock(table: string, forMs: number): Promise<unknown> {
     const client = new Client({ connectionString: this.#arena.database });
     client.on("error", () => {}); // the server may be restarted meanwhile

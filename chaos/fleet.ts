@@ -70,7 +70,7 @@ export class Fleet {
     );
   }
 
-  /** Nobody stands still any more, and nobody waits for a point to end at. */
+  /** Resumes all suspended processes, and cancels all crashes that were set for a point. */
   calm(): void {
     for (const one of this.#processes) {
       one.send({ do: "disarm" });
@@ -79,7 +79,7 @@ export class Fleet {
     }
   }
 
-  /** Waits until nobody asks for work any more. Processes that only did that are gone then. */
+  /** Waits until no process asks for work any more. Processes that only produced have ended then. */
   async stopProducing(): Promise<void> {
     for (const slot of this.#slots) if (!slot.works) slot.closed = true;
     const left = () => this.#processes.filter((one) => one.running && one.settings.produces && !one.stoppedProducing);

@@ -16,7 +16,7 @@ export interface OwnTransaction {
   /** Writes one value into the column `item` of a table. */
   insert(table: string, item: string): Promise<void>;
   triggerHook(name: string, payload: unknown, options?: TriggerOptions): Promise<void>;
-  /** If it rejects, nobody knows. */
+  /** If it rejects, the outcome is unknown. */
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }

@@ -83,7 +83,7 @@ async function openObserver(arena: Arena): Promise<ChaosApplication> {
   const working = { ...nothing, app };
   const hooks: HookDefinitions = Object.assign({}, ...WORKLOADS.map((one) => one.hooks(working)));
   const workflows: Workflows = Object.assign({}, ...WORKLOADS.map((one) => one.workflows?.(working)));
-  const logger = { info() {}, warn() {}, error() {} }; // what faults do to the observer is nobody's concern
+  const logger = { info() {}, warn() {}, error() {} }; // faults that hit the observer don't matter
   const observer = await perdure({ database: arena.database, hooks, workflows, worker: false, logger });
   for (const table of WORKLOADS.flatMap(({ tables }) => tables)) await observer.unitOfWork((uow) => uow.query(table));
   return observer;
@@ -101,7 +101,7 @@ async function suffer({ seed, engine, lengthMs }: ChaosOptions, fleet: Fleet, fa
   await faults.calm();
 }
 
-/** Nobody asks for more, and what was asked for comes to its end. */
+/** Waits until producers are done and all work has ended. */
 async function drain(
   fleet: Fleet,
   app: ChaosApplication,
@@ -109,7 +109,7 @@ async function drain(
   note: (text: string) => void,
 ): Promise<Problem[]> {
   await fleet.stopProducing();
-  note("nobody asks for more");
+  note("producers are done");
   const entries = readLedgers(directory);
   const ledger = new Ledger(ledgerPath(directory, OBSERVER), OBSERVER);
   for (const { name, finish } of WORKLOADS) {
@@ -161,7 +161,7 @@ function ofWorkload(entries: readonly Entry[], name: string): Entry[] {
   return entries.filter(({ workload }) => workload === name);
 }
 
-/** A point that nobody got to is no fault. */
+/** A crash at a point that no process reached is no fault. */
 function countFaults(counts: ReadonlyMap<string, number>, entries: readonly Entry[]): Map<string, number> {
   const faults = new Map([...counts].filter(([name]) => !name.endsWith("at a point")));
   for (const { workload, did, item } of entries) {

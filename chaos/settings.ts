@@ -34,12 +34,12 @@ export const POINTS = [
   "mid-handler",
   /** The handler has ended, and its outcome isn't written. */
   "after-handler",
-  /** The outcome is committed, and nobody in the process knows. */
+  /** The outcome is committed, and the process doesn't know it. */
   "after-settle",
   "mid-step",
   /** Steps of workflows have ended, and their results aren't written. */
   "before-steps-commit",
-  /** The results of steps are committed, and nobody in the process knows. */
+  /** The results of steps are committed, and the process doesn't know it. */
   "after-steps-commit",
   /** The trigger is committed, or the instance created, and its caller doesn't know. */
   "after-trigger",

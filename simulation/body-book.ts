@@ -11,7 +11,7 @@ import {
   type WrittenEntry,
 } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
-import { DEFAULT_LIMIT, INNER } from "./names.ts";
+import { DEFAULT_LIMIT, INNER, LEDGER } from "./names.ts";
 import type { World } from "./world.ts";
 
 export type BodyEnding = "running" | "succeeded" | "threw" | "refused" | "aborted";
@@ -76,7 +76,7 @@ export class BodyBook {
     const earlier = this.#byKey.get(key) ?? [];
     this.#checkAttempts(body, earlier.length + 1, witness);
     const account = this.#book.accounts.get(ref);
-    // Whoever ended or restarted it took it away; its owner is told when it writes next.
+    // An operator ended or restarted it. Its owner learns of it from its next write.
     if (account?.state === "live" && account.run === Number(run)) this.#checkAllowed(account, body, witness);
     this.runs.push(body);
     this.#byKey.set(key, [...earlier, body]);
@@ -91,7 +91,7 @@ export class BodyBook {
 
   /**
    * Calls of other processes for the same instance that were under way when this one began. One of a later run is its owner's: this
-   * one is of a run that was restarted, and nobody has told its process yet.
+   * one belongs to a run that was restarted, and its process hasn't been told yet.
    */
   besides({ ref, process, key }: BodyRun): BodyRun[] {
     return this.runs.filter(
@@ -159,14 +159,15 @@ export class BodyBook {
     if (!held || !lock?.startsWith(`${process}#`) || (availableAt ?? 0) <= now) {
       this.#violate(
         "at most one owner",
-        `${process} begins ${key}, which belongs to ${lock ?? "nobody"} until ${availableAt}`,
+        `${process} begins ${key}, which belongs to ${lock ?? "no owner"} until ${availableAt}`,
       );
     }
     if (paused && (!held || toldOfPause)) this.#violate("nothing begins while it is paused", key);
     if (recoveries > MOST_RECOVERIES) this.#violate("what ends its processes is given up", `${key} begins once more`);
     const failed = mine.findLast(({ kind }) => kind === "failed");
     if ((failed?.dueAt ?? 0) > now) this.#violate("nothing runs before its time", `attempt ${attempt} of ${key}`);
-    this.#checkSeen(account, key, witness);
+    // The reasons of a transaction are committed with it, if not before.
+    if (!step.startsWith(`do:${LEDGER}`)) this.#checkSeen(account, key, witness);
   }
 
   /** Nothing begins before all that led to it is committed; and what is stored comes in the order in which it was stored. */

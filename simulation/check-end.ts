@@ -8,7 +8,7 @@ const PURGED_AT_ONCE = 3;
 export async function checkEnd({ world, database, book, instances }: Surroundings): Promise<void> {
   for (const { id, n, state, lock } of book.accounts.values()) {
     if (state !== "live") continue;
-    world.violate("an idle world has no due work", `${id} (#${n}) is not done; it belongs to ${lock ?? "nobody"}`);
+    world.violate("an idle world has no due work", `${id} (#${n}) is not done; it belongs to ${lock ?? "no owner"}`);
   }
   for (const { ref, name, state, held, lock, availableAt } of instances.accounts.values()) {
     if (state !== "live") continue;
@@ -17,6 +17,7 @@ export async function checkEnd({ world, database, book, instances }: Surrounding
   }
   await purgeAll({ world, database, instances });
   checkEffects(world, book, count(database.read("select n from effect"), "n"));
+  instances.ledger.check(count(database.read("select key from ledger"), "key"));
   const handled = count(database.read("select key from handled"), "key");
   for (const [key, times] of handled) {
     if (times > 1) world.violate("database effects happen exactly once", `${key} has ${times} effects`);

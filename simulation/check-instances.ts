@@ -76,7 +76,7 @@ export class InstanceCheck {
     this.#checkLines();
   }
 
-  /** Somebody looks at a line when one that stands in it is due, unless all must wait for others. */
+  /** A line is due when one of its members is, unless all of them must wait for others. */
   #checkLines(): void {
     const lines = new Map(this.#read(LINES).map((row) => [row.key as string, row.available_at as number | null]));
     for (const account of this.#book.accounts.values()) {
@@ -107,7 +107,7 @@ export class InstanceCheck {
       const found = `${row.lock} ${isHeld ? "has" : "had"} run ${row.run}`;
       this.#world.violate(
         "at most one owner",
-        `run ${run} of ${ref} belongs to ${held ? "" : "nobody after "}${lock}; ${found}`,
+        `run ${run} of ${ref} belongs to ${held ? "" : "no owner after "}${lock}; ${found}`,
       );
     }
     const place = row.class === WorkClass.lineFresh && row.available_at !== null ? FIRST_PLACE_MS : 0;

@@ -45,7 +45,7 @@ const SETTLED_MS = 60_000;
 /** How late a schedule may be fired. */
 const LATEST_MS = 10_000;
 
-/** When nothing fails, no time of a schedule passes while somebody who knows it lives. */
+/** Without faults, a schedule misses no time while a process that knows it is alive. */
 export function checkSchedules(
   { world, instances }: Surroundings,
   processes: readonly SimulatedProcess[],

@@ -16,6 +16,10 @@ export class FaultyDriver implements SqliteDriver {
     this.#driver = driver;
   }
 
+  get handle(): object {
+    return this.#driver.handle;
+  }
+
   /** The next write fails after this many statements, or at its commit. */
   breakAfter(statements: number | null): void {
     this.#statementsLeft = statements;

@@ -12,7 +12,7 @@ export interface HookAccount {
   nextN: number | null;
   triggeredAt: number;
   lastTrigger: string;
-  /** Who has claimed it; also when that lease is over, until somebody else has. */
+  /** Its owner. An owner whose lease has ended counts until another worker takes over. */
   lock: string | null;
   /** When it is due, or the end of the lease. */
   availableAt: number;
@@ -26,8 +26,8 @@ export interface HookAccount {
   recoveries: number;
   /** Whether its owner has written that it begins. */
   confirmed: boolean;
-  /** Whether it isn't counted that its last owner was lost, which hadn't written that it begins. */
-  uncertain: boolean;
+  /** Whether an owner was lost that hadn't written that it begins, and whose loss isn't counted yet. */
+  inDoubt: boolean;
   purgeAt: number;
 }
 
@@ -40,7 +40,7 @@ const PRESENT: Record<HookAccount["state"], SettleResult> = {
   gone: "deleted",
 };
 
-/** What somebody who doesn't own it any more is told who settles it again. */
+/** The answer to a former owner that settles it again. */
 export function presentResult({ state, lock }: HookAccount): SettleResult {
   return state === "live" && lock === null ? "pending" : PRESENT[state];
 }
@@ -76,7 +76,7 @@ export function openAccount(trigger: HookInsert, n: number, at: number): HookAcc
     attempts: 0,
     recoveries: 0,
     confirmed: false,
-    uncertain: false,
+    inDoubt: false,
     purgeAt: NEVER,
   };
 }

@@ -83,13 +83,12 @@ export class HookBook {
       }
       const lost = account.lock !== null;
       if (lost) takenOver.push(account.recoveries);
-      const counts = !lost || account.confirmed;
-      account.uncertain = lost && !account.confirmed && account.recoveries === 0;
+      account.inDoubt ||= lost && !account.confirmed;
       account.lock = lock;
       account.availableAt = now + leaseMs;
       account.recoveries = hook.recoveries;
       account.confirmed = false;
-      this.#claim(account, lock, hook, counts);
+      this.#claim(account, lock, hook, !account.inDoubt);
     }
     if (takenOver.length > 1 && takenOver.some((recoveries) => recoveries > 0)) {
       this.#violate("what is lost again is taken over alone", `${lock} took over ${takenOver.length} at once`);
@@ -121,17 +120,17 @@ export class HookBook {
       if (!owns || !written[index]) continue;
       const { key, n } = this.#claims.get(`${id} ${lock}`) as Claim;
       const { maxAttempts } = this.triggers.get(n) as TriggerRecord;
-      const lost = account.uncertain && account.attempts < maxAttempts ? 1 : 0;
+      const lost = account.inDoubt && account.recoveries === 0 && account.attempts < maxAttempts ? 1 : 0;
       if (attempts !== account.attempts + lost) {
         this.#violate("every attempt counts", `${lock} makes ${account.attempts} attempts of ${id} ${attempts}`);
       }
-      account.uncertain = false;
+      account.inDoubt = false;
       this.runs.counted(key, count);
       Object.assign(account, { attempts, recoveries, confirmed: begins });
     }
   }
 
-  /** In a transaction nothing is sent again, so nobody is told of what it did before. */
+  /** A transaction isn't sent again, so no caller learns what an earlier sending did. */
   settled(
     settlements: readonly HookSettlement[],
     results: readonly SettleResult[],
@@ -287,16 +286,17 @@ export class HookBook {
     }
     if (!owns) {
       if (mayBeResent && result === presentResult(account)) return; // sent again, and told what has become of it
-      const owner = account.lock ?? "nobody";
+      const owner = account.lock ?? "no owner";
       return this.#violate("at most one owner", `${lock} made ${id} ${result}, which belongs to ${owner}`);
     }
     account.lock = null;
     const { key, n } = this.#claims.get(`${id} ${lock}`) as Claim;
     if (outcome.kind === "completed") this.runs.completed(account, key);
     if (outcome.kind === "released") {
-      this.runs.released(key, lock);
-      account.attempts--;
+      this.runs.released(key, lock, !account.inDoubt);
+      if (!account.inDoubt) account.attempts--;
     }
+    if (outcome.kind !== "released" || account.nextN !== null) account.inDoubt = false;
     if (account.nextN !== null) {
       if (result !== "pending") {
         this.#violate(
@@ -316,7 +316,7 @@ export class HookBook {
       this.#violate("settling does what it says", `${outcome.kind} made ${id} ${result}`);
     }
     if (outcome.kind === "failed") this.runs.failed(account, key, this.triggers.get(n) as TriggerRecord);
-    if (waits) account.availableAt = at + (outcome.kind === "retry" ? outcome.delayMs : 0);
+    if (waits) account.availableAt = at + (outcome.delayMs ?? 0);
     if (outcome.kind === "completed") account.purgeAt = at + outcome.keepMs;
     if (result === "failed" || result === "completed") account.state = result;
     else if (result === "deleted") account.state = "gone";

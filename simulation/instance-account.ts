@@ -56,7 +56,7 @@ export interface InstanceAccount {
   state: InstanceState;
   run: number;
   readonly runs: Map<number, RunAccount>;
-  /** Whether somebody has it; also when that lease is over, until somebody else has. */
+  /** Whether it has an owner. An owner whose lease has ended counts until another worker takes over. */
   held: boolean;
   /** Of who has it, or had it when it was parked or finished. */
   lock: string | null;
@@ -65,7 +65,7 @@ export interface InstanceAccount {
   paused: boolean;
   /** What it will be when its rollback is over. */
   rollingBack: RollbackReason | null;
-  /** Who had it when somebody else had it rolled back: it is told when it writes next. */
+  /** The owner at the time of an operator's rollback. It learns of it from its next write. */
   disowned: string | null;
   /** Whether its owner was told of the pause by a commit, so that it can begin nothing. */
   toldOfPause: boolean;

@@ -1,34 +1,31 @@
 import type {
   ClaimedInstance,
-  InstanceCommit,
-  InstanceCommitResult,
   InstanceInsert,
   InstanceInsertResult,
   InstanceLease,
   InstanceName,
-  InstanceOutcome,
-  NewEntry,
   Reacquisition,
   RenewedInstance,
 } from "../src/store/instances/instance-records.ts";
 import type { ClaimRequest } from "../src/store/queue/claim-request.ts";
 import { BodyBook } from "./body-book.ts";
-import { checkErrored } from "./check-errored.ts";
-import { EndingBook, endOf } from "./ending-book.ts";
+import { checkNews } from "./check-news.ts";
+import { CommitBook } from "./commit-book.ts";
+import { EndingBook } from "./ending-book.ts";
 import { EventBook } from "./event-book.ts";
 import type { HookBook } from "./hook-book.ts";
-import { creationOf, type InstanceAccount, isEnding, isOwner, newAccount, runOf, stepOf } from "./instance-account.ts";
+import { creationOf, type InstanceAccount, isOwner, newAccount } from "./instance-account.ts";
 import type { CreateRecord } from "./instance-records.ts";
+import { LedgerBook } from "./ledger-book.ts";
 import { LifecycleBook } from "./lifecycle-book.ts";
 import { LineBook, standsInLine } from "./line-book.ts";
-import { isProgress, ProgressBook } from "./progress-book.ts";
-import { ROLLBACK_KINDS, RollbackBook } from "./rollback-book.ts";
+import { ProgressBook } from "./progress-book.ts";
+import { RollbackBook } from "./rollback-book.ts";
 import { ScheduleBook } from "./schedule-book.ts";
 import { StreamBook } from "./stream-book.ts";
+import { VersionBook } from "./version-book.ts";
 import { WaitBook } from "./wait-book.ts";
 import type { World } from "./world.ts";
-
-type Written = Extract<InstanceCommitResult, { result: "written" }>;
 
 /**
  * Keeps the accounts of all workflow instances, outside of the database: from every committed call and its answer, in the order
@@ -46,7 +43,10 @@ export class InstanceBook {
   readonly endings: EndingBook;
   readonly progress: ProgressBook;
   readonly streams: StreamBook;
+  readonly ledger: LedgerBook;
   readonly waits: WaitBook;
+  readonly commits: CommitBook;
+  readonly versions: VersionBook;
   /** Calls of the application that aren't answered yet. */
   readonly asked: Set<{ readonly process: string; readonly label: string }> = new Set();
   /** Refs of what has changed since the rows were last compared. */
@@ -68,7 +68,10 @@ export class InstanceBook {
     this.endings = new EndingBook(world, hooks);
     this.progress = new ProgressBook(world, this);
     this.streams = new StreamBook(world, this);
+    this.ledger = new LedgerBook(world);
     this.waits = new WaitBook(world, this);
+    this.commits = new CommitBook(world, this);
+    this.versions = new VersionBook(world, this);
   }
 
   find({ name, id }: Pick<InstanceName, "name" | "id">): InstanceAccount | undefined {
@@ -89,7 +92,7 @@ export class InstanceBook {
     }
   }
 
-  /** What was let in from lines has begun to wait there, and was lost by nobody. */
+  /** An admitted instance was waiting in its line, and no owner had lost it. */
   admitted(request: Pick<ClaimRequest, "lock" | "leaseMs">, instances: readonly ClaimedInstance[]): void {
     for (const { ref } of instances) {
       const account = this.accounts.get(ref);
@@ -107,7 +110,7 @@ export class InstanceBook {
     for (const instance of instances) {
       const account = this.accounts.get(instance.ref);
       if (!fromLines && account !== undefined && standsInLine(account)) {
-        this.#violate("nobody jumps the line", `${lock} claimed ${instance.ref}`);
+        this.#violate("no instance jumps the line", `${lock} claimed ${instance.ref}`);
       }
       const recoveries = account?.recoveries ?? 0;
       if (this.#claimedOne(instance, lock, leaseMs)) takenOver.push(recoveries);
@@ -128,7 +131,7 @@ export class InstanceBook {
       }
       if (!owns) continue;
       account.availableAt = this.#world.now + leaseMs;
-      if (told !== undefined) this.#checkNews(account, told);
+      if (told !== undefined) checkNews(this.#world, account, told);
     }
   }
 
@@ -156,7 +159,7 @@ export class InstanceBook {
       this.#violate("at most one owner", `${lease.lock} ${answer} ${parked.ref} again, which ${account?.lock} had`);
     }
     if (renewed === null || account === undefined) return;
-    this.#checkNews(account, renewed);
+    checkNews(this.#world, account, renewed);
     account.held = true;
     account.lock = lease.lock;
     account.availableAt = this.#world.now + lease.leaseMs;
@@ -170,18 +173,6 @@ export class InstanceBook {
         this.#violate("at most one owner", `the lease of ${account.lock} was ended, but it lives`);
       }
       account.availableAt = this.#world.now;
-    }
-  }
-
-  committed(commits: readonly InstanceCommit[], results: readonly InstanceCommitResult[], resent: boolean): void {
-    for (const [index, commit] of commits.entries()) {
-      const result = results[index] as InstanceCommitResult;
-      const account = this.accounts.get(commit.ref);
-      if (result.result === "superseded") this.#superseded(account, commit);
-      else {
-        this.waits.written(commit);
-        this.#written(account, commit, result, resent);
-      }
     }
   }
 
@@ -229,7 +220,7 @@ export class InstanceBook {
       const counted = `${account.recoveries} owners of ${account.ref} were lost, but ${instance.recoveries} are counted`;
       this.#violate("every recovery counts", counted);
     }
-    this.#checkNews(account, instance);
+    checkNews(this.#world, account, instance);
     account.held = true;
     account.lock = lock;
     account.confirmed = false;
@@ -240,124 +231,6 @@ export class InstanceBook {
     account.toldOfPause = account.paused;
     this.touched.add(account.ref);
     return takenOver;
-  }
-
-  #superseded(account: InstanceAccount | undefined, commit: InstanceCommit): void {
-    if (account === undefined || !isOwner(account, commit)) return;
-    if (commit.entries.length > 0 && runOf(account).journal.length + 1 !== commit.position) return;
-    this.#violate("at most one owner", `${commit.lock} couldn't write to ${commit.ref}, although it owns it`);
-  }
-
-  #written(account: InstanceAccount | undefined, commit: InstanceCommit, answer: Written, resent: boolean): void {
-    const { ref, lock, run, position, entries, outcome } = commit;
-    if (account === undefined || !isOwner(account, commit)) {
-      const done = account?.run === run && account.lock === lock && !account.held;
-      if (resent && done && this.#hasWritten(account, commit)) return; // it was parked or finished by this very commit
-      const owner = account === undefined ? "nobody's" : `${account.lock}'s, ${account.state}, run ${account.run}`;
-      this.#violate("at most one owner", `${lock} wrote to run ${run} of ${ref}, which is ${owner}`);
-      return;
-    }
-    this.#checkNews(account, answer);
-    this.touched.add(ref);
-    const { journal } = runOf(account);
-    if (entries.length > 0 && position <= journal.length) {
-      if (resent && this.#hasWritten(account, commit)) return;
-      this.#violate("each position is written once", `${ref} at ${position}, by ${lock}`);
-    } else if (position > journal.length + 1) {
-      this.#violate("positions have no gaps", `${ref} has ${journal.length} entries, and was given ${position}`);
-    }
-    for (const entry of entries) this.#entered(account, entry, lock, answer.at);
-    if (!entries.every(isProgress)) {
-      account.recoveries = 0;
-      account.losses = 0;
-    }
-    account.toldOfPause = account.paused;
-    if (outcome.kind !== "running" && outcome.kind !== "rollingBack" && entries.length === 0) account.releases++;
-    this.#apply(account, outcome, answer.at);
-    const end = endOf(outcome);
-    if (end !== null) this.endings.ended(account, end, commit.hook);
-    else if (commit.hook !== undefined) this.#violate("a hook for each run that ends", `${ref} hasn't ended`);
-  }
-
-  /** Whether this very commit was written before. */
-  #hasWritten(account: InstanceAccount, { lock, position, entries }: InstanceCommit): boolean {
-    const { journal } = runOf(account);
-    return entries.every((entry, index) => {
-      const {
-        lock: writer,
-        at: _at,
-        dropped: _dropped,
-        ...written
-      } = journal[position - 1 + index] ?? { lock: "", at: 0, dropped: undefined };
-      return writer === lock && JSON.stringify(written) === JSON.stringify(entry);
-    });
-  }
-
-  #entered(account: InstanceAccount, entry: NewEntry, lock: string, at: number): void {
-    const run = runOf(account);
-    const step = stepOf(entry);
-    const label = `${account.ref}/${account.run}/${step}`;
-    const earlier = run.journal.filter((one) => stepOf(one) === step);
-    if (ROLLBACK_KINDS.includes(entry.kind)) {
-      this.rollbacks.entered(account, entry);
-      run.journal.push({ ...entry, lock, at });
-      return;
-    }
-    if (account.rollingBack !== null)
-      this.#violate("nothing goes on while it is rolled back", `${label} ${entry.kind}`);
-    if (earlier.some(isEnding)) this.#violate("a step ends once", `${label} has ended, and is ${entry.kind} now`);
-    const deadline = earlier.findLast(({ kind }) => kind === "waiting")?.dueAt;
-    if (entry.type === "sleep" && entry.kind === "completed" && (deadline ?? 0) > at) {
-      this.#violate("nothing runs before its time", `${label} slept ${Number(deadline) - at} ms too little`);
-    }
-    this.waits.entered(account, label, entry, at);
-    if (isProgress(entry)) this.progress.entered(label, entry, lock, earlier);
-    if (entry.kind === "completed") this.streams.completed(account, label, entry, lock);
-    if (entry.type === "do") this.bodies.entered(account, label, entry, earlier);
-    if (entry.type === "waitForEvent") this.events.entered(run, label, entry, deadline ?? null);
-    run.journal.push({ ...entry, lock, at });
-  }
-
-  #apply(account: InstanceAccount, outcome: InstanceOutcome, at: number): void {
-    if (outcome.kind === "running") return;
-    if (outcome.kind === "rollingBack") {
-      checkErrored(this.#world, account, outcome.error);
-      account.rollingBack = "errored";
-      account.error = outcome.error;
-      return;
-    }
-    account.held = false;
-    account.toldOfPause = false;
-    if (outcome.kind === "parked" || outcome.kind === "released") this.waits.letGo(account);
-    if (outcome.kind === "released") {
-      account.lock = null;
-      account.availableAt = account.paused ? null : (outcome.dueAt ?? at);
-      return;
-    }
-    if (outcome.kind === "errored" || outcome.kind === "terminated") this.rollbacks.ended(account, outcome);
-    account.recoveries = 0;
-    if (outcome.kind === "parked") {
-      const due = account.wakes === outcome.wakes ? outcome.dueAt : at;
-      account.availableAt = account.paused ? null : due;
-      const waits = !account.paused && outcome.dueAt > at;
-      if (waits) this.events.parked(runOf(account), `${account.ref}/${account.run}`, outcome.wakes);
-      return;
-    }
-    account.availableAt = null;
-    account.finishedAt = at;
-    account.state = outcome.kind === "completed" ? "complete" : outcome.kind;
-    account.rollingBack = null;
-    if (outcome.kind === "completed") {
-      account.outputs.add(outcome.output);
-      this.bodies.completed(account, outcome.output);
-    }
-  }
-
-  /** Its owner is told of what came in, and whether it is paused. */
-  #checkNews(account: InstanceAccount, { wakes, paused }: { wakes: number; paused: boolean }): void {
-    if (wakes === account.wakes && paused === account.paused) return;
-    const details = `${wakes} wakes${paused ? ", paused" : ""} instead of ${account.wakes}${account.paused ? ", paused" : ""}`;
-    this.#violate("owners are told what happened", `${account.lock} of ${account.ref}: ${details}`);
   }
 
   #violate(invariant: string, details: string): void {

@@ -13,7 +13,7 @@ import type { InstanceAccount } from "./instance-account.ts";
 import type { Answer, CreateRecord, EventRecord, Params } from "./instance-records.ts";
 import type { LifecycleOperation } from "./lifecycle-book.ts";
 import { EVENT_TYPES, type ProgramName } from "./names.ts";
-import type { SimulatedProcess } from "./simulated-process.ts";
+import type { SimulatedProcess, Surroundings } from "./simulated-process.ts";
 
 type Name = Pick<InstanceAccount, "name" | "id">;
 
@@ -70,8 +70,30 @@ export async function operate(
   process.surroundings.world.note(process.name, `${operation} ${name} ${id}`);
   await answered(process, { answer: "asked" }, operation, async () => {
     const handle = handleOf(process, name, id);
+    if (operation === "status") return askStatus(process, handle);
     await (operation === "rollBack" ? handle.terminate({ rollback: true }) : handle[operation]());
   });
+}
+
+async function askStatus({ name, clock, surroundings }: SimulatedProcess, handle: InstanceHandle): Promise<void> {
+  const { instances } = surroundings;
+  const account = instances.find({ name: handle.workflowName, id: handle.id });
+  const before = account && instances.versions.describe(account);
+  const told = await handle.status();
+  // A process takes what is due within a minute by its own clock for something that may wait for newer code.
+  if (account !== undefined && before !== undefined && clock.skew === 0)
+    instances.versions.told(name, account, before, told);
+}
+
+/** An operator looks after an instance that waits for newer code, in a process that doesn't have it. */
+export function askOlder({ instances }: Surroundings, processes: readonly SimulatedProcess[]): void {
+  const process = processes.find(({ name, clock }) => instances.versions.isOlder(name) && clock.skew === 0);
+  if (process === undefined) return;
+  for (const account of instances.accounts.values()) {
+    if (account.state !== "live" || account.held || !instances.versions.isUnreadable(account)) continue;
+    void operate(process, account, "status");
+    return;
+  }
 }
 
 /** Removes what was kept for long enough, as dispatchers do from time to time. */
@@ -82,7 +104,7 @@ export async function purge(process: SimulatedProcess): Promise<void> {
   });
 }
 
-/** Waits for the end of an instance: whoever waits is told of an end that there was. */
+/** Waits for an instance to end. A waiting caller must receive an ending that the instance really had. */
 export async function awaitResult(process: SimulatedProcess, { name, id }: Name): Promise<void> {
   const { world, instances } = process.surroundings;
   world.note(process.name, `waits for ${name} ${id}`);

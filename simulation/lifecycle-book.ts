@@ -1,11 +1,14 @@
 import type { HookInsert } from "../src/store/hooks/hook-records.ts";
-import type { InstanceChange, InstanceName, KeptEntries } from "../src/store/instances/instance-records.ts";
-import { copyRun, type InstanceAccount, runOf } from "./instance-account.ts";
+import type { InstanceChange, InstanceName, RestartRequest } from "../src/store/instances/instance-records.ts";
+import { copyRun, type InstanceAccount, runOf, statusOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { World } from "./world.ts";
 
 export const LIFECYCLE_OPERATIONS = ["pause", "resume", "terminate", "rollBack", "restart", "delete"] as const;
 export type LifecycleOperation = (typeof LIFECYCLE_OPERATIONS)[number];
+
+/** What a restart asks for, and the hook that tells of an end. */
+type ChangeDetails = Partial<Pick<RestartRequest, "kept" | "statuses">> & { readonly hook?: HookInsert };
 
 /** What people do to instances: allowed in some states only, and done at once. */
 export class LifecycleBook {
@@ -21,7 +24,7 @@ export class LifecycleBook {
     operation: LifecycleOperation,
     name: InstanceName,
     { changed, instance }: InstanceChange,
-    { kept, hook }: { readonly kept?: KeptEntries; readonly hook?: HookInsert } = {},
+    { kept, statuses = null, hook }: ChangeDetails = {},
   ): void {
     const account = this.#book.find(name);
     if ((account?.ref ?? null) !== (instance?.ref ?? null)) {
@@ -32,7 +35,8 @@ export class LifecycleBook {
       return;
     }
     if (account === undefined) return;
-    const expected = allows(account, operation) && (kept === undefined || kept.run === account.run);
+    const wanted = statuses === null || statuses.some((status) => status === statusOf(account));
+    const expected = wanted && allows(account, operation) && (kept === undefined || kept.run === account.run);
     if (changed !== expected) {
       const { ref, state, paused } = account;
       const was = `${state}${paused ? ", paused" : ""}`;
@@ -47,7 +51,7 @@ export class LifecycleBook {
     if (account.state === "terminated") this.#book.endings.ended(account, { ending: "terminated", value: null }, hook);
   }
 
-  #apply(account: InstanceAccount, operation: LifecycleOperation, kept: KeptEntries | undefined): void {
+  #apply(account: InstanceAccount, operation: LifecycleOperation, kept: RestartRequest["kept"]): void {
     const { now } = this.#world;
     switch (operation) {
       case "pause":

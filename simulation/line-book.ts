@@ -13,7 +13,7 @@ export class LineBook {
     this.#accounts = accounts;
   }
 
-  /** Somebody has it now. `starts`: for the first time in this run. */
+  /** A worker owns it now. `starts`: for the first time in this run. */
   taken(account: InstanceAccount, starts: boolean): void {
     const { slots, starts: rate } = limitsOf(account.name);
     if (account.slotKey !== null && slots !== null && this.held(account.slotKey) > slots) {
@@ -32,7 +32,7 @@ export class LineBook {
     );
   }
 
-  /** How many have a slot: also those whose owner was lost, until somebody else has them. */
+  /** The number of instances that hold a slot, including those whose owner was lost, until another worker takes them over. */
   held(slotKey: string): number {
     let count = 0;
     for (const account of this.#accounts.values()) if (account.slotKey === slotKey && hasSlot(account)) count++;

@@ -21,6 +21,7 @@ export const PROGRAM_NAMES = [
   "undoable",
   "undone",
   "fatal",
+  "transacting",
 ] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
@@ -28,6 +29,8 @@ export type ProgramName = (typeof PROGRAM_NAMES)[number];
 export const INNER = "inner";
 /** The step that keeps what it tells on the way. */
 export const KEPT_PROGRESS = "kept";
+/** Steps with a transaction have names that begin like this. */
+export const LEDGER = "ledger";
 export const EVENT_TYPES = ["approved", "changed"] as const;
 /** Programs that have no hooks for the end of a run. */
 export const UNTOLD_PROGRAMS: readonly string[] = ["child"];

@@ -32,10 +32,19 @@ export interface Profile {
   readonly retentionMs: number | null;
   /** Whether, until the faults stop, no process stays to work: there are only drains, most of them short. */
   readonly ticking: boolean;
+  /** Whether, until the faults stop, some processes have newer code, which writes values that the others can't read. */
+  readonly mixed: boolean;
+  /** Whether several processes write the same ids at the same time, in opposite orders. */
+  readonly opposed: boolean;
 }
 
 /** One world in so many has no workers that stay. */
 const TICKING_SHARE = 6;
+
+/** The last digit of the seeds whose worlds have processes with newer code. */
+const MIXED_SEEDS = 7;
+/** The same for those in which processes write the same ids. */
+const OPPOSED_SEEDS = 6;
 
 export function drawProfile(seed: number, random: SeededRandomness): Profile {
   return {
@@ -56,5 +65,7 @@ export function drawProfile(seed: number, random: SeededRandomness): Profile {
     told: random.chance(0.4),
     retentionMs: random.pick([null, null, 0, 15_000]),
     ticking: seed % TICKING_SHARE === 0,
+    mixed: seed % 10 === MIXED_SEEDS,
+    opposed: seed % 10 === OPPOSED_SEEDS,
   };
 }

@@ -186,6 +186,14 @@ const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
       await script.refuse("fail");
     },
   },
+  transacting: {
+    run: async (script) => {
+      await script.transact("ledger one");
+      await Promise.allSettled([script.do("beside"), script.transact("ledger two"), script.transact("ledger three")]);
+      await script.sleep("breath", script.params.short);
+      await script.transact("ledger one");
+    },
+  },
   fatal: {
     run: async (script) => {
       script.mayKill();

@@ -46,7 +46,7 @@ export class RollbackBook {
     if (account?.state !== "live" || account.run !== Number(run)) return; // its owner is told when it writes next
     const { held, lock, availableAt, paused, toldOfPause, recoveries } = account;
     if (!held || !lock?.startsWith(`${process}#`) || (availableAt ?? 0) <= this.#world.now) {
-      this.#violate("at most one owner", `${process} rolls back ${key}, which belongs to ${lock ?? "nobody"}`);
+      this.#violate("at most one owner", `${process} rolls back ${key}, which belongs to ${lock ?? "no owner"}`);
     }
     if (paused && toldOfPause) this.#violate("nothing begins while it is paused", key);
     if (recoveries > MOST_RECOVERIES) this.#violate("what ends its processes is given up", `${key} begins once more`);

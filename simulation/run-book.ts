@@ -59,7 +59,7 @@ export class RunBook {
       this.#violate("nothing runs before its time", `${key} (#${n})`);
     }
     if (!account?.lock?.startsWith(`${process}#`) || account.availableAt <= this.#world.now) {
-      const owner = account?.lock ?? "nobody";
+      const owner = account?.lock ?? "no owner";
       this.#violate("at most one owner", `${process} starts ${key} (#${n}), which belongs to ${owner}`);
     }
     const { signal } = hook;
@@ -104,8 +104,9 @@ export class RunBook {
     if (begins) this.#begins(key, lock); // its process may be lost before anybody sees it
   }
 
-  released(key: string, lock: string): void {
-    this.#attempts.set(key, (this.#attempts.get(key) ?? 0) - 1);
+  /** `counted` is whether the claim was. */
+  released(key: string, lock: string, counted: boolean): void {
+    this.#attempts.set(key, (this.#attempts.get(key) ?? 0) - Number(counted));
     this.#begunBy.get(key)?.delete(lock);
     if (this.#startedBy.delete(`${key} ${lock}`)) this.#starts.set(key, (this.#starts.get(key) ?? 0) - 1);
   }

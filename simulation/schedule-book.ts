@@ -53,7 +53,7 @@ export class ScheduleBook {
   }
 
   retired(count: number): void {
-    if (count > 0) this.#violate("schedules stay while somebody may have them", `${count} were deleted`);
+    if (count > 0) this.#violate("schedules stay while a process may have them", `${count} were deleted`);
   }
 
   moved(firing: ScheduleFiring, fired: boolean): void {
@@ -126,7 +126,7 @@ export class ScheduleBook {
     if (instance.traits?.schedule !== JSON.stringify({ cron, scheduledTime: lastAt })) {
       this.#violate("instances know their schedule", `${label}: ${instance.traits?.schedule}`);
     }
-    if (this.#instances.find(instance) !== undefined) return; // somebody has created it for this time
+    if (this.#instances.find(instance) !== undefined) return; // another process has created it for this time
     if (account.created.has(lastAt)) this.#violate("one instance for each time of a schedule", label);
     account.created.add(lastAt);
     this.#instances.inserted([instance], [{ result: "created", ref: instance.ref, at: this.#world.now }]);

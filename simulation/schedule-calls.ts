@@ -7,7 +7,7 @@ import type { SimulatedProcess } from "./simulated-process.ts";
 export const SCHEDULE_OPERATIONS = ["pause", "resume", "resume", "runNow", "list"] as const;
 export type ScheduleOperation = (typeof SCHEDULE_OPERATIONS)[number];
 
-/** Something that people do with schedules. Whoever doesn't know a schedule is told so. */
+/** An operation on schedules. A process that doesn't know the schedule refuses it. */
 export async function operateSchedule(
   process: SimulatedProcess,
   operation: ScheduleOperation,

@@ -1,12 +1,13 @@
 import { EventTimeoutError, NonRetryableError } from "../src/errors.ts";
 import { describeError } from "../src/values/index.ts";
 import type { WorkflowStep, WorkflowStepContext } from "../src/workflows/define/step.ts";
+import type { StepTransaction } from "../src/workflows/define/step-transaction.ts";
 import type { WorkflowEvent } from "../src/workflows/define/workflow-event.ts";
 import { behave, never } from "./behave.ts";
 import type { BodyRun, Witness } from "./body-book.ts";
 import { stepOf } from "./instance-account.ts";
 import type { Params } from "./instance-records.ts";
-import { DEFAULT_LIMIT, KEPT_PROGRESS } from "./names.ts";
+import { DEFAULT_LIMIT, KEPT_PROGRESS, LEDGER } from "./names.ts";
 import { planned } from "./planned.ts";
 import { PIECES, pour } from "./poured.ts";
 import type { Told } from "./progress-book.ts";
@@ -28,6 +29,9 @@ interface BodyOptions {
 
 /** How long a function may take: less than those that hang do. */
 const TIMEOUT_MS = 40_000;
+
+/** The database waits for a transaction. */
+const TRANSACTION_TIMEOUT_MS = 4000;
 
 /** The steps of a simulated workflow: they do what the params say, and everything that the code gets is witnessed. */
 export class Script implements Witness {
@@ -70,6 +74,14 @@ export class Script implements Witness {
         await options.inside?.();
       });
     return this.#call(name, limit, () => this.#step.do(name, config, run, ...rollback));
+  }
+
+  /** A step that writes its key into the ledger, in its own transaction. */
+  transact(name: string): Promise<unknown> {
+    const config = { retries: { limit: DEFAULT_LIMIT, delay: this.params.short }, timeout: TRANSACTION_TIMEOUT_MS };
+    const run = (tx: StepTransaction, ctx: WorkflowStepContext) =>
+      this.#body(ctx, DEFAULT_LIMIT, () => tx.sql`insert into ledger (key) values (${ctx.idempotencyKey})`);
+    return this.#call(name, DEFAULT_LIMIT, () => this.#step.transaction(name, config, run));
   }
 
   /** A step whose function gives a stream, which is read to its end. */
@@ -229,8 +241,12 @@ export class Script implements Witness {
     this.#end(body, isRefusal(error) ? "refused" : body.aborted() ? "aborted" : "threw");
   }
 
+  /** A transaction has no other transaction inside. */
   #behaviour({ step, attempt }: WorkflowStepContext): Behaviour {
-    return planned(this.params, step.name, attempt);
+    const behaviour = planned(this.params, step.name, attempt);
+    if (!step.name.startsWith(LEDGER)) return behaviour;
+    if (behaviour === "effect" || behaviour === "chain") return "succeed";
+    return behaviour === "effect-and-kill" ? "kill" : behaviour;
   }
 
   #end(body: BodyRun, ending: BodyRun["ending"]): void {

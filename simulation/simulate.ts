@@ -5,8 +5,10 @@ import { Faults } from "./faults.ts";
 import { HookBook } from "./hook-book.ts";
 import type { InstanceAccount } from "./instance-account.ts";
 import { InstanceBook } from "./instance-book.ts";
-import { operate } from "./instance-calls.ts";
+import { askOlder, operate } from "./instance-calls.ts";
+import { OpposedWriters } from "./opposed-writers.ts";
 import { drawProfile, type Profile } from "./profile.ts";
+import { SeededRandomness } from "./random.ts";
 import type { Run } from "./run-book.ts";
 import { operateSchedule } from "./schedule-calls.ts";
 import { SimulatedDatabase } from "./simulated-database.ts";
@@ -71,6 +73,7 @@ class Simulation {
   readonly #surroundings: Surroundings;
   readonly #workload: Workload;
   readonly #workflows: WorkflowWorkload;
+  readonly #writers: OpposedWriters;
   readonly #fate = new Lane("fate");
   readonly #processes: SimulatedProcess[] = [];
   #actionsLeft: number;
@@ -87,9 +90,11 @@ class Simulation {
     this.#book = new HookBook(world, isAlive);
     this.#instances = new InstanceBook(world, isAlive, this.#book);
     this.#instances.endings.tells = profile.told;
+    this.#instances.versions.mixed = profile.mixed;
     this.#database = new SimulatedDatabase(world, this.#book, this.#instances, options);
     this.#workload = new Workload(world.random.fork(), profile);
     this.#workflows = new WorkflowWorkload(world.random.fork(), profile);
+    this.#writers = new OpposedWriters(new SeededRandomness(seed));
     this.#actionsLeft = profile.actions;
     this.#surroundings = {
       world,
@@ -182,6 +187,8 @@ class Simulation {
   #act(): void {
     const { random } = this.#world;
     const alive = this.#alive;
+    if (this.#profile.mixed) askOlder(this.#surroundings, alive);
+    if (this.#profile.opposed && this.#profile.subject !== "hooks") this.#writers.act(alive);
     const process = alive.length === 0 ? undefined : random.pick(alive);
     const action = random.weighted({
       work: 30,
@@ -242,6 +249,7 @@ class Simulation {
   #calmDown(): void {
     this.#world.note("world", "the faults stop");
     this.#calm = true;
+    this.#instances.versions.rolledOut = true;
     this.#faults.rate = 0;
     this.#database.unavailableUntil = 0;
     this.#database.journalRefusedUntil = 0;
@@ -276,7 +284,7 @@ class Simulation {
     if (process !== undefined && firing !== undefined) void operateSchedule(process, "pause", firing.workflow);
   }
 
-  /** Whoever has lost a hook is told so soon after it can know it, and may then ignore it. */
+  /** An owner that has lost a hook is told so as soon as it can know, and may then ignore the result. */
   #watchOverlap(earlier: Run | BodyRun, later: Run | BodyRun): void {
     const { lane } = this.#find(`${earlier.process}#`) as SimulatedProcess;
     if (lane.closed) return;
@@ -291,7 +299,7 @@ class Simulation {
     });
   }
 
-  /** Nothing waits any more, and nobody is about to write. */
+  /** Nothing is waiting any more, and no process is about to write. */
   #isIdle(): boolean {
     for (const { state } of this.#book.accounts.values()) if (state === "live") return false;
     for (const { state } of this.#instances.accounts.values()) if (state === "live") return false;

@@ -1,6 +1,6 @@
 import { CommitOutcomeUnknownError } from "../src/errors.ts";
 import type { Dialect } from "../src/store/dialect.ts";
-import type { Engine, EngineTransaction } from "../src/store/engine.ts";
+import type { Engine, EngineTransaction, TransactionOptions } from "../src/store/engine.ts";
 import type { ForeignInstances, ForeignStatement, ForeignTransaction } from "../src/store/foreign-transaction.ts";
 import type { HookInsert } from "../src/store/hooks/hook-records.ts";
 import type { HookStatements, InsertResult } from "../src/store/hooks/hook-statements.ts";
@@ -14,6 +14,7 @@ import type { StreamStatements } from "../src/store/streams/stream-statements.ts
 import type { SubjectStatements } from "../src/store/subjects/subject-statements.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { InstanceBook } from "./instance-book.ts";
+import { readHooks, readInstances } from "./older-process.ts";
 import type { SimulatedClock } from "./simulated-clock.ts";
 import { createInstanceStatements } from "./simulated-instances.ts";
 import { createScheduleStatements } from "./simulated-schedules.ts";
@@ -59,14 +60,20 @@ export class SimulatedConnection implements Engine {
     const { wrapEngine, wrapInstances, wrapStreams } = options.simulation;
     const { engine } = options.database;
     const stored = wrapEngine?.(engine.instances, (text) => options.database.read(text)) ?? engine.instances;
-    const instances = createInstanceStatements(this.wire, stored, options.instances);
+    const { name } = options.lane;
+    const instances = readInstances(
+      createInstanceStatements(this.wire, stored, options.instances),
+      options.instances,
+      name,
+    );
     this.instances = wrapInstances?.(instances) ?? instances;
     const streams = wrapStreams?.(engine.streams) ?? engine.streams;
     this.schedules = createScheduleStatements(this.wire, engine.schedules, options.instances.schedules);
     this.streams = createStreamStatements(this.wire, streams, options.instances.streams);
     this.requests = engine.requests;
     this.subjects = createSubjectStatements(this.wire, engine.subjects);
-    this.hooks = createStatements(this.wire, options.world, options.database, options.book);
+    const hooks = createStatements(this.wire, options.world, options.database, options.book);
+    this.hooks = readHooks(hooks, options.book, options.instances, name);
   }
 
   refuseNesting(): void {}
@@ -83,32 +90,57 @@ export class SimulatedConnection implements Engine {
     return this.#options.database.engine.foreignInstances(transaction);
   }
 
-  async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
+  /** If an owner's commit is broken, the owner doesn't hear of it; the commit may arrive later, or never. */
+  async transaction<Result>(
+    body: (transaction: EngineTransaction) => Promise<Result>,
+    { owned = false }: TransactionOptions = {},
+  ): Promise<Result> {
     const { database, world, lane, faults } = this.#options;
     const sent = await this.wire.arrive("transaction");
     const { fault } = sent;
-    if (fault === "broken") return this.wire.fail(unavailable());
-    await world.delay(lane, faults.latency()); // it has begun; nobody waits for it yet
+    if (fault === "broken" && !owned) return this.wire.fail(unavailable());
+    await world.delay(lane, faults.latency()); // it has begun; no caller waits for it yet
     const records: (() => void)[] = [];
+    const statements: ((transaction: EngineTransaction) => Promise<unknown>)[] = [];
+    const record = () => {
+      for (const one of records.splice(0)) one();
+    };
     const commit = () =>
       database.engine.transaction(async (transaction) => {
         const died = new Promise<never>((_, reject) => this.#onDeath.push(() => reject(new Error("simulated: gone"))));
         if (lane.closed) this.#die();
-        const result = await Promise.race([body(this.#recording(transaction, records)), died]);
+        const result = await Promise.race([body(this.#recording(transaction, records, statements)), died]);
+        if (fault === "broken") throw new CommitOutcomeUnknownError();
         if (fault === "crash-middle") this.wire.crash("before a commit");
         if (lane.closed) await died;
         return result;
       });
     try {
-      const result = await database.run(commit, () => {
-        for (const record of records) record();
-      });
+      const result = await database.run(commit, record);
       world.note(lane.name, `transaction committed${fault === "none" ? "" : ` (${fault})`}`);
       return await this.wire.reply(sent, result, () => new CommitOutcomeUnknownError());
     } catch (error) {
       if (lane.closed) return never();
+      if (error instanceof CommitOutcomeUnknownError && fault === "broken") this.#arriveLate(statements, record);
       throw error;
     }
+  }
+
+  /** The commit was on its way when its owner gave it up. */
+  #arriveLate(statements: readonly ((transaction: EngineTransaction) => Promise<unknown>)[], record: () => void): void {
+    const { database, world, lane } = this.#options;
+    if (world.random.chance(0.5)) return;
+    const perform = () =>
+      database.engine.transaction(async (transaction) => {
+        for (const statement of statements) await statement(transaction);
+      });
+    void world
+      .delay(database.lane, world.random.integer(0, 3000))
+      .then(() => database.run(perform, record))
+      .then(
+        () => world.note(lane.name, "transaction committed late"),
+        () => world.note(lane.name, "transaction that came late is refused"),
+      );
   }
 
   readonly #onDeath: (() => void)[] = [];
@@ -134,15 +166,37 @@ export class SimulatedConnection implements Engine {
     for (const tell of this.#onDeath.splice(0)) tell();
   }
 
-  #recording(transaction: EngineTransaction, records: (() => void)[]): EngineTransaction {
+  #recording(
+    engine: EngineTransaction,
+    records: (() => void)[],
+    statements: ((transaction: EngineTransaction) => Promise<unknown>)[],
+  ): EngineTransaction {
+    const { simulation, database, instances } = this.#options;
+    const wrap = (one: EngineTransaction) => simulation.wrapTransaction?.(one, (text) => database.read(text)) ?? one;
+    const transaction = wrap(engine);
     const { world, lane, faults, book } = this.#options;
     const answer = async <Result>(result: Result): Promise<Result> => {
       await world.delay(lane, faults.latency());
       return result;
     };
     return {
+      client: transaction.client,
+      interrupted: false,
+      commitInstance: async (commit) => {
+        const result = await transaction.commitInstance(commit);
+        records.push(() => {
+          instances.commits.committed([commit], [result], false);
+          instances.ledger.committed(commit, result);
+        });
+        statements.push(async (late) => {
+          if ((await wrap(late).commitInstance(commit)).result === "superseded")
+            throw new Error("simulated: superseded");
+        });
+        return answer(result);
+      },
       query: async (text, parameters) => {
         const rows = await transaction.query(text, parameters);
+        statements.push((late) => late.query(text, parameters));
         const hook = this.#foreignInserts.get(parameters);
         if (hook !== undefined) {
           const result: InsertResult = { result: "inserted", id: hook.id, at: world.now };
@@ -169,7 +223,11 @@ export class SimulatedConnection implements Engine {
         records.push(() => book.settled([settlement], [result], { at, mayBeResent: false }));
         return answer(taken);
       },
-      insertInstances: async (instances) => answer(await transaction.insertInstances(instances)),
+      insertInstances: async (instances) => {
+        const results = await transaction.insertInstances(instances);
+        records.push(() => this.#options.instances.inserted(instances, results));
+        return answer(results);
+      },
       sendEvents: async (events) => answer(await transaction.sendEvents(events)),
       joinLines: async (refs) => answer(await transaction.joinLines(refs)),
     };

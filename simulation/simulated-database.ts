@@ -20,6 +20,7 @@ import { Lane, type World } from "./world.ts";
 /** The tables of the application: what transactions and handlers write, with nothing that would hide a second time. */
 const TABLES = `
 create table effect (n integer not null);
+create table ledger (key text not null);
 create table handled (key text not null);`;
 
 const ROWS = "select id, name, lock, available_at, error, payload, next_payload from perdure_hook";

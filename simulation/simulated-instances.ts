@@ -69,7 +69,7 @@ export function createInstanceStatements(
             wire.refuseJournal(commits);
             return instances.commit(commits, sending);
           },
-          (results) => book.committed(commits, results, sending?.resent ?? true),
+          (results) => book.commits.committed(commits, results, sending?.resent ?? true),
         );
       } catch (error) {
         for (const commit of commits) book.waits.unwritten(commit);
@@ -112,6 +112,8 @@ export function createInstanceStatements(
         () => book.progress.dropped(range),
       ),
     unknownNames: (scope) => wire.call("unknown names", () => instances.unknownNames(scope)),
+    awaitEnds: (requests) =>
+      wire.call(`await ${requests.map(({ instance }) => instance.id).join(", ")}`, () => instances.awaitEnds(requests)),
     sendEvents: (events) =>
       wire.call(
         `send ${events.map(({ type, id }) => `${type} to ${id}`).join(", ")}`,
@@ -126,7 +128,7 @@ export function createInstanceStatements(
       wire.call(
         `restart ${name.id}`,
         () => instances.restart(name, request),
-        (result) => book.lifecycle.changed("restart", name, result, request?.kept ? { kept: request.kept } : {}),
+        (result) => book.lifecycle.changed("restart", name, result, request),
       ),
     delete: changeBy("delete", (name) => instances.delete(name)),
     find: (names) => wire.call("find", () => instances.find(names)),

@@ -12,7 +12,8 @@ import { createAdapter, Store } from "../src/store/store.ts";
 import { RegisteredWorkflows } from "../src/workflows/define/registered-workflows.ts";
 import { parseWorkflowLimits } from "../src/workflows/define/workflow-settings.ts";
 import type { Workflows } from "../src/workflows/define/workflow-types.ts";
-import { WorkflowRuntime } from "../src/workflows/workflow-runtime.ts";
+import { withWorkflows } from "../src/workflows/hook-supplements.ts";
+import type { WorkflowRuntime } from "../src/workflows/workflow-runtime.ts";
 import type { BodyRun } from "./body-book.ts";
 import type { Faults } from "./faults.ts";
 import { createHooks, type SimulatedHooks } from "./handlers.ts";
@@ -31,6 +32,9 @@ import type { WakeupNetwork } from "./simulated-wakeups.ts";
 import type { SimulationOptions } from "./simulation-options.ts";
 import type { TriggerRecord } from "./trigger-record.ts";
 import { Lane, type World } from "./world.ts";
+
+/** The beginning of the warning that code has diverged from a history. */
+const DIVERGED = "The code calls a new step where the history has another";
 
 /** How long errands drain: some for less than most waits take. */
 const ERRANDS_MS = [10_000, 1500, 300] as const;
@@ -113,8 +117,8 @@ export class SimulatedProcess {
     const limits = parseWorkflowLimits({ pendingEvents: PENDING_EVENTS });
     const registered = new RegisteredWorkflows(NAMESPACE, workflows, limits, undefined);
     const adapter = { databaseAdapter: createAdapter(store), durableHooks };
-    const parts = buildParts(definition, undefined, adapter, registered.endingHooks);
-    this.fragment = new Fragment({ ...parts, workflows: new WorkflowRuntime(store, registered) });
+    const parts = withWorkflows(registered, (supplements) => buildParts(definition, undefined, adapter, supplements));
+    this.fragment = new Fragment(parts);
     this.application = new Application(this.fragment, null, false);
     this.processor = createDurableHooksProcessor(this.fragment) as Processor;
     this.loop = new DispatchLoop({
@@ -207,7 +211,7 @@ export class SimulatedProcess {
     return ERRANDS_MS[Number(this.name.slice(1)) % ERRANDS_MS.length] as number;
   }
 
-  /** Ends in good order: afterwards it owns nothing, unless a call was lost or late: nobody knows then who owns what. */
+  /** Shuts down in order. Afterwards it owns nothing, unless a call was lost or late: then ownership is unknown. */
   async #leave(what: string, leave: () => Promise<void>): Promise<void> {
     this.stopping = true;
     const { world, book, instances } = this.surroundings;
@@ -237,7 +241,12 @@ export class SimulatedProcess {
   }
 
   #logger(): Logger {
-    const note = (message: string) => this.surroundings.world.note(this.name, `logs: ${message}`);
+    const { world } = this.surroundings;
+    const note = (message: string) => {
+      world.note(this.name, `logs: ${message}`);
+      // The programs of a world never change, so none of them diverges, wherever it was interrupted.
+      if (message.startsWith(DIVERGED)) world.violate("unchanged code matches every history", message);
+    };
     return { info: note, warn: note, error: note };
   }
 }

@@ -1,3 +1,4 @@
+import type { EngineTransaction } from "../src/store/engine.ts";
 import type { InstanceStatements } from "../src/store/instances/instance-statements.ts";
 import type { SqliteDriver } from "../src/store/sqlite/driver.ts";
 import type { StreamStatements } from "../src/store/streams/stream-statements.ts";
@@ -30,6 +31,11 @@ export interface SimulationOptions {
     statements: InstanceStatements,
     read: (text: string) => Record<string, unknown>[],
   ) => InstanceStatements;
+  /** What the database does in transactions; `read` looks into its tables. */
+  readonly wrapTransaction?: (
+    transaction: EngineTransaction,
+    read: (text: string) => Record<string, unknown>[],
+  ) => EngineTransaction;
   /** What the database does with streams. */
   readonly wrapStreams?: (statements: StreamStatements) => StreamStatements;
   /** A process that stood still doesn't know for how long: its monotonic clock stood still too. */

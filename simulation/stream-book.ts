@@ -48,7 +48,10 @@ export class StreamBook {
     chunks.push({ number, run, lock, bytes: data.length, turn: ++this.#turns });
   }
 
-  wiped({ ref, from, below, except }: StreamRange): void {
+  /** An owner that has lost the run deletes nothing, however late its statement arrives. */
+  wiped({ ref, from, below, except, lease }: StreamRange): void {
+    const account = this.#book.accounts.get(ref);
+    if (lease !== undefined && (account === undefined || !isOwner(account, lease))) return;
     const streams = this.#chunks.get(ref) ?? new Map();
     for (const stream of [...streams.keys()]) {
       if (stream >= from && stream < below && stream !== except) streams.delete(stream);

@@ -6,7 +6,10 @@ import type { World } from "./world.ts";
 /** Where the code goes on by itself, it may begin waits after its instance was let go. */
 const GOES_ON_BY_ITSELF: readonly string[] = ["late"];
 
-/** The ledger of waits: none ends before its time, by the database's time, and whoever lets go of one writes down its deadline. */
+/**
+ * The ledger of waits: no wait ends before its time, by the database's clock, and an owner that parks an instance stores the
+ * deadlines of its waits.
+ */
 export class WaitBook {
   readonly #world: World;
   readonly #book: InstanceBook;

@@ -125,7 +125,7 @@ export class WorkflowWorkload {
     };
   }
 
-  /** Somebody looks after what has failed, a few times. */
+  /** An operator looks after failed instances, a few times. */
   startOver(process: SimulatedProcess | undefined): void {
     if (process === undefined) return;
     const { world, instances } = process.surroundings;

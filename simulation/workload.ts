@@ -108,7 +108,7 @@ export class Workload {
         const foreign: AsyncTransaction = {
           mode: "async",
           dialect: "sqlite",
-          isOpen: () => Promise.resolve(true),
+          isOpen: () => true,
           execute: (text, parameters) => transaction.query(text, parameters),
         };
         await transaction.query("insert into effect (n) values (?)", [record.n]);

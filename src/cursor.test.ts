@@ -16,7 +16,7 @@ test("a cursor is safe in a URL, and leads back to the id it was made of", () =>
   );
 });
 
-test("what no list has given is refused, or is an id that nobody minds", () => {
+test("a cursor that no list has returned is refused, or is read as an id", () => {
   fc.assert(
     fc.property(fc.anything(), (value) => {
       try {

@@ -16,12 +16,32 @@ const UNITS = {
   year: 365.25 * DAY,
 } as const;
 
+/** Short names. A month has none: `m` is a minute. */
+const ABBREVIATIONS = {
+  ms: "millisecond",
+  s: "second",
+  sec: "second",
+  secs: "second",
+  m: "minute",
+  min: "minute",
+  mins: "minute",
+  h: "hour",
+  hr: "hour",
+  hrs: "hour",
+  d: "day",
+  w: "week",
+  y: "year",
+} as const satisfies Record<string, DurationUnit>;
+
 export type DurationUnit = keyof typeof UNITS;
+type UnitName = DurationUnit | `${DurationUnit}s` | keyof typeof ABBREVIATIONS;
 
-/** Milliseconds, or a text such as "10 seconds", "1 hour" or "1.5 days". A month is 30 days, a year 365.25. */
-export type Duration = number | `${number} ${DurationUnit}` | `${number} ${DurationUnit}s`;
+/**
+ * Milliseconds, or a text such as "10 seconds", "1 hour", "1.5 days", "5 min", "30s" or "1h". A month is 30 days, a year 365.25.
+ */
+export type Duration = number | `${number} ${UnitName}` | `${number}${UnitName}`;
 
-const PATTERN = /^\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s+([a-z]+)\s*$/i;
+const PATTERN = /^\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*([a-z]+)\s*$/i;
 
 /**
  * Gives whole milliseconds, rounded to the nearest. `label` names the duration in errors.
@@ -40,10 +60,16 @@ export function parseDuration(value: number | string, label: string = "duration"
 
 function parseText(text: string, label: string): number {
   const [, amount, unit] = PATTERN.exec(text) ?? [];
-  if (amount === undefined || unit === undefined) throw invalid(label, text, "it isn't a number, a space and a unit");
-  const name = unit.replace(/s$/, "");
-  if (!Object.hasOwn(UNITS, name)) throw invalid(label, text, `the unit "${unit}" isn't known`);
-  return Number(amount) * UNITS[name as DurationUnit];
+  if (amount === undefined || unit === undefined) throw invalid(label, text, "it isn't a number and a unit");
+  const name = unitOf(unit);
+  if (name === undefined) throw invalid(label, text, `the unit "${unit}" isn't known`);
+  return Number(amount) * UNITS[name];
+}
+
+function unitOf(text: string): DurationUnit | undefined {
+  if (Object.hasOwn(ABBREVIATIONS, text)) return ABBREVIATIONS[text as keyof typeof ABBREVIATIONS];
+  const name = text.replace(/s$/, "");
+  return Object.hasOwn(UNITS, name) ? (name as DurationUnit) : undefined;
 }
 
 function invalid(label: string, value: unknown, why: string): InvalidInputError {
@@ -51,8 +77,8 @@ function invalid(label: string, value: unknown, why: string): InvalidInputError 
     typeof value === "string" ? quote(value) : typeof value === "number" ? String(value) : describeOther(value);
   return new InvalidInputError(
     "duration.invalid",
-    `${label} is ${shown}, which isn't a duration: ${why}. Give milliseconds as a number, or a text such as "10 seconds" ` +
-      `with one of the units ${Object.keys(UNITS).join(", ")}.`,
+    `${label} is ${shown}, which isn't a duration: ${why}. Give milliseconds as a number, or a text such as "10 seconds" or "10s" ` +
+      `with one of the units ${Object.keys(UNITS).join(", ")}, or ${Object.keys(ABBREVIATIONS).join(", ")}.`,
   );
 }
 

@@ -80,6 +80,25 @@ export class CodecError extends StoreError {
  */
 export class UnreadableValueError extends CodecError {}
 
+/**
+ * The code of a workflow calls a new step where the history has others that it hasn't called: a step was renamed, removed, moved or
+ * inserted. The steps are named as in `do:charge#2`.
+ */
+export class WorkflowDivergedError extends PerdureError {
+  readonly expected: string;
+  readonly called: string;
+
+  constructor(expected: string, called: string) {
+    super(
+      "workflow.diverged",
+      `The code calls ${called} where the history of the instance has ${expected}. If the step was renamed, give it an alias; ` +
+        "otherwise run the instance with the code that it began with.",
+    );
+    this.expected = expected;
+    this.called = called;
+  }
+}
+
 /** The database can never store a value: its encoding lacks a character, or the value is too large. Trying again won't help. */
 export class ValueRefusedError extends StoreError {
   constructor(message: string, options?: ErrorOptions) {
@@ -125,6 +144,11 @@ export class NonRetryableError extends PerdureError {
 /** A step was called inside another, where it isn't allowed: a sleep, or a wait for an event. */
 export class WaitInsideStepError extends NonRetryableError {
   override readonly code: string = "step.wait_inside_step";
+}
+
+/** A step was called inside of another step's transaction. */
+export class StepInTransactionError extends NonRetryableError {
+  override readonly code: string = "step.inside_transaction";
 }
 
 /** Why a handler's signal was aborted. */

@@ -46,7 +46,8 @@ export {
   type HookOptions,
 } from "./hooks/define-hook.ts";
 export type { CancelledHooks, DurableHooks, HookListOptions, HookPage, HookSummary } from "./hooks/durable-hooks.ts";
-export type { HookContext, TraceContext } from "./hooks/hook-context.ts";
+export type { HookBatchOptions, HookItem } from "./hooks/hook-batches.ts";
+export type { HookContext, HookSurroundings, TraceContext } from "./hooks/hook-context.ts";
 export type { DurableHooksOptions, StuckHook, StuckHooksReport } from "./hooks/hook-settings.ts";
 export type { DebounceOptions, TriggerOptions } from "./hooks/trigger.ts";
 export type { TriggeredHook } from "./hooks/write-triggers.ts";
@@ -109,6 +110,8 @@ export type { RetentionOptions } from "./workflows/define/retention.ts";
 export type {
   RetryDelay,
   StepRetries,
+  TransactionStepConfig,
+  WaitOptions,
   WorkflowRollbackContext,
   WorkflowRollbackHandler,
   WorkflowStep,
@@ -117,6 +120,8 @@ export type {
   WorkflowStepRollbackConfig,
   WorkflowStepRollbackOptions,
 } from "./workflows/define/step.ts";
+export type { StepTransaction } from "./workflows/define/step-transaction.ts";
+export type { OnDivergence } from "./workflows/define/strictness.ts";
 export type {
   CompletedEvent,
   ErroredEvent,
@@ -127,6 +132,7 @@ export type {
 export type { ReceivedEvent, WorkflowCronSchedule, WorkflowEvent } from "./workflows/define/workflow-event.ts";
 export type { WorkflowLimits } from "./workflows/define/workflow-settings.ts";
 export type { AnyWorkflow, WorkflowDefinition, Workflows } from "./workflows/define/workflow-types.ts";
+export type { AllInstances } from "./workflows/instances/all-instances.ts";
 export type {
   BatchError,
   BatchOptions,
@@ -138,15 +144,20 @@ export type {
   RestartOptions,
 } from "./workflows/instances/create-options.ts";
 export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/instances/history-page.ts";
-export type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./workflows/instances/instance.ts";
+export type {
+  InstanceState,
+  InstanceSummary,
+  ResultOptions,
+  SentEvent,
+  WorkflowInstance,
+} from "./workflows/instances/instance.ts";
 export type { RestartPoint } from "./workflows/instances/kept-entries.ts";
-export type { AllInstances } from "./workflows/instances/list-instances.ts";
+export type { TypedBindings } from "./workflows/instances/typed-bindings.ts";
 export type {
   AllInstanceCounts,
   InstanceCounts,
   InstanceListOptions,
   InstancePage,
-  TypedBindings,
   WorkflowBinding,
   WorkflowBindings,
 } from "./workflows/instances/workflow-binding.ts";
@@ -157,6 +168,8 @@ export type {
 } from "./workflows/schedules/schedule-operations.ts";
 export type { ScheduleOption } from "./workflows/schedules/schedule-option.ts";
 export { StoredStream } from "./workflows/streams/stored-stream.ts";
+export type { StepToken } from "./workflows/tokens/step-token.ts";
+export type { TokenOptions } from "./workflows/tokens/token-options.ts";
 export type {
   SubscribeOptions,
   WorkflowInstanceEvent,

@@ -1,6 +1,9 @@
 import { InvalidInputError } from "./errors.ts";
 
-/** Receives Perdure's log lines. They never contain payloads, cursors or secrets. */
+/**
+ * Receives Perdure's log lines. They never contain payloads, cursors or secrets. `console`, `pino()` and others whose methods
+ * take a message and details, or pino's order, can be used as they are. An error is in `details.error`, for pino in `err`.
+ */
 export interface Logger {
   info(message: string, details?: LogDetails): void;
   warn(message: string, details?: LogDetails): void;
@@ -19,8 +22,36 @@ export const consoleLogger: Logger = {
 export function checkLogger(logger: Logger | undefined): Logger {
   if (logger === undefined) return consoleLogger;
   const { info, warn, error } = (logger ?? {}) as unknown as Record<string, unknown>;
-  if ([info, warn, error].every((method) => typeof method === "function")) return logger;
+  if ([info, warn, error].every((method) => typeof method === "function")) {
+    return takesDetailsFirst(logger) ? detailsFirst(logger) : logger;
+  }
   throw new InvalidInputError("options.invalid", "logger must have the methods info, warn and error.");
+}
+
+/** The methods of pino and its relatives take the details before the message, and drop details that follow it. */
+interface DetailsFirstLogger {
+  info(details: LogDetails, message: string): void;
+  warn(details: LogDetails, message: string): void;
+  error(details: LogDetails, message: string): void;
+}
+
+/** Known by the methods of pino, and of bunyan, with which children get fixed fields. */
+function takesDetailsFirst(logger: unknown): logger is DetailsFirstLogger {
+  const { child, bindings, fields } = logger as Record<string, unknown>;
+  return typeof child === "function" && (typeof bindings === "function" || typeof fields === "object");
+}
+
+function detailsFirst(logger: DetailsFirstLogger): Logger {
+  return {
+    info: (message, details) => logger.info(toFields(details), message),
+    warn: (message, details) => logger.warn(toFields(details), message),
+    error: (message, details) => logger.error(toFields(details), message),
+  };
+}
+
+/** Such loggers serialize errors under the key `err`. */
+function toFields({ error, ...others }: LogDetails = {}): LogDetails {
+  return error instanceof Error ? { ...others, err: error } : { ...others, ...(error !== undefined && { error }) };
 }
 
 function write(level: "info" | "warn" | "error", message: string, details: LogDetails | undefined): void {

@@ -1,18 +1,18 @@
 import { InvalidInputError } from "./errors.ts";
 
-/** As long as limits may let them be: indexes of every database take them. */
+/** The most characters that limits can allow. The indexes of every database accept that many. */
 export const LONGEST_WORKFLOW_NAME = 256;
 export const LONGEST_STEP_NAME = 1024;
-/** Of an instance, or the type of an event. */
+/** The default limit for ids of instances, and for types of events. */
 export const LONGEST_ID = 400;
-/** Where no limit is to be set, and of an instance at least: that long are ids that are made for schedules. */
+/** For ids that have no setting, and the least limit for ids of instances, because generated ids of scheduled instances need it. */
 export const USUAL_ID = 100;
 const WORKFLOW_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/;
 const ID = /^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what we look for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
 
-/** The id of an instance, as limits let it be. */
+/** Checks the id of an instance against the application's limit. */
 export function checkInstanceId(value: unknown, { maxInstanceId }: { readonly maxInstanceId: number }): string {
   return checkId(value, "The id of an instance", maxInstanceId);
 }
@@ -26,7 +26,7 @@ export function checkWorkflowName(value: unknown, longest: number = LONGEST_WORK
   );
 }
 
-/** Of an instance, an event, the type of an event, or a schedule. */
+/** Checks an id of an instance, an event or a schedule, or the type of an event. */
 export function checkId(value: unknown, label: string, longest: number = USUAL_ID): string {
   if (isText(value, longest) && ID.test(value)) return value;
   throw new InvalidInputError(

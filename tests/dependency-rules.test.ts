@@ -133,7 +133,7 @@ test("an engine may not reach an edge, a concept or the other engine", async () 
   ]);
 });
 
-test("what serves HTTP may not reach a runtime, a driver, an engine or another edge", async () => {
+test("a file of the HTTP edge may not import a runtime, a driver, an engine or another edge", async () => {
   const found = await violations({
     ...surroundings,
     "src/http/node.ts": `import "node:http"; import "../app/start.ts";`,

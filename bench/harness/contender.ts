@@ -1,6 +1,6 @@
 export type Engine = "sqlite" | "postgres";
 
-/** Somebody who does the work that is measured: Perdure, a peer, or plain SQL. */
+/** An implementation of the measured work: Perdure, a peer, or plain SQL. */
 export interface Contender {
   readonly name: string;
   readonly role: "ours" | "peer" | "floor";

@@ -80,7 +80,7 @@ async function connect(url: string, origin: string, stop: () => Promise<void>): 
 
 /**
  * Dropping waits some seconds for connections that are still closing. One that stays open belongs to a contender that was given
- * up on; cutting it could raise an error that nobody catches, so its database is left.
+ * up on; closing it could raise an uncaught error, so its database is left.
  */
 async function drop(admin: pg.Pool, name: string): Promise<void> {
   try {

@@ -57,7 +57,7 @@ export async function runSuite<Contestant extends Contender, Scale extends { rea
   return valid;
 }
 
-/** All that somebody needs to know to repeat the figures, or to doubt them. */
+/** Everything that a reader needs to repeat the figures, or to doubt them. */
 function settings<Contestant extends Contender, Scale extends { readonly rounds: number }>(
   suite: Suite<Contestant, Scale>,
   options: Options<Work<Contestant, Scale>>,

@@ -9,7 +9,7 @@ export interface Work<Contestant extends Contender, Scale> {
   readonly figures: readonly Figure[];
   /** How it is measured, for the report. */
   readonly method: (scale: Scale) => string;
-  /** Whether contenders are measured at the same time and once: right only where nobody uses the machine. */
+  /** Whether contenders are measured at the same time and once. Accurate only on an otherwise idle machine. */
   readonly together?: boolean;
   run(contender: Contestant, database: string, scale: Scale): Promise<readonly number[]>;
 }

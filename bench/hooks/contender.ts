@@ -1,7 +1,7 @@
 import type { Contender } from "../harness/contender.ts";
 import type { Payload } from "./payload.ts";
 
-/** Somebody who can enqueue hooks and run them. */
+/** A library that can enqueue hooks and run them. */
 export interface HookContender extends Contender {
   /** So many hooks are enough for a drain, where its pace makes more of them pointless. */
   readonly maximumDrain?: number;

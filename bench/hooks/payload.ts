@@ -9,7 +9,7 @@ export interface Payload {
 export function makePayload(sequence: number): Payload {
   return {
     sequence,
-    to: "somebody@example.com",
+    to: "customer@example.com",
     template: "order-confirmation",
     order: `order-${String(sequence).padStart(10, "0")}`,
   };

@@ -17,14 +17,17 @@ type Scale = typeof FULL;
  * Three-step workflows inside of workerd: ours in Durable Objects, beside the workflows that miniflare has itself. Everybody has
  * a fresh directory on disk in each round, and they take turns. False if ours failed.
  */
-export async function runWorkerdSuite(argv: string[]): Promise<boolean> {
+export async function runWorkerdSuite(
+  argv: string[],
+  contenders: readonly WorkerdContender[] = CONTENDERS,
+): Promise<boolean> {
   const values = parse(argv);
   const scale = values.short ? SHORT : FULL;
-  const paces = new Map(CONTENDERS.map((contender) => [contender, [] as number[]]));
+  const paces = new Map(contenders.map((contender) => [contender, [] as number[]]));
   let valid = true;
   await using directory = await createDiskDirectory();
   for (let round = 1; round <= scale.rounds; round++) {
-    for (const [index, contender] of CONTENDERS.entries()) {
+    for (const [index, contender] of contenders.entries()) {
       progress(`round ${round}, ${contender.name}`);
       try {
         paces.get(contender)?.push(await measure(contender, join(directory.path, `${round}-${index}`), scale));

@@ -1,6 +1,6 @@
 import type { Contender } from "../harness/contender.ts";
 
-/** Somebody who can run workflows whose steps are remembered. */
+/** A library that can run workflows whose steps are stored. */
 export interface WorkflowContender extends Contender {
   /** So many samples are enough, where its pace makes more of them pointless. */
   readonly maximumSamples?: number;

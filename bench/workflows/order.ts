@@ -12,7 +12,7 @@ export const STEPS = 3;
 export function makeOrder(steps: number, sequence = 0): Order {
   return {
     steps,
-    to: "somebody@example.com",
+    to: "customer@example.com",
     template: "order-confirmation",
     order: `order-${String(sequence).padStart(10, "0")}`,
   };

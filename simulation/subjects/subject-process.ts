@@ -78,7 +78,7 @@ export class SubjectProcess {
     this.lane.frozenUntil = this.#surroundings.world.now + milliseconds;
   }
 
-  /** Somebody claims by hand, works for a while, possibly for too long, and writes what comes of it. */
+  /** Claims by hand, works for a while, possibly for too long, and writes the outcome. */
   async claimByHand(): Promise<void> {
     const { world } = this.#surroundings;
     await this.#tolerant(async () => {

@@ -13,10 +13,11 @@ import type { Store } from "../store/store.ts";
 import { evaluateEnv, RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
 import { parseWorkflowLimits } from "../workflows/define/workflow-settings.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
+import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
-import { type AllInstances, createAllInstances } from "../workflows/instances/list-instances.ts";
-import type { TypedBindings } from "../workflows/instances/workflow-binding.ts";
+import type { TypedBindings } from "../workflows/instances/typed-bindings.ts";
 import { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
+import { completeToken } from "../workflows/tokens/complete-token.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { ApplicationSubjects } from "./application-subjects.ts";
 
@@ -41,7 +42,9 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   /** Lists, pauses and resumes the schedules of workflows, and runs them now. */
   readonly schedules: WorkflowSchedules;
   /** The instances of all workflows. */
-  readonly instances: AllInstances;
+  readonly instances: AllInstances<Registry>;
+  /** Ends the wait of a token that `step.createToken` gave, once. */
+  readonly completeToken: (token: string, payload?: unknown) => Promise<void>;
   /** Defines subjects, and returns their dispatchers. */
   readonly subjects: ApplicationSubjects;
   /** Runs a function in a transaction that can trigger hooks, create instances and send events. */
@@ -78,6 +81,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.#env = () => evaluateEnv(workflows.workflows.env, bindings) ?? bindings;
     this.schedules = new WorkflowSchedules(workflows);
     this.instances = createAllInstances(workflows);
+    this.completeToken = (token, payload) => completeToken(workflows, token, payload);
     this.unitOfWork = fragment.unitOfWork as unknown as RunUnitOfWork<Hooks, Registry>;
     this.within = fragment.within as unknown as RunWithin<Hooks, Registry>;
     this.durableHooks = fragment.durableHooks;

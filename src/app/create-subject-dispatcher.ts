@@ -35,7 +35,7 @@ export function createSubjectDispatcher<Cursor = unknown, Meta = unknown>(
 ): SubjectDispatcher<Cursor, Meta> {
   checkOptions(options, { label: "createSubjectDispatcher", fields: FIELDS });
   const { profile, dispatcherId, database, codec } = options;
-  checkDatabase(database, codec);
+  checkDatabase(database, { ...(codec && { codec }) });
   const opened = lazyStore(database, { logger: checkLogger(options.logger), ...(codec && { codec }) });
   const ledger = createLedger({ profile, dispatcherId, settings: options, store: opened.store });
   return new SubjectDispatcher<Cursor, Meta>(ledger, opened.close);

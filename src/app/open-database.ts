@@ -7,11 +7,15 @@ import { type DatabaseAdapter, Store } from "../store/store.ts";
 export interface OpenOptions {
   readonly logger: Logger;
   readonly codec?: Codec;
+  readonly stackTraces?: boolean;
 }
 
 /** Checks the `database` option before anything is opened. */
-export function checkDatabase(database: unknown, codec?: Codec): void {
+export function checkDatabase(database: unknown, { codec, stackTraces }: Omit<OpenOptions, "logger"> = {}): void {
   checkCodec(codec);
+  if (stackTraces !== undefined && typeof stackTraces !== "boolean") {
+    throw new InvalidInputError("options.invalid", "stackTraces must be true or false.");
+  }
   if (typeof database === "string") {
     if (database.trim() === "") {
       throw new InvalidInputError("sqlite.path_invalid", "The path of a SQLite database must not be empty.");
@@ -20,10 +24,10 @@ export function checkDatabase(database: unknown, codec?: Codec): void {
     return;
   }
   if (!((database as DatabaseAdapter | null | undefined)?.store instanceof Store)) throw invalidDatabase();
-  if (codec === undefined) return;
+  if (codec === undefined && stackTraces === undefined) return;
   throw new InvalidInputError(
     "options.invalid",
-    "codec goes to sqlite(...) or postgres(...), where the database is opened by one.",
+    `${codec === undefined ? "stackTraces" : "codec"} goes to sqlite(...) or postgres(...), where the database is opened by one.`,
   );
 }
 

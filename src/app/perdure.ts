@@ -4,7 +4,7 @@ import {
   type DurableHooksDispatcher,
   parseDispatching,
 } from "../dispatchers/node-dispatcher.ts";
-import { createDurableHooksProcessor } from "../fragment/create-processor.ts";
+import { createDurableHooksProcessor, type DurableHooksProcessor } from "../fragment/create-processor.ts";
 import { defineFragment } from "../fragment/define-fragment.ts";
 import { Fragment } from "../fragment/fragment.ts";
 import { buildParts } from "../fragment/instantiate.ts";
@@ -20,7 +20,8 @@ import type { SubjectsDefinition } from "../subjects/define-subjects.ts";
 import { type EnvOption, RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
 import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/define/workflow-settings.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
-import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import { withWorkflows } from "../workflows/hook-supplements.ts";
+import { parseTokenOptions, type TokenOptions } from "../workflows/tokens/token-options.ts";
 import { Application } from "./application.ts";
 import { checkDefinition } from "./application-subjects.ts";
 import { checkDatabase, openDatabase } from "./open-database.ts";
@@ -37,6 +38,8 @@ export interface PerdureOptions<Hooks extends HookDefinitions, Registry extends 
   /** The `env` of workflows: a value, or a function that makes it from the workflows. */
   readonly env?: EnvOption;
   readonly workflowLimits?: WorkflowLimits;
+  /** For `step.createToken`. */
+  readonly tokens?: TokenOptions;
   /** By dispatcher id, made by `defineSubjects`. */
   readonly subjects?: Readonly<Record<string, SubjectsDefinition>>;
   /** Separates the hooks and workflows of several applications in one database. Default: `app`. */
@@ -49,9 +52,14 @@ export interface PerdureOptions<Hooks extends HookDefinitions, Registry extends 
   readonly logger?: Logger;
   /** Encrypts stored values, if `database` is a path or a URL: `aesGcm(...)`, or your own codec. Default: none. */
   readonly codec?: Codec;
+  /**
+   * Whether `status()`, history, dead letters and the log say where errors were thrown, if `database` is a path or a URL.
+   * Default: true.
+   */
+  readonly stackTraces?: boolean;
 }
 
-const WORKFLOW_FIELDS = ["workflows", "env", "workflowLimits"];
+const WORKFLOW_FIELDS = ["workflows", "env", "workflowLimits", "tokens"];
 const FIELDS = [
   "database",
   "hooks",
@@ -60,6 +68,7 @@ const FIELDS = [
   "worker",
   "logger",
   "codec",
+  "stackTraces",
   ...WORKFLOW_FIELDS,
   ...HOOK_SETTINGS,
 ];
@@ -78,8 +87,9 @@ export async function perdure<
 >(options: PerdureOptions<Hooks, Registry>): Promise<Application<Hooks, Registry>> {
   checkOptions(options, { label: "perdure", fields: FIELDS });
   const { database, hooks = {} as Hooks, namespace = "app", worker = true, ...others } = options;
-  const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, ...rest } = others;
-  const { subjects = {}, codec, ...durableHooks } = rest;
+  const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, tokens, ...rest } = others;
+  const { subjects = {}, codec, stackTraces, ...durableHooks } = rest;
+  const opening = { ...(codec !== undefined && { codec }), ...(stackTraces !== undefined && { stackTraces }) };
   // Options are checked before a database is opened, so that a mistake leaves no new file.
   if (typeof worker !== "boolean") {
     checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });
@@ -89,17 +99,21 @@ export async function perdure<
     .provideHooks(() => hooks)
     .build();
   new RegisteredHooks(namespace, hooks, parseHookSettings(durableHooks));
-  const registered = new RegisteredWorkflows(namespace, workflows, parseWorkflowLimits(workflowLimits), env);
+  const limits = parseWorkflowLimits(workflowLimits);
+  const registered = new RegisteredWorkflows(namespace, workflows, limits, env, parseTokenOptions(tokens));
   for (const [dispatcherId, definition] of Object.entries(subjects)) checkDefinition(dispatcherId, definition);
-  checkDatabase(database, codec);
+  checkDatabase(database, opening);
   const owned = typeof database === "string";
-  const adapter = owned ? await openDatabase(database, { logger, ...(codec && { codec }) }) : database;
+  const adapter = owned ? await openDatabase(database, { logger, ...opening }) : database;
   try {
-    const parts = buildParts(definition, undefined, { databaseAdapter: adapter, durableHooks }, registered.endingHooks);
-    const runtime = new WorkflowRuntime(parts.store, registered);
-    const fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: runtime });
+    const parts = withWorkflows(registered, (supplements) =>
+      buildParts(definition, undefined, { databaseAdapter: adapter, durableHooks }, supplements),
+    );
+    const fragment = new Fragment<Hooks, unknown>(parts);
     await migrate(fragment);
-    const dispatcher = createWorker(fragment, worker, logger);
+    const processor = createDurableHooksProcessor(fragment);
+    await processor?.prepare();
+    const dispatcher = processor === null ? null : createWorker(processor, worker, logger);
     if (worker !== false) dispatcher?.startPolling();
     const app = new Application<Hooks, Registry>(fragment, dispatcher, owned, { runsSubjects: worker !== false });
     for (const [dispatcherId, definition] of Object.entries(subjects)) app.subjects.register(dispatcherId, definition);
@@ -112,11 +126,9 @@ export async function perdure<
 
 /** A dispatcher that isn't started can still be drained. */
 function createWorker(
-  fragment: Fragment<never, unknown>,
+  processor: DurableHooksProcessor,
   worker: NonNullable<PerdureOptions<HookDefinitions>["worker"]>,
   logger: Logger,
-): DurableHooksDispatcher | null {
-  const processor = createDurableHooksProcessor(fragment);
-  if (processor === null) return null;
+): DurableHooksDispatcher {
   return createDurableHooksDispatcher({ ...(typeof worker === "boolean" ? {} : worker), processor, logger });
 }

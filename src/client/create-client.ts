@@ -1,10 +1,6 @@
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
-import type {
-  AllInstanceCounts,
-  BindingOf,
-  InstanceListOptions,
-  InstancePage,
-} from "../workflows/instances/workflow-binding.ts";
+import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
+import type { AllInstanceCounts, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import { type ClientOptions, parseClientOptions } from "./client-options.ts";
 import { RemoteBinding } from "./remote-binding.ts";
 import { Transport } from "./transport.ts";

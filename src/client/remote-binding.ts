@@ -117,9 +117,8 @@ const WORDS: readonly string[] = ["finished", "always"];
 
 function toInstances(batch: readonly Options[] | BatchOptions<unknown>): readonly Options[] {
   if (Array.isArray(batch)) return batch;
-  const options = batch as BatchOptions<unknown>;
-  if ("instances" in options) return options.instances;
-  const { count, ...alike } = options;
+  const { instances, count, ...alike } = batch as { instances?: readonly Options[]; count: number } & Options;
+  if (instances !== undefined) return instances;
   if (!(Number.isInteger(count) && count >= 0 && count <= MOST_IN_BATCH)) {
     throw new InvalidInputError("create.invalid", `count must be a whole number from 0 to ${MOST_IN_BATCH}.`);
   }

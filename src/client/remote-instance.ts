@@ -100,8 +100,8 @@ export class RemoteInstance implements WorkflowInstance {
   }
 
   async history(options: HistoryOptions = {}): Promise<HistoryPage> {
-    const { run, order, limit, cursor } = options;
-    const query = { run: textOf(run), order, limit: textOf(limit), cursor };
+    const { run, order, limit, cursor, runsAfter } = options;
+    const query = { run: textOf(run), order, limit: textOf(limit), cursor, runsAfter: textOf(runsAfter) };
     const { body } = await this.#transport.send({
       method: "GET",
       path: this.#path("history"),

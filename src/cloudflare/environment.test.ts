@@ -16,7 +16,7 @@ test("the imported environment is what was set, or what the running code was giv
   expect(env.NAME).toBe("Ada");
 });
 
-test("a rejection of what nobody waits for ends nothing", async () => {
-  waitUntil(Promise.reject(new Error("nobody's")));
+test("a rejected promise that no caller awaits doesn't end the process", async () => {
+  waitUntil(Promise.reject(new Error("ownerless")));
   await new Promise((resolve) => setImmediate(resolve));
 });

@@ -9,6 +9,9 @@ const MODULES: ReadonlyMap<string, string> = new Map([
   ["cloudflare:sockets", ours("sockets")],
 ]);
 
+/** A specifier that can only name a folder: `.`, `..`, `./lib/`. */
+const FOLDER = /(^|\/)\.{0,2}$/;
+
 /** How Node says that there is no such file. */
 const NOT_FOUND: readonly unknown[] = ["ERR_MODULE_NOT_FOUND", "ERR_UNSUPPORTED_DIR_IMPORT", "MODULE_NOT_FOUND"];
 
@@ -35,7 +38,7 @@ export function resolve<Context extends ResolveContext, Resolved>(
   const url = MODULES.get(specifier);
   if (url !== undefined) return { url, shortCircuit: true };
   if (specifier.startsWith("cloudflare:")) throw missingModule(specifier);
-  const own = /^\.\.?\//.test(specifier) && !context.parentURL?.includes("/node_modules/");
+  const own = /^\.\.?(\/|$)/.test(specifier) && !context.parentURL?.includes("/node_modules/");
   if (!own) return next(specifier, context);
   return firstOf([specifier, ...alternatives(specifier)], context, next);
 }
@@ -45,8 +48,9 @@ function alternatives(specifier: string): string[] {
   const [, stem, kind] = /^(.*)\.([cm]?)jsx?$/.exec(specifier) ?? [];
   if (stem !== undefined) return [`${stem}.${kind}ts`];
   const names = ["ts", "js", "mts", "mjs"];
+  const files = FOLDER.test(specifier) ? [] : names.map((name) => `${specifier}.${name}`);
   const folder = specifier.replace(/\/$/, "");
-  return [...names.map((name) => `${specifier}.${name}`), ...names.map((name) => `${folder}/index.${name}`)];
+  return [...files, ...names.map((name) => `${folder}/index.${name}`)];
 }
 
 /** The first that is found; the error of the first of all, if none is. The loader of older Nodes answers with promises. */

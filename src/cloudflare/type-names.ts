@@ -76,7 +76,7 @@ export const WorkflowRollbackContext: undefined = undefined;
 export type WorkflowRollbackHandler<Output = unknown, Delay = Duration> = RollbackHandler<Output, Delay>;
 export const WorkflowRollbackHandler: undefined = undefined;
 
-export type WorkflowInstanceStatus = Status | "unknown";
+export type WorkflowInstanceStatus = Exclude<Status, "diverged"> | "unknown";
 export const WorkflowInstanceStatus: undefined = undefined;
 
 /** The result of `status()`. */

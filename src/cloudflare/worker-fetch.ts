@@ -9,8 +9,9 @@ export interface WorkerContext {
 }
 
 type Env = Record<string, unknown>;
-type Fetch = (request: Request, env: never, context: never) => Response | Promise<Response>;
-type EntrypointClass = new (context: never, env: never) => { fetch?(request: Request): Response | Promise<Response> };
+/** Its parameters are `never`, so that handlers with Cloudflare's own types of requests, environments and contexts are accepted. */
+type Fetch = (request: never, env: never, context: never) => Response | Promise<Response>;
+type EntrypointClass = new (context: never, env: never) => { fetch?(request: never): Response | Promise<Response> };
 
 /** The default export of a file for Cloudflare: an object with `fetch`, or a class. */
 export type Worker = { readonly fetch?: Fetch } | EntrypointClass;
@@ -39,10 +40,10 @@ export function createWorkerFetch(
       props: {},
     };
     return withEnv(env, async () => {
-      if (!isClass) return (worker.fetch as Fetch)(request, env as never, context as never);
+      if (!isClass) return (worker.fetch as Fetch)(request as never, env as never, context as never);
       const entrypoint = new worker(context as never, env as never);
       if (typeof entrypoint.fetch !== "function") throw notAWorker();
-      return entrypoint.fetch(request);
+      return entrypoint.fetch(request as never);
     });
   };
 }

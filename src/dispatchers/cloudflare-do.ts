@@ -6,7 +6,7 @@ import type { DispatchErrorContext } from "../queue/dispatch-loop.ts";
 import { Processor } from "../queue/processor.ts";
 import { accessTo } from "../store/sqlite/object-access.ts";
 import type { ObjectState } from "../store/sqlite/object-driver.ts";
-import { checkCount, logDispatchError } from "./dispatcher-options.ts";
+import { type ConcurrencyOption, logDispatchError, parseConcurrency } from "./dispatcher-options.ts";
 import { alarmOf } from "./object-alarm.ts";
 import { ObjectDispatcher } from "./object-dispatcher.ts";
 
@@ -17,7 +17,7 @@ export interface ObjectDispatcherOptions<Env = unknown> {
     readonly env: Env;
   }) => DurableHooksProcessor | null;
   /** How many handlers run at a time. Default: 100. */
-  readonly concurrency?: number;
+  readonly concurrency?: ConcurrencyOption;
   /**
    * Told of every attempt that failed and of every time that the storage could not be used. May throw without harm. Default:
    * the logger is told.
@@ -49,12 +49,12 @@ export function createDurableHooksDispatcherDurableObject<Env = unknown>(
   options: ObjectDispatcherOptions<Env>,
 ): (state: ObjectState, env: Env) => DurableHooksHandler {
   checkOptions(options, { label: "A dispatcher", fields: FIELDS });
-  const { createProcessor, concurrency = 100 } = options;
+  const { createProcessor } = options;
+  const concurrency = parseConcurrency(options.concurrency);
   const logger = checkLogger(options.logger);
-  const { onError = (error, context) => logDispatchError(logger, error, context) } = options;
+  const { onError } = options;
   if (typeof createProcessor !== "function") throw invalid("createProcessor must be a function that gives a processor");
-  if (typeof onError !== "function") throw invalid("onError must be a function");
-  checkCount("concurrency", concurrency, 1, 100_000);
+  if (onError !== undefined && typeof onError !== "function") throw invalid("onError must be a function");
   return (state, env) => {
     const processor = createProcessor({ state, env });
     if (!(processor instanceof Processor)) {
@@ -63,7 +63,9 @@ export function createDurableHooksDispatcherDurableObject<Env = unknown>(
     const alarm = alarmOf(state.storage, processor.clock);
     const { context } = accessTo(state.storage);
     const outside = <Result>(body: () => Result) => (context === null ? body() : context.outside(body));
-    const settings = { concurrency, leaseMs: LEASE_MS, logger, onError };
+    const logError = (error: unknown, context: DispatchErrorContext) =>
+      logDispatchError(logger, error, context, processor.stackTraces);
+    const settings = { concurrency, leaseMs: LEASE_MS, logger, onError: onError ?? logError };
     const dispatcher = new ObjectDispatcher({ ...settings, processor, alarm, outside });
     // After whatever the object itself waits for in its constructor, and before any event.
     void state.blockConcurrencyWhile(() => dispatcher.start());

@@ -2,15 +2,40 @@ import { InvalidInputError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
 import type { DispatchErrorContext } from "../queue/dispatch-loop.ts";
-import { describeError } from "../values/index.ts";
+import type { Capacity } from "../queue/worker-pool.ts";
+import { loggedError } from "../values/index.ts";
 
 /** The default `onError`: logs the error. */
-export function logDispatchError(logger: Logger, error: unknown, { attempt }: DispatchErrorContext): void {
-  const { name, message } = describeError(error);
-  if (attempt === null) logger.error("The database could not be used; trying again.", { name, message });
+export function logDispatchError(
+  logger: Logger,
+  thrown: unknown,
+  { attempt }: DispatchErrorContext,
+  stackTraces: boolean,
+): void {
+  const error = loggedError(thrown, stackTraces);
+  if (attempt === null) logger.error("The database could not be used; trying again.", { error });
   else if (attempt.final)
-    logger.error(`The ${attempt.description} failed for good.`, { name, message, attempt: attempt.attempt });
-  else logger.warn(`An attempt at the ${attempt.description} failed.`, { name, message, attempt: attempt.attempt });
+    logger.error(`The ${attempt.description} failed for good.`, { attempt: attempt.attempt, error });
+  else logger.warn(`An attempt at the ${attempt.description} failed.`, { attempt: attempt.attempt, error });
+}
+
+/** How many hooks and how many workflows a worker runs at a time. One number is meant for each of the two. */
+export type ConcurrencyOption = number | { readonly hooks?: number; readonly workflows?: number };
+
+const DEFAULT_CONCURRENCY = 100;
+const MOST_CONCURRENCY = 100_000;
+
+/** Hooks and workflows have slots of their own, so that slow ones of one kind don't delay the other. */
+export function parseConcurrency(concurrency: ConcurrencyOption = DEFAULT_CONCURRENCY): Capacity {
+  if (typeof concurrency !== "object" || concurrency === null) {
+    return checkCount("concurrency", concurrency, 1, MOST_CONCURRENCY);
+  }
+  checkOptions(concurrency, { label: "concurrency", fields: ["hooks", "workflows"] });
+  const { hooks = DEFAULT_CONCURRENCY, workflows = DEFAULT_CONCURRENCY } = concurrency;
+  return {
+    hooks: checkCount("concurrency.hooks", hooks, 1, MOST_CONCURRENCY),
+    workflows: checkCount("concurrency.workflows", workflows, 1, MOST_CONCURRENCY),
+  };
 }
 
 export function checkCount(name: string, value: unknown, least: number, most: number): number {

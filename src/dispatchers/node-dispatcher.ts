@@ -4,7 +4,13 @@ import { checkLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
 import { type DispatchErrorContext, DispatchLoop } from "../queue/dispatch-loop.ts";
 import { Processor } from "../queue/processor.ts";
-import { checkCount, checkDeadline, logDispatchError } from "./dispatcher-options.ts";
+import {
+  type ConcurrencyOption,
+  checkCount,
+  checkDeadline,
+  logDispatchError,
+  parseConcurrency,
+} from "./dispatcher-options.ts";
 import { createProcessOwner } from "./process-owner.ts";
 
 export interface DispatcherOptions {
@@ -14,8 +20,11 @@ export interface DispatcherOptions {
    * they can, it is looked for twice a minute at most. Default: 2000.
    */
   readonly pollIntervalMs?: number;
-  /** How many handlers run at a time. Default: 100. */
-  readonly concurrency?: number;
+  /**
+   * How many hooks, and how many workflows, run at a time: each kind has slots of its own. `{ hooks, workflows }` gives each its
+   * own number. Default: 100.
+   */
+  readonly concurrency?: ConcurrencyOption;
   /** For how long a process that is lost without a word holds its work. Default: 30,000. */
   readonly leaseMs?: number;
   /**
@@ -41,7 +50,6 @@ export interface DurableHooksDispatcher {
 }
 
 const FIELDS = ["processor", "pollIntervalMs", "concurrency", "leaseMs", "onError", "logger"];
-const DEFAULT_CONCURRENCY = 100;
 
 /**
  * Runs the hooks of a processor in this process.
@@ -56,7 +64,8 @@ export function createDurableHooksDispatcher(options: DispatcherOptions): Durabl
   if (!(options.processor instanceof Processor)) {
     throw invalid("processor must be made by createDurableHooksProcessor, and must not be null");
   }
-  const settings = { processor: options.processor, ...parseDispatching(options) };
+  const { processor } = options;
+  const settings = { processor, ...parseDispatching(options, processor.stackTraces) };
   const createLoop = () => new DispatchLoop({ ...settings, owner: createProcessOwner() });
   let loop: DispatchLoop | undefined;
   return {
@@ -78,17 +87,18 @@ export function createDurableHooksDispatcher(options: DispatcherOptions): Durabl
 }
 
 /** Checks how a dispatcher is to run, and fills in what was left out. */
-export function parseDispatching(options: Omit<DispatcherOptions, "processor">) {
+export function parseDispatching(options: Omit<DispatcherOptions, "processor">, stackTraces = true) {
   const logger = checkLogger(options.logger);
-  const { pollIntervalMs = 2000, concurrency = DEFAULT_CONCURRENCY, leaseMs = 30_000 } = options;
-  const { onError = (error: unknown, context: DispatchErrorContext) => logDispatchError(logger, error, context) } =
-    options;
+  const { pollIntervalMs = 2000, leaseMs = 30_000 } = options;
+  const logError = (error: unknown, context: DispatchErrorContext) =>
+    logDispatchError(logger, error, context, stackTraces);
+  const { onError = logError } = options;
   if (typeof onError !== "function") throw invalid("onError must be a function");
   return {
     logger,
     onError,
     pollIntervalMs: checkCount("pollIntervalMs", pollIntervalMs, 10, 86_400_000),
-    concurrency: checkCount("concurrency", concurrency, 1, 100_000),
+    concurrency: parseConcurrency(options.concurrency),
     leaseMs: checkCount("leaseMs", leaseMs, 1000, 3_600_000),
   };
 }

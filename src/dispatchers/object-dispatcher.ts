@@ -7,7 +7,7 @@ import type { ProcessorTaker } from "../queue/processor.ts";
 import { Backoff } from "../queue/wake-timer.ts";
 import type { Reservation, WorkKind, WorkNotice } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
-import { describeError } from "../values/index.ts";
+import { loggedError } from "../values/index.ts";
 import type { ObjectAlarm } from "./object-alarm.ts";
 
 export interface ObjectDispatchOptions extends Omit<DispatchOptions, "owner" | "pollIntervalMs"> {
@@ -157,10 +157,10 @@ export class ObjectDispatcher implements ProcessorTaker {
   }
 
   #report(error: unknown, context: DispatchErrorContext = { attempt: null }): void {
-    const { onError, logger } = this.#options;
+    const { onError, logger, processor } = this.#options;
     callSafely(
       () => onError(error, context),
-      (failure) => logger.error("onError threw.", { error: describeError(failure).message }),
+      (failure) => logger.error("onError threw.", { error: loggedError(failure, processor.stackTraces) }),
     );
   }
 }

@@ -5,7 +5,8 @@ import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
 import type { BatchError, BatchOptions } from "../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
-import type { BindingOf, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
+import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
+import type { InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import {
   type SubscribeOptions,
   startOf,

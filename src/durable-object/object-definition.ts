@@ -1,5 +1,6 @@
 import { Application } from "../app/application.ts";
 import { checkDefinition } from "../app/application-subjects.ts";
+import type { ConcurrencyOption } from "../dispatchers/dispatcher-options.ts";
 import { defineFragment } from "../fragment/define-fragment.ts";
 import { Fragment } from "../fragment/fragment.ts";
 import { buildParts } from "../fragment/instantiate.ts";
@@ -14,7 +15,8 @@ import type { SubjectsDefinition } from "../subjects/define-subjects.ts";
 import { type EnvOption, RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
 import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/define/workflow-settings.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
-import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import { withWorkflows } from "../workflows/hook-supplements.ts";
+import { parseTokenOptions, type TokenOptions } from "../workflows/tokens/token-options.ts";
 
 /** The application of an object: as for `perdure`, except for the database, which is the object's own. */
 export interface ObjectDefinition<
@@ -27,15 +29,19 @@ export interface ObjectDefinition<
   /** The `env` of workflows: a value, or a function of the workflows. Default: the object's own. */
   readonly env?: EnvOption;
   readonly workflowLimits?: WorkflowLimits;
+  /** For `step.createToken`. */
+  readonly tokens?: TokenOptions;
   /** By dispatcher id, made by `defineSubjects`. */
   readonly subjects?: Readonly<Record<string, SubjectsDefinition>>;
   /** Serves the application over HTTP by the object's `fetch`; see `createHttpHandler`. Default: it answers nothing. */
   readonly http?: HttpHandlerOptions;
-  /** How many handlers run at a time. Default: 100. */
-  readonly concurrency?: number;
+  /** How many hooks, and how many workflows, run at a time: each kind has slots of its own. Default: 100. */
+  readonly concurrency?: ConcurrencyOption;
   readonly logger?: Logger;
   /** Encrypts what is stored. Default: none. */
   readonly codec?: Codec;
+  /** Whether `status()`, history, dead letters and the log say where errors were thrown. Default: true. */
+  readonly stackTraces?: boolean;
 }
 
 const OWN_FIELDS = [
@@ -43,11 +49,13 @@ const OWN_FIELDS = [
   "workflows",
   "env",
   "workflowLimits",
+  "tokens",
   "subjects",
   "http",
   "concurrency",
   "logger",
   "codec",
+  "stackTraces",
 ];
 const NAMESPACE = "app";
 /** A row of a Durable Object has 2 MB, and may hold two values of a user's. */
@@ -66,16 +74,22 @@ export function buildObjectApplication<Hooks extends HookDefinitions, Registry e
 ): ObjectApplication<Hooks, Registry> {
   checkOptions(definition, { label: "PerdureObject.of", fields: [...OWN_FIELDS, ...HOOK_SETTINGS] });
   const { hooks = {} as Hooks, workflows = {} as Registry, env = objectEnv, workflowLimits, ...others } = definition;
-  const { subjects = {}, http: _http, concurrency: _concurrency, logger, codec, ...durableHooks } = others;
+  const { tokens, ...rest } = others;
+  const { subjects = {}, http: _http, concurrency: _concurrency, logger, codec, stackTraces, ...durableHooks } = rest;
   for (const [dispatcherId, one] of Object.entries(subjects)) checkDefinition(dispatcherId, one);
   const limits = parseWorkflowLimits({ valueBytes: MOST_VALUE_BYTES, ...workflowLimits });
-  const registered = new RegisteredWorkflows(NAMESPACE, workflows, limits, env);
-  const databaseAdapter = durableObject(state, { ...(logger && { logger }), ...(codec && { codec }) });
+  const registered = new RegisteredWorkflows(NAMESPACE, workflows, limits, env, parseTokenOptions(tokens));
+  const databaseAdapter = durableObject(state, {
+    ...(logger && { logger }),
+    ...(codec && { codec }),
+    ...(stackTraces !== undefined && { stackTraces }),
+  });
   const fragmentDefinition = defineFragment<undefined>(NAMESPACE)
     .provideHooks(() => hooks)
     .build();
-  const parts = buildParts(fragmentDefinition, undefined, { databaseAdapter, durableHooks });
-  const runtime = new WorkflowRuntime(parts.store, registered);
-  const fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: runtime });
+  const parts = withWorkflows(registered, (supplements) =>
+    buildParts(fragmentDefinition, undefined, { databaseAdapter, durableHooks }, supplements),
+  );
+  const fragment = new Fragment<Hooks, unknown>(parts);
   return { fragment, app: new Application<Hooks, Registry>(fragment, null, false, { runsSubjects: true }) };
 }

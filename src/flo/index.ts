@@ -50,7 +50,7 @@ let runtime: Runtime | undefined;
 export function configure(options: FloOptions): void {
   checkOptions(options, { label: "flo.configure", fields: ["database", "profile", "retries", "logger", "codec"] });
   const { database, codec } = options;
-  checkDatabase(database, codec);
+  checkDatabase(database, { ...(codec && { codec }) });
   checkProfile(options.profile);
   parseSettings(settingsOf(options));
   const opening = { logger: checkLogger(options.logger), ...(codec && { codec }) };

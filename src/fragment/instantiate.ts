@@ -1,8 +1,8 @@
 import { InvalidInputError } from "../errors.ts";
-import { type AnyHookDefinition, defineHook, type HookDefinitions } from "../hooks/define-hook.ts";
+import { defineHook, type HookDefinitions } from "../hooks/define-hook.ts";
 import { DurableHooks } from "../hooks/durable-hooks.ts";
 import { type DurableHooksOptions, parseHookSettings } from "../hooks/hook-settings.ts";
-import { RegisteredHooks } from "../hooks/registered-hooks.ts";
+import { type HookSupplements, RegisteredHooks, registerHooks } from "../hooks/registered-hooks.ts";
 import { checkOptions } from "../options.ts";
 import { type DatabaseAdapter, Store } from "../store/store.ts";
 import type { FragmentDefinition, RunUnitOfWork } from "./define-fragment.ts";
@@ -68,12 +68,12 @@ export class FragmentInstantiation<Config, Hooks extends HookDefinitions, Servic
   }
 }
 
-/** The parts of a fragment. `internalHooks` are the library's own hooks in its namespace. */
+/** The parts of a fragment. `supplements` is what the library adds to its hooks. */
 export function buildParts<Config, Hooks extends HookDefinitions, Services>(
   definition: FragmentDefinition<Config, Hooks, Services>,
   config: Config,
   options: FragmentOptions | undefined,
-  internalHooks?: ReadonlyMap<string, AnyHookDefinition>,
+  supplements?: HookSupplements,
 ): FragmentParts<Services> {
   const store = options?.databaseAdapter?.store;
   if (!(store instanceof Store)) {
@@ -84,7 +84,8 @@ export function buildParts<Config, Hooks extends HookDefinitions, Services>(
   }
   const { namespace, tables } = definition;
   const definitions = definition.hooks({ config, defineHook });
-  const hooks = new RegisteredHooks(namespace, definitions, parseHookSettings(options?.durableHooks), internalHooks);
+  const hooks = new RegisteredHooks(namespace, definitions, parseHookSettings(options?.durableHooks), supplements);
+  registerHooks(store, hooks);
   const unitOfWork: RunUnitOfWork<Hooks> = (body) => runUnitOfWork({ store, hooks, workflows: null }, body);
   const services = definition.services({ config, unitOfWork });
   const durableHooks = new DurableHooks(store, namespace);

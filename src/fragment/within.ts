@@ -174,7 +174,7 @@ class ForeignCalls implements ForeignInstances {
     begin: (store: Store) => Awaitable<Value>,
     next: (value: Value) => Awaitable<Result>,
   ): Promise<Result> {
-    if ((await transaction.isOpen?.()) === false) throw notOpen();
+    if (transaction.isOpen?.() === false) throw notOpen();
     try {
       return await next(await begin(this.#store));
     } catch (error) {

@@ -3,11 +3,14 @@ import { checkOptions } from "../options.ts";
 import { type EnvOption, RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
 import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/define/workflow-settings.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
+import { withWorkflows } from "../workflows/hook-supplements.ts";
+import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
-import { type AllInstances, createAllInstances } from "../workflows/instances/list-instances.ts";
-import type { TypedBindings } from "../workflows/instances/workflow-binding.ts";
+import type { TypedBindings } from "../workflows/instances/typed-bindings.ts";
 import { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
-import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import { completeToken } from "../workflows/tokens/complete-token.ts";
+import { parseTokenOptions, type TokenOptions } from "../workflows/tokens/token-options.ts";
+import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { defineFragment } from "./define-fragment.ts";
 import { Fragment, type FragmentParts } from "./fragment.ts";
 import { buildParts, type FragmentOptions } from "./instantiate.ts";
@@ -18,6 +21,8 @@ export interface WorkflowsConfig<Registry extends Workflows> {
   /** The `env` of workflows: a value, or a function that makes it from the workflows. */
   readonly env?: EnvOption;
   readonly workflowLimits?: WorkflowLimits;
+  /** For `step.createToken`. */
+  readonly tokens?: TokenOptions;
   /** Separates the instances of several applications in one database. Default: `workflows`. */
   readonly namespace?: string;
 }
@@ -32,7 +37,10 @@ export class WorkflowsFragment<Registry extends Workflows> extends Fragment<NoHo
   readonly schedules: WorkflowSchedules;
 
   /** The instances of all workflows. */
-  readonly instances: AllInstances;
+  readonly instances: AllInstances<Registry>;
+
+  /** Ends the wait of a token that `step.createToken` gave, once. */
+  readonly completeToken: (token: string, payload?: unknown) => Promise<void>;
 
   /** @internal */
   constructor(parts: FragmentParts<NoHooks>, runtime: WorkflowRuntime) {
@@ -40,6 +48,7 @@ export class WorkflowsFragment<Registry extends Workflows> extends Fragment<NoHo
     this.workflows = createBindings(runtime) as unknown as TypedBindings<Registry>;
     this.schedules = new WorkflowSchedules(runtime);
     this.instances = createAllInstances(runtime);
+    this.completeToken = (token, payload) => completeToken(runtime, token, payload);
   }
 }
 
@@ -57,7 +66,10 @@ export class WorkflowsInstantiation<Registry extends Workflows> {
   withConfig<const NewRegistry extends Workflows>(
     config: WorkflowsConfig<NewRegistry>,
   ): WorkflowsInstantiation<NewRegistry> {
-    checkOptions(config, { label: "The workflows", fields: ["workflows", "env", "workflowLimits", "namespace"] });
+    checkOptions(config, {
+      label: "The workflows",
+      fields: ["workflows", "env", "workflowLimits", "namespace", "tokens"],
+    });
     return new WorkflowsInstantiation(config, this.#options);
   }
 
@@ -73,12 +85,14 @@ export class WorkflowsInstantiation<Registry extends Workflows> {
         "The workflows fragment needs { workflows }: call withConfig before build.",
       );
     }
-    const { workflows, env, workflowLimits, namespace = "workflows" } = this.#config;
+    const { workflows, env, workflowLimits, tokens, namespace = "workflows" } = this.#config;
     const definition = defineFragment<undefined>(namespace).build();
     const settings = parseWorkflowLimits(workflowLimits);
-    const registered = new RegisteredWorkflows(namespace, workflows, settings, env);
-    const parts = buildParts(definition, undefined, this.#options, registered.endingHooks);
-    return new WorkflowsFragment(parts, new WorkflowRuntime(parts.store, registered));
+    const registered = new RegisteredWorkflows(namespace, workflows, settings, env, parseTokenOptions(tokens));
+    const parts = withWorkflows(registered, (supplements) =>
+      buildParts(definition, undefined, this.#options, supplements),
+    );
+    return new WorkflowsFragment(parts, parts.workflows);
   }
 }
 

@@ -3,7 +3,7 @@ import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { HookRecord, HookStatistics, HookStatus } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
-import { decodeValue, shownOrUnreadable, type Unreadable } from "../values/index.ts";
+import { decodeValue, shownOrUnreadable, type Unreadable, withoutStacks } from "../values/index.ts";
 import { checkHookId, checkName, checkStoredName, checkText } from "./names.ts";
 
 /** A stored hook, for operators. */
@@ -15,7 +15,7 @@ export interface HookSummary {
   readonly status: HookStatus;
   readonly attempts: number;
   readonly payload: unknown;
-  /** The error of the last failed attempt. */
+  /** The error of the last failed attempt, with its stack if `stackTraces` isn't off. */
   readonly error: unknown;
   readonly createdAt: Date;
   readonly lastAttemptAt: Date | null;
@@ -61,7 +61,7 @@ export class DurableHooks {
 
   async get(id: string): Promise<HookSummary | null> {
     const record = await this.#store.hooks.statements.get({ namespace: this.namespace, id: checkHookId(id) });
-    return record === null ? null : toSummary(record);
+    return record === null ? null : toSummary(record, this.#store.stackTraces);
   }
 
   /** One page. A cursor stays valid, however the hooks change between two pages. */
@@ -78,7 +78,7 @@ export class DurableHooks {
     const page = records.slice(0, limit);
     const last = page.at(-1);
     const nextCursor = records.length > limit && last !== undefined ? encodeCursor(last.id) : null;
-    return { hooks: page.map(toListed), nextCursor };
+    return { hooks: page.map((record) => toListed(record, this.#store.stackTraces)), nextCursor };
   }
 
   /** Lists dead letters: hooks that failed for good and wait for an operator. */
@@ -143,19 +143,20 @@ function checkIds(ids: unknown): string[] {
   return list.map((id) => checkHookId(id));
 }
 
-function toSummary(record: HookRecord): HookSummary {
-  return { ...toPlainSummary(record), ...toValues(record) };
+function toSummary(record: HookRecord, stackTraces: boolean): HookSummary {
+  return { ...toPlainSummary(record), ...toValues(record, stackTraces) };
 }
 
 /** The same for one of many. */
-function toListed(record: HookRecord): HookSummary {
-  const values = shownOrUnreadable(() => toValues(record));
+function toListed(record: HookRecord, stackTraces: boolean): HookSummary {
+  const values = shownOrUnreadable(() => toValues(record, stackTraces));
   return { ...toPlainSummary(record), payload: undefined, error: undefined, ...values };
 }
 
 /** A user's value. Throws CodecError if it can't be read. */
-function toValues({ payload, error }: HookRecord): Pick<HookSummary, "payload" | "error"> {
-  return { payload: decodeValue(payload), error: error === null ? null : decodeValue(error) };
+function toValues({ payload, error }: HookRecord, stackTraces: boolean): Pick<HookSummary, "payload" | "error"> {
+  const thrown = error === null ? null : decodeValue(error);
+  return { payload: decodeValue(payload), error: stackTraces ? thrown : withoutStacks(thrown) };
 }
 
 function toPlainSummary(record: HookRecord): Omit<HookSummary, "payload" | "error"> {

@@ -1,9 +1,18 @@
 import type { RetryPolicy } from "../queue/retry-policy.ts";
 import type { ClaimedHook } from "../store/hooks/hook-records.ts";
 import { decodeValue } from "../values/index.ts";
+import type { WorkflowBindings } from "../workflows/instances/workflow-binding.ts";
+
+/** What handlers and workflows find in their application. */
+export interface HookSurroundings<Env = unknown> {
+  /** The workflows of the application. A `create` with an id made from the `idempotencyKey` happens once for all attempts. */
+  readonly workflows: WorkflowBindings;
+  /** The `env` of the application, as workflows have it. */
+  readonly env: Env;
+}
 
 /** The call that a handler handles. */
-export interface HookContext {
+export interface HookContext<Env = unknown> extends HookSurroundings<Env> {
   readonly hookId: string;
   readonly hookName: string;
   readonly namespace: string;
@@ -46,8 +55,10 @@ export class HookCall implements HookContext {
   readonly processAt: Date;
   readonly traceContext: TraceContext | null;
   readonly signal: AbortSignal;
+  readonly #surroundings: () => HookSurroundings;
 
-  constructor(hook: ClaimedHook, policy: RetryPolicy, signal: AbortSignal) {
+  constructor(hook: ClaimedHook, policy: RetryPolicy, signal: AbortSignal, surroundings: () => HookSurroundings) {
+    this.#surroundings = surroundings;
     this.hookId = hook.id;
     this.hookName = hook.name;
     this.namespace = hook.namespace;
@@ -60,5 +71,13 @@ export class HookCall implements HookContext {
     this.nextRetryAt = hook.attempts > 1 ? this.processAt : null;
     this.traceContext = hook.trace === null ? null : (decodeValue(hook.trace) as TraceContext);
     this.signal = signal;
+  }
+
+  get workflows(): WorkflowBindings {
+    return this.#surroundings().workflows;
+  }
+
+  get env(): unknown {
+    return this.#surroundings().env;
   }
 }

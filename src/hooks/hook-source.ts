@@ -5,7 +5,8 @@ import type { ClaimedHook, HookLease } from "../store/hooks/hook-records.ts";
 import { RELAY } from "../store/hooks/relay.ts";
 import type { QueueScope } from "../store/queue/claim-request.ts";
 import type { Store } from "../store/store.ts";
-import { describeError } from "../values/index.ts";
+import { loggedError } from "../values/index.ts";
+import { HookBatches } from "./hook-batches.ts";
 import type { StuckHook } from "./hook-settings.ts";
 import { HookWork } from "./hook-work.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
@@ -19,10 +20,12 @@ export class HookSource implements ProcessorSource {
   readonly store: Store;
   readonly namespaces: readonly string[];
   readonly #hooks: ReadonlyMap<string, RegisteredHooks>;
+  readonly #batches: HookBatches;
   #scopes: QueueScope[];
 
   constructor(store: Store, hooks: readonly RegisteredHooks[]) {
     this.store = store;
+    this.#batches = new HookBatches(store.clock);
     this.#hooks = new Map(hooks.map((one) => [one.namespace, one]));
     this.namespaces = [...this.#hooks.keys()];
     this.#scopes = hooks.map(({ namespace, claimable }) => ({ namespace, names: [...claimable, RELAY] }));
@@ -35,7 +38,7 @@ export class HookSource implements ProcessorSource {
   toWork(hook: ClaimedHook): HookWork | RelayWork {
     if (hook.name === RELAY) return new RelayWork(hook, this.store);
     const hooks = this.#hooks.get(hook.namespace) as RegisteredHooks;
-    return new HookWork(hook, this.store, hooks, (stuck) => this.#tell(hooks, [stuck]));
+    return new HookWork(hook, this.store, hooks, this.#batches, (stuck) => this.#tell(hooks, [stuck]));
   }
 
   async claim(request: WorkClaim): Promise<Work[]> {
@@ -90,7 +93,7 @@ export class HookSource implements ProcessorSource {
 
   #tell({ namespace, settings }: RegisteredHooks, events: readonly StuckHook[]): void {
     const report = { namespace, timeoutMinutes: settings.stuckTimeoutMinutes, events };
-    const { logger } = this.store;
+    const { logger, stackTraces } = this.store;
     const { onStuck } = settings;
     if (onStuck === null) {
       logger.warn("Queued stuck hooks again.", { namespace, hooks: events.map(({ hookId }) => hookId) });
@@ -98,7 +101,7 @@ export class HookSource implements ProcessorSource {
     }
     callSafely(
       () => onStuck(report),
-      (error) => logger.error("onStuckProcessingHooks threw.", { namespace, error: describeError(error).message }),
+      (error) => logger.error("onStuckProcessingHooks threw.", { namespace, error: loggedError(error, stackTraces) }),
     );
   }
 }

@@ -10,15 +10,17 @@ import {
 import { isNonRetryable } from "../non-retryable.ts";
 import { type RetryPolicy, requestedDelay, resolveRetries, retryDelay } from "../queue/retry-policy.ts";
 import { type AttemptFailure, solitude, solitudeAfter, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
+import { applySchema } from "../schema.ts";
 import type { ClaimedHook, HookOutcome, HookSettlement, SettleResult } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
-import { decodeValue, encodeError, tame } from "../values/index.ts";
+import { decodeValue, encodeError, isUnchecked, tame } from "../values/index.ts";
 import type { AnyHookDefinition } from "./define-hook.ts";
+import type { HookBatch, HookBatches } from "./hook-batches.ts";
 import { HookCall } from "./hook-context.ts";
 import type { StuckHook } from "./hook-settings.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
 
-/** Hooks with an id of the caller's own are kept at least this long, so that the same id does nothing a second time. */
+/** Hooks with a caller's id are kept at least this long, so that a second trigger with the id does nothing. */
 const KEEP_OWN_IDS_MS = 30 * 24 * 3_600_000;
 
 const FIRST_PAUSE_MS = 100;
@@ -35,6 +37,7 @@ export class HookWork implements Work {
   readonly hook: ClaimedHook;
   readonly #store: Store;
   readonly #hooks: RegisteredHooks;
+  readonly #batches: HookBatches;
   readonly #onStuck: (hook: StuckHook) => void;
   readonly #definition: AnyHookDefinition;
   readonly #policy: RetryPolicy;
@@ -42,12 +45,22 @@ export class HookWork implements Work {
   readonly #givenUp = new AbortController();
   /** Whether the handler was called. */
   #begun = false;
-  /** Whether the row doesn't count the loss of an owner that may have begun. */
+  /** Whether the row hasn't counted the loss of an owner that may have begun. */
   readonly #miscounted: boolean;
+  /** Whether the hook's schema refused a payload that was given in SQL. Another attempt wouldn't change that. */
+  #refused = false;
+  #isStuck = false;
   #abandon: (() => void) | undefined;
   #abandoned = false;
 
-  constructor(hook: ClaimedHook, store: Store, hooks: RegisteredHooks, onStuck: (hook: StuckHook) => void) {
+  constructor(
+    hook: ClaimedHook,
+    store: Store,
+    hooks: RegisteredHooks,
+    batches: HookBatches,
+    onStuck: (hook: StuckHook) => void,
+  ) {
+    this.#batches = batches;
     this.#definition = hooks.find(hook.name) as AnyHookDefinition; // only what is known is claimed
     this.#policy = policyOf(this.#definition, hook);
     this.hook = mayHaveBegun(hook, this.#policy) ? counted(hook) : hook;
@@ -61,7 +74,7 @@ export class HookWork implements Work {
     return this.hook.recoveries > 0;
   }
 
-  /** On its last attempt it is on its own, too: it must not be lost to a neighbour. */
+  /** On its last attempt it runs alone, too: another hook must not end the process and use up that attempt. */
   get solitudeMs(): number | null {
     const { attempts, recoveries } = this.hook;
     const last = recoveries > 0 && attempts > this.#policy.limit;
@@ -78,12 +91,12 @@ export class HookWork implements Work {
       return null;
     }
     this.#begun = true;
-    const ending = await this.#run();
+    const ending = await this.#run(isHeld);
     onEnd();
     if (ending.kind === "abandoned" || this.#abandoned) return null;
     if (ending.kind === "unreadable") return this.#postpone(ending.error);
     const outcome = this.#outcome(ending);
-    const stuck = this.#aborter.signal.aborted === true; // whatever else aborts the signal abandons the hook
+    const stuck = this.#isStuck;
     await this.#settle(outcome);
     if (stuck) this.#onStuck({ ...this.#summary(), reason: "timeout" });
     if (ending.kind !== "threw") return null;
@@ -102,6 +115,11 @@ export class HookWork implements Work {
     await this.#settle({ kind: "released" });
   }
 
+  wrapUp(): void {
+    const { namespace, name } = this.hook;
+    if (this.#definition.batch !== null) this.#batches.hurry({ namespace, hookName: name });
+  }
+
   giveUp(): void {
     this.#givenUp.abort();
   }
@@ -111,7 +129,7 @@ export class HookWork implements Work {
     return true;
   }
 
-  /** What it was when it was taken over from a lost owner. */
+  /** The counts of the hook when it was taken over from a lost owner. */
   toLost(): StuckHook {
     return { ...this.#summary(), reason: "lost" };
   }
@@ -121,8 +139,8 @@ export class HookWork implements Work {
   }
 
   /**
-   * Where the loss of an owner would decide about the hook, it must be known whether that had begun: then it is written first. Gives
-   * whether the hook is still ours.
+   * If the loss of an owner would decide the hook's outcome, it must be known whether the owner had begun, so that is written
+   * first. Returns whether this worker still owns the hook.
    */
   async #begin(isHeld: () => boolean): Promise<boolean> {
     const { attempts, recoveries } = this.hook;
@@ -140,8 +158,8 @@ export class HookWork implements Work {
     return this.#store.hooks.count({ namespace, id, lock, attempts, recoveries, begins });
   }
 
-  /** Calls the handler, and waits until it ends, hangs for too long, or the hook isn't ours any more. */
-  async #run(): Promise<Ending> {
+  /** Calls the handler, and waits until it ends, hangs for too long, or this worker loses the hook. */
+  async #run(isHeld: () => boolean): Promise<Ending> {
     const { attempts, recoveries } = this.hook;
     if (attempts > this.#policy.limit + 1) {
       const message = `The hook was lost with its process ${recoveries} times in a row and has no attempts left: it may be what ends the process.`;
@@ -149,15 +167,19 @@ export class HookWork implements Work {
     }
     let timer: Timer | undefined;
     try {
-      const payload = decodeValue(this.hook.payload) as never;
-      const call = new HookCall(this.hook, this.#policy, this.#aborter.signal);
+      const given = decodeValue(this.hook.payload);
+      const payload = (isUnchecked(this.hook.payload) ? await this.#check(given) : given) as never;
+      const call = new HookCall(this.hook, this.#policy, this.#aborter.signal, this.#hooks.surroundings);
       return await new Promise<Ending>((resolve) => {
         this.#abandon = () => resolve({ kind: "abandoned" });
-        timer = this.#watch(resolve);
-        callHandler(this.#definition, payload, call).then(
-          () => resolve({ kind: "completed" }),
-          (error: unknown) => resolve({ kind: "threw", error: tame(error) }),
-        );
+        const complete = () => resolve({ kind: "completed" });
+        const fail = (error: unknown) => resolve({ kind: "threw", error: tame(error) });
+        const begin = () => {
+          timer = this.#watch(resolve);
+        };
+        if (this.#definition.batch !== null) return this.#joinBatch(payload, call, { begin, complete, fail }, isHeld);
+        begin();
+        callHandler(this.#definition, payload, call).then(complete, fail);
       });
     } catch (error) {
       return error instanceof CodecError ? { kind: "unreadable", error } : { kind: "threw", error };
@@ -166,17 +188,55 @@ export class HookWork implements Work {
     }
   }
 
+  /** The batch begins later: by then, the hook may have another owner. */
+  #joinBatch(
+    payload: unknown,
+    hook: HookCall,
+    { begin, complete, fail }: { begin: () => void; complete: () => void; fail: (error: unknown) => void },
+    isHeld: () => boolean,
+  ): void {
+    const { batch, handler } = this.#definition;
+    const mayBegin = () => {
+      const ours = !this.#abandoned && isHeld();
+      if (ours) begin();
+      else this.#abandon?.();
+      return ours;
+    };
+    this.#batches.join(batch as HookBatch, handler as never, { payload, hook, begin: mayBegin, complete, fail });
+  }
+
+  /** Applies the hook's schema to a payload that was given in SQL, where no schema could be applied. */
+  async #check(given: unknown): Promise<unknown> {
+    try {
+      return await applySchema(this.#definition.schema, given, `The payload of "${this.hook.name}"`);
+    } catch (error) {
+      this.#refused = true;
+      throw error;
+    }
+  }
+
   #watch(resolve: (ending: Ending) => void): Timer | undefined {
+    const { timeoutMs } = this.#definition;
+    if (timeoutMs !== null) {
+      const error = () =>
+        new AttemptAbortedError("hook.timeout", `The handler didn't end within ${timeoutMs} milliseconds.`);
+      return this.#endAfter(timeoutMs, error, resolve);
+    }
     const { stuckTimeoutMinutes } = this.#hooks.settings;
     if (stuckTimeoutMinutes === false) return undefined;
+    const error = () => {
+      this.#isStuck = true;
+      return new AttemptAbortedError("hook.stuck", `The handler didn't end within ${stuckTimeoutMinutes} minutes.`);
+    };
+    return this.#endAfter(stuckTimeoutMinutes * 60_000, error, resolve);
+  }
+
+  #endAfter(milliseconds: number, createError: () => AttemptAbortedError, resolve: (ending: Ending) => void): Timer {
     return this.#store.clock.setTimer(() => {
-      const error = new AttemptAbortedError(
-        "hook.stuck",
-        `The handler didn't end within ${stuckTimeoutMinutes} minutes.`,
-      );
+      const error = createError();
       this.#aborter.abort(error);
       resolve({ kind: "threw", error });
-    }, stuckTimeoutMinutes * 60_000);
+    }, milliseconds);
   }
 
   #outcome(ending: Exclude<Ending, { kind: "abandoned" | "unreadable" }>): HookOutcome {
@@ -187,13 +247,13 @@ export class HookWork implements Work {
       return { kind: "completed", keepMs: ownId ? Math.max(keepMs, KEEP_OWN_IDS_MS) : keepMs };
     }
     const error = encodeError(ending.error);
-    if (isNonRetryable(ending.error) || attempts > policy.limit) return { kind: "failed", error };
+    if (this.#refused || isNonRetryable(ending.error) || attempts > policy.limit) return { kind: "failed", error };
     const now = this.#store.clock.now();
     const delayMs = requestedDelay(ending.error, now) ?? retryDelay(policy, attempts, this.#store.randomness);
     return { kind: "retry", delayMs: Math.round(delayMs), error };
   }
 
-  /** No fault of the hook's: it is given back for a while, and the attempt isn't counted. */
+  /** Not the hook's fault: it is released for a while, and the attempt isn't counted. */
   async #postpone({ code, message }: CodecError): Promise<null> {
     const { namespace, id, name } = this.hook;
     const details = { namespace, hookName: name, hookId: id, code, message };
@@ -203,8 +263,8 @@ export class HookWork implements Work {
   }
 
   /**
-   * What has run isn't run again because the database is away, or refuses for a while: the outcome is sent until it is taken, or the
-   * hook isn't ours any more. The token makes that harmless, also when the lease is over.
+   * A handler that has run must not run again because the database is away or refuses for a while. So the outcome is sent until
+   * it is written, or the hook has another owner. The token makes that harmless, even after the lease has ended.
    */
   async #settlePatiently(settlement: HookSettlement): Promise<SettleResult> {
     const { signal } = this.#givenUp;
@@ -235,7 +295,7 @@ export class HookWork implements Work {
     const message = error instanceof Error ? error.message : String(error);
     const details = { namespace, hookId: id, message };
     this.#store.logger.warn(
-      "The database doesn't take the outcome of a hook; it is sent again until it does.",
+      "The outcome of a hook can't be written to the database; it is sent again until it is.",
       details,
     );
   }
@@ -262,7 +322,7 @@ async function callHandler(definition: AnyHookDefinition, payload: never, call: 
   await definition.handler(payload, call);
 }
 
-/** Until it is due again. */
+/** The delay until the hook is due again. */
 function delayOf(outcome: HookOutcome): number {
   return outcome.kind === "retry" || outcome.kind === "released" ? (outcome.delayMs ?? 0) : 0;
 }
@@ -273,11 +333,11 @@ function policyOf(definition: AnyHookDefinition, { retries }: ClaimedHook): Retr
 }
 
 /**
- * Whether a lost owner that hadn't written that it begins may have begun all the same: not after an earlier loss, and not on the last
- * attempt. There owners begin only when they have written so.
+ * Whether a lost owner may have begun without having written so. Not after an earlier loss, and not on the last
+ * attempt: then owners write that they begin before they do.
  */
-function mayHaveBegun({ unconfirmed, recoveries, attempts }: ClaimedHook, { limit }: RetryPolicy): boolean {
-  return unconfirmed && recoveries === 0 && attempts <= limit;
+function mayHaveBegun({ inDoubt, recoveries, attempts }: ClaimedHook, { limit }: RetryPolicy): boolean {
+  return inDoubt && recoveries === 0 && attempts <= limit;
 }
 
 function counted(hook: ClaimedHook): ClaimedHook {

@@ -5,7 +5,7 @@ const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,99}$/;
 const OWN_NAME = /^\$[A-Za-z0-9_][A-Za-z0-9_.:-]{0,299}$/;
 const LONGEST_NAME = 100;
 const LONGEST_TEXT = 255;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what we look for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
 
 /** Checks the name of a namespace or a hook, which appears in code, URLs and logs. */

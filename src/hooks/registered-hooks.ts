@@ -1,8 +1,45 @@
 import { InvalidInputError, NotFoundError } from "../errors.ts";
 import type { AnyHookDefinition, HookDefinitions } from "./define-hook.ts";
 import { isHookDefinition } from "./define-hook.ts";
+import type { HookSurroundings } from "./hook-context.ts";
 import type { HookSettings } from "./hook-settings.ts";
 import { checkName } from "./names.ts";
+
+/** What the library adds to the hooks of an application. */
+export interface HookSupplements {
+  /** The library's own hooks, by name. */
+  readonly internal?: ReadonlyMap<string, AnyHookDefinition>;
+  readonly surroundings?: () => HookSurroundings;
+}
+
+const nothing = (): HookSurroundings => ({ workflows: {}, env: undefined });
+
+/** The hooks that a process has in one database, in all namespaces. */
+const registered = new WeakMap<object, RegisteredHooks[]>();
+
+/** Makes hooks known to the workflows in the same database. */
+export function registerHooks(store: object, hooks: RegisteredHooks): void {
+  registered.set(store, [...(registered.get(store) ?? []), hooks]);
+}
+
+/** A hook by its definition, in whichever namespace it is, or by its name in this one. */
+export function findHook(store: object, namespace: string, hook: unknown): { hooks: RegisteredHooks; name: string } {
+  const all = registered.get(store) ?? [];
+  for (const hooks of all) {
+    const name = hooks.nameOf(hook);
+    if (name !== undefined) return { hooks, name };
+  }
+  const own = all.findLast((hooks) => hooks.namespace === namespace);
+  if (own !== undefined && typeof hook === "string") {
+    own.get(hook); // refuses an unknown name
+    return { hooks: own, name: hook };
+  }
+  const shown = typeof hook === "string" ? `The hook "${hook.slice(0, 100)}"` : "This hook";
+  throw new NotFoundError(
+    "hook.unknown",
+    `${shown} isn't registered in this database by this process: give it to perdure({ hooks }), or to a fragment.`,
+  );
+}
 
 /** The hooks of one namespace that this process has. */
 export class RegisteredHooks {
@@ -11,6 +48,8 @@ export class RegisteredHooks {
   readonly names: readonly string[];
   /** Including the library's own. */
   readonly claimable: readonly string[];
+  /** Made when a handler first asks for it. */
+  readonly surroundings: () => HookSurroundings;
   readonly #definitions: ReadonlyMap<string, AnyHookDefinition>;
   /** The library's own hooks: applications define their handlers, but can't trigger them. */
   readonly #internal: ReadonlyMap<string, AnyHookDefinition>;
@@ -19,7 +58,7 @@ export class RegisteredHooks {
     namespace: string,
     definitions: HookDefinitions,
     settings: HookSettings,
-    internal: ReadonlyMap<string, AnyHookDefinition> = new Map(),
+    { internal = new Map(), surroundings = nothing }: HookSupplements = {},
   ) {
     this.namespace = checkName(namespace, "A namespace");
     this.settings = settings;
@@ -28,6 +67,7 @@ export class RegisteredHooks {
     }
     this.#definitions = new Map(Object.entries(definitions));
     this.#internal = internal;
+    this.surroundings = surroundings;
     this.names = [...this.#definitions.keys()];
     this.claimable = [...this.names, ...internal.keys()];
     for (const [name, definition] of this.#definitions) {
@@ -35,6 +75,12 @@ export class RegisteredHooks {
       if (isHookDefinition(definition)) continue;
       throw new InvalidInputError("hook.invalid", `The hook "${name}" must be made by defineHook.`);
     }
+  }
+
+  /** The name of one of these hooks; undefined if it isn't one of them. */
+  nameOf(definition: unknown): string | undefined {
+    for (const [name, known] of this.#definitions) if (known === definition) return name;
+    return undefined;
   }
 
   find(name: string): AnyHookDefinition | undefined {

@@ -85,6 +85,7 @@ export class RelayWork implements Work {
 
   async release(): Promise<void> {
     await this.#store.hooks.settle(this.#settlement({ kind: "released" }));
+    this.#store.work.post({ namespace: this.hook.namespace, delayMs: 0 });
   }
 
   #settlement<Outcome>(outcome: Outcome) {

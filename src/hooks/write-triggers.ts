@@ -83,7 +83,7 @@ function bornClaimed(write: HookInsert, { lock }: Reservation<"hook">, at: numbe
   const history = {
     attempts: 1,
     recoveries: 0,
-    unconfirmed: false,
+    inDoubt: false,
     triggers: 1,
     createdAt: at,
     lastAttemptAt: null,

@@ -49,7 +49,7 @@ class HttpServer {
 
   constructor(app: Servable, settings: HandlerSettings) {
     const { clock } = app.parts.store;
-    const { tickDeadlineMs, redact, basePath } = settings;
+    const { tickDeadlineMs, redact, stackTraces, basePath } = settings;
     this.#settings = settings;
     const onError = (error: unknown) => {
       if (toHttpError(error).unexpected && !isStoreClosed(error)) this.#log(error, "subscribe");
@@ -57,6 +57,7 @@ class HttpServer {
     this.#host = new HttpHost({
       app,
       redact,
+      stackTraces,
       streams: new EventStreams({ ...settings, clock, onError }),
       ticker:
         tickDeadlineMs === null ? null : new Ticker(new Fragment(app.parts), app.subjects ?? null, tickDeadlineMs),
@@ -95,7 +96,8 @@ class HttpServer {
     const resource = route.resource(params);
     const onError = (error: unknown) => this.#report(error, { request, ...describe(route) });
     const clones = boundClones(request, this.#bodyLimits);
-    for (const question of questionsOf(route, params)) {
+    const open = route.public === true && !this.#settings.authorizeTokens;
+    for (const question of open ? [] : questionsOf(route, params)) {
       await authorizeRequest(this.#settings.authorize, { request, ...question }, onError).catch((error: unknown) => {
         throw clones.exceeded() ?? error;
       });

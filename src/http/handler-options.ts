@@ -10,8 +10,12 @@ export interface HttpHandlerOptions {
   readonly basePath?: string;
   /** Decides which requests are allowed. Required. */
   readonly authorize: Authorize;
+  /** Whether holders of tokens must be authorized, too. Default: false, the token is the permission. */
+  readonly authorizeTokens?: boolean;
   /** Hides users' values: all of them, or those that a function chooses. Default: callers that may read see them. */
   readonly redact?: Redaction;
+  /** Whether callers that may read see where errors were thrown. Default: false. */
+  readonly stackTraces?: boolean;
   /** The pages of other origins that may send requests. Default: none. */
   readonly cors?: CorsOptions;
   /** Whether to serve `POST /_runner/tick`, and for how long a tick may run. Default: false; 10 seconds. */
@@ -41,7 +45,9 @@ export interface HttpErrorContext {
 export interface HandlerSettings {
   readonly basePath: string;
   readonly authorize: Authorize;
+  readonly authorizeTokens: boolean;
   readonly redact: Redaction;
+  readonly stackTraces: boolean;
   readonly cors: CorsOptions | null;
   readonly tickDeadlineMs: number | null;
   readonly maxBodyBytes: number;
@@ -54,18 +60,23 @@ export interface HandlerSettings {
 }
 
 const LIMITS = ["maxBodyBytes", "bodyTimeoutMs", "maxStreams", "maxUnreadBytes", "heartbeatMs"];
-const FIELDS = ["basePath", "authorize", "redact", "cors", "tick", "onError", "logger", ...LIMITS];
+const OTHERS = ["redact", "stackTraces", "cors", "tick", "onError", "logger"];
+const FIELDS = ["basePath", "authorize", "authorizeTokens", ...OTHERS, ...LIMITS];
 const BASE_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)*$/;
 const MOST_BYTES = 256 * 1024 * 1024;
 const LONGEST_MS = 86_400_000;
 
 export function parseHandlerOptions(options: HttpHandlerOptions): HandlerSettings {
   checkOptions(options, { label: "createHttpHandler", fields: FIELDS });
-  const { basePath = "", onError = null, logger, tick = false } = options;
+  const { basePath = "", onError = null, logger, tick = false, stackTraces = false, authorizeTokens = false } = options;
   const { maxBodyBytes = 2 * 1024 * 1024, bodyTimeoutMs = 30_000, maxStreams = 10_000, heartbeatMs = 15_000 } = options;
   const { maxUnreadBytes = 64 * 1024 * 1024 } = options;
   if (onError !== null && typeof onError !== "function") throw invalid("onError must be a function");
+  if (typeof stackTraces !== "boolean") throw invalid("stackTraces must be true or false");
+  if (typeof authorizeTokens !== "boolean") throw invalid("authorizeTokens must be true or false");
   return {
+    stackTraces,
+    authorizeTokens,
     basePath: checkBasePath(basePath),
     authorize: checkAuthorize(options.authorize),
     redact: checkRedaction(options.redact),

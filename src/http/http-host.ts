@@ -9,10 +9,11 @@ import { checkDispatcherId, parseSettings } from "../subjects/dispatcher-setting
 import { SubjectLedger } from "../subjects/subject-ledger.ts";
 import type { RegisteredWorkflow } from "../workflows/define/registered-workflows.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
+import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
 import { InstanceHandle } from "../workflows/instances/instance-handle.ts";
-import { type AllInstances, createAllInstances } from "../workflows/instances/list-instances.ts";
-import type { BindingOf, WorkflowBindings } from "../workflows/instances/workflow-binding.ts";
+import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
+import type { WorkflowBindings } from "../workflows/instances/workflow-binding.ts";
 import { type ScheduleSummary, WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import type { HttpResource } from "./access/authorization.ts";
@@ -43,6 +44,7 @@ interface HandledOnce {
 export interface HostParts {
   readonly app: Servable;
   readonly redact: Redaction;
+  readonly stackTraces: boolean;
   readonly streams: EventStreams;
   readonly ticker: Ticker | null;
 }
@@ -55,14 +57,16 @@ export class HttpHost {
   readonly ticker: Ticker | null;
   readonly #app: Servable;
   readonly #redact: Redaction;
+  readonly #stackTraces: boolean;
   readonly #bindings: WorkflowBindings;
 
-  constructor({ app, redact, streams, ticker }: HostParts) {
+  constructor({ app, redact, stackTraces, streams, ticker }: HostParts) {
     this.parts = app.parts;
     this.streams = streams;
     this.ticker = ticker;
     this.#app = app;
     this.#redact = redact;
+    this.#stackTraces = stackTraces;
     this.#bindings = app.parts.workflows === null ? {} : createBindings(app.parts.workflows);
   }
 
@@ -128,6 +132,6 @@ export class HttpHost {
 
   /** How values of a resource are shown. */
   show(resource: HttpResource): ShowValue {
-    return createShow(this.#redact, resource);
+    return createShow(this.#redact, resource, this.#stackTraces);
   }
 }

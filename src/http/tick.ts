@@ -2,7 +2,7 @@ import { createDurableHooksProcessor, type DurableHooksProcessor } from "../frag
 import type { AnyFragment } from "../fragment/fragment.ts";
 import { DispatchLoop } from "../queue/dispatch-loop.ts";
 import { type Drainable, drainTogether } from "../queue/drain-together.ts";
-import { describeError } from "../values/index.ts";
+import { loggedError } from "../values/index.ts";
 
 const CONCURRENCY = 100;
 const LEASE_MS = 30_000;
@@ -64,7 +64,7 @@ export class Ticker {
 
   async #drainWorker(deadlineMs: number): Promise<void> {
     if (this.#processor === null) return;
-    const { logger, createId } = this.#fragment.parts.store;
+    const { logger, stackTraces, createId } = this.#fragment.parts.store;
     const name = `tick~${createId()}~${++this.#ticks}`;
     const loop = new DispatchLoop({
       processor: this.#processor,
@@ -76,7 +76,7 @@ export class Ticker {
       onError: (error, { attempt }) => {
         const what =
           attempt === null ? "The database could not be used." : `An attempt at the ${attempt.description} failed.`;
-        logger.warn(what, describeError(error));
+        logger.warn(what, { error: loggedError(error, stackTraces) });
       },
     });
     await loop.drain(deadlineMs);

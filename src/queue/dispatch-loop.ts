@@ -3,18 +3,19 @@ import { type Clock, pause } from "../clock.ts";
 import type { Logger } from "../logger.ts";
 import type { ClaimedWork, Reservation, WorkKind, WorkNotice } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
-import { describeError } from "../values/index.ts";
+import { loggedError } from "../values/index.ts";
 import { Chore } from "./chore.ts";
 import { createTokens, type Owner, ownerOfToken } from "./owner.ts";
 import type { Processor, ProcessorTaker } from "./processor.ts";
 import { SourceLoop } from "./source-loop.ts";
 import type { AttemptFailure } from "./work.ts";
 import { Worker } from "./worker.ts";
+import type { Capacity } from "./worker-pool.ts";
 
 export interface DispatchOptions {
   readonly processor: Processor;
   readonly owner: Owner;
-  readonly concurrency: number;
+  readonly concurrency: Capacity;
   readonly leaseMs: number;
   /** How often to look for work of other processes if they can't announce it. */
   readonly pollIntervalMs: number;
@@ -125,21 +126,22 @@ export class DispatchLoop implements ProcessorTaker {
     if (remote) this.#options.processor.heard(namespace, store);
     for (const loop of loops) loop.notice(delayMs, remote);
     const stays = this.#leave !== undefined || delayMs === 0; // a drain has ended before later work is due
-    return this.#worker.room > 0 && !loops.some(({ backlog }) => backlog) && stays;
+    const free = loops.every(({ source, backlog }) => this.#worker.roomFor(source) > 0 && !backlog);
+    return free && stays;
   }
 
   reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string, store: Store): Reservation<Kind> | null {
     if (!this.#taking) return null;
     const source = this.#options.processor.sourceOf(kind, namespace, name, store);
     if (source === null || this.#loops.some((loop) => loop.source === source && loop.backlog)) return null; // older work comes first
-    const place = this.#worker.reserve();
+    const place = this.#worker.reserve(source);
     if (place === null) return null;
     const { lock, leaseMs, requestedAt, cancel } = place;
     return {
       lock,
       leaseMs,
       cancel,
-      start: (claimed: ClaimedWork[Kind]) => place.start(source.toWork(claimed, requestedAt), source),
+      start: (claimed: ClaimedWork[Kind]) => place.start(source.toWork(claimed, requestedAt)),
     };
   }
 
@@ -231,7 +233,7 @@ export class DispatchLoop implements ProcessorTaker {
     const { onError, logger } = this.#options;
     callSafely(
       () => onError(error, context),
-      (failure) => logger.error("onError threw.", { error: describeError(failure).message }),
+      (failure) => logger.error("onError threw.", { error: loggedError(failure, this.#options.processor.stackTraces) }),
     );
   }
 }

@@ -19,7 +19,7 @@ test("one row for each place, while handlers take as long as a claim or longer",
   expect(paceOf({ run: 1000, claim: 5 })).toBe(1);
 });
 
-test("as many rows as a place can work off during a claim, and never more than ten", () => {
+test("a slot gets as many rows as it can run during a claim, and never more than ten", () => {
   expect(paceOf({ run: 1, claim: 5.5 })).toBe(5);
   expect(paceOf({ run: 0, claim: 50 })).toBe(10);
 });

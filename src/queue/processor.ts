@@ -7,7 +7,6 @@ import type { Work, WorkSource } from "./work.ts";
 /** Claimable rows of one kind, of some namespaces in one database. */
 export interface ProcessorSource extends WorkSource {
   readonly store: Store;
-  readonly kind: WorkKind;
   readonly namespaces: readonly string[];
   /** Whether the source has nothing to claim, only chores. */
   readonly tendsOnly?: true;
@@ -19,6 +18,8 @@ export interface ProcessorSource extends WorkSource {
   heard?(): void;
   /** Runs due chores, which take no slot. Returns the milliseconds until the next call; null if none is needed. */
   tend?(): Promise<number | null>;
+  /** Stores what operators must see as soon as the application has started. */
+  prepare?(): Promise<void>;
   /** Called when the dispatcher starts, and periodically. Returns whether work may have become due. */
   survey?(): Promise<boolean>;
 }
@@ -54,6 +55,16 @@ export class Processor {
   /** @internal */
   get randomness(): Randomness {
     return (this.#stores[0] as Store).randomness;
+  }
+
+  /** Stores what operators must see as soon as the application has started: its schedules. @internal */
+  async prepare(): Promise<void> {
+    for (const source of this.sources) await source.prepare?.();
+  }
+
+  /** @internal */
+  get stackTraces(): boolean {
+    return this.#stores.every(({ stackTraces }) => stackTraces);
   }
 
   /** Whether other processes can announce their work to this one. @internal */

@@ -17,6 +17,7 @@ export interface ClaimSlots {
 /** The slots of a worker that are reserved: for claims that aren't answered, and for rows that are about to be written or started. */
 export class Slots {
   readonly #clock: Clock;
+  readonly #onFreed: () => void;
   /** Reserved slots, including those of claims. */
   reserved = 0;
   /** Reserved by claims that aren't answered yet. */
@@ -26,8 +27,10 @@ export class Slots {
   /** Lanes that wanted to claim while other lanes had reserved all slots. */
   #awaiting: (() => void)[] = [];
 
-  constructor(clock: Clock) {
+  /** `onFreed` is called when a claim frees its slots, before lanes that wait for room. */
+  constructor(clock: Clock, onFreed: () => void) {
     this.#clock = clock;
+    this.#onFreed = onFreed;
   }
 
   /** Calls back once, when a claim frees slots that it has reserved. */
@@ -39,12 +42,15 @@ export class Slots {
   reserveForClaim(count: number, mayTakeOver: boolean): ClaimSlots {
     const takeOver = mayTakeOver && !this.#takesOver && count > 0; // a recovered row needs a slot
     let left = count;
+    let turn = takeOver;
     const end = () => {
       timer.cancel();
       this.reserved -= left;
       this.reservedByClaims -= left;
       left = 0;
-      if (takeOver) this.#takesOver = false;
+      if (turn) this.#takesOver = false;
+      turn = false;
+      this.#onFreed();
       for (const onRoom of this.#awaiting.splice(0)) onRoom();
     };
     const timer = this.#clock.setTimer(end, LONGEST_RESERVATION_MS);

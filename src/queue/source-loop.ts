@@ -36,7 +36,7 @@ const PURGE_RETRY_MS = 60_000;
  *                                  waiting for room
  *
  * Each source has its own loop, and its chores run beside its claims: a database, a table or a chore that fails or doesn't
- * answer delays nothing else. The loops share the worker's slots.
+ * answer delays nothing else. The loops of one kind of work share slots.
  */
 export class SourceLoop {
   readonly source: ProcessorSource;
@@ -52,6 +52,8 @@ export class SourceLoop {
   #stopping = false;
   /** When to claim next, by the monotonic clock. */
   #claimAt = 0;
+  /** When an answer that was given while the worker held work says to claim: perhaps one of the worker's own leases ends then. */
+  #doubtfulAt: number | null = null;
   /** When to ask for the next wake, by the monotonic clock. */
   #askAt = 0;
   #lookAgainAt = 0;
@@ -151,7 +153,7 @@ export class SourceLoop {
     const { asked, claimed } = claims ? await this.#worker.fill(this.source) : { asked: 0, claimed: 0 };
     if (claimed > 0 || this.#noticed) return "something"; // a notice arrived meanwhile
     if (asked > 0 || !claims) return "nothing";
-    this.#worker.awaitRoom(() => this.nudge());
+    this.#worker.awaitRoom(this.source, () => this.nudge());
     return "no room";
   }
 
@@ -175,8 +177,10 @@ export class SourceLoop {
   async #turn(): Promise<void> {
     const now = this.#clock.monotonic();
     const claims = this.#backlog || now >= this.#claimAt;
+    // The work that was held has probably ended since: then asking costs one statement, and claiming nothing would cost two.
+    if (claims && !this.#backlog && this.#claimAt === this.#doubtfulAt) return this.#askForNextWake();
     if (claims && this.#worker.wantedFrom(this.source) > 0) return this.#claim();
-    if (claims) this.#worker.awaitRoom(() => this.nudge());
+    if (claims) this.#worker.awaitRoom(this.source, () => this.nudge());
     if (now >= this.#askAt) await this.#askForNextWake();
   }
 
@@ -198,10 +202,14 @@ export class SourceLoop {
 
   async #askForNextWake(): Promise<void> {
     const { pollIntervalMs, randomness } = this.#options;
+    const holdsWork = this.#worker.held > 0;
+    if (this.#claimAt === this.#doubtfulAt) this.#claimAt = Number.POSITIVE_INFINITY; // the answer says when
     const askedAt = this.#clock.monotonic();
     const remaining = await this.source.nextWake({ takeOver: this.#worker.takesOver });
     if (remaining !== null) {
-      this.#claimAt = Math.min(this.#claimAt, Math.max(askedAt + remaining, this.#backoffUntil));
+      const dueAt = Math.max(askedAt + remaining, this.#backoffUntil);
+      this.#claimAt = Math.min(this.#claimAt, dueAt);
+      this.#doubtfulAt = holdsWork && remaining > 0 ? dueAt : null;
     }
     const interval = this.source.store.work.connected ? Math.max(SAFETY_POLL_MS, pollIntervalMs) : pollIntervalMs;
     this.#askAt = askedAt + interval * (1 + randomness.fraction() / 5);

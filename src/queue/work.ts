@@ -1,7 +1,11 @@
 import type { AttemptAbortedError } from "../errors.ts";
+import type { WorkKind } from "../store/queue/work-board.ts";
 
 /** Work whose stored values the codec can't read is tried again after this time: the key may arrive later. */
 export const UNREADABLE_PAUSE_MS = 60_000;
+
+/** An instance whose code has diverged from its history is tried again after this time: matching code may be deployed. */
+export const DIVERGED_PAUSE_MS = 60_000;
 
 const SHORTEST_SOLITUDE_MS = 5000;
 const LONGEST_SOLITUDE_MS = 30_000;
@@ -77,6 +81,8 @@ export interface WorkClaim {
 
 /** Claimable rows of one kind in one database. */
 export interface WorkSource {
+  /** Hooks and workflows run in slots of their own. */
+  readonly kind: WorkKind;
   /** Whether claimed rows start at once, so that each needs a free slot. Default: false. */
   readonly needsRoom?: boolean;
   claim(request: WorkClaim): Promise<Work[]>;

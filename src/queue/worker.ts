@@ -1,14 +1,15 @@
 import type { Clock } from "../clock.ts";
 import { AttemptAbortedError, isUnanswered } from "../errors.ts";
+import type { WorkKind } from "../store/queue/work-board.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { type GiveBack, LostClaims } from "./lost-claims.ts";
-import { Pace } from "./pace.ts";
-import { type ClaimSlots, Slots, StateChanges } from "./slots.ts";
+import { type ClaimSlots, StateChanges } from "./slots.ts";
 import type { AttemptFailure, Work, WorkSource } from "./work.ts";
+import { type Capacity, capacityFor, type RecoveredWork, WorkerPool } from "./worker-pool.ts";
 
 export interface WorkerOptions {
   readonly clock: Clock;
-  readonly concurrency: number;
+  readonly concurrency: Capacity;
   readonly leaseMs: number;
   readonly nextToken: () => string;
   /** A slot has become free. */
@@ -24,13 +25,11 @@ export interface WorkerOptions {
 const MOST_UNSETTLED = 1000;
 /** For how long recovered work waits for other work to end, and for how long no other work starts beside it. */
 const ISOLATION_MS = 5000;
-/** The most rows that are claimed ahead. */
-const MOST_AHEAD = 1000;
 /** For how long claimed work may wait for a slot before it is released. */
 const LONGEST_WAIT_MS = 1000;
 
 /**
- * Claims work and runs it in its slots. It claims as much as its free slots can start at once. Only while handlers are much faster
+ * Claims work and runs it in its slots, of which hooks and workflows each have their own. It claims as much as its free slots can start at once. Only while handlers are much faster
  * than the database answers does it claim ahead: as much as they will have started by the time of the next answer.
  *
  * Work whose owner was lost may be the cause of that loss. Most of it is innocent, so work that was lost once is recovered together:
@@ -42,17 +41,12 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #leases: LeaseKeeper;
   readonly #lostClaims: LostClaims;
-  readonly #pace = new Pace();
-  readonly #running = new Set<Work>();
-  /** Claimed ahead, and about to begin. */
-  readonly #ahead: Work[] = [];
+  readonly #pools: Readonly<Record<WorkKind, WorkerPool>>;
   /** Handlers that have ended, and whose outcomes aren't written yet. */
   readonly #settling = new Set<Work>();
-  readonly #slots: Slots;
   readonly #changes: StateChanges;
-  #startsAhead = false;
   /** Claimed from lost owners, and not started yet. */
-  #recovered: Work[] = [];
+  #recovered: RecoveredWork[] = [];
   #recovering = false;
   #quiet = false;
   #stopping = false;
@@ -67,43 +61,47 @@ export class Worker {
     this.#birthToken = options.nextToken();
     this.#leases = new LeaseKeeper(options.clock, options.leaseMs, options.onError);
     this.#lostClaims = new LostClaims(options.clock, options.leaseMs);
-    this.#slots = new Slots(options.clock);
+    this.#pools = { hook: this.#createPool("hook"), instance: this.#createPool("instance") };
     this.#changes = new StateChanges(options.clock);
   }
 
-  /** How many slots are free. */
-  get room(): number {
+  /** How many slots are free for the work of a source. */
+  roomFor({ kind }: WorkSource): number {
+    return this.#heldBack ? 0 : this.#pools[kind].room;
+  }
+
+  /** How many rows of a source to claim now. Rows of a source that needs room are never claimed ahead. */
+  wantedFrom({ kind, needsRoom = false }: WorkSource): number {
     if (this.#heldBack) return 0;
-    return Math.max(this.#options.concurrency - this.#running.size - this.#slots.reserved - this.#ahead.length, 0);
+    const { wanted, room } = this.#pools[kind];
+    return needsRoom ? Math.min(wanted, room) : wanted;
   }
 
-  /** How many rows to claim now: one per free slot; while handlers are fast, as many as are missing ahead, if that is worth a claim. */
-  get wanted(): number {
-    const { perSlot } = this.#pace;
-    if (perSlot === 1 || this.#heldBack) return this.#ahead.length > 0 ? 0 : this.room;
-    const { concurrency } = this.#options;
-    const most = Math.min(concurrency * perSlot, Math.max(concurrency, MOST_AHEAD));
-    const missing = most - this.#running.size - this.#slots.reserved - this.#ahead.length;
-    return missing >= most / 2 ? missing : 0;
+  get #running(): readonly Work[] {
+    return Object.values(this.#pools).flatMap(({ running }) => [...running]);
   }
 
-  /** The same for one source. Rows of a source that needs room are never claimed ahead. */
-  wantedFrom({ needsRoom = false }: WorkSource): number {
-    return needsRoom ? Math.min(this.wanted, this.room) : this.wanted;
+  #createPool(kind: WorkKind): WorkerPool {
+    const { clock, concurrency } = this.#options;
+    const pool: WorkerPool = new WorkerPool(clock, capacityFor(concurrency, kind), () => this.#startAhead(pool));
+    return pool;
   }
 
   get #heldBack(): boolean {
-    return this.#stopping || this.#quiet || this.#settling.size > this.#options.concurrency + MOST_UNSETTLED;
+    const { hook, instance } = this.#pools;
+    const unsettled = this.#settling.size - hook.concurrency - instance.concurrency;
+    return this.#stopping || this.#quiet || unsettled > MOST_UNSETTLED;
   }
 
   /** How much work is claimed, reserved, running or not settled yet. */
   get held(): number {
-    return this.#running.size + this.#ahead.length + this.#settling.size + this.#slots.reserved;
+    return this.#pools.hook.held + this.#pools.instance.held + this.#settling.size;
   }
 
   /** Whether the worker holds no work that could make other work due when it ends. */
   get idle(): boolean {
-    return this.held === this.#slots.reservedByClaims && this.takesOver;
+    const { hook, instance } = this.#pools;
+    return this.held === hook.slots.reservedByClaims + instance.slots.reservedByClaims && this.takesOver;
   }
 
   /** How many times work has ended or was released. */
@@ -117,43 +115,45 @@ export class Worker {
   }
 
   /** For a lane that finds no room: calls back when a claim of another lane frees slots that it had reserved. */
-  awaitRoom(onRoom: () => void): void {
-    this.#slots.awaitRoom(onRoom);
+  awaitRoom({ kind }: WorkSource, onRoom: () => void): void {
+    this.#pools[kind].slots.awaitRoom(onRoom);
   }
 
   /** Claims as much as it wants, and starts it. Returns how many rows it asked for, and how many it got. */
   async fill(source: WorkSource): Promise<{ asked: number; claimed: number }> {
     const asked = this.wantedFrom(source);
     if (asked === 0) return { asked, claimed: 0 };
-    const slots = this.#slots.reserveForClaim(Math.min(this.room, asked), this.takesOver);
+    const pool = this.#pools[source.kind];
+    const slots = pool.slots.reserveForClaim(Math.min(pool.room, asked), this.takesOver);
     this.#claims++;
     try {
-      return { asked, claimed: await this.#claim(source, asked, slots) };
+      return { asked, claimed: await this.#claim(source, pool, asked, slots) };
     } finally {
       this.#claims--;
       slots.end();
       this.#changes.announce();
-      if (this.#recovered.length > 0) void this.#recover(this.#recovered.splice(0));
+      if (this.#recovered.length > 0 && !this.#recovering) void this.#recoverAll();
     }
   }
 
   /** Reserves a slot for a row that is about to be born claimed. Null without room. */
-  reserve(): ReservedSlot | null {
-    if (this.room === 0) return null;
-    this.#slots.reserved++;
+  reserve(source: WorkSource): ReservedSlot | null {
+    if (this.roomFor(source) === 0) return null;
+    const pool = this.#pools[source.kind];
+    pool.slots.reserved++;
     const { leaseMs, clock } = this.#options;
     const requestedAt = clock.monotonic();
     return {
       lock: this.#birthToken,
       leaseMs,
       requestedAt,
-      start: (work, source) => {
+      start: (work) => {
         this.#leases.hold(work, source, requestedAt);
-        this.#start(work);
+        this.#start(work, pool);
       },
       cancel: (giveBack) => {
         if (giveBack !== undefined) this.#lostClaims.add(giveBack);
-        this.#slots.reserved--;
+        pool.slots.reserved--;
         this.#endings++;
         this.#ended();
       },
@@ -167,7 +167,7 @@ export class Worker {
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
     for (const work of this.#running) work.wrapUp?.();
-    const givenBack = this.#giveBackAhead();
+    const givenBack = Promise.all(Object.values(this.#pools).map((pool) => this.#giveBackAhead(pool)));
     await this.#changes.waitUntil(() => this.held === 0, deadlineMs);
     await givenBack;
     const reason = new AttemptAbortedError(
@@ -189,7 +189,7 @@ export class Worker {
   }
 
   /** Rows with a slot start at once, the rest as slots become free. */
-  async #claim(source: WorkSource, limit: number, slots: ClaimSlots): Promise<number> {
+  async #claim(source: WorkSource, pool: WorkerPool, limit: number, slots: ClaimSlots): Promise<number> {
     const { clock, leaseMs, nextToken, onError } = this.#options;
     const requestedAt = clock.monotonic();
     const { count, takeOver } = slots;
@@ -199,7 +199,7 @@ export class Worker {
       if (isUnanswered(error)) this.#lostClaims.addClaim(source, lock);
       throw error;
     });
-    this.#pace.noteClaim(clock.monotonic() - requestedAt);
+    pool.pace.noteClaim(clock.monotonic() - requestedAt);
     // Work whose lease may have run out doesn't start. It is released before the next claim, or this worker might take it over itself.
     if (this.#stopping || clock.monotonic() - requestedAt >= leaseMs) {
       await Promise.all(claimed.map((work) => work.release().catch(onError)));
@@ -209,29 +209,29 @@ export class Worker {
       this.#leases.hold(work, source, requestedAt);
       const hasSlot = slots.take();
       if (work.recovered) {
-        if (!hasSlot) this.#slots.reserved++;
-        this.#recovered.push(work);
-      } else if (hasSlot) this.#start(work);
-      else this.#ahead.push(work);
+        if (!hasSlot) pool.slots.reserved++;
+        this.#recovered.push({ work, pool });
+      } else if (hasSlot) this.#start(work, pool);
+      else pool.ahead.push(work);
     }
-    this.#startAhead(); // other work may have ended since the claim was sent
-    if (this.#ahead.length > 0) this.#watchAhead();
+    this.#startAhead(pool); // other work may have ended since the claim was sent
+    if (pool.ahead.length > 0) this.#watchAhead(pool);
     return claimed.length;
   }
 
   /** If handlers have become slow, releases the rows that wait: another worker may have free slots. */
-  #watchAhead(): void {
+  #watchAhead(pool: WorkerPool): void {
     const { clock, onError } = this.#options;
-    const [oldest] = this.#ahead;
+    const [oldest] = pool.ahead;
     clock.setTimer(() => {
-      if (oldest === undefined || this.#ahead[0] !== oldest) return;
-      this.#pace.reset();
-      void this.#giveBackAhead().catch(onError);
+      if (oldest === undefined || pool.ahead[0] !== oldest) return;
+      pool.pace.reset();
+      void this.#giveBackAhead(pool).catch(onError);
     }, LONGEST_WAIT_MS);
   }
 
-  async #giveBackAhead(): Promise<void> {
-    const released = this.#ahead.splice(0);
+  async #giveBackAhead(pool: WorkerPool): Promise<void> {
+    const released = pool.ahead.splice(0);
     await Promise.all(released.map((work) => work.release().catch(this.#options.onError)));
     for (const work of released) this.#leases.drop(work);
     this.#endings += released.length;
@@ -239,76 +239,75 @@ export class Worker {
   }
 
   /** Uses a reserved slot to run work. */
-  #start(work: Work): void {
-    this.#slots.reserved--;
-    this.#running.add(work);
-    void this.#run(work);
+  #start(work: Work, pool: WorkerPool): void {
+    pool.slots.reserved--;
+    pool.running.add(work);
+    void this.#run(work, pool);
   }
 
   /** Starts in the next turn of the event loop, so that many fast handlers in a row don't block other work. */
-  #startAheadSoon(): void {
-    if (this.#startsAhead) return;
-    this.#startsAhead = true;
+  #startAheadSoon(pool: WorkerPool): void {
+    if (pool.startsAhead) return;
+    pool.startsAhead = true;
     this.#options.clock.defer(() => {
-      this.#startsAhead = false;
-      this.#startAhead();
+      pool.startsAhead = false;
+      this.#startAhead(pool);
     });
   }
 
-  #startAhead(): void {
-    while (
-      this.#ahead.length > 0 &&
-      this.#running.size + this.#slots.reserved < this.#options.concurrency &&
-      !this.#stopping
-    ) {
-      this.#slots.reserved++;
-      this.#start(this.#ahead.shift() as Work);
+  #startAhead(pool: WorkerPool): void {
+    while (pool.ahead.length > 0 && pool.hasFreeSlot && !this.#stopping) {
+      pool.slots.reserved++;
+      this.#start(pool.ahead.shift() as Work, pool);
     }
   }
 
-  /** Runs work that was lost once together, then the rest one by one. */
-  async #recover(recovered: readonly Work[]): Promise<void> {
+  /** Hooks and instances may be taken over at the same time: those that come later are recovered later. */
+  async #recoverAll(): Promise<void> {
     this.#recovering = true;
-    this.#quiet = true;
-    const isAlone = ({ solitudeMs = null }: Work) => solitudeMs !== null;
-    const together = recovered.filter((work) => !isAlone(work));
-    await this.#changes.waitUntil(() => this.held === recovered.length || this.#stopping, ISOLATION_MS);
-    for (const work of together) {
-      // Their claim may have freed its slots meanwhile.
-      await this.#changes.waitUntil(
-        () => this.#running.size < this.#options.concurrency || this.#stopping,
-        ISOLATION_MS,
-      );
-      this.#start(work);
-    }
-    await this.#changes.waitUntil(() => !together.some((work) => this.#running.has(work)), ISOLATION_MS);
-    for (const work of recovered.filter(isAlone)) await this.#runAlone(work);
-    this.#quiet = false;
-    this.#ended();
+    while (this.#recovered.length > 0) await this.#recover(this.#recovered.splice(0));
     this.#recovering = false;
     this.#options.onTakeOver();
   }
 
-  /** Fresh work may start beside it earlier than other work that was lost twice. */
-  async #runAlone(work: Work): Promise<void> {
+  /** Runs work that was lost once together, then the rest one by one. */
+  async #recover(recovered: readonly RecoveredWork[]): Promise<void> {
     this.#quiet = true;
-    this.#start(work);
-    await this.#changes.waitUntil(() => !this.#running.has(work), ISOLATION_MS);
+    const isAlone = ({ work: { solitudeMs = null } }: RecoveredWork) => solitudeMs !== null;
+    const together = recovered.filter((one) => !isAlone(one));
+    const alone = () => this.held === recovered.length + this.#recovered.length;
+    await this.#changes.waitUntil(() => alone() || this.#stopping, ISOLATION_MS);
+    for (const { work, pool } of together) {
+      // Their claim may have freed its slots meanwhile.
+      await this.#changes.waitUntil(() => pool.running.size < pool.concurrency || this.#stopping, ISOLATION_MS);
+      this.#start(work, pool);
+    }
+    await this.#changes.waitUntil(() => !together.some(({ work, pool }) => pool.running.has(work)), ISOLATION_MS);
+    for (const one of recovered.filter(isAlone)) await this.#runAlone(one);
     this.#quiet = false;
     this.#ended();
-    await this.#changes.waitUntil(() => !this.#running.has(work), (work.solitudeMs ?? ISOLATION_MS) - ISOLATION_MS);
   }
 
-  async #run(work: Work): Promise<void> {
+  /** Fresh work may start beside it earlier than other work that was lost twice. */
+  async #runAlone({ work, pool }: RecoveredWork): Promise<void> {
+    this.#quiet = true;
+    this.#start(work, pool);
+    await this.#changes.waitUntil(() => !pool.running.has(work), ISOLATION_MS);
+    this.#quiet = false;
+    this.#ended();
+    await this.#changes.waitUntil(() => !pool.running.has(work), (work.solitudeMs ?? ISOLATION_MS) - ISOLATION_MS);
+  }
+
+  async #run(work: Work, pool: WorkerPool): Promise<void> {
     try {
       // A lease that ran out before the handler started isn't an attempt: the row is released as if it had not been claimed.
       if (this.#stopping || !this.#leases.isHeld(work)) await work.release();
-      else await this.#execute(work);
+      else await this.#execute(work, pool);
     } catch (error) {
       this.#options.onError(error);
       if (work.giveBack !== undefined) this.#lostClaims.add(() => (work.giveBack as GiveBack)());
     } finally {
-      this.#running.delete(work);
+      pool.running.delete(work);
       this.#settling.delete(work);
       this.#leases.drop(work);
       this.#endings++;
@@ -316,14 +315,13 @@ export class Worker {
     }
   }
 
-  async #execute(work: Work): Promise<void> {
+  async #execute(work: Work, pool: WorkerPool): Promise<void> {
     const { clock, onFailure } = this.#options;
     const startedAt = clock.monotonic();
     const end = () => {
-      this.#pace.noteRun(clock.monotonic() - startedAt);
-      this.#running.delete(work);
+      pool.pace.noteRun(clock.monotonic() - startedAt);
+      pool.running.delete(work);
       this.#settling.add(work);
-      if (this.#ahead.length > 0) this.#startAheadSoon();
       this.#ended();
     };
     const failure = await work.execute(end, () => this.#leases.isHeld(work), onFailure);
@@ -331,6 +329,7 @@ export class Worker {
   }
 
   #ended(): void {
+    for (const pool of Object.values(this.#pools)) if (pool.ahead.length > 0) this.#startAheadSoon(pool);
     this.#changes.announce();
     this.#options.onRoom();
   }
@@ -342,7 +341,7 @@ export interface ReservedSlot {
   readonly leaseMs: number;
   /** The monotonic time of the reservation; the row is written later. */
   readonly requestedAt: number;
-  start(work: Work, source: WorkSource): void;
+  start(work: Work): void;
   /** With `giveBack`, it isn't known whether the row was written. */
   cancel(giveBack?: GiveBack): void;
 }

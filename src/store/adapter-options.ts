@@ -12,24 +12,27 @@ export interface AdapterOptions {
   readonly logger?: Logger;
   /** Encrypts what is stored: `aesGcm(...)`, or one of your own. Default: none. */
   readonly codec?: Codec;
+  /** Whether `status()`, history, dead letters and the log say where errors were thrown. Default: true. */
+  readonly stackTraces?: boolean;
 }
 
 export interface ParsedAdapterOptions extends Required<Omit<AdapterOptions, "codec">> {
   readonly codec: Codec | null;
 }
 
-const FIELDS = ["clock", "randomness", "logger", "codec"];
+const FIELDS = ["clock", "randomness", "logger", "codec", "stackTraces"];
 
 /** Checks what a user gave, and fills in what is left out. `own` are the fields that only this adapter has. */
 export function parseAdapterOptions(options: AdapterOptions, own: readonly string[] = []): ParsedAdapterOptions {
   checkOptions(options, { label: "A database", fields: [...own, ...FIELDS] });
-  const { clock = systemClock, randomness = systemRandomness } = options;
+  const { clock = systemClock, randomness = systemRandomness, stackTraces = true } = options;
   if (!hasMethods(clock, ["now", "monotonic", "setTimer", "defer"])) {
     throw invalid("clock must have the methods now, monotonic, setTimer and defer");
   }
   if (!hasMethods(randomness, ["fraction", "bytes"]))
     throw invalid("randomness must have the methods fraction and bytes");
-  return { clock, randomness, logger: checkLogger(options.logger), codec: checkCodec(options.codec) };
+  if (typeof stackTraces !== "boolean") throw invalid("stackTraces must be true or false");
+  return { clock, randomness, logger: checkLogger(options.logger), codec: checkCodec(options.codec), stackTraces };
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

@@ -6,6 +6,8 @@ import type { HookStatements, InsertResult } from "./hooks/hook-statements.ts";
 import type {
   EventInsert,
   EventInsertResult,
+  InstanceCommit,
+  InstanceCommitResult,
   InstanceInsert,
   InstanceInsertResult,
 } from "./instances/instance-records.ts";
@@ -18,7 +20,7 @@ import type { StreamStatements } from "./streams/stream-statements.ts";
 import type { SubjectStatements } from "./subjects/subject-statements.ts";
 
 /**
- * The port to a database, in batches: each method is one statement (or a few, where that is said), and carries its own
+ * The port to a database, in batches. Each method is one statement (or a few, if its comment says so), and carries its own
  * ids, so that sending it again after an unknown outcome does no harm. Every engine passes the same suite.
  *
  * Methods throw `StoreError`, with `transient` set where the same call may succeed later, and nothing else.
@@ -38,37 +40,40 @@ export interface Engine {
   /** How many group commits may be under way at once. */
   readonly flushesInFlight: number;
 
-  /** Throws where waiting for this engine would wait for the transaction that the caller is in. */
+  /** Throws if a call from inside the caller's transaction would wait for that same transaction. */
   refuseNesting(): void;
 
   /**
    * Runs `body` in a transaction of its own, which is committed when it resolves and rolled back when it rejects. Throws
    * `CommitOutcomeUnknownError` when the reply to the commit was lost.
    */
-  transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result>;
+  transaction<Result>(
+    body: (transaction: EngineTransaction) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>;
 
   /**
-   * A transaction of the application's, as the statements below need it: it refuses to write where no transaction is open, and in
-   * another database than this engine's.
+   * A transaction of the application, for the statements below. It refuses to write if no transaction is open, or in
+   * a database other than this engine's.
    */
   enterForeign?(transaction: ForeignTransaction): ForeignTransaction;
 
-  /** How to write one trigger in a transaction of the application's. A promise only where a codec is asynchronous. */
+  /** The statement that writes one trigger in a transaction of the application. A promise only if the codec is asynchronous. */
   foreignInsert(hook: HookInsert): ForeignStatement | Promise<ForeignStatement>;
 
   /**
-   * How to create instances and send events in a transaction of the application's. Where writes are confirmed, `onWritten` is told
-   * of each by its transaction; or by null, if there was none and nothing was written.
+   * Creates instances and sends events in a transaction of the application. If writes are confirmed, `onWritten` receives
+   * the transaction of each, or null if none was open and nothing was written.
    */
   foreignInstances(
     transaction: ForeignTransaction,
     onWritten: (transactionId: string | null) => void,
   ): ForeignInstances;
 
-  /** Tells when a transaction has committed, soon after it has; or never, if it doesn't. */
+  /** Calls back soon after a transaction has committed; never if it doesn't. */
   watchCommit?(transactionId: string, onCommitted: () => void): void;
 
-  /** Runs `body` while no other process migrates this database, in one transaction. Creates the migrations table if need be. */
+  /** Runs `body` in one transaction, while no other process migrates this database. Creates the migrations table if needed. */
   migrate(body: (migrator: Migrator) => Promise<void>): Promise<void>;
   /** The applied migrations; none for a new database. */
   appliedMigrations(): Promise<AppliedMigration[]>;
@@ -76,17 +81,39 @@ export interface Engine {
   close(): Promise<void>;
 }
 
+/** Isolation levels of SQL. SQLite and Durable Objects run every transaction as if it were alone. */
+export type Isolation = "read committed" | "repeatable read" | "serializable";
+
+export interface TransactionOptions {
+  /** Default: that of the database, which is `read committed` in PostgreSQL. */
+  readonly isolation?: Isolation;
+  /** Whether an owner's commit is its last statement: then it is noticed if the body has ended the transaction by itself. */
+  readonly owned?: boolean;
+}
+
 export interface EngineTransaction {
-  /** Native SQL with the engine's own placeholders, passed on untouched. */
+  /** The driver's own connection or handle. It refuses to begin or end transactions, and everything once this one is over. */
+  readonly client: unknown;
+  /**
+   * Whether the last statement that failed did so for a reason that isn't the caller's: it could not be serialized, was part of a
+   * deadlock, or lost its connection. The same transaction may succeed if it is begun anew.
+   */
+  readonly interrupted: boolean;
+  /** Native SQL with the engine's own placeholders, passed on untouched. Refuses to begin or end transactions. */
   query(text: string, parameters: readonly SqlValue[]): Promise<SqlRow[]>;
+  /**
+   * Writes an owner's commit, as the last statement of the transaction: where the row isn't its owner's any more, or the position is
+   * taken, it is `superseded`, and the transaction must be rolled back.
+   */
+  commitInstance(commit: InstanceCommit): Promise<InstanceCommitResult>;
   insertHooks(hooks: readonly HookInsert[]): Promise<InsertResult[]>;
-  /** A transaction isn't sent again: what isn't ours any more is always `lost`, also if it is gone. */
+  /** A transaction isn't sent again, so a hook with another owner is always `lost`, even if it is gone. */
   settleHooks(settlements: readonly HookSettlement[]): Promise<SettleResult[]>;
   /** Takes a relay, and the others of its group in the order in which they were written. Empty if its owner has lost it. */
   takeRelays(relay: HookLease): Promise<TakenRelay[]>;
   insertInstances(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]>;
   sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]>;
-  /** Tells the lines of these instances that they stand there. */
+  /** Adds these instances to their lines. */
   joinLines(refs: readonly string[]): Promise<void>;
 }
 
@@ -100,11 +127,11 @@ export interface Migrator {
   apply(migration: Migration): Promise<void>;
 }
 
-/** Between processes: "there may be work in these namespaces". Never relied upon: polling alone is enough. */
+/** Between processes: "there may be work in these namespaces". An optimization: polling alone is enough. */
 export interface Wakeups {
-  /** Whether other processes' announcements reach us at present. */
+  /** Whether announcements of other processes reach this one at present. */
   readonly connected: boolean;
-  /** Whether there are no other processes, and nothing happens in this database but by us. Default: false. */
+  /** Whether this process is the only one that writes to the database. Default: false. */
   readonly alone?: boolean;
   /** Starts listening with the first subscriber and stops with the last. */
   subscribe(listener: (namespaces: readonly string[] | null) => void): () => void;

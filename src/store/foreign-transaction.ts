@@ -22,10 +22,10 @@ export interface AsyncTransaction {
   readonly mode: "async";
   readonly dialect: Dialect;
   /**
-   * Whether a transaction is open on the connection, where the library can tell without a statement. Where this is missing, a
-   * statement marks the transaction and the next ones look for the mark.
+   * Whether a transaction is open on the connection for a statement that is sent now, where the library can tell without a
+   * statement; null if it can't. Then a statement marks the transaction and the next ones look for the mark.
    */
-  isOpen?(): boolean | Promise<boolean>;
+  isOpen?(): boolean | null;
   /**
    * Runs a statement. On PostgreSQL it has placeholders like `$1` and parameters that are texts or null, and gives at most one row,
    * with the text `result`.

@@ -66,7 +66,7 @@ describe("a group commit", () => {
       expect(outcomes).toEqual(["a written", "b written", "c written"]);
     });
 
-    test("what is asked while a flush is under way into the next, in the order of asking", async () => {
+    test("calls made during a flush into the next one, in the order of the calls", async () => {
       const group = create();
       const outcomes = addAll(group, "a");
       await settle();
@@ -166,7 +166,7 @@ describe("a group commit", () => {
     });
 
     test.each(["store.closed", "store.not_migrated"])(
-      "fails everybody at once by %s, which is about none of them",
+      "fails all calls at once by %s, which concerns none of them in particular",
       async (code) => {
         const outcomes = addAll(create(), "a", "b", "c");
         await settle();
@@ -223,7 +223,7 @@ describe("a group commit", () => {
       expect(database.items).toEqual([["a"], ["a"], ["b"]]);
     });
 
-    test("gives up when its patience is over, tells everybody, and goes on with the rest", async () => {
+    test("gives up after its deadline, rejects the calls of that flush, and goes on with the rest", async () => {
       const group = create({ patienceMs: 100 });
       const outcomes = addAll(group, "a", "b");
       await settle();

@@ -4,19 +4,19 @@ import { PerdureError, StoreError } from "../errors.ts";
 
 export interface GroupCommitOptions<Item, Result> {
   readonly clock: Clock;
-  /** Writes all items in one go, atomically, and gives a result for each. Must be harmless when sent again. */
+  /** Writes all items atomically, and returns a result for each. Sending it again must be harmless. */
   readonly flush: (items: Item[], sending: Sending) => Promise<Result[]>;
   readonly flushesInFlight: number;
   /** An item's size, counted against `maxRows` and `maxBytes`. */
   readonly measure: (item: Item) => { rows: number; bytes: number };
   readonly maxRows?: number;
   readonly maxBytes?: number;
-  /** How long a flush is sent again while the database is away, before its callers are told. */
+  /** How long a flush is sent again while the database is away, before its callers get the error. */
   readonly patienceMs?: number;
 }
 
 export interface Sending {
-  /** Whether the same items were sent before, and the database may have taken them. */
+  /** Whether the same items were sent before, so that the database may have written them. */
   readonly resent: boolean;
 }
 
@@ -30,8 +30,8 @@ const FIRST_RESEND_MS = 10;
 const LONGEST_RESEND_MS = 500;
 
 /**
- * Many callers, one write. What is asked while a flush is under way goes into the next, so an idle database is asked at once and
- * a busy one in batches that grow with the load.
+ * One write for many callers. Calls during a flush go into the next one, so an idle database gets a write at once, and
+ * a busy one gets batches that grow with the load.
  *
  * - A transient error sends the flush again, whole: its items carry their own ids.
  * - An error of the database as a whole fails every item of the flush.
@@ -61,7 +61,7 @@ export class GroupCommit<Item, Result> {
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** The flush starts at the end of this turn, so that everything that one turn asks for goes together. */
+  /** The flush starts at the end of this turn of the event loop, so that all calls of one turn go together. */
   #schedule(): void {
     if (this.#scheduled || this.#inFlight >= this.#options.flushesInFlight) return;
     this.#scheduled = true;
@@ -132,7 +132,7 @@ function isTransient(error: unknown): boolean {
   return error instanceof StoreError && error.transient;
 }
 
-/** No item's fault: without the others it would be the same. */
+/** An error of no item in particular: each would fail alone, too. */
 function concernsAll(error: unknown): boolean {
   const codes = ["store.closed", "store.not_migrated"];
   return isTransient(error) || (error instanceof PerdureError && codes.includes(error.code));

@@ -13,6 +13,7 @@ export interface StoreOptions {
   readonly engine: Engine;
   readonly randomness: Randomness;
   readonly logger: Logger;
+  readonly stackTraces?: boolean;
 }
 
 /** One database, as the concepts use it. Everything that shares a database in a process shares its store. */
@@ -21,6 +22,8 @@ export class Store {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly logger: Logger;
+  /** Whether operators and the log see where errors were thrown. */
+  readonly stackTraces: boolean;
   readonly createId: () => string;
   readonly hooks: StoredHooks;
   readonly instances: StoredInstances;
@@ -28,11 +31,12 @@ export class Store {
   readonly streams: StoredStreams;
   readonly work: WorkBoard;
 
-  constructor({ engine, randomness, logger }: StoreOptions) {
+  constructor({ engine, randomness, logger, stackTraces = true }: StoreOptions) {
     this.engine = engine;
     this.clock = engine.clock;
     this.randomness = randomness;
     this.logger = logger;
+    this.stackTraces = stackTraces;
     this.createId = createIdGenerator(engine.clock, randomness);
     this.hooks = new StoredHooks(engine);
     this.instances = new StoredInstances(engine);

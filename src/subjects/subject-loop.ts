@@ -2,7 +2,7 @@ import { type Clock, pause } from "../clock.ts";
 import { Backoff, WakeTimer } from "../queue/wake-timer.ts";
 import type { WorkNotice, WorkTaker } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
-import { describeError } from "../values/index.ts";
+import { loggedError } from "../values/index.ts";
 import { topicOf } from "./subject-ledger.ts";
 import { type PoolOptions, SubjectPool } from "./subject-pool.ts";
 
@@ -112,7 +112,8 @@ export class SubjectLoop implements WorkTaker {
       await this.#turn();
     } catch (error) {
       if (this.#stopping) return;
-      this.#store.logger.error("Subjects could not be claimed; trying again.", describeError(error));
+      const { logger, stackTraces } = this.#store;
+      logger.error("Subjects could not be claimed; trying again.", { error: loggedError(error, stackTraces) });
       this.#claimAt = this.#clock.monotonic() + this.#backoff.next();
       this.#askAt = this.#claimAt;
     }

@@ -3,7 +3,7 @@ import { pause } from "../clock.ts";
 import { AttemptAbortedError } from "../errors.ts";
 import { LeaseKeeper } from "../queue/lease-keeper.ts";
 import type { Store } from "../store/store.ts";
-import { describeError } from "../values/index.ts";
+import { loggedError } from "../values/index.ts";
 import { type Ending, SubjectExecution } from "./subject-execution.ts";
 import type { SubjectLedger } from "./subject-ledger.ts";
 import { type HandleSubject, type SubjectOutcome, type SubjectProgress, toSubjectState } from "./subject-state.ts";
@@ -33,9 +33,11 @@ export class SubjectPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    const { logger, clock } = options.store;
+    const { logger, clock, stackTraces } = options.store;
     this.#leases = new LeaseKeeper(clock, options.leaseMs, (error) =>
-      logger.warn("The leases of subjects could not be renewed; trying again.", describeError(error)),
+      logger.warn("The leases of subjects could not be renewed; trying again.", {
+        error: loggedError(error, stackTraces),
+      }),
     );
   }
 
@@ -129,7 +131,7 @@ export class SubjectPool {
     const { onProgress, store } = this.#options;
     callSafely(
       () => onProgress(progress),
-      (error) => store.logger.error("onProgress threw.", describeError(error)),
+      (error) => store.logger.error("onProgress threw.", { error: loggedError(error, store.stackTraces) }),
     );
   }
 }

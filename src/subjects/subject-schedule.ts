@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { resolveRetries } from "../queue/retry-policy.ts";
 import type { Store } from "../store/store.ts";
-import { describeError } from "../values/index.ts";
+import { loggedError } from "../values/index.ts";
 import { parseInterval, type SubjectsDefinition } from "./define-subjects.ts";
 import { discoverSubjects, parseHandling } from "./run-subjects.ts";
 import { SubjectLedger } from "./subject-ledger.ts";
@@ -107,7 +107,7 @@ function logFailure(store: Store, { event, subject, error }: SubjectProgress): v
     dispatcherId,
     subjectKey,
     consecutiveFailures,
-    ...(error === undefined ? {} : describeError(error)),
+    ...(error === undefined ? {} : { error: loggedError(error, store.stackTraces) }),
   });
 }
 

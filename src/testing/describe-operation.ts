@@ -66,6 +66,8 @@ const NOUNS: Readonly<Record<NewEntry["type"], string>> = {
   sleep: "sleep",
   waitForEvent: "wait",
   create: "child",
+  result: "wait for",
+  token: "token",
   rollback: "rollback of",
 };
 

@@ -84,9 +84,11 @@ export class MortalWorkflows extends RegisteredWorkflows {
         typeof first === "function"
           ? step.do(name, watch(first), this.#watchRollback(second))
           : step.do(name, first as never, watch(second), this.#watchRollback(third)),
-      sleep: (name, duration) => step.sleep(name, duration),
-      sleepUntil: (name, time) => step.sleepUntil(name, time),
+      sleep: (name, duration, options) => step.sleep(name, duration, options),
+      sleepUntil: (name, time, options) => step.sleepUntil(name, time, options),
       waitForEvent: (name: string, options: never) => step.waitForEvent(name, options),
+      createToken: (name, options) => step.createToken(name, options),
+      result: (child, options) => step.result(child, options),
       create: (workflow, ...options) => step.create(workflow, ...options),
     } as WorkflowStep;
   }

@@ -43,14 +43,14 @@ export class SpareWorker implements WorkTaker {
   reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string): Reservation<Kind> | null {
     if (!this.#options.isWorkflow()) return null;
     const source = this.#options.processor.sourceOf(kind, namespace, name, this.#options.store);
-    const place = source === null ? null : this.#worker.reserve();
+    const place = source === null ? null : this.#worker.reserve(source);
     if (source === null || place === null) return null;
     const { lock, leaseMs, cancel } = place;
     return {
       lock,
       leaseMs,
       cancel,
-      start: (claimed: ClaimedWork[Kind]) => place.start(source.toWork(claimed, place.requestedAt), source),
+      start: (claimed: ClaimedWork[Kind]) => place.start(source.toWork(claimed, place.requestedAt)),
     };
   }
 

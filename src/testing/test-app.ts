@@ -7,8 +7,8 @@ import type { RunWithin } from "../fragment/within.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
-import type { AllInstances } from "../workflows/instances/list-instances.ts";
-import type { TypedBindings } from "../workflows/instances/workflow-binding.ts";
+import type { AllInstances } from "../workflows/instances/all-instances.ts";
+import type { TypedBindings } from "../workflows/instances/typed-bindings.ts";
 import type { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
 import { parseTestAppOptions, type TestAppOptions } from "./test-app-options.ts";
 import { createTestBindings } from "./test-bindings.ts";
@@ -53,6 +53,11 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
   /** The instances of all workflows. */
   get instances(): AllInstances {
     return this.#world.here().application.instances;
+  }
+
+  /** Ends the wait of a token that `step.createToken` gave, once. */
+  completeToken(token: string, payload?: unknown): Promise<void> {
+    return this.#world.here().application.completeToken(token, payload);
   }
 
   /** Lists, pauses and resumes the schedules of workflows, and runs them now. */

@@ -3,7 +3,7 @@ import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { AnyWorkflow, Workflows } from "../workflows/define/workflow-types.ts";
 import type { CreatedBatch } from "../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
-import type { BindingOf, TypedBindings } from "../workflows/instances/workflow-binding.ts";
+import type { BindingOf, TypedBindings } from "../workflows/instances/typed-bindings.ts";
 import { makeIntrospectable } from "./introspection/introspect.ts";
 import { forever } from "./process-life.ts";
 import type { TestProcess } from "./test-process.ts";

@@ -23,10 +23,11 @@ import { decodeValue, StreamReference } from "../values/index.ts";
 import type { EnvOption } from "../workflows/define/registered-workflows.ts";
 import type { WorkflowSettings } from "../workflows/define/workflow-settings.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
+import { withWorkflows } from "../workflows/hook-supplements.ts";
 import type { HistoryItem } from "../workflows/instances/history-page.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import { InstanceHandle } from "../workflows/instances/instance-handle.ts";
-import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { HandlerWatch, type OtherWork } from "./handler-watch.ts";
 import { MortalWorkflows, type Rehearse } from "./mortal-workflows.ts";
 import { ProcessClock } from "./process-clock.ts";
@@ -63,6 +64,9 @@ interface TestProcessOptions<Hooks extends HookDefinitions, Registry extends Wor
 const NEVER_MS = 2 ** 52;
 
 /** A process that doesn't exist but in a test: a memory of its own on a database that outlives it. */
+/** Tests need no secret of their own. */
+const TEST_TOKENS = { secrets: ["the secret of all tests, which is none"], url: "https://perdure.test" };
+
 export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflows> {
   readonly life: ProcessLife = new ProcessLife();
   readonly application: Application<Hooks, Registry>;
@@ -98,20 +102,18 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
       .build();
     const { workflows, workflowSettings, env } = options;
     const registered = new MortalWorkflows(
-      [namespace, workflows, workflowSettings, env],
+      [namespace, workflows, workflowSettings, env, TEST_TOKENS],
       this.life,
       (code) => this.#workflowCode.run(true, () => enter(code)),
       options.rehearse,
     );
     const endingHooks = new Map(Array.from(registered.endingHooks, ([name, hook]) => [name, this.#watch(name, hook)]));
-    const parts = buildParts(
-      definition,
-      undefined,
-      { databaseAdapter: createAdapter(store), durableHooks },
-      endingHooks,
+    const adapter = { databaseAdapter: createAdapter(store), durableHooks };
+    const parts = withWorkflows(registered, (supplements) =>
+      buildParts(definition, undefined, adapter, { ...supplements, internal: endingHooks }),
     );
-    this.#workflows = new WorkflowRuntime(store, registered);
-    this.#fragment = new Fragment<Hooks, unknown>({ ...parts, workflows: this.#workflows });
+    this.#workflows = parts.workflows;
+    this.#fragment = new Fragment<Hooks, unknown>(parts);
     const processor = createDurableHooksProcessor(this.#fragment);
     this.#processor = processor === null ? null : new DrivenProcessor(processor, () => this.#drivers > 0);
     this.#spare = processor === null ? null : this.#createSpare(processor, store);

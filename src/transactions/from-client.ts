@@ -5,9 +5,9 @@ import type { SqlRow, SqlValue } from "../store/sql-value.ts";
 /** Any client with an open transaction. */
 export interface PostgresClient {
   readonly dialect: "postgres";
-  /** Whether a transaction is open, if the client knows for certain; that saves a statement. */
-  isOpen?(): boolean;
-  /** The statement has placeholders like `$1`. Its parameters are texts or null, and it gives one row with one text, `result`. */
+  /** Whether a transaction is open for a statement that is sent now, if the client knows for certain; that saves a statement. */
+  isOpen?(): boolean | null;
+  /** The statement has placeholders like `$1`. Its parameters are texts or null, and it gives one row with one column, a text. */
   execute(text: string, parameters: (string | null)[]): Promise<readonly object[]>;
 }
 
@@ -31,13 +31,14 @@ export function fromClient(client: PostgresClient): AsyncTransaction {
   return {
     mode: "async",
     dialect: "postgres",
-    ...(client.isOpen === undefined ? {} : { isOpen: () => client.isOpen?.() === true }),
+    ...(client.isOpen === undefined ? {} : { isOpen: () => client.isOpen?.() ?? null }),
     execute: async (text, parameters) => rowsOf(await client.execute(text, textsOf(parameters))),
   };
 }
 
+/** There is one column, whatever the library makes of its name: many applications have names converted. */
 function rowsOf(rows: unknown): SqlRow[] {
-  if (Array.isArray(rows)) return rows as SqlRow[];
+  if (Array.isArray(rows)) return rows.map((row: object) => ({ result: Object.values(row)[0] ?? null }));
   throw new InvalidInputError("transaction.invalid", "The execute function of a client resolves to an array of rows.");
 }
 
@@ -60,9 +61,10 @@ export function transactionEnded(cause: unknown): InvalidInputError {
   );
 }
 
-const ENDED = /^Transaction is already (committed|rolled back)/;
+const ENDED =
+  /^(Transaction is already (committed|rolled back)|Transaction query already complete|Query runner already released)/;
 
-/** Kysely, on which MikroORM builds, says it in a plain error. */
+/** Kysely, on which MikroORM builds, Knex and TypeORM say it in the message of an error. */
 export async function refusingEnded<Result>(result: Promise<Result>): Promise<Result> {
   return result.catch((error: unknown) => {
     throw ENDED.test((error as Error)?.message) ? transactionEnded(error) : error;

@@ -1,5 +1,5 @@
 import type { AsyncTransaction } from "../store/foreign-transaction.ts";
-import { fromClient, invalidTransaction } from "./from-client.ts";
+import { fromClient, invalidTransaction, refusingEnded } from "./from-client.ts";
 import { toQuestionMarks } from "./question-marks.ts";
 
 interface KnexTransaction {
@@ -26,8 +26,8 @@ export function fromKnex(transaction: KnexTransaction): AsyncTransaction {
     isOpen: () => !transaction.isCompleted(),
     execute: async (text, parameters) => {
       const statement = toQuestionMarks(text, parameters);
-      const { rows } = (await transaction.raw(statement.text, statement.parameters as never)) as { rows: object[] };
-      return rows;
+      const answer = Promise.resolve(transaction.raw(statement.text, statement.parameters as never));
+      return ((await refusingEnded(answer)) as { rows: object[] }).rows;
     },
   });
 }

@@ -5,8 +5,10 @@ import type { SqlRow } from "../store/sql-value.ts";
 /** A client of `pg`, checked out of a pool or connected by itself. */
 interface PgClient {
   query(text: string, parameters?: unknown[]): Promise<{ rows: SqlRow[] }>;
-  /** Of newer versions: `I` outside of a transaction. */
+  /** Of newer versions: `I` outside of a transaction, as of the last statement that was answered. */
   getTransactionStatus?(): string | null;
+  /** Whether every statement was answered. */
+  readonly readyForQuery?: boolean;
 }
 
 /**
@@ -28,7 +30,10 @@ export function fromPg(client: PgClient): AsyncTransaction {
   return {
     mode: "async",
     dialect: "postgres",
-    ...(client.getTransactionStatus === undefined ? {} : { isOpen: () => client.getTransactionStatus?.() !== "I" }),
+    isOpen: () => {
+      const status = client.readyForQuery === true ? (client.getTransactionStatus?.() ?? null) : null;
+      return status === null ? null : status !== "I"; // a statement that isn't answered may be the end of the transaction
+    },
     execute: async (text, parameters) => (await client.query(text, [...parameters])).rows,
   };
 }

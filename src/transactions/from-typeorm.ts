@@ -1,5 +1,5 @@
 import type { AsyncTransaction } from "../store/foreign-transaction.ts";
-import { fromClient, invalidTransaction } from "./from-client.ts";
+import { fromClient, invalidTransaction, refusingEnded } from "./from-client.ts";
 
 interface TypeOrmManager {
   readonly queryRunner?: TypeOrmQueryRunner | undefined;
@@ -29,7 +29,7 @@ export function fromTypeOrm(manager: TypeOrmManager): AsyncTransaction {
   }
   return fromClient({
     dialect: "postgres",
-    isOpen: () => runner.isTransactionActive && !runner.isReleased,
-    execute: async (text, parameters) => (await runner.query(text, parameters)) as object[],
+    isOpen: () => (runner.isTransactionActive && !runner.isReleased ? null : false), // active until its end is answered
+    execute: async (text, parameters) => (await refusingEnded(runner.query(text, parameters))) as object[],
   });
 }

@@ -62,7 +62,7 @@ describe("plain JSON", () => {
     expect(encodeValue([shared, shared, 1n])).toContain('{"a":1},{"a":1}');
   });
 
-  describe("when somebody added toJSON to a prototype", () => {
+  describe("when a library has added toJSON to a prototype", () => {
     afterEach(() => {
       Reflect.deleteProperty(Object.prototype, "toJSON");
       Reflect.deleteProperty(BigInt.prototype, "toJSON");
@@ -78,7 +78,7 @@ describe("plain JSON", () => {
   });
 });
 
-describe("what can't be stored is refused, by its path and kind", () => {
+describe("a value that can't be stored is refused, with its path and kind", () => {
   const revoked = Proxy.revocable({}, {});
   revoked.revoke();
   const transferred = new Uint8Array(4);

@@ -4,6 +4,24 @@ export { decodeValue } from "./decode.ts";
 export { encodeValue } from "./encode.ts";
 export { refuseEncoded, shownOrUnreadable, type Unreadable } from "./encoded-text.ts";
 export { timeOfDate } from "./kinds.ts";
-export { causesOf, delayOf, isSensitive, markCaused, markDelayed, markSensitive, REDACTED } from "./marks.ts";
-export { describeError, type ErrorDescription, encodeError, MAX_ERROR_BYTES, tame } from "./stored-error.ts";
+export {
+  causesOf,
+  delayOf,
+  isSensitive,
+  isUnchecked,
+  markCaused,
+  markDelayed,
+  markSensitive,
+  REDACTED,
+} from "./marks.ts";
+export {
+  describeError,
+  describeWithStack,
+  type ErrorDescription,
+  encodeError,
+  loggedError,
+  MAX_ERROR_BYTES,
+  tame,
+  withoutStacks,
+} from "./stored-error.ts";
 export { StreamReference } from "./tags.ts";

@@ -38,3 +38,10 @@ export function markSensitive(text: string): string {
 export function isSensitive(text: string): boolean {
   return text.startsWith(SENSITIVE);
 }
+
+const UNCHECKED = `{${JSON.stringify(TAG)}:"unchecked","value":`;
+
+/** Whether a function of SQL has stored it, so that no schema has checked it yet. It decodes to the value as it was given. */
+export function isUnchecked(text: string): boolean {
+  return text.startsWith(UNCHECKED);
+}

@@ -19,7 +19,10 @@ interface Cut {
 
 const LONGEST_NAME = 64;
 const LONGEST_MESSAGE = 2048;
+const LONGEST_STACK = 4096;
 const LONGEST_PROPERTY = 128;
+/** Of an error in a log line. */
+const MOST_LOGGED_CAUSES = 3;
 const ELLIPSIS = "…";
 /** Codes of users' errors, such as ECONNRESET, have another form. */
 const OWN_CODE = /^[a-z]+(\.[a-z_]+){1,2}$/;
@@ -28,7 +31,7 @@ const SAID_BY_ITS_NAME = "error.non_retryable";
 
 /** The last always fits: even if every character is escaped as six, that is 18 KiB. */
 const CUTS: readonly Cut[] = [
-  { message: LONGEST_MESSAGE, stack: 4096, causes: 3, properties: 16 },
+  { message: LONGEST_MESSAGE, stack: LONGEST_STACK, causes: 3, properties: 16 },
   { message: 1024, stack: 2048, causes: 0, properties: 0 },
 ];
 
@@ -51,7 +54,42 @@ export type ErrorDescription = {
   readonly message: string;
   /** The code of one of Perdure's own errors. */
   readonly code?: string;
+  /** Where it was thrown, if `stackTraces` isn't off. */
+  readonly stack?: string;
 };
+
+/** A short description of whatever a handler threw, with its stack. Never throws. */
+export function describeWithStack(error: unknown, stackTraces: boolean): ErrorDescription {
+  const stack = stackTraces ? readText(error, "stack") : undefined;
+  return { ...describeError(error), ...(stack === undefined ? {} : { stack: clip(stack, LONGEST_STACK) }) };
+}
+
+/**
+ * Whatever a handler threw, for a log line: an error that loggers print as such, with its stack and its first causes. It has
+ * none of the other properties, which may hold payloads and secrets. Without stack traces, a description. Never throws.
+ */
+export function loggedError(error: unknown, stackTraces: boolean, causes = MOST_LOGGED_CAUSES): ErrorDescription {
+  if (!stackTraces) return describeError(error);
+  const { name, message, stack, ...code } = describeWithStack(error, true);
+  const cause = causes > 0 ? read(error, "cause") : undefined;
+  return buildError(isError(error) ? errorClassOf(error) : "Error", {
+    name,
+    message,
+    hidden: {
+      ...(stack === undefined ? {} : { stack }),
+      ...(cause === undefined ? {} : { cause: loggedError(cause, true, causes - 1) }),
+    },
+    properties: code,
+  });
+}
+
+/** A decoded error without its stack and those of its causes. Changes the error. */
+export function withoutStacks(error: unknown): unknown {
+  for (let next = error, level = 0; isError(next) && level < MAX_ERROR_LEVELS; next = next.cause, level++) {
+    Object.defineProperty(next, "stack", { value: undefined, writable: true, configurable: true });
+  }
+  return error;
+}
 
 /** A short description of whatever a handler threw, for a status or a log line. Never throws. */
 export function describeError(error: unknown): ErrorDescription {

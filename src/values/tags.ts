@@ -15,6 +15,7 @@
  *     {"$perdure":"object","value":{"$perdure":…}}              an object that has such a key itself
  *     {"$perdure":"stream","id":…,"kind":"bytes","bytes":9,"chunks":1}   stands for a stream of a step
  *     {"$perdure":"sensitive","value":…}                        around a value that is hidden from people
+ *     {"$perdure":"unchecked","value":…}                        around a value that SQL gave: no schema has checked it yet
  *     {"$perdure":"caused","by":["do:pay#1"],"value":…}         around an error, with the steps that made code throw it
  *     {"$perdure":"delayed","ms":1000,"value":…}                around an error after which a retry comes later
  *

@@ -1,15 +1,17 @@
-import { type AttemptAbortedError, CodecError, PerdureError } from "../errors.ts";
+import { type AttemptAbortedError, CodecError, PerdureError, WorkflowDivergedError } from "../errors.ts";
 import {
   type AttemptFailure,
+  DIVERGED_PAUSE_MS,
   solitudeAfter,
   UNREADABLE_PAUSE_MS,
   UNUSABLE_PAUSE_MS,
   type Work,
 } from "../queue/work.ts";
 import type { ClaimedInstance } from "../store/instances/instance-records.ts";
-import { describeError } from "../values/index.ts";
+import { describeError, encodeError } from "../values/index.ts";
 import { Execution } from "./execution/execution.ts";
 import type { ExecutionEnd } from "./execution/execution-host.ts";
+import { isUnprepared, prepareUnchecked } from "./instances/prepare-unchecked.ts";
 import type { FinishedRun } from "./instances/results.ts";
 import { runWorkflow } from "./run-workflow.ts";
 import type { Reacquired, WorkflowRuntime } from "./workflow-runtime.ts";
@@ -29,6 +31,7 @@ export class InstanceWork implements Work {
     this.#again = runtime.reacquired.get(instance.lock) ?? null;
     runtime.reacquired.delete(instance.lock);
     this.execution = this.#again?.execution ?? new Execution(instance, askedAt, runtime.host);
+    if (this.#again !== null) this.execution.regain(this.#again.renewed);
   }
 
   get recovered(): boolean {
@@ -58,8 +61,11 @@ export class InstanceWork implements Work {
     try {
       // After a loss, the owner writes that it begins; an owner that is lost before that isn't counted.
       const held = !this.recovered || (await runtime.store.instances.confirm(execution.lease));
-      return held ? this.#settle(await this.#run(onEnd, isHeld)) : null;
+      if (!held) return null;
+      if (isUnprepared(this.instance)) return await this.#prepare(onEnd, isHeld);
+      return this.#settle(await this.#run(onEnd, isHeld));
     } catch (error) {
+      if (error instanceof WorkflowDivergedError) return await this.#holdDiverged(error);
       if (!(error instanceof CodecError)) throw error;
       return await this.#postpone(error);
     } finally {
@@ -77,7 +83,9 @@ export class InstanceWork implements Work {
   }
 
   async release(): Promise<void> {
+    const { store, namespace } = this.#runtime;
     await this.execution.release();
+    store.work.post({ namespace, delayMs: 0 }); // a worker that looked meanwhile saw it leased
   }
 
   giveUp(): void {
@@ -92,12 +100,24 @@ export class InstanceWork implements Work {
     return true;
   }
 
+  /** An instance that was created in SQL begins when it is claimed again, unless the workflow refuses its params. */
+  async #prepare(onEnd: () => void, isHeld: () => boolean): Promise<AttemptFailure | null> {
+    const { store, namespace } = this.#runtime;
+    const refusal = await prepareUnchecked(this.#runtime, this.instance);
+    if (refusal !== null) {
+      this.execution.isHeld = isHeld;
+      return this.#settle(await this.execution.run(() => Promise.reject(refusal), onEnd));
+    }
+    onEnd();
+    store.work.post({ namespace, delayMs: 0 });
+    return null;
+  }
+
   #run(onEnd: () => void, isHeld: () => boolean): Promise<ExecutionEnd> {
     this.execution.isHeld = isHeld;
     if (this.#again !== null) {
       const { renewed, askedAt } = this.#again;
-      const { ref, run, lock } = renewed;
-      return this.execution.continue({ ref, run, lock }, { ...renewed, askedAt }, onEnd);
+      return this.execution.continue({ ...renewed, askedAt }, onEnd);
     }
     return this.execution.run(() => runWorkflow(this.#runtime, this.execution), onEnd);
   }
@@ -110,6 +130,20 @@ export class InstanceWork implements Work {
     store.logger.warn("The values of an instance can't be read or written at present; trying again later.", details);
     await this.execution.postpone(UNREADABLE_PAUSE_MS);
     store.work.post({ namespace, delayMs: UNREADABLE_PAUSE_MS });
+    return null;
+  }
+
+  /** The instance isn't at fault, and nothing is counted: it waits until a process has code that matches its history. */
+  async #holdDiverged(error: WorkflowDivergedError): Promise<null> {
+    const { store, namespace } = this.#runtime;
+    const { name, id } = this.instance;
+    const { expected, called } = error;
+    store.logger.warn(
+      "The code calls a new step where the history has another, which it hasn't called. The instance is held until its code matches.",
+      { namespace, workflow: name, instance: id, expected, called },
+    );
+    await this.execution.postpone(DIVERGED_PAUSE_MS, encodeError(error));
+    store.work.post({ namespace, delayMs: DIVERGED_PAUSE_MS });
     return null;
   }
 

@@ -32,6 +32,9 @@ const FIRST_PAUSE_MS = 20;
 /** More than a process finishes within the time for which `isUnfinished` is asked. */
 const MOST_REMEMBERED = 50_000;
 
+/** After which a run has no events: their sequences are integers of four bytes. */
+const LAST_SEQUENCE = 2_147_483_647;
+
 /** A parked execution that has claimed its instance again. */
 export interface Reacquired {
   readonly execution: Execution;
@@ -129,6 +132,11 @@ export class WorkflowRuntime {
     this.store.work.announce(this.namespace); // another process may be its owner
   }
 
+  /** These instances waited for an end, and are due. */
+  woke(refs: readonly string[]): void {
+    for (const ref of new Set(refs)) this.touched(ref);
+  }
+
   /** An execution begins in this process. */
   begins(execution: Execution): void {
     execution.order = ++this.#begun;
@@ -143,6 +151,7 @@ export class WorkflowRuntime {
     const begun = this.#begun;
     const change = await ask();
     if (change.changed && change.instance !== null) this.#changed(change.instance, operation, begun);
+    if (change.woken !== undefined) this.woke(change.woken);
     return change;
   }
 
@@ -201,9 +210,16 @@ export class WorkflowRuntime {
   }
 
   #createHost(): ExecutionHost {
-    const { clock, instances, logger } = this.store;
+    const { clock, instances, logger, engine } = this.store;
     return {
       clock,
+      dialect: engine.dialect,
+      transaction: (body, options) => engine.transaction(body, options),
+      readCommit: async ({ position, instance }, { ref, run }) => {
+        const after = { position: position - 1, sequence: LAST_SEQUENCE };
+        const [history = null] = await engine.instances.load([{ ref, run, instance, after }]);
+        return history;
+      },
       limits: this.workflows.settings,
       turns: new TurnQueue(clock),
       commit: (commit, instance) => instances.commit(this.#withHook(commit, instance)),
@@ -217,7 +233,11 @@ export class WorkflowRuntime {
       load: async (run, held, isWanted) => refuseUnreadable(await instances.load(run, held, isWanted)),
       beginLoad: () => instances.beginLoad(),
       loadEvents: async (request) => refuseUnreadable(await instances.loadEvents(request)),
+      awaitEnd: (request) => instances.awaitEnd(request),
+      woke: (refs) => this.woke(refs),
       reacquire: (execution) => void this.reacquire(execution as Execution),
+      stopsDiverged: (name) => this.workflows.find(name)?.onDivergence === "stop",
+      isStrict: (name) => this.workflows.find(name)?.strict === true,
       warn: (message, details) => logger.warn(message, details),
     };
   }

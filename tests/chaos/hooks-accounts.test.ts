@@ -64,7 +64,7 @@ class Evidence {
 
 type DeadLetter = Collected["deadLetters"][number];
 
-describe("what the accounts of hooks accept", () => {
+describe("the accounts of hooks accept", () => {
   test("work that was accepted and came to its end, in every way", () => {
     const evidence = new Evidence()
       .accepted("1", "plain")
@@ -104,12 +104,12 @@ describe("what the accounts of hooks accept", () => {
     expect(table["plain"]).toMatchObject({ unknown: 2, "unknown but done": 1 });
   });
 
-  test("a late failure of an attempt that nobody has taken over", () => {
+  test("a late failure of an attempt that no other worker has taken over", () => {
     expect(new Evidence().accepted("1", "late").began("1").deadLetter("1", 1).broken).toEqual([]);
   });
 });
 
-describe("what the accounts of hooks notice", () => {
+describe("the accounts of hooks notice", () => {
   const LOST = "nothing accepted is lost";
   const ONCE = "effects in the database happen exactly once";
   const ROLLED_BACK = "what is rolled back never happened";
@@ -176,7 +176,7 @@ describe("what the accounts of hooks notice", () => {
       new Evidence().asked("1", "with a row", { way: "unit of work" }).told("1", "refused", "store.rejected"),
       "faults give no strange errors",
     ],
-    "work that nobody asked for": [new Evidence().ran("1"), "nothing appears by itself"],
+    "work without a request": [new Evidence().ran("1"), "nothing appears by itself"],
     "more attempts than there are": [
       new Evidence().accepted("1", "exhausted").began("1", 4).deadLetter("1"),
       "attempts end",

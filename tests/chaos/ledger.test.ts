@@ -12,7 +12,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test("what several processes wrote is read in the order of time", () => {
+test("a ledger that several processes wrote is read in the order of time", () => {
   const one = new Ledger(ledgerPath(directory, "p1"), "p1");
   const other = new Ledger(ledgerPath(directory, "p2"), "p2");
   one.write("hooks", "asked", "a", { kind: "plain" });

@@ -88,7 +88,7 @@ const listening = (...events: number[]) => {
   return evidence.instance("complete", { output: { seen: {}, events, children: [] } });
 };
 
-describe("what the accounts of workflows accept", () => {
+describe("the accounts of workflows accept", () => {
   const cases: Record<string, Evidence> = {
     "an instance that is complete": complete().instance("complete"),
     "a step that was interrupted before its commit, and ran again": new Evidence()
@@ -140,11 +140,11 @@ describe("what the accounts of workflows accept", () => {
   });
 });
 
-describe("what the accounts of workflows notice", () => {
+describe("the accounts of workflows notice", () => {
   const LOST = "nothing accepted is lost";
   const EARNED = "errors are earned";
   const EVENTS = "events arrive once, in order";
-  const REFUSED = "whoever has lost an instance is refused";
+  const REFUSED = "a former owner of an instance is refused";
   const SEEN = "what the code saw is what is stored";
   const first = { seen: { first: "other" }, events: [], children: [] };
 
@@ -174,7 +174,7 @@ describe("what the accounts of workflows notice", () => {
       new Evidence().accepted("terminated").operated("terminate", "done").instance("complete"),
       "what ends, ends as it must",
     ],
-    "a termination that nobody asked for": [complete().instance("terminated"), "nobody is terminated unasked"],
+    "a termination without a request": [complete().instance("terminated"), "no instance is terminated unasked"],
     "a step that ended twice": [
       complete()
         .entry("first", { output: "first 1", at: new Date(15) })
@@ -222,7 +222,7 @@ describe("what the accounts of workflows notice", () => {
         .instance("complete", { run: 2, startedAt: 500 }),
       REFUSED,
     ],
-    "a result that nobody gave": [
+    "a result that no body returned": [
       new Evidence().accepted().entry("first", { output: "x" }).instance("complete"),
       "results come from bodies",
     ],
@@ -248,7 +248,7 @@ describe("what the accounts of workflows notice", () => {
       }),
       LOST,
     ],
-    "an instance that nobody asked for": [new Evidence().instance("complete"), "nothing appears by itself"],
+    "an instance without a request": [new Evidence().instance("complete"), "nothing appears by itself"],
     "an instance that is there although it was refused": [
       new Evidence().write("asked", { kind: "sequence" }).write("refused", { code: "x" }).instance("complete"),
       "what is refused never happened",

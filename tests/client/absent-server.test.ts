@@ -61,7 +61,7 @@ describe("a client whose server is away", () => {
     return createClient(options).workflows["echo"]?.get("one");
   }
 
-  test("for two minutes still gives the result", async () => {
+  test("for two minutes still returns the result", async () => {
     const instance = await connect(0);
     const result = instance?.result();
     await vi.advanceTimersByTimeAsync(1000);
@@ -73,7 +73,7 @@ describe("a client whose server is away", () => {
     expect(await result).toBe("done");
   });
 
-  test("for two minutes goes on with a subscription", async () => {
+  test("for two minutes continues its subscription", async () => {
     const subscription = await (await connect())?.subscribe();
     const next = subscription?.next();
     server.leave();
@@ -84,7 +84,7 @@ describe("a client whose server is away", () => {
     expect(await next).toMatchObject({ value: { type: "workflow_completed", output: "done" } });
   });
 
-  test("for good is given up in the end", async () => {
+  test("for good gives up in the end", async () => {
     const outcome = (await connect())?.result().catch((error: { code: string }) => error.code);
     server.leave();
     await vi.advanceTimersByTimeAsync(15 * MINUTE_MS);
@@ -92,7 +92,7 @@ describe("a client whose server is away", () => {
     expect(await outcome).toBe("client.unreachable");
   });
 
-  test("behind a connection that looks open connects anew when heartbeats are missing", async () => {
+  test("behind a connection that looks open reconnects when heartbeats are missing", async () => {
     server.state = "silent"; // and says no more on the streams that are opened now
     const next = (await (await connect())?.subscribe())?.next();
     await vi.advanceTimersByTimeAsync(1000);
@@ -123,7 +123,7 @@ describe("a client whose server is away", () => {
     expect((await instance)?.id).toBe("one");
   });
 
-  test("for an hour, by its own Retry-After, is not waited for", async () => {
+  test("for an hour, by its own Retry-After, doesn't wait", async () => {
     const busy = async () =>
       Response.json(
         { code: "http.unavailable", message: "later" },
@@ -133,7 +133,7 @@ describe("a client whose server is away", () => {
     await expect(client.workflows["echo"]?.get("one")).rejects.toMatchObject({ code: "http.unavailable" });
   });
 
-  test("and never answers is asked again after a minute", async () => {
+  test("and never answers sends the request again after a minute", async () => {
     let asked = 0;
     const hanging = (request: Request) => (++asked > 1 ? server.fetch(request) : new Promise<Response>(() => {}));
     const client = createClient({ baseUrl: "http://localhost", fetch: hanging, names: {} });

@@ -80,7 +80,7 @@ describe.skipIf(!HAS_BROWSER)("the client in Chromium", () => {
     return page.evaluate(`program.${name}(...${JSON.stringify(args)})`);
   }
 
-  test("creates, sends and waits, and values are what they were", async () => {
+  test("creates, sends and waits, and returns values unchanged", async () => {
     const { origin, at } = await serve();
     await page.goto(origin);
 
@@ -91,7 +91,7 @@ describe.skipIf(!HAS_BROWSER)("the client in Chromium", () => {
     });
   });
 
-  test("needs nothing that browsers keep for pages that came over HTTPS", async () => {
+  test("needs no API that browsers reserve for HTTPS pages", async () => {
     const { origin } = await serve();
     const url = origin.replace("127.0.0.1", "page.test");
     await page.goto(url);
@@ -101,7 +101,7 @@ describe.skipIf(!HAS_BROWSER)("the client in Chromium", () => {
     expect(await call("approve", at, "insecure")).toMatchObject({ status: "complete", total: "12" });
   });
 
-  test("follows an instance, and goes on where it was when the server cuts the stream", async () => {
+  test("follows an instance, and continues at its cursor when the server cuts the stream", async () => {
     const { origin, at, streams } = await serve();
     await page.goto(origin);
     const instance = await app.workflows.approval.create({ id: "followed" });
@@ -119,7 +119,7 @@ describe.skipIf(!HAS_BROWSER)("the client in Chromium", () => {
     expect(await following).toEqual(events);
   });
 
-  test("says so where its token is refused", async () => {
+  test("reports a refused token", async () => {
     const { origin, at } = await serve();
     await page.goto(origin);
     expect(await call("refusal", { ...at, token: "another-token-entirely" }, "never")).toBe(
@@ -127,7 +127,7 @@ describe.skipIf(!HAS_BROWSER)("the client in Chromium", () => {
     );
   });
 
-  test("isn't led elsewhere: a POST that is sent on would become a GET", async () => {
+  test("follows no redirect, which would turn a POST into a GET", async () => {
     const { origin, at } = await serve();
     await page.goto(origin);
     expect(await call("refusal", { ...at, baseUrl: `${origin}/moved` }, "never")).toBe(
@@ -136,7 +136,7 @@ describe.skipIf(!HAS_BROWSER)("the client in Chromium", () => {
     await expect(app.workflows.approval.get("never")).rejects.toMatchObject({ code: "instance.not_found" });
   });
 
-  test("of a page of another origin is let in where that is named, and is told why not where it errs", async () => {
+  test("of a page of an allowed origin is served, and of another origin gets an error that says why", async () => {
     const { origin } = await serve();
     const { at } = await serve({ cors: { origins: [origin] } });
     await page.goto(origin);
@@ -150,9 +150,9 @@ describe.skipIf(!HAS_BROWSER)("the client in Chromium", () => {
   });
 
   test.each([
-    ["nobody's", {}],
+    ["ownerless", {}],
     ["somebody else's", { cors: { origins: ["https://example.org"] } }],
-  ])("of a page of another origin changes nothing where the server is %s", async (_, options) => {
+  ])("of a page of another origin changes nothing on a server that is %s", async (_, options) => {
     const { origin } = await serve();
     const { at } = await serve({ authorize: () => true, ...options });
     await page.goto(origin);
@@ -163,7 +163,7 @@ describe.skipIf(!HAS_BROWSER)("the client in Chromium", () => {
     await expect(app.workflows.approval.get("foreign")).rejects.toMatchObject({ code: "instance.not_found" });
   });
 
-  test("isn't needed to follow an instance to its end: an EventSource comes back once, and is told that it is over", async () => {
+  test("isn't needed to follow an instance to its end: an EventSource reconnects once, and then learns that the stream is over", async () => {
     const { origin, streams } = await serve({ authorize: () => true });
     await page.goto(origin);
     const instance = await app.workflows.approval.create({ id: "sourced" });

@@ -29,6 +29,7 @@ describe.each(ENGINES)("a client on $name", (engine) => {
       basePath: "/perdure",
       authorize: bearerToken(TOKEN),
       logger: subject.logs,
+      stackTraces: true,
     });
     const server = createServer(toNodeHandler(handler));
     servers.push(server);
@@ -37,7 +38,7 @@ describe.each(ENGINES)("a client on $name", (engine) => {
     return { app, client: createClient<App>({ baseUrl, token: TOKEN }), baseUrl };
   }
 
-  test("has the shape and the types of the application, and gives values as they were", async () => {
+  test("has the shape and the types of the application, and returns values unchanged", async () => {
     const { app, client } = await connect();
     const order = await client.workflows.checkout.create({ id: "order-1", params: { total: 12 } });
     const result = order.result({ timeout: "1 minute" });
@@ -110,7 +111,7 @@ describe.each(ENGINES)("a client on $name", (engine) => {
     });
   });
 
-  test("follows an instance, and comes back where it left", async () => {
+  test("follows an instance, and continues at its cursor", async () => {
     const { app, client } = await connect();
     const order = await client.workflows.checkout.create({ id: "order-1", params: { total: 1 } });
     // Without those that tell how it stands, which aren't stored: who looks later doesn't get them.
@@ -140,7 +141,7 @@ describe.each(ENGINES)("a client on $name", (engine) => {
     expect(await again.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("stops following when it is told to, also while it waits", async () => {
+  test("stops following when its signal aborts, even while it waits", async () => {
     const { client } = await connect();
     const order = await client.workflows.checkout.create({ params: { total: 1 } });
     const subscription = await order.subscribe({ filter: ["workflow_completed"] });
@@ -152,7 +153,7 @@ describe.each(ENGINES)("a client on $name", (engine) => {
     expect(await subscription.next()).toEqual({ done: true });
   });
 
-  test("gives values of all kinds wherever they are told", async () => {
+  test("returns values of all kinds in results, events and histories", async () => {
     const { app, client } = await connect();
     const rich = { at: new Date(5), total: 12n };
     const filter = ["workflow_started", "step_progress", "step_completed", "workflow_completed"] as const;
@@ -165,7 +166,7 @@ describe.each(ENGINES)("a client on $name", (engine) => {
     expect(history.entries.map(({ progress }) => progress)).toContainEqual(rich);
   });
 
-  test("tells of earlier runs what the application does", async () => {
+  test("reports earlier runs as the application does", async () => {
     const { app, client } = await connect();
     const run = await client.workflows.undone.create({ id: "undone" });
     await run.result().catch(() => {});
@@ -176,9 +177,19 @@ describe.each(ENGINES)("a client on $name", (engine) => {
 
     expect(history).toEqual(await (await app.workflows.undone.get("undone")).history());
     expect(history.earlierRuns).toMatchObject([{ status: "errored", rollback: { outcome: "complete" } }]);
+    expect((await run.history({ runsAfter: 1 })).earlierRuns).toEqual([]);
   });
 
-  test("throws what is thrown in process, with the same codes", async () => {
+  test("takes the options that Cloudflare's types have", async () => {
+    const { client } = await connect();
+    const options = { locationHint: "weur", retention: { successRetention: "1 day" }, params: { total: 1 } } as const;
+    expect((await client.workflows.checkout.create({ id: "here", ...options })).id).toBe("here");
+    expect(await client.workflows.checkout.createBatch([{ id: "there", ...options }])).toHaveLength(1);
+    const counted = { count: 2, instances: undefined, ...options };
+    expect((await client.workflows.checkout.createBatch(counted)).created).toHaveLength(2);
+  });
+
+  test("throws the errors of the application, with the same codes", async () => {
     const { client, baseUrl } = await connect();
     await expect(client.workflows.checkout.get("nobody")).rejects.toMatchObject({
       name: "NotFoundError",
@@ -205,7 +216,7 @@ describe.each(ENGINES)("a client on $name", (engine) => {
     await expect(stranger.workflows.echo.create()).rejects.toMatchObject({ code: "http.unauthenticated" });
   });
 
-  test("gives up waiting for a result when it is told to, and the instance goes on", async () => {
+  test("stops waiting for a result when its signal aborts, and the instance goes on", async () => {
     const { client } = await connect();
     const order = await client.workflows.checkout.create({ params: { total: 1 } });
 
@@ -217,7 +228,7 @@ describe.each(ENGINES)("a client on $name", (engine) => {
     expect(await patient).toMatchObject({ by: "Ada" });
   });
 
-  test("refuses what can't be asked, and asks for nothing where there is nothing to do", async () => {
+  test("refuses invalid calls, and sends no request for an empty batch", async () => {
     const { app, client } = await connect();
     const { echo } = client.workflows;
     for (const id of [".", "..", "", "a/b", undefined as never]) {
@@ -254,7 +265,7 @@ describe.each(ENGINES)("a client on $name", (engine) => {
     await expect(order.retryFailedStep()).rejects.toMatchObject({ code: "instance.not_errored" });
   });
 
-  test("needs no list of workflows where it may not have one", async () => {
+  test("needs no list of workflows if it isn't allowed to read one", async () => {
     const app = await start(subject);
     const authorize = { create: () => true, read: () => false };
     const fetch = createHttpHandler(app, { authorize, logger: subject.logs });

@@ -108,7 +108,7 @@ describe.each(ENGINES)("a client over a bad network on $name", (engine) => {
     expect(network.requests).toHaveLength(3);
   });
 
-  test("takes an answer that breaks off for none, and does nothing twice by that", async () => {
+  test("treats a truncated answer as lost, and does nothing twice", async () => {
     const { app, client, network } = await connect();
     network.cutAnswersOf(/GET .*workflows$/, /POST .*instances$/, /GET .*order-1$/, /GET .*instances$/);
     const order = await client.workflows.checkout.create({ id: "order-1", params: { total: 1 } });
@@ -119,7 +119,7 @@ describe.each(ENGINES)("a client over a bad network on $name", (engine) => {
     expect(network.requests).toHaveLength(8);
   });
 
-  test("restarts and deletes once where a server has lost its database for a while", async () => {
+  test("restarts and deletes once though the server loses its database for a while", async () => {
     const { client, network } = await connect();
     const order = await client.workflows.checkout.create({ params: { total: 1 } });
     const unavailable = { code: "http.unavailable", message: "The database can't be used just now." };
@@ -134,7 +134,7 @@ describe.each(ENGINES)("a client over a bad network on $name", (engine) => {
     expect([sent(/restart$/), sent(/^DELETE/)]).toEqual([2, 2]);
   });
 
-  test("misses nothing that happens after a stream is cut that has told nothing yet", async () => {
+  test("misses no event after a stream was cut before its first event", async () => {
     const { app, client, network } = await connect();
     const order = await client.workflows.checkout.create({ params: { total: 1 } });
     const streams: string[] = [];
@@ -158,14 +158,14 @@ describe.each(ENGINES)("a client over a bad network on $name", (engine) => {
     expect((await subscription.next()).done).toBe(true);
   });
 
-  test("ends where nothing that it asks for has happened", async () => {
+  test("ends if no event that it asks for has happened", async () => {
     const { client } = await connect();
     const order = await client.workflows.echo.create();
     await order.result();
     expect(await (await order.subscribe({ filter: ["sleep_started"] })).next()).toEqual({ done: true });
   });
 
-  test("doesn't ask for an event without end that it can't read", async () => {
+  test("doesn't request an event that it can't read forever", async () => {
     const { client, network } = await connect();
     const order = await client.workflows.checkout.create({ params: { total: 1 } });
     network.replace = ({ url }) => {
@@ -179,7 +179,7 @@ describe.each(ENGINES)("a client over a bad network on $name", (engine) => {
     expect((await subscription.next()).done).toBe(true);
   });
 
-  test("takes nobody else's answers for the server's", async () => {
+  test("accepts no answer of a proxy as an answer of the server", async () => {
     const { app, client, network } = await connect();
     const order = await client.workflows.echo.create({ id: "one" });
     const page = new Response("<!doctype html>", { headers: { "content-type": "text/html" } });

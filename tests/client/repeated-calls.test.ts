@@ -38,7 +38,7 @@ describe.each(ENGINES)("a call that is repeated because its answer was lost, on 
     return { app, client, order, remote, begun, lost };
   }
 
-  test("creates one instance, though that has been deleted by its retention since", async () => {
+  test("creates one instance, even if its retention has deleted it since", async () => {
     const { app, client, begun, lost } = await connect(async () => {
       await waitUntil("it has run", () => begun.length > 0);
       await waitUntil("it is gone", async () => {
@@ -54,7 +54,7 @@ describe.each(ENGINES)("a call that is repeated because its answer was lost, on 
     expect((await app.workflows.quick.list()).instances).toEqual([]);
   });
 
-  test("creates a batch once, though that has been deleted since", async () => {
+  test("creates a batch once, even if it has been deleted since", async () => {
     const { app, client, begun } = await connect(async () => {
       await waitUntil("both have run", () => begun.length === 2);
       await app.workflows.quick.deleteBatch([...begun]);
@@ -80,13 +80,13 @@ describe.each(ENGINES)("a call that is repeated because its answer was lost, on 
     expect([run, ["paused", "waitingForPause"].includes(status)]).toEqual([2, false]);
   });
 
-  test("pauses once: what an operator has resumed since goes on", async () => {
+  test("pauses once: an instance that an operator has resumed since goes on", async () => {
     const { order, remote } = await connect(() => order.resume());
     await remote.pause();
     expect(["paused", "waitingForPause"]).not.toContain((await order.status()).status);
   });
 
-  test("resumes once: what an operator has paused since stays paused", async () => {
+  test("resumes once: an instance that an operator has paused since stays paused", async () => {
     const { order, remote } = await connect(() => order.pause());
     await order.pause();
     await remote.resume();
@@ -96,7 +96,7 @@ describe.each(ENGINES)("a call that is repeated because its answer was lost, on 
   test.each([
     ["delete", (client: Remote) => client.delete("one")],
     ["deleteBatch", (client: Remote) => client.deleteBatch(["one"])],
-  ])("deletes with %s what it was meant for, and not what has its id since", async (_, remove) => {
+  ])("deletes with %s the instance that it was meant for, and not a newer one with the same id", async (_, remove) => {
     const { app, client } = await connect(() => app.workflows.waiting.create({ id: "one" }));
     await remove({
       delete: async (id) => (await client.workflows.waiting.get(id)).delete(),

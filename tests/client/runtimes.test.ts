@@ -70,7 +70,7 @@ describe("the client, against a server in Node", () => {
 
   const expected = { types: ["wait_started", "workflow_completed"], at: 5, total: "12" };
 
-  test("needs nothing but what every browser has", async () => {
+  test("needs only APIs that every browser has", async () => {
     const context = createContext(Object.fromEntries(BROWSER.map((name) => [name, globalThis[name]])));
     const use = runInContext(`${await bundle(PROGRAM, "iife")}; program.use`, context) as (
       url: string,

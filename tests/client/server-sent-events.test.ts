@@ -70,7 +70,7 @@ describe("a stream of Server-Sent Events", () => {
     for (const size of [1, 2, 3, 7, 1000]) expect(await read(text, size)).toEqual(events);
   });
 
-  test("is read in a time that grows with its length, and not with the square of it", async () => {
+  test("is read in time linear in its length", async () => {
     const data = "x".repeat(8 * 1024 * 1024);
     const scanned = vi.spyOn(String.prototype, "matchAll");
     const events = await read(`id: 1\ndata: ${data}\n\n`, 16 * 1024);

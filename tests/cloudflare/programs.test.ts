@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,6 +38,16 @@ describe("a program for Cloudflare of several files", () => {
     const flags = imports.flatMap((module) => ["--import", module]);
     return JSON.parse(await run(...flags, pathOf("./run-program.ts"), program, join(folder, `${name}.db`)));
   };
+
+  test.each([
+    ["extensionless", ["..", ".", "./lib", "./lib/", "./order", "./punctuation.marks"]],
+    ["specifiers", ["./order.js"]],
+  ])("is here as it was written, whatever a formatter makes of imports: %s", async (name, specifiers) => {
+    const files = globSync(pathOf(`./programs/${name}/**/*.ts`));
+    const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+    const imported = texts.flatMap((text) => Array.from(text.matchAll(/ from "(\.[^"]*)";/g), ([, found]) => found));
+    expect(imported.sort()).toEqual([...specifiers].sort());
+  });
 
   test.each([
     ["of Node", REGISTER],

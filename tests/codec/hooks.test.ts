@@ -30,7 +30,7 @@ describe.each(ENGINES)("a hook on $name", (engine) => {
     expect(await writer.durableHooks.get(id)).toBeNull();
   });
 
-  test("that can't be read holds up nobody else, and is reported", async () => {
+  test("that can't be read holds up no other hook, and is reported", async () => {
     const greet = recordCalls<string>();
     const hooks = { greet: greet.definition };
     await subject.process(hooks, { adapter: openWith(subject, OLD) }).hooks.greet.trigger("ada");

@@ -28,7 +28,7 @@ describe.each(ENGINES)("encrypted subjects on $name", (engine) => {
     expect(await dispatcher.getSubject("a")).toMatchObject({ revision: 2, cursor: { page: 1 }, meta: { id: "2" } });
   });
 
-  test("that can't be read are handed to nobody, and come again", async () => {
+  test("that can't be read are handed to no worker, and come up again", async () => {
     const old = open(OLD);
     await old.syncSubjects({ subjects });
     const unable = open(NEW);

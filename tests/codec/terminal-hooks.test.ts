@@ -7,7 +7,7 @@ import { readRawText } from "./support/raw-text.ts";
 describe.each(ENCRYPTED)("on $name", (engine) => {
   const subject = useWorkflows(engine);
 
-  test("what happens when a run is over is encrypted, and told as it was, also of a terminate", async () => {
+  test("the payload of a terminal hook is encrypted, and is delivered in plain text, also after a terminate", async () => {
     const told: unknown[] = [];
     const tell = (event: unknown) => void told.push(event);
     const job = defineWorkflow(

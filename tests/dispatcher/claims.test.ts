@@ -50,7 +50,7 @@ describe.each(ENGINES)("claims on $name", (engine) => {
     expect(greet.payloads.toSorted((a, b) => a - b)).toEqual(Array.from({ length: BACKLOG }, (_, number) => number));
   });
 
-  test("leave room for nobody when this process takes what it triggers", async () => {
+  test("leave no room for others when this process claims the hooks that it triggers", async () => {
     const { greet, held } = recordHeld();
     const process = under.process({ greet: greet.definition }, { concurrency: CONCURRENCY });
     process.start();
@@ -89,7 +89,7 @@ describe.each(ENGINES)("claims on $name", (engine) => {
   });
 });
 
-describe("a row that is due and locked by somebody else's transaction", () => {
+describe("a row that is due and locked by another transaction", () => {
   const under = useHooks(ENGINES.find(({ dialect }) => dialect === "postgres") as (typeof ENGINES)[number]);
 
   test("is asked for with growing pauses, and taken when it is free", async () => {

@@ -59,7 +59,7 @@ test("a database that can't be asked just then is a reason to look", async () =>
   await waitUntil("the change was told", () => told > 0);
 });
 
-test("our own writes tell nobody, and looking comes to an end", async () => {
+test("a process's own writes wake no process, and the watcher stops looking", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const seen = watchVersions(1);
   writeLog();

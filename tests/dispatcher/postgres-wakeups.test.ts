@@ -63,7 +63,7 @@ test("a burst of announcements is one at once and one for the rest, the last inc
   await store.close();
 });
 
-test("what is left to announce is announced before the database is closed", async () => {
+test("pending announcements are sent before the database is closed", async () => {
   const ears = await listen();
   const store = open();
   useFakeTime(); // time stands still: no timer sends the second
@@ -75,7 +75,7 @@ test("what is left to announce is announced before the database is closed", asyn
   expect(ears.heard.toSorted()).toEqual([["first"], ["second"]]);
 });
 
-test("what can't be announced at first is announced again", async () => {
+test("an announcement that fails is sent again", async () => {
   const ears = await listen();
   log.refused = /pg_notify/;
   log.refusals = 2;
@@ -87,7 +87,7 @@ test("what can't be announced at first is announced again", async () => {
   expect(log.matching(/pg_notify/)).toHaveLength(3);
 });
 
-test("what can't be announced at all is given up", async () => {
+test("an announcement that keeps failing is given up", async () => {
   log.refused = /pg_notify/;
   const store = open();
   store.engine.wakeups.announce("first");

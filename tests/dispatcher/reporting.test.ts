@@ -11,7 +11,7 @@ import { waitUntil } from "../support/wait-until.ts";
 
 const MARKER = "the-payload-that-nobody-may-read";
 
-describe.each(ENGINES)("what goes wrong on $name", (engine) => {
+describe.each(ENGINES)("an error on $name", (engine) => {
   const under = useHooks(engine);
   const stops: (() => Promise<void>)[] = [];
 
@@ -36,7 +36,7 @@ describe.each(ENGINES)("what goes wrong on $name", (engine) => {
     throw new TypeError("no such mailbox");
   }
 
-  test("in a handler is told to onError, with the error itself", async () => {
+  test("in a handler is reported to onError, with the error itself", async () => {
     const greet = recordCalls<string>(fail, { retries: { limit: 0 } });
     const process = under.process({ greet: greet.definition });
     const onError = vi.fn<NonNullable<DispatcherOptions["onError"]>>();
@@ -52,7 +52,7 @@ describe.each(ENGINES)("what goes wrong on $name", (engine) => {
     expect(logs.lines).toEqual([]);
   });
 
-  test("in a handler is logged without onError, without what the hook was given", async () => {
+  test("in a handler is logged without onError, and without the hook's payload", async () => {
     const greet = recordCalls<string>(fail, { retries: { limit: 1, delay: 1, backoff: "constant" } });
     const process = under.process({ greet: greet.definition });
     const logs = start(process);
@@ -66,12 +66,12 @@ describe.each(ENGINES)("what goes wrong on $name", (engine) => {
     expect(logs.lines.map(({ level }) => level)).toEqual(["warn", "error"]);
     for (const { message, details } of logs.lines) {
       expect(message).toContain(id);
-      expect(details).toMatchObject({ name: "TypeError", message: "no such mailbox" });
+      expect(details?.["error"]).toMatchObject({ name: "TypeError", message: "no such mailbox" });
     }
     expect(inspect(logs.lines, { depth: null })).not.toContain(MARKER);
   });
 
-  test("for good is logged as such at once if the handler says so", async () => {
+  test("of a handler that says that it is permanent is logged as such at once", async () => {
     const greet = recordCalls<string>(() => {
       throw new NonRetryableError("gone for ever");
     });
@@ -80,7 +80,10 @@ describe.each(ENGINES)("what goes wrong on $name", (engine) => {
     await process.hooks.greet.trigger(MARKER);
     await waitUntil("it was logged", () => logs.lines.length === 1);
 
-    expect(logs.lines[0]).toMatchObject({ level: "error", details: { message: "gone for ever", attempt: 1 } });
+    expect(logs.lines[0]).toMatchObject({
+      level: "error",
+      details: { error: { message: "gone for ever" }, attempt: 1 },
+    });
   });
 
   test.each<{ how: string; onError: NonNullable<DispatcherOptions["onError"]> }>([
@@ -107,7 +110,7 @@ describe.each(ENGINES)("what goes wrong on $name", (engine) => {
     const logs = start(process);
     await waitUntil("it was logged", () => logs.lines.length > 0);
 
-    expect(logs.lines[0]).toMatchObject({ level: "error", details: { message: "the disk is gone" } });
+    expect(logs.lines[0]).toMatchObject({ level: "error", details: { error: { message: "the disk is gone" } } });
   });
 
   test("while an outcome is written is logged, and the outcome is sent again: the hook doesn't run twice", async () => {
@@ -119,7 +122,7 @@ describe.each(ENGINES)("what goes wrong on $name", (engine) => {
     start(process);
     const { id } = await process.hooks.greet.trigger("ada");
     await waitUntil("it was logged", () => logs.messages("warn").length > 0);
-    expect(logs.messages("warn")[0]).toContain("it is sent again until it does");
+    expect(logs.messages("warn")[0]).toContain("it is sent again until it is");
     expect(await process.statusOf(id)).toBe("processing");
     settle.mockRestore();
 
@@ -130,7 +133,7 @@ describe.each(ENGINES)("what goes wrong on $name", (engine) => {
     expect(greet.calls).toHaveLength(1);
   });
 
-  test("while a lease is renewed is told, and the handler is stopped when the lease is over", async () => {
+  test("while a lease is renewed is reported, and the handler is stopped when the lease ends", async () => {
     const gate = new Gate();
     const greet = recordCalls<string>(() => gate.opened);
     const process = under.process({ greet: greet.definition });

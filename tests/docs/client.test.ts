@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 import { expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -13,7 +14,7 @@ import { defineWorkflow, type WorkflowEvent } from "perdure";
 export const checkout = defineWorkflow({ name: "checkout" }, async (event: WorkflowEvent<{ total: number }>) => event.payload.total);
 `;
 
-test("the sample in docs/client.md is accepted by the compiler", async () => {
+test("the sample in docs/client.md is accepted by the compiler, and imports nothing but types of the server", async () => {
   const text = await readFile(join(root, "docs/client.md"), "utf8");
   const [sample] = Array.from(text.matchAll(/```ts\n([\s\S]*?)```/g), ([, code]) => code as string);
   const directory = await mkdtemp(join(root, "tests/docs/samples-"));
@@ -32,6 +33,17 @@ test("the sample in docs/client.md is accepted by the compiler", async () => {
     const compiler = join(root, "node_modules/@typescript/native/bin/tsc");
     const { stdout } = await execute(process.execPath, [compiler, "-p", directory]).catch((error) => error);
     expect(stdout).toBe("");
+    // As it would be bundled for a browser, with each import that isn't one of types.
+    const { metafile } = await build({
+      entryPoints: [join(directory, "sample.ts")],
+      bundle: true,
+      write: false,
+      metafile: true,
+      format: "esm",
+      alias: { "perdure/client": paths["perdure/client"][0] as string },
+      tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+    });
+    expect(Object.keys(metafile.inputs).filter((path) => path.endsWith("/workflows.ts"))).toEqual([]);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

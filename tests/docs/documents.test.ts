@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,6 +18,8 @@ interface Mail { to: string; text: string }
 interface Mailer { send(to: unknown, options: { idempotencyKey: string; signal: AbortSignal }): Promise<void> }
 declare const order: Order, page: { id: string }, mail: Mailer & Mail, mailer: Mailer, tomorrow: Date, client: pg.Client;
 declare const logger: library.Logger;
+interface Page { id: string }
+declare const search: { index(pages: readonly Page[]): Promise<readonly { position: number; reason: string }[]> };
 declare const payments: { charge(order: Order, options: { idempotencyKey: string; signal: AbortSignal }): Promise<void> };
 declare const Order: StandardSchemaV1<Order>, OrderPlaced: StandardSchemaV1<Order>, ordersTables: library.FragmentTables;
 const definitions = {
@@ -33,14 +35,29 @@ const GIVEN = {
   app: "application",
   sendMail: "definitions.sendMail",
   reindex: "definitions.reindex",
+  charge: "definitions.charge",
   defineHook: "library.defineHook",
   perdure: "library.perdure",
 };
+
+/** What Prisma would generate. */
+const PRISMA_CLIENT = `
+interface Transaction {
+  readonly order: { create(request: { data: { id: string } }): Promise<unknown> };
+  $queryRawUnsafe(text: string, ...parameters: unknown[]): Promise<unknown>;
+}
+export declare class PrismaClient {
+  constructor(options: { adapter: unknown });
+  $transaction<Result>(body: (tx: Transaction) => Promise<Result>): Promise<Result>;
+}
+`;
 
 /** Texts in the sources that look like codes: names of columns, fields, options and files. */
 const NOT_CODES = [
   "app.db",
   "clock.open",
+  "concurrency.hooks",
+  "concurrency.workflows",
   "event.payload",
   "flo.configure",
   "hook.error",
@@ -51,6 +68,8 @@ const NOT_CODES = [
   "journal.value",
   "perdure.transaction",
   "retries.delay",
+  "step.do",
+  "step.transaction",
   "stream_chunk.data",
   "walk.group_key",
 ];
@@ -86,6 +105,8 @@ test("the samples of README.md and of the pages on hooks, databases and encrypti
   for (const [index, sample] of samples.entries()) {
     await writeFile(join(directory, `sample-${index}.ts`), toModule(sample));
   }
+  await mkdir(join(directory, "generated/prisma"), { recursive: true });
+  await writeFile(join(directory, "generated/prisma/client.d.ts"), PRISMA_CLIENT);
   const compilerOptions = {
     strict: true,
     noUncheckedIndexedAccess: true,

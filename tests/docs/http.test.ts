@@ -1,13 +1,11 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRoutes } from "../../src/http/routes/index.ts";
+import { compile } from "./support/compile.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const execute = promisify(execFile);
 
 const ENTRIES = {
   perdure: join(root, "src/index.ts"),
@@ -55,20 +53,7 @@ test("every sample in docs/http.md is accepted by the compiler", async () => {
   for (const [index, sample] of samples.entries()) {
     await writeFile(join(directory, `sample-${index + 1}.ts`), toModule(sample));
   }
-  const configuration = {
-    extends: join(root, "tsconfig.json"),
-    compilerOptions: {
-      noUnusedLocals: false,
-      noUnusedParameters: false,
-      paths: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, [path]])),
-    },
-    include: ["*.ts"],
-  };
-  await writeFile(join(directory, "tsconfig.json"), JSON.stringify(configuration));
-  const { stdout } = await execute(join(root, "node_modules/.bin/tsc"), ["-p", directory]).catch(
-    (error: { stdout: string }) => error,
-  );
-  expect(stdout).toBe("");
+  expect(await compile(directory, ENTRIES)).toBe("");
 });
 
 test("every route is in the table of docs/http.md, with its permission, and no other is", () => {

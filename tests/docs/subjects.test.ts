@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { compile } from "./support/compile.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const execute = promisify(execFile);
@@ -62,22 +63,7 @@ for (let done = 0; done < 2; ) {
 
 test("every sample in docs/subjects.md is accepted by the compiler", async () => {
   expect(count).toBeGreaterThan(5);
-  const compilerOptions = {
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    noEmit: true,
-    skipLibCheck: true,
-    module: "nodenext",
-    target: "esnext",
-    types: ["node"],
-    allowImportingTsExtensions: true,
-    paths: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, [path]])),
-  };
-  await writeFile(join(directory, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
-  const { stdout } = await execute(join(root, "node_modules/.bin/tsc"), ["-p", directory]).catch(
-    (error: { stdout: string }) => error,
-  );
-  expect(stdout).toBe("");
+  expect(await compile(directory, ENTRIES)).toBe("");
 }, 60_000);
 
 test("every sample in docs/subjects.md runs", async () => {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { compile } from "./support/compile.ts";
 import { root, SAMPLES, samplesOf } from "./support/samples.ts";
 
 const execute = promisify(execFile);
@@ -80,20 +81,7 @@ function toModule(sample: string): string {
 }
 
 test("every sample of the pages on workflows is accepted by the compiler", async () => {
-  const configuration = {
-    extends: join(root, "tsconfig.json"),
-    compilerOptions: {
-      noUnusedLocals: false,
-      noUnusedParameters: false,
-      paths: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, [path]])),
-    },
-    include: ["*.ts"],
-  };
-  await writeFile(join(directory, "tsconfig.json"), JSON.stringify(configuration));
-  const { stdout } = await execute(join(root, "node_modules/.bin/tsc"), ["-p", directory]).catch(
-    (error: { stdout: string }) => error,
-  );
-  expect(stdout).toBe("");
+  expect(await compile(directory, ENTRIES)).toBe("");
 });
 
 test("every sample of the pages on workflows runs to its end", async () => {

@@ -31,7 +31,7 @@ describe("objects of a workerd that ends and is started anew on the same storage
     expect((await ended("hang", "runner"))["output"]).toBe(2);
   });
 
-  test("go on by themselves: nobody need ask for them", async () => {
+  test("go on by themselves, without a request", async () => {
     await workerd.ask("/create/order/alone?nap=6000");
     await waitUntil("it sleeps", async () => (await workerd.ask("/show/order/alone"))["status"] === "waiting");
     await workerd.restart();

@@ -132,7 +132,7 @@ describe.each(ENGINES)("on $name, whatever is asked", (engine) => {
     });
   });
 
-  test("what a handler throws is kept, and operators can look at it", async () => {
+  test("a handler's error is stored, and operators can read it", async () => {
     await fuzz([hostileValue], async (payload) => {
       await clearAnswer(() => app.hooks.fail.trigger(payload));
     });
@@ -201,7 +201,7 @@ describe.each(ENGINES)("on $name, whatever is asked", (engine) => {
     await checkThatHooksRun();
   });
 
-  test("somebody else's transaction is used, or is refused", async () => {
+  test("a transaction of another library is used, or is refused", async () => {
     await fuzz([hostileValue, hostileText], async (value, name) => {
       clearAnswerSync(() => app.within(value as never));
       const open = { isOpen: () => true, execute: () => [] };

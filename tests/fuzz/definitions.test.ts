@@ -32,7 +32,7 @@ const retries = hostileOptions({
   maxDelay: duration,
 });
 
-describe("what is defined or opened with anything at all", () => {
+describe("a definition with arbitrary values", () => {
   test("a duration is whole milliseconds, or is refused", () =>
     fuzz([fc.oneof(duration, hostileValue), given(fc.constantFrom(undefined, "label"))], (value, label) => {
       const answer = clearAnswerSync(() => parseDuration(value as number, label));
@@ -117,7 +117,7 @@ describe("what is defined or opened with anything at all", () => {
     });
   });
 
-  test("somebody else's transaction is taken, or is refused", () =>
+  test("a transaction of another library is accepted, or is refused", () =>
     fuzz([hostileValue], (value) => {
       clearAnswerSync(() => fromPg(value as never));
       clearAnswerSync(() => fromNodeSqlite(value as never));

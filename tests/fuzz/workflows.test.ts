@@ -56,7 +56,7 @@ const stepConfig = hostileOptions({
   aliases: hostileText.map(({ description, make }) => ({ description, make: () => [make()] }) as Recipe),
 });
 
-describe("what workflows are defined with", () => {
+describe("a workflow definition with arbitrary values", () => {
   test("a workflow is defined and registered, or is refused", () =>
     fuzz([definition], async (options) => {
       const defined = clearAnswerSync(() => defineWorkflow(options as never, async () => {}));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { defineHook, type Logger, perdure } from "../../src/index.ts";
+import { defineHook, defineWorkflow, type Logger, perdure, type WorkflowEvent } from "../../src/index.ts";
 import type { DatabaseAdapter } from "../../src/store/store.ts";
 import { DRIVERS, type TestStore } from "../support/engines.ts";
 import { Gate, recordCalls } from "./support/handlers.ts";
@@ -17,7 +17,7 @@ describe.each(DRIVERS)("perdure() on $name", (engine) => {
     }
   }
 
-  test("opens the database, migrates it, and runs what is triggered", async () => {
+  test("opens the database, migrates it, and runs triggered hooks", async () => {
     await withDatabase(async (database) => {
       const sendMail = recordCalls<{ to: string }>();
       await using app = await perdure({ database, hooks: { sendMail: sendMail.definition } });
@@ -51,7 +51,44 @@ describe.each(DRIVERS)("perdure() on $name", (engine) => {
     });
   });
 
-  test("runs as many hooks at a time as its worker has places", async () => {
+  test("lists a schedule as soon as it resolves, with and without a worker", async () => {
+    await withDatabase(async (database, fixture) => {
+      const report = defineWorkflow({ name: "report", schedules: ["0 9 * * *"] }, async () => "done");
+      await using web = await perdure({ database, workflows: { report }, worker: false });
+      expect(await web.schedules.list()).toMatchObject([{ workflowName: "report", cron: "0 9 * * *", inCode: true }]);
+      const hourly = defineWorkflow({ name: "hourly", schedules: ["0 * * * *"] }, async () => "done");
+      await using worker = await perdure({ database: fixture.reopen(), workflows: { hourly }, namespace: "other" });
+      expect(await worker.schedules.list()).toMatchObject([{ workflowName: "hourly" }]);
+    });
+  });
+
+  test("finds an instance by its workflow's key or name, and its id", async () => {
+    await withDatabase(async (database) => {
+      const double = defineWorkflow({ name: "twice" }, async (event: WorkflowEvent<number>) => 2 * event.payload);
+      await using app = await perdure({ database, workflows: { double } });
+      await app.workflows.double.create({ id: "a", params: 21 });
+      expect(await (await app.instances.get("double", "a")).result()).toBe(42);
+      expect(await (await app.instances.get("twice", "a")).result()).toBe(42);
+      await expect(app.instances.get("double", "b")).rejects.toMatchObject({ code: "instance.not_found" });
+      await expect(app.instances.get("half", "a")).rejects.toMatchObject({ code: "workflow.not_found" });
+    });
+  });
+
+  test("runs due hooks and workflows in a drain, without a worker", async () => {
+    await withDatabase(async (database) => {
+      const greet = recordCalls<string>();
+      const double = defineWorkflow({ name: "double" }, async (event: WorkflowEvent<number>) => 2 * event.payload);
+      const options = { hooks: { greet: greet.definition }, workflows: { double }, worker: false };
+      await using app = await perdure({ database, ...options });
+      await app.hooks.greet.trigger("ada");
+      const instance = await app.workflows.double.create({ params: 21 });
+      await app.drain({ deadlineMs: 60_000 });
+      expect(greet.payloads).toEqual(["ada"]);
+      expect(await instance.status()).toMatchObject({ status: "complete", output: 42 });
+    });
+  });
+
+  test("runs as many hooks at a time as its worker has slots", async () => {
     await withDatabase(async (database) => {
       let running = 0;
       let most = 0;
@@ -81,7 +118,7 @@ describe.each(DRIVERS)("perdure() on $name", (engine) => {
     });
   });
 
-  test("waits for what runs when it stops, however often it is told to", async () => {
+  test("waits for running hooks when it stops, however often it is stopped", async () => {
     await withDatabase(async (database) => {
       const gate = new Gate();
       const greet = recordCalls<string>(() => gate.opened);
@@ -96,7 +133,7 @@ describe.each(DRIVERS)("perdure() on $name", (engine) => {
     });
   });
 
-  test("closes what it opened, and leaves open what it was given", async () => {
+  test("closes a database that it opened, and leaves one open that it was given", async () => {
     await withDatabase(async (database, fixture) => {
       const greet = recordCalls<string>();
       const adapter = fixture.reopen();
@@ -160,7 +197,7 @@ describe.each(DRIVERS)("perdure() on $name", (engine) => {
           {
             level: "error",
             message: `The hook app/greet ${id} failed for good.`,
-            details: { name: "Error", message: "no", attempt: 1 },
+            details: { error: expect.objectContaining({ name: "Error", message: "no" }), attempt: 1 },
           },
         ]);
       });

@@ -55,7 +55,7 @@ const CALLS: [string, Call, string, string][] = [
   ],
 ];
 
-describe.each(ENGINES)("what operators get wrong, on $name", (engine) => {
+describe.each(ENGINES)("a bad operation of an operator on $name", (engine) => {
   const fixture = useHooks(engine);
 
   test.each(CALLS)("rejects and changes nothing: %s", async (_, call, code, message) => {

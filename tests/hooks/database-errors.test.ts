@@ -24,7 +24,9 @@ describe.each(ENGINES)("a hook whose database fails on $name", (engine) => {
     await withTime(fixture.clock, async () => expect((await process.durableHooks.list()).hooks).toEqual([]));
 
     expect(greet.calls).toHaveLength(1);
-    expect(process.logs.messages("warn")).toContainEqual(expect.stringContaining("doesn't take the outcome of a hook"));
+    expect(process.logs.messages("warn")).toContainEqual(
+      expect.stringContaining("The outcome of a hook can't be written"),
+    );
   });
 
   test("is tried again, and ends as a dead letter, when what it throws can't be stored", async () => {

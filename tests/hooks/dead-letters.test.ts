@@ -49,7 +49,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("dead letters on $name", (engine) 
     expect(hooks[0]?.error).toBeInstanceOf(Error);
   });
 
-  test("are kept until somebody decides, and wake nobody", async () => {
+  test("are kept until an operator decides, and wake no worker", async () => {
     const { greet } = failing();
     const process = fixture.process({ greet: greet.definition }, { durableHooks: { keepCompleted: "1 second" } });
     const { id } = await process.hooks.greet.trigger("bad ada");

@@ -24,7 +24,7 @@ describe.each(ENGINES)("hooks that were claimed together, on $name", (engine) =>
     expect(await process.statusOf(ids.get("slow") as string)).toBeNull();
   });
 
-  test("leave their places to others one by one", async () => {
+  test("free their slots one by one", async () => {
     const gate = new Gate();
     const greet = recordCalls<string>((name) => (name === "slow" ? gate.opened : undefined));
     const process = fixture.process({ greet: greet.definition }, { concurrency: 2 });

@@ -37,7 +37,7 @@ describe.each(ENGINES)("leases on $name", (engine) => {
       return id;
     }
 
-    test("are renewed for as long as the handler runs, so that nobody else gets it", async () => {
+    test("are renewed for as long as the handler runs, so that no other worker claims it", async () => {
       const { id, gate, process, signal } = await running();
       const greet = recordCalls<string>();
       const other = fixture.process({ greet: greet.definition });

@@ -113,7 +113,7 @@ describe.each(ENGINES)("operators on $name", (engine) => {
       ]);
     });
 
-    test("in pages of fifty, the newest first, if nothing else is said", async () => {
+    test("in pages of fifty, the newest first, by default", async () => {
       const process = start();
       await process.unitOfWork(async (uow) => {
         for (let number = 0; number < 60; number++) uow.triggerHook("greet", String(number));
@@ -222,7 +222,7 @@ describe.each(ENGINES)("operators on $name", (engine) => {
       expect(await process.statusOf(other.id)).toBeNull();
     });
 
-    test("for as long as they are kept, and then no more", async () => {
+    test("for the length of their retention", async () => {
       const process = start({ durableHooks: { keepCompleted: "1 hour" } });
       const { id } = await process.hooks.greet.trigger("ada");
       await process.drain();
@@ -246,7 +246,7 @@ describe.each(ENGINES)("operators on $name", (engine) => {
       await eventually(async () => expect(await process.statusOf(id)).toBeNull());
     });
 
-    test("purged also where there are more than one statement deletes", async () => {
+    test("purged even if they are more than one statement deletes", async () => {
       const process = start({ durableHooks: { keepCompleted: "1 minute" }, concurrency: 1000 });
       await process.unitOfWork(async (uow) => {
         for (let number = 0; number < 2500; number++) uow.triggerHook("greet", String(number));
@@ -274,7 +274,7 @@ describe.each(ENGINES)("operators on $name", (engine) => {
       expect(await payloads(process, { order: "oldest" })).toEqual(["later", "bad", "slow"]);
     });
 
-    test("discarded, if somebody wants them gone earlier", async () => {
+    test("gone after an operator has discarded them", async () => {
       const process = start({ durableHooks: { keepCompleted: "1 hour" } });
       const { id } = await process.hooks.greet.trigger("ada");
       await process.drain();

@@ -40,7 +40,7 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     expect(greet.payloads).toEqual(numbers);
   });
 
-  test("puts what was begun before what is new, however long that has been waiting", async () => {
+  test("puts hooks that have begun before new ones, however long those have been waiting", async () => {
     const greet = recordCalls<string>((name, hook) => name === "begun" && hook.attempts < 2 && Promise.reject("no"), {
       retries: { delay: 5000, backoff: "constant" },
     });
@@ -54,7 +54,7 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     expect(greet.payloads).toEqual(["begun", "begun", "new 1", "new 2"]);
   });
 
-  test("puts a redriven dead letter before what is new", async () => {
+  test("puts a redriven dead letter before new hooks", async () => {
     const state = { broken: true };
     const greet = recordCalls<string>(() => state.broken && Promise.reject("no"), { retries: { limit: 0 } });
     const process = fixture.process({ greet: greet.definition }, { concurrency: 1 });
@@ -68,7 +68,7 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     expect(greet.payloads).toEqual(["dead", "dead", "new"]);
   });
 
-  test("puts what a lost process left behind before everything else", async () => {
+  test("puts hooks of a lost process before all others", async () => {
     await loseProcess(fixture, ["lost"]);
     const greet = recordCalls<string>((name, hook) => name === "begun" && hook.attempts < 2 && Promise.reject("no"), {
       retries: { delay: 5000, backoff: "constant" },
@@ -115,7 +115,7 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     expect((await processes[0]?.durableHooks.list())?.hooks).toEqual([]);
   });
 
-  test("lets nobody have more hooks at a time than places", async () => {
+  test("lets no worker have more hooks at a time than slots", async () => {
     const gate = new Gate();
     let running = 0;
     let most = 0;
@@ -152,7 +152,7 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     expect(newer.payloads).toEqual(["ada"]);
   });
 
-  test("has place for a hook that becomes due while a running dispatcher looks", async () => {
+  test("leaves a slot for a hook that becomes due while a running dispatcher claims", async () => {
     const greet = recordCalls<string>();
     const process = fixture.process({ greet: greet.definition });
     await process.hooks.greet.trigger("ada", { processAt: fixture.clock.now() + 1 });
@@ -168,7 +168,7 @@ describe.each(ENGINES)("the order of hooks on $name", (engine) => {
     await eventually(() => expect(greet.payloads).toEqual(["ada"])); // although no more time has passed
   });
 
-  test("has place for a trigger that comes while a running dispatcher looks", async () => {
+  test("leaves a slot for a trigger that comes while a running dispatcher claims", async () => {
     const greet = recordCalls<string>();
     const process = fixture.process({ greet: greet.definition });
     const { statements } = process.store.hooks;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { RelayWork } from "../../src/hooks/relay-work.ts";
 import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
 import { RELAY, triggerRelay } from "../../src/store/hooks/relay.ts";
+import type { WorkNotice } from "../../src/store/queue/work-board.ts";
 import { ENGINES } from "../support/engines.ts";
 import { COMPLETED, useStore } from "../support/use-store.ts";
 
@@ -47,5 +48,15 @@ describe.each(ENGINES)("a relayed trigger on $name", (engine) => {
     await late.execute(() => {});
     expect(await fixture.ids()).toEqual(["b"]);
     expect(await fixture.claimOne()).toMatchObject({ id: "b", payload: '"newer"', triggers: 1 });
+  });
+
+  test("is announced to workers when its owner releases it", async () => {
+    const held = await relay("a");
+    const notices: WorkNotice[] = [];
+    const taker = { notice: (notice: WorkNotice) => notices.push(notice) > 0, reserve: () => null };
+    const leave = fixture.store.work.join(taker, { listens: false });
+    await held.release();
+    leave();
+    expect(notices).toEqual([{ namespace: fixture.namespace, delayMs: 0 }]);
   });
 });

@@ -95,7 +95,7 @@ describe.each(ENGINES)("retries on $name", (engine) => {
     expect(await process.statusOf(id)).toBeNull();
   });
 
-  test("is due at the time of the retry for those who ask when to wake", async () => {
+  test("make the next wake the time of the retry", async () => {
     const greet = recordCalls(() => fail(), { retries: { delay: "5 seconds", backoff: "constant" } });
     const process = fixture.process({ greet: greet.definition });
     await process.hooks.greet.trigger();

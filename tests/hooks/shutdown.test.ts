@@ -25,7 +25,7 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     return { id, gate, greet, process };
   }
 
-  test("waits for what runs", async () => {
+  test("waits for running hooks", async () => {
     const { id, gate, greet, process } = await running();
     const stopped = vi.fn();
     const stopping = process.dispatcher.stopPolling({ deadlineMs: DEADLINE_MS }).then(stopped);
@@ -39,7 +39,7 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(await process.statusOf(id)).toBeNull();
   });
 
-  test("tells what runs after the deadline to stop, and hands it back without counting the attempt", async () => {
+  test("aborts hooks that run after the deadline, and releases them without counting the attempt", async () => {
     const { id, greet, process } = await running();
     const stopping = process.dispatcher.stopPolling({ deadlineMs: DEADLINE_MS });
     await fixture.clock.advanceAndSettle(DEADLINE_MS);
@@ -55,7 +55,7 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(next.calls.map(({ hook: { attempts } }) => attempts)).toEqual([1]);
   });
 
-  test("is patient for thirty seconds by default", async () => {
+  test("waits for thirty seconds by default", async () => {
     const { greet, process } = await running();
     const stopping = process.dispatcher.stopPolling();
     await process.passTime(29_999);
@@ -66,7 +66,7 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(greet.calls[0]?.hook.signal.aborted).toBe(true);
   });
 
-  test("renews the leases of what it waits for", async () => {
+  test("renews the leases of running hooks", async () => {
     const { id, gate, process } = await running();
     const stopping = process.dispatcher.stopPolling({ deadlineMs: 10 * LEASE_MS });
     await process.passTime(5 * LEASE_MS);
@@ -79,7 +79,7 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(await process.statusOf(id)).toBeNull();
   });
 
-  test("doesn't listen to what was handed back any more", async () => {
+  test("ignores the results of released hooks", async () => {
     const { id, gate, process } = await running();
     const stopping = process.dispatcher.stopPolling({ deadlineMs: 0 });
     await fixture.clock.advanceAndSettle(0);
@@ -92,7 +92,7 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(process.errors).toEqual([]);
   });
 
-  test("keeps the attempts that were made before", async () => {
+  test("keeps the count of earlier attempts", async () => {
     const greet = recordCalls<string>((_, hook) => (hook.attempts === 1 ? Promise.reject("no") : forever()), {
       retries: { delay: 0 },
     });
@@ -119,7 +119,7 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(await process.durableHooks.get(id)).toMatchObject({ status: "pending", attempts: 0 });
   });
 
-  test("hands back what was claimed while it began, without counting the attempt", async () => {
+  test("releases hooks that were claimed while it began, without counting the attempt", async () => {
     const greet = recordCalls<string>();
     const process = fixture.process({ greet: greet.definition });
     const ids = [
@@ -143,7 +143,7 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     for (const id of ids) expect(await process.durableHooks.get(id)).toMatchObject({ status: "pending", attempts: 0 });
   });
 
-  test("hands back what was triggered here while it began", async () => {
+  test("releases hooks that were triggered in this process while it began", async () => {
     const greet = recordCalls<string>();
     const process = fixture.process({ greet: greet.definition });
     process.start();
@@ -165,7 +165,7 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     expect(await process.durableHooks.get(id)).toMatchObject({ status: "pending", attempts: 0 });
   });
 
-  test("hands back a recovered hook as one that still runs alone", async () => {
+  test("releases a recovered hook as one that still runs alone", async () => {
     const [id] = (await loseProcess(fixture, ["lost"])) as [string];
     await fixture.clock.advanceAndSettle(LEASE_MS);
     const greet = recordCalls<string>(() => forever());
@@ -210,7 +210,7 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     await eventually(() => expect(greet.payloads).toEqual(["slow", "again"]));
   });
 
-  test("of a drain hands back what runs after its deadline", async () => {
+  test("of a drain releases hooks that run after its deadline", async () => {
     const greet = recordCalls<string>(() => forever());
     const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("ada");

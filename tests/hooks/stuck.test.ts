@@ -89,7 +89,7 @@ describe.each(ENGINES)("handlers that hang, on $name", (engine) => {
     expect(process.errors).toMatchObject([{ error: { code: "hook.stuck" }, attempt: { attempt: 1, final: false } }]);
   });
 
-  test("are logged if nobody wants to be told", async () => {
+  test("are logged if the application has no listener", async () => {
     const greet = recordCalls<string>(() => forever(), QUICK);
     const durableHooks = { stuckProcessingTimeoutMinutes: SHORT };
     const process = fixture.process({ greet: greet.definition }, { durableHooks });
@@ -153,7 +153,7 @@ describe.each(ENGINES)("handlers that hang, on $name", (engine) => {
     expect(process.errors).toHaveLength(1);
   });
 
-  test("make place for other hooks", async () => {
+  test("free their slots for other hooks", async () => {
     const greet = recordCalls<string>((name) => (name === "ada" ? forever() : undefined), QUICK);
     const durableHooks = { stuckProcessingTimeoutMinutes: SHORT };
     const process = fixture.process({ greet: greet.definition }, { durableHooks, concurrency: 1 });

@@ -1,26 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { type Clock, systemClock } from "../../src/clock.ts";
 import { perdure } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import { createDatabase } from "../support/postgres-database.ts";
+import { WRONG_CLOCKS } from "../support/wrong-clocks.ts";
 import { recordCalls } from "./support/handlers.ts";
 import { LogBook } from "./support/log-book.ts";
 import { eventually } from "./support/use-hooks.ts";
 
 const HOUR = 3_600_000;
 
-function wrongBy(milliseconds: number): Clock {
-  return { ...systemClock, now: () => systemClock.now() + milliseconds };
-}
-
-/** The one place where real time passes: this is about the database's own clock. */
-describe.each([
-  ["fast", 3 * HOUR],
-  ["slow", -3 * HOUR],
-])("a process whose clock is hours %s, on postgres", (_, error) => {
+describe.each(WRONG_CLOCKS)("a process whose clock is hours %s, on postgres", (_, clock) => {
   test("runs, retries and schedules hooks by the database's time", async () => {
     const database = await createDatabase();
-    const [right, wrong] = [postgres(database.url), postgres(database.url, { clock: wrongBy(error) })];
+    const [right, wrong] = [postgres(database.url), postgres(database.url, { clock })];
     try {
       const greet = recordCalls<string>(
         (name, hook) => name === "twice" && hook.attempts === 1 && Promise.reject("no"),

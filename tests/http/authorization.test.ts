@@ -156,7 +156,7 @@ describe("authorization", () => {
     expect((await client({}).get("/workflows/echo/instances/never")).status).toBe(404);
   });
 
-  test("by a token lets in who has one of them", async () => {
+  test("by tokens admits requests with one of them", async () => {
     const guarded = client({ authorize: bearerToken([TOKEN, `${TOKEN}-new`]) });
     const ask = async (authorization?: string) => {
       const { status } = await guarded.get(

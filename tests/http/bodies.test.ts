@@ -89,12 +89,12 @@ describe("the body of a request", () => {
       ].sort(),
     );
     expect(named(false).sort()).toEqual(
-      ["createInstance", "restartInstance", "restartOrCreate", "terminateInstance"].sort(),
+      ["completeToken", "createInstance", "restartInstance", "restartOrCreate", "terminateInstance"].sort(),
     );
     expect(required.get("pauseInstance")).toBeUndefined();
   });
 
-  test("that was announced and isn't there is missed", async () => {
+  test("that was announced but is missing is reported", async () => {
     const headers = { "content-type": "application/json", "content-length": "20" };
     const handler = createHttpHandler(app, { authorize: () => true, logger: subject.logs });
     const request = new Request(`http://localhost${INSTANCES}`, { method: "POST", headers });
@@ -103,7 +103,7 @@ describe("the body of a request", () => {
     expect(await stored()).toBe(0);
   });
 
-  test("that middleware has read is missed", async () => {
+  test("that middleware has read is reported as missing", async () => {
     const handler = createHttpHandler(app, { authorize: () => true, logger: subject.logs });
     const headers = { "content-type": "application/json" };
     const request = new Request(`http://localhost${INSTANCES}`, { method: "POST", headers, body: '{"id":"one"}' });

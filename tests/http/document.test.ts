@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { perdure } from "../../src/app/perdure.ts";
 import { createHttpHandler, type HttpHandler, type HttpHandlerOptions } from "../../src/http/index.ts";
 import { defineSubjects } from "../../src/subjects/define-subjects.ts";
+import { writeTarget } from "../../src/workflows/tokens/step-token.ts";
+import { TokenKeys } from "../../src/workflows/tokens/token-keys.ts";
 import { LogBook } from "../hooks/support/log-book.ts";
 import { ENGINES, type TestEngine, type TestStore } from "../support/engines.ts";
 import { type Document, findOperation, type Operation, operationsOf, problemOf } from "./support/document.ts";
@@ -10,6 +12,13 @@ import { hooks, workflows } from "./support/sample-app.ts";
 import { Client } from "./support/use-http.ts";
 
 const BASE = "/api/perdure";
+const SECRET = "a secret of more than thirty-two characters";
+/** A token of an instance that isn't there any more. */
+let gone = "";
+
+function tokenFor(name: string, id: string, run: { ref: string; run: number }): Promise<string> {
+  return new TokenKeys("app", [SECRET]).seal(writeTarget({ name, id, ...run, step: { name: "wait", count: 1 } }));
+}
 
 describe("the OpenAPI document", () => {
   let database: TestStore;
@@ -27,10 +36,12 @@ describe("the OpenAPI document", () => {
       hooks,
       subjects: { inventory: defineSubjects({ every: "1 hour", handle: async () => {} }) },
       logger: new LogBook(),
+      tokens: { secret: SECRET },
     });
 
   function serve(options: Partial<HttpHandlerOptions> = {}): HttpHandler {
-    const settings = { basePath: BASE, authorize: () => true, tick: true, logger: new LogBook(), ...options };
+    const open = { basePath: BASE, authorize: () => true, authorizeTokens: true, tick: true };
+    const settings = { ...open, logger: new LogBook(), ...options };
     return createHttpHandler(app, settings as HttpHandlerOptions);
   }
 
@@ -55,6 +66,7 @@ describe("the OpenAPI document", () => {
   beforeAll(async () => {
     database = await (ENGINES[0] as TestEngine).create();
     app = await start();
+    gone = await tokenFor("approval", "gone", { ref: "gone", run: 1 });
     const response = await serve()(new Request(`http://localhost${BASE}/openapi.json`));
     document = (await response.json()) as Document;
     client = watched(serve());
@@ -156,6 +168,9 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.get("/workflows/approval/instances/one/subscribe");
   await client.get(`/workflows/echo/instances/one/subscribe?cursor=${2 ** 34}`); // after the end of the first run
   await client.becomes("/workflows/approval/instances/one", "waiting");
+  const name = { namespace: "app", name: "approval", id: "one" };
+  const [approval] = await app.parts.store.instances.statements.find([name]);
+  await client.post(`/tokens/${await tokenFor("approval", "one", approval as { ref: string; run: number })}`);
   await client.post("/workflows/approval/instances/one/terminate");
   await client.delete("/workflows/approval/instances/one");
 
@@ -202,6 +217,7 @@ async function askForNothing(client: Client): Promise<void> {
   await client.post("/workflows/none/instances/batch", { instances: [{}] });
   await client.post("/workflows/none/instances/batch/delete", { ids: ["a"] });
   await client.post("/workflows/none/instances/one/restart-or-create");
+  await client.post("/tokens/none");
   await client.get("/hooks/none");
   await client.get("/subjects/inventory/none");
   await client.post("/subjects/inventory/none/release", { revision: 1 });
@@ -215,6 +231,7 @@ async function contradict(client: Client, app: App): Promise<void> {
   for (const verb of ["pause", "resume", "terminate", "retry"])
     await client.post(`/workflows/echo/instances/one/${verb}`);
   await client.post("/workflows/echo/instances/one/events", { type: "a" });
+  await client.post(`/tokens/${gone}`);
   const used = { headers: { "idempotency-key": "used" } };
   await client.post("/workflows/echo/instances", { id: "two" }, used);
   await client.post("/workflows/echo/instances/batch", { instances: [{}] }, used);
@@ -232,6 +249,7 @@ function fill(path: string): string {
   return path
     .replace("{workflowName}", "nightly")
     .replace("{scheduleName}", "night")
+    .replace("{token}", gone)
     .replaceAll(/\{\w+\}/g, "one");
 }
 

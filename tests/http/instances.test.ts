@@ -96,7 +96,7 @@ describe.each(ENGINES)("instances over HTTP on $name", (engine) => {
     expect([wrong.status, wrong.body["code"]]).toEqual([400, "duration.invalid"]);
   });
 
-  test("are made sure to run, by those who may create and manage", async () => {
+  test("are created or restarted by callers that may both create and manage", async () => {
     const { app, client } = await setUp();
     const path = "/workflows/echo/instances/one";
     const ensure = async (body?: unknown) => (await client.post(`${path}/restart-or-create`, body)).body["outcome"];

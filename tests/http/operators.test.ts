@@ -66,7 +66,7 @@ describe.each(ENGINES)("hooks over HTTP on $name", (engine) => {
     expect((await client.get<HookPage>("/hooks")).body.hooks).toEqual([]);
   });
 
-  test("that threw something else than an error say so in the same form", async () => {
+  test("that threw a value other than an error report it in the same form", async () => {
     const odd = defineHook({ retries: { limit: 0 } }, () => Promise.reject("just a text"));
     const client = subject.serve(
       await subject.start({ hooks: { odd } }).then(async (app) => {
@@ -175,7 +175,7 @@ describe.each(ENGINES)("subjects over HTTP on $name", (engine) => {
     expect([none.status, none.body["code"]]).toEqual([404, "subject.not_found"]);
   });
 
-  test("are made due, unless somebody has them", async () => {
+  test("are made due, unless they have an owner", async () => {
     const { dispatcher, client } = await setUp();
     expect(await dispatcher.claimDueSubjects({ limit: 10, leaseMs: 60_000 })).toEqual([]);
 
@@ -200,7 +200,7 @@ describe.each(ENGINES)("subjects over HTTP on $name", (engine) => {
     expect((await client.get(PATH)).body["status"]).toBe("retired");
   });
 
-  test("are taken from whoever has them, at the revision that was seen", async () => {
+  test("are taken from their owner, at the revision that the operator has seen", async () => {
     const { dispatcher, client } = await setUp();
     await client.post(`${PATH}/due`);
     const [claimed] = await dispatcher.claimDueSubjects({ limit: 1, leaseMs: 60_000 });

@@ -71,6 +71,7 @@ describe.each(ENGINES)("requests with an Idempotency-Key on $name", (engine) => 
     for (const id of ["one", "two"]) await client.post(waiting, { id });
     await client.post(INSTANCES, { id: "first" }, withKey("a"));
     await client.post(`${waiting}/one/events`, { type: "word", payload: 1 }, withKey("b"));
+    await client.post(`${waiting}/two/resume`, undefined, withKey("c"));
 
     const replies = [
       await client.post(INSTANCES, { id: "second" }, withKey("a")),
@@ -79,6 +80,8 @@ describe.each(ENGINES)("requests with an Idempotency-Key on $name", (engine) => 
       await client.post(`${waiting}/one/events`, { type: "word", payload: 2 }, withKey("b")),
       await client.post(`${waiting}/one/pause`, undefined, withKey("b")),
       await client.delete(`${waiting}/one`, withKey("b")),
+      await client.post(`${waiting}/two/terminate`, undefined, withKey("c")),
+      await client.delete(`${waiting}/two`, withKey("c")),
     ];
 
     for (const { status, body } of replies) {

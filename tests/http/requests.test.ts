@@ -62,7 +62,7 @@ describe("requests", () => {
     expect(await stored()).toBe(0);
   });
 
-  test("for a batch that fails for the application's own fault aren't told why", async () => {
+  test("for a batch that fails by the application's own fault don't say why", async () => {
     const fault = Object.assign(new Error("no such file: /etc/secret"), { code: "ENOENT" });
     const input = z.unknown().refine((value) => {
       if (value === 2) throw fault;
@@ -157,7 +157,7 @@ describe("requests", () => {
   });
 
   test.each(["PUT", "PATCH", "HEAD", "OPTIONS", "DELETE"])(
-    "with the method %s are told what there is",
+    "with the method %s are answered with the allowed methods",
     async (method) => {
       const response = await client.handler(new Request(`http://localhost${INSTANCES}`, { method }));
       expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, POST"]);
@@ -233,7 +233,7 @@ describe("requests", () => {
     expect(cancelled).toBe(true);
   });
 
-  test("are answered in JSON that nobody keeps or guesses at", async () => {
+  test("are answered in JSON that is neither cached nor sniffed", async () => {
     const { headers } = await client.get("/workflows");
     expect(headers.get("content-type")).toBe("application/json");
     expect(headers.get("cache-control")).toBe("no-store");

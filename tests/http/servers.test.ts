@@ -117,7 +117,7 @@ describe.each(SERVERS)("mounted in $name", ({ create }) => {
     expect(types.at(-1)).toBe("workflow_completed");
   });
 
-  test("who has no token is refused, and other paths are the application's own", async () => {
+  test("the router refuses requests without a token, and leaves other paths to the application", async () => {
     const { origin, send } = await setUp();
     expect((await send("GET", "/workflows", undefined, { authorization: "Bearer wrong" })).status).toBe(401);
     expect((await fetch(`${origin}/perdure/nowhere`)).status).toBe(404);
@@ -240,7 +240,7 @@ describe("Node's requests", () => {
     await expect(fetch(origin)).rejects.toThrow();
   });
 
-  test("of a body that nobody reads are answered, and the connection is closed", async () => {
+  test("whose bodies the handler doesn't read are answered, and the connection is closed", async () => {
     const listener: RequestListener = toNodeHandler(async () => new Response("no", { status: 413 }));
     const origin = await listen(createServer(listener));
     const socket = connect(Number(new URL(origin).port), "127.0.0.1");

@@ -70,7 +70,7 @@ describe.each(ENGINES)("streams of events on $name", (engine) => {
     ]);
   });
 
-  test("are over for those who have seen the end, so that browsers don't come back", async () => {
+  test("end for clients that have seen the end, so that browsers don't reconnect", async () => {
     const { client } = await setUp();
     await approve(client);
     await client.becomes(PATH, "complete");
@@ -109,7 +109,7 @@ describe.each(ENGINES)("streams of events on $name", (engine) => {
     expect(subject.logs.messages("error")).toEqual([]);
   });
 
-  test("of what isn't there, or from where nothing was, are refused", async () => {
+  test("of unknown instances, or from unknown cursors, are refused", async () => {
     const { client } = await setUp();
     const bad = [
       await client.get("/workflows/approval/instances/none/subscribe"),

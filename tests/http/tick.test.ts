@@ -24,13 +24,13 @@ describe.each(ENGINES)("ticks over HTTP on $name", (engine) => {
     return { app, ran };
   }
 
-  test("aren't there unless they are wanted", async () => {
+  test("exist only if the application enables them", async () => {
     const { app } = await setUp();
     expect((await subject.serve(app).post("/_runner/tick")).status).toBe(404);
     expect((await subject.serve(app, { tick: false }).post("/_runner/tick")).status).toBe(404);
   });
 
-  test("run what is due, and say when something is due next", async () => {
+  test("run all due work, and report when the next is due", async () => {
     const { app, ran } = await setUp();
     const client = subject.serve(app, { tick: true });
     await app.hooks.note.trigger({ text: "hook" });
@@ -48,7 +48,7 @@ describe.each(ENGINES)("ticks over HTTP on $name", (engine) => {
     expect(inAnHour).toBeLessThanOrEqual(3_600_000);
   });
 
-  test("many at once, of several handlers, run everything once, also what came while one was under way", async () => {
+  test("of several handlers at once run all work once, including work that came meanwhile", async () => {
     const { app, ran } = await setUp();
     const clients = [1, 2, 3].map(() => subject.serve(app, { tick: { deadlineMs: 20_000 } }));
     const ids = Array.from({ length: 20 }, (_, index) => `i${index}`);
@@ -64,7 +64,7 @@ describe.each(ENGINES)("ticks over HTTP on $name", (engine) => {
     expect(ran.toSorted()).toEqual(ids.flatMap((id) => [`${id} one`, `${id} two`]).toSorted());
   });
 
-  test("that are asked for while one is under way share the next, which sees what that one had not", async () => {
+  test("that are requested during a tick share the next one, which sees all newer work", async () => {
     const clock = new ControlledClock();
     const ran: string[] = [];
     const stuck = Promise.withResolvers<void>();
@@ -96,7 +96,7 @@ describe.each(ENGINES)("ticks over HTTP on $name", (engine) => {
     stuck.resolve();
   });
 
-  test("of an application with nothing to run have nothing to do", async () => {
+  test("of an application without hooks and workflows do nothing", async () => {
     const app = await subject.start({ worker: false });
     expect((await subject.serve(app, { tick: true }).post("/_runner/tick")).body).toEqual({ nextWakeAt: null });
   });

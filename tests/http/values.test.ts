@@ -4,7 +4,7 @@ import { defineWorkflow } from "../../src/workflows/define/define-workflow.ts";
 import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { breaks, workflows } from "./support/sample-app.ts";
-import { useHttp } from "./support/use-http.ts";
+import { type Client, useHttp } from "./support/use-http.ts";
 
 const RICH = {
   when: new Date("2026-01-31T12:00:00Z"),
@@ -83,7 +83,7 @@ describe.each(ENGINES)("values over HTTP on $name", (engine) => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  test("are hidden from everybody where that is wanted", async () => {
+  test("are hidden from every caller where the application says so", async () => {
     const { app } = await setUp();
     const client = subject.serve(app, { redact: true });
     await client.post("/workflows/approval/instances", { id: "one", params: "secret" });
@@ -107,6 +107,20 @@ describe.each(ENGINES)("values over HTTP on $name", (engine) => {
     expect(all).toContain('"payload":"[REDACTED]"');
   });
 
+  test("of errors have no stack, unless stack traces are shown, redacted as messages are", async () => {
+    const { app } = await setUp();
+    const [shy, open, hidden] = [{}, { stackTraces: true }, { stackTraces: true, redact: true }].map((options) =>
+      subject.serve(app, options),
+    ) as [Client, Client, Client];
+    await shy.post("/workflows/failing/instances", { id: "one", params: "secret" });
+    const errored = await shy.becomes("/workflows/failing/instances/one", "errored");
+    expect(errored["error"]).not.toHaveProperty("stack");
+    const shown = await open.get<{ error: object }>("/workflows/failing/instances/one");
+    expect(shown.body.error).toMatchObject({ name: "TypeError", stack: expect.stringContaining("TypeError") });
+    const redacted = await hidden.get<{ error: object }>("/workflows/failing/instances/one");
+    expect(redacted.body.error).toMatchObject({ message: "[REDACTED]", stack: "[REDACTED]" });
+  });
+
   test("are shown as a function says, which knows what they are of", async () => {
     const { app } = await setUp();
     const client = subject.serve(app, {
@@ -117,7 +131,7 @@ describe.each(ENGINES)("values over HTTP on $name", (engine) => {
     expect(output).toEqual({ value: "x", field: "output", kind: "instance" });
   });
 
-  test("that a function makes unpresentable are nobody's fault but its own", async () => {
+  test("that the application's own function can't present are reported as its error", async () => {
     const { app } = await setUp();
     await (await app.workflows.echo.create({ id: "one", params: "secret" })).result();
     const told: unknown[] = [];

@@ -84,7 +84,7 @@ describe("an example that is a program", () => {
 });
 
 describe("an example that is a server", () => {
-  test.each(Object.entries(SERVERS))("%s serves the application to those who have the token", async (name, server) => {
+  test.each(Object.entries(SERVERS))("%s serves the application to callers with the token", async (name, server) => {
     const program = `import { createServer } from "node:http";
       import { getRequestListener } from "@hono/node-server";
       import { defineWorkflow, perdure } from "perdure";

@@ -111,7 +111,7 @@ test.each(["fast", "immediate"] as const)(
   },
 );
 
-test("a server that is away for a while is waited for by those who trigger, and found by those who work", async () => {
+test("callers wait for a server that is away for a while, and workers find it again", async () => {
   await group.openAt(server.url);
   const worker = await group.start({ worker: NO_POLLING });
   await server.shutDown("fast");

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => proxy.stop());
 
-test("what a claim brings after its lease is over isn't started", async () => {
+test("a hook whose claim was answered after the lease ended isn't started", async () => {
   const late = await group.start({ database: proxy.url, worker: { leaseMs: 3000, pollIntervalMs: 3_600_000 } });
   const [first] = await group.trigger("note");
   await group.seen(late, "ran", first);

@@ -35,7 +35,7 @@ function mostAtATime(processes: readonly { bodies: readonly BodyEntry[]; killedA
 describe.each(ENGINES)("limits that processes share ($name)", (engine) => {
   const group = useWorkflowGroup();
 
-  test("never are exceeded, also when processes are killed, and slots go on to whoever waits", async () => {
+  test("are never exceeded, even when processes are killed, and freed slots go to waiting instances", async () => {
     await group.open(engine);
     const ids = idsOf("limited", 90);
     const killed = new Map<WorkflowProcess, number>();

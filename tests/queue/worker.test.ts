@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Work, WorkClaim, WorkSource } from "../../src/queue/work.ts";
 import { Worker } from "../../src/queue/worker.ts";
+import { Gate } from "../hooks/support/handlers.ts";
 import { ControlledClock } from "../support/controlled-clock.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -36,6 +37,7 @@ class GatedWork implements Work {
 
 /** Gives as much work as it is asked for, after a time that the test decides. */
 class PlentySource implements WorkSource {
+  readonly kind = "hook";
   readonly claims: WorkClaim[] = [];
   readonly given: GatedWork[] = [];
   readonly #clock: ControlledClock;
@@ -112,7 +114,7 @@ describe("a worker", () => {
     clock.advance(1000);
     source.given[0]?.end();
     source.given[1]?.end();
-    await eventually(() => expect(worker.room).toBe(2));
+    await eventually(() => expect(worker.roomFor(source)).toBe(2));
     await worker.fill(source);
     expect(source.claims.map(({ limit }) => limit)).toEqual([4, 2]);
   });
@@ -136,20 +138,20 @@ describe("a worker", () => {
     expect(source.count("released")).toBeGreaterThan(0);
     source.endRunning();
     await eventually(() => expect(worker.held).toBe(0));
-    expect(worker.wanted).toBe(4);
+    expect(worker.wantedFrom(source)).toBe(4);
   });
 
   test("claims no more, ahead or not, while outcomes can't be written as fast as handlers end", async () => {
     const { source, worker } = await createFastWorker();
     source.settles = false;
-    for (let claims = 0; claims < 100 && worker.wanted > 0; claims++) {
+    for (let claims = 0; claims < 100 && worker.wantedFrom(source) > 0; claims++) {
       await worker.fill(source);
       while (source.count("running") + source.count("claimed") > 0) {
         source.endRunning();
         await new Promise((resolve) => setImmediate(resolve));
       }
     }
-    expect(worker.wanted).toBe(0);
+    expect(worker.wantedFrom(source)).toBe(0);
     expect(worker.held).toBeGreaterThan(1000);
     expect(worker.held).toBeLessThan(1100);
   });
@@ -163,5 +165,31 @@ describe("a worker", () => {
     source.endRunning();
     await stopped;
     expect(worker.held).toBe(0);
+  });
+
+  test("starts work that it claimed without a slot as soon as another claim frees its slots", async () => {
+    const { clock, source, worker } = createWorker(1);
+    const other = new PlentySource(clock);
+    const [answer, otherAnswer] = [new Gate(), new Gate()];
+    const late = new GatedWork(true);
+    source.claim = async () => {
+      await answer.opened;
+      return [late];
+    };
+    other.claim = async () => {
+      await otherAnswer.opened;
+      return [];
+    };
+    const claim = worker.fill(source);
+    clock.advance(250); // the slot is freed, because the answer is late
+    const otherClaim = worker.fill(other);
+    answer.open();
+    await claim;
+    expect(late.state).toBe("claimed");
+    otherAnswer.open();
+    await otherClaim;
+    expect(late.state).toBe("running");
+    late.end();
+    await eventually(() => expect(worker.held).toBe(0));
   });
 });

@@ -78,7 +78,7 @@ describe("the times of a cron expression", () => {
   });
 });
 
-describe("what isn't a cron expression is refused, and what is accepted is said", () => {
+describe("a text that isn't a cron expression is refused, with a message that says what is accepted", () => {
   test.each([
     "",
     "* * * *",

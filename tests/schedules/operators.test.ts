@@ -73,7 +73,7 @@ describe.each(ENGINES)("looking after schedules on $name", (engine) => {
     expect(await stored(process)).toMatchObject([{ lastAt: null }]);
   });
 
-  test("what isn't there is said so", async () => {
+  test("reports schedules that don't exist", async () => {
     const { workflow } = scheduled({ cron: "0 9 * * *", name: "a" }, { cron: "1 9 * * *", name: "b" });
     const { schedules } = subject.process({ report: workflow }).fragment;
     await expect(schedules.pause({ workflow: "report" })).rejects.toMatchObject({ code: "schedule.not_found" });

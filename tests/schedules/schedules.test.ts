@@ -96,7 +96,7 @@ describe.each(ENGINES)("schedules on $name", (engine) => {
     expect(new Set(events.map(({ instanceId }) => instanceId)).size).toBe(5);
   });
 
-  test("make up once for times that everybody missed, with the last of them", async () => {
+  test("fire once for all times that no process was running for, with the last of them", async () => {
     const { workflow, events } = scheduled("0 * * * *");
     const before = subject.start({ report: workflow });
     await stored(before);
@@ -151,7 +151,7 @@ describe.each(ENGINES)("schedules on $name", (engine) => {
     expect(list).toHaveBeenCalledTimes(1);
   });
 
-  test("are known to whoever asks for the next wake, and are drained", async () => {
+  test("count for the next wake, and are drained", async () => {
     const { workflow, events } = scheduled("0 9 * * *");
     const process = subject.process({ report: workflow });
     await process.drain();

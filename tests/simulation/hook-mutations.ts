@@ -91,6 +91,11 @@ export const HOOK_MUTATIONS: readonly Mutation[] = [
   { name: "processes take others for dead", options: { rashProcesses: true } },
 ];
 
+/** Protections of hooks whose payloads only newer code can read. */
+export const UNREADABLE_HOOK_MUTATIONS: readonly Mutation[] = [
+  rewriting("a payload that can't be read counts as an attempt", [[SETTLE, "then attempts - 1", "then attempts"]]),
+];
+
 /** Each statement stays for itself. */
 function withoutTransactions(driver: SqliteDriver): SqliteDriver {
   let open = false;

@@ -23,7 +23,7 @@ describe.each(DRIVERS)("claiming hooks on $name", (engine) => {
         ownId: true,
         attempts: 1,
         recoveries: 0,
-        unconfirmed: false,
+        inDoubt: false,
         triggers: 1,
         payload: '{"n":1}',
         retries: '{"limit":3}',
@@ -142,7 +142,7 @@ describe.each(DRIVERS)("claiming hooks on $name", (engine) => {
     fixture.clock.advance(1000);
 
     const claimed = await fixture.claim({ mostLost: 3, limit: 4 });
-    expect(claimed.map(({ unconfirmed }) => unconfirmed)).toEqual([true, true, true, false]);
+    expect(claimed.map(({ inDoubt }) => inDoubt)).toEqual([true, true, true, false]);
     expect(await fixture.claim({ mostLost: 9, takeOver: false })).toHaveLength(1);
     expect(await fixture.claim({ mostLost: 1 })).toHaveLength(1);
     expect(await fixture.claim({ mostLost: 9, limit: 9 })).toHaveLength(1);
@@ -195,17 +195,32 @@ describe.each(DRIVERS)("claiming hooks on $name", (engine) => {
   test("counts no owner that is lost before it has written that it begins, and tells so", async () => {
     await fixture.insert({ id: "a" });
     const claim = () => fixture.claimOne({ leaseMs: 1000 });
-    expect(await claim()).toMatchObject({ attempts: 1, recoveries: 0, unconfirmed: false });
+    expect(await claim()).toMatchObject({ attempts: 1, recoveries: 0, inDoubt: false });
     fixture.clock.advance(1000);
     for (let losses = 0; losses < 3; losses++) {
-      expect(await claim()).toMatchObject({ attempts: 1, recoveries: 0, unconfirmed: true });
+      expect(await claim()).toMatchObject({ attempts: 1, recoveries: 0, inDoubt: true });
       fixture.clock.advance(1000);
     }
     const hook = await claim();
     await fixture.hooks.count([{ ...hook, begins: true }]);
     fixture.clock.advance(1000);
 
-    expect(await claim()).toMatchObject({ attempts: 2, recoveries: 1, unconfirmed: false });
+    expect(await claim()).toMatchObject({ attempts: 2, recoveries: 1, inDoubt: false });
+  });
+
+  test("keeps in doubt whether a lost owner began when the next owner gives the hook back without knowing of its claim", async () => {
+    await fixture.insert({ id: "a" });
+    await fixture.claimOne({ leaseMs: 1000 });
+    fixture.clock.advance(1000);
+    for (let claims = 0; claims < 3; claims++) {
+      const hook = await fixture.claimOne();
+      expect(hook).toMatchObject({ attempts: 1, recoveries: 0, inDoubt: true });
+      expect(await fixture.settle(hook, { kind: "released" })).toBe("pending");
+    }
+    const hook = await fixture.claimOne();
+    await fixture.hooks.count([{ ...hook, attempts: 2, recoveries: 1, begins: false }]);
+    await fixture.settle(hook, { kind: "released" });
+    expect(await fixture.claimOne()).toMatchObject({ attempts: 2, recoveries: 1, inDoubt: false });
   });
 
   test("lets only its owner write how often a hook was tried", async () => {

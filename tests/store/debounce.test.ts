@@ -214,7 +214,7 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("debounced triggers on $name", (en
       fixture.clock.advance(LEASE_MS);
       await fixture.insert(debounced());
       const takenOver = await fixture.claimOne();
-      expect(takenOver).toMatchObject({ unconfirmed: true, triggers: 1 });
+      expect(takenOver).toMatchObject({ inDoubt: true, triggers: 1 });
       await again(500);
       await fixture.settle(takenOver, retryAfter(1));
 

@@ -3,7 +3,7 @@ import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
 import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, useStore } from "../support/use-store.ts";
 
-describe.each(DRIVERS)("what many callers write at once on $name", (engine) => {
+describe.each(DRIVERS)("writes of many callers at once on $name", (engine) => {
   const fixture = useStore(engine);
   const outcomes = async (triggers: readonly HookInsert[][]) => {
     const settled = await Promise.allSettled(triggers.map((batch) => fixture.store.hooks.insert(batch)));

@@ -102,7 +102,7 @@ describe.each(DRIVERS)("inserting hooks on $name", (engine) => {
   describe("born claimed", () => {
     const lease = { lock: "mine", leaseMs: LEASE_MS };
 
-    test("counts the first attempt and is nobody else's until the lease is over", async () => {
+    test("counts the first attempt, and no other worker can claim it until the lease ends", async () => {
       const now = fixture.clock.now();
       await fixture.insert({ id: "a", lease });
 
@@ -115,7 +115,7 @@ describe.each(DRIVERS)("inserting hooks on $name", (engine) => {
       });
       expect(await fixture.claim()).toEqual([]);
       fixture.clock.advance(LEASE_MS);
-      expect(await fixture.claim()).toMatchObject([{ id: "a", attempts: 1, unconfirmed: true }]);
+      expect(await fixture.claim()).toMatchObject([{ id: "a", attempts: 1, inDoubt: true }]);
     });
 
     test("is still ours when it is sent again", async () => {
@@ -136,7 +136,7 @@ describe.each(DRIVERS)("inserting hooks on $name", (engine) => {
       ]);
     });
 
-    test("isn't ours when somebody else made it first", async () => {
+    test("belongs to the worker that inserted it first", async () => {
       await fixture.insert({ id: "a", lease });
 
       expect(await fixture.insert({ id: "a", lease: { lock: "other", leaseMs: LEASE_MS } })).toMatchObject({

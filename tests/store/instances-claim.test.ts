@@ -178,14 +178,14 @@ describe.each(DRIVERS)("claiming instances on $name", (engine) => {
   });
 
   describe("tells whether there is anything to load:", () => {
-    test("what was sent before the first claim", async () => {
+    test("events that were sent before the first claim", async () => {
       await fixture.create({ id: "a" });
       await fixture.send("a");
 
       expect(await fixture.claimOne()).toMatchObject({ begun: true, wakes: 1 });
     });
 
-    test("what the first owner may have written", async () => {
+    test("entries that the first owner may have written", async () => {
       await fixture.commit(await fixture.start(), RELEASED);
 
       expect(await fixture.claimOne()).toMatchObject({ begun: true });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { ClaimedInstance } from "../../src/store/instances/instance-records.ts";
 import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, ERRORED, LEASE_MS, RELEASED, RUNNING, SLEEP_MS, useInstances } from "../support/use-instances.ts";
 
@@ -7,18 +6,6 @@ const SUPERSEDED = { result: "superseded" };
 
 describe.each(DRIVERS)("committing instances on $name", (engine) => {
   const fixture = useInstances(engine);
-  const parked = (wakes: number) => ({ kind: "parked", dueAt: fixture.now + SLEEP_MS, wakes }) as const;
-  const written = (known: { wakes?: number; paused?: boolean } = {}) => ({
-    result: "written",
-    at: fixture.now,
-    wakes: 0,
-    paused: false,
-    ...known,
-  });
-
-  async function namesIn(instance: ClaimedInstance): Promise<string[]> {
-    return (await fixture.history(instance.ref)).map(({ name }) => name);
-  }
 
   describe("while it runs", () => {
     test("adds entries, and leaves the instance to its owner", async () => {
@@ -26,10 +13,12 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
       const before = await fixture.find("a");
       fixture.clock.advance(100);
 
-      expect(await fixture.commit(instance, RUNNING, { entries: [fixture.entry({ name: "one" })] })).toEqual(written());
+      expect(await fixture.commit(instance, RUNNING, { entries: [fixture.entry({ name: "one" })] })).toEqual(
+        fixture.written(),
+      );
       const entries = [fixture.entry({ name: "two" }), fixture.entry({ name: "three" })];
-      expect(await fixture.commit(instance, RUNNING, { position: 2, entries })).toEqual(written());
-      expect(await namesIn(instance)).toEqual(["one", "two", "three"]);
+      expect(await fixture.commit(instance, RUNNING, { position: 2, entries })).toEqual(fixture.written());
+      expect(await fixture.namesIn(instance)).toEqual(["one", "two", "three"]);
       expect(await fixture.find("a")).toEqual(before);
     });
 
@@ -37,28 +26,30 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
       const instance = await fixture.start({ id: "a" });
       await fixture.send("a", { eventId: "one" });
       await fixture.send("a", { eventId: "two" });
-      expect(await fixture.commit(instance, RUNNING)).toEqual(written({ wakes: 2 }));
+      expect(await fixture.commit(instance, RUNNING)).toEqual(fixture.written({ wakes: 2 }));
       await fixture.statements.pause(fixture.named("a"));
       expect(await fixture.commit(instance, RUNNING, { entries: [fixture.entry()] })).toEqual(
-        written({ wakes: 2, paused: true }),
+        fixture.written({ wakes: 2, paused: true }),
       );
     });
 
-    test("goes on after the lease has run out, while nobody has taken it over", async () => {
+    test("goes on after the lease has ended, as long as no worker has taken it over", async () => {
       const instance = await fixture.start();
       fixture.clock.advance(LEASE_MS * 2);
 
-      expect(await fixture.commit(instance, RUNNING, { entries: [fixture.entry()] })).toEqual(written());
+      expect(await fixture.commit(instance, RUNNING, { entries: [fixture.entry()] })).toEqual(fixture.written());
     });
   });
 
   describe("when it parks", () => {
-    test("is due at its time, for anybody", async () => {
+    test("is due at its time, for any worker", async () => {
       const instance = await fixture.start({ id: "a" });
 
-      expect(await fixture.commit(instance, parked(0), { entries: [fixture.entry()] })).toEqual(written());
+      expect(await fixture.commit(instance, fixture.parked(0), { entries: [fixture.entry()] })).toEqual(
+        fixture.written(),
+      );
       expect(await fixture.find("a")).toMatchObject({ status: "waiting", availableAt: fixture.now + SLEEP_MS });
-      expect(await namesIn(instance)).toEqual(["charge"]);
+      expect(await fixture.namesIn(instance)).toEqual(["charge"]);
       expect(await fixture.claim()).toEqual([]);
       fixture.clock.advance(SLEEP_MS);
       expect(await fixture.claim()).toHaveLength(1);
@@ -68,7 +59,7 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
       const instance = await fixture.start({ id: "a" });
       await fixture.send("a");
 
-      expect(await fixture.commit(instance, parked(0))).toEqual(written({ wakes: 1 }));
+      expect(await fixture.commit(instance, fixture.parked(0))).toEqual(fixture.written({ wakes: 1 }));
       expect(await fixture.find("a")).toMatchObject({ status: "waiting", availableAt: fixture.now });
       expect(await fixture.claim()).toMatchObject([{ id: "a", wakes: 1, dueAt: fixture.now }]);
     });
@@ -77,7 +68,7 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
       const instance = await fixture.start({ id: "a" });
       await fixture.send("a");
 
-      await fixture.commit(instance, parked(1));
+      await fixture.commit(instance, fixture.parked(1));
       expect(await fixture.find("a")).toMatchObject({ availableAt: fixture.now + SLEEP_MS });
     });
 
@@ -87,8 +78,8 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
       await fixture.statements.pause(fixture.named("a"));
       await fixture.statements.pause(fixture.named("b"));
 
-      expect(await fixture.commit(seen, parked(0))).toEqual(written({ paused: true }));
-      expect(await fixture.commit(unseen, parked(0))).toEqual(written({ wakes: 1, paused: true }));
+      expect(await fixture.commit(seen, fixture.parked(0))).toEqual(fixture.written({ paused: true }));
+      expect(await fixture.commit(unseen, fixture.parked(0))).toEqual(fixture.written({ wakes: 1, paused: true }));
       for (const id of ["a", "b"])
         expect(await fixture.find(id)).toMatchObject({ status: "paused", availableAt: null });
     });
@@ -100,7 +91,7 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
       const late = { position: 1, entries: [fixture.entry()] };
       expect(await fixture.commit(instance, RUNNING, late)).toEqual(SUPERSEDED);
       expect(await fixture.commit(instance, COMPLETED, late)).toEqual(SUPERSEDED);
-      expect(await namesIn(instance)).toEqual([]);
+      expect(await fixture.namesIn(instance)).toEqual([]);
       expect(await fixture.statements.leaseTokens([fixture.namespace])).toEqual([]);
     });
   });
@@ -114,10 +105,10 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
       const startedAt = fixture.now;
       fixture.clock.advance(100);
 
-      expect(await fixture.commit(instance, outcome, { entries: [fixture.entry()] })).toEqual(written());
+      expect(await fixture.commit(instance, outcome, { entries: [fixture.entry()] })).toEqual(fixture.written());
       const finished = { status, ...result, startedAt, finishedAt: fixture.now, availableAt: null };
       expect(await fixture.find("a")).toMatchObject(finished);
-      expect(await namesIn(instance)).toEqual(["charge"]);
+      expect(await fixture.namesIn(instance)).toEqual(["charge"]);
       fixture.clock.advance(LEASE_MS * 10);
       expect(await fixture.claim()).toEqual([]);
       expect(await fixture.commit(instance, RUNNING, { position: 2, entries: [fixture.entry()] })).toEqual(SUPERSEDED);
@@ -128,17 +119,17 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
       await fixture.statements.pause(fixture.named("a"));
       await fixture.send("a");
 
-      expect(await fixture.commit(instance, COMPLETED)).toEqual(written({ wakes: 1, paused: true }));
+      expect(await fixture.commit(instance, COMPLETED)).toEqual(fixture.written({ wakes: 1, paused: true }));
       expect(await fixture.find("a")).toMatchObject({ status: "complete", availableAt: null });
     });
   });
 
   describe("when it is given back", () => {
-    test("is due at once, for anybody, without a recovery", async () => {
+    test("is due at once, for any worker, without a recovery", async () => {
       const instance = await fixture.start({ id: "a" });
       fixture.clock.advance(100);
 
-      expect(await fixture.commit(instance, RELEASED, { entries: [fixture.entry()] })).toEqual(written());
+      expect(await fixture.commit(instance, RELEASED, { entries: [fixture.entry()] })).toEqual(fixture.written());
       expect(await fixture.find("a")).toMatchObject({ status: "waiting", availableAt: fixture.now });
       expect(await fixture.commit(instance, RUNNING, { position: 2 })).toEqual(SUPERSEDED);
       expect(await fixture.claim({ takeOver: false })).toMatchObject([{ id: "a", recoveries: 0 }]);
@@ -164,7 +155,7 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
       transient: false,
     });
     await expect(fixture.commit(instance, { kind: "errored", error: "{" })).rejects.toMatchObject({ transient: false });
-    expect(await namesIn(instance)).toEqual([]);
+    expect(await fixture.namesIn(instance)).toEqual([]);
     expect(await fixture.find("a")).toMatchObject({ status: "running" });
   });
 

@@ -80,7 +80,7 @@ describe.each(DRIVERS)("creating instances on $name", (engine) => {
     expect(await fixture.find("a")).toMatchObject({ status: "complete", createdAt: first?.at });
   });
 
-  test("gives the same step of the same parent what that created before, and nobody else", async () => {
+  test("returns a child that exists to the same step of the same parent, and to no other", async () => {
     const first = await fixture.create({ id: "a", parent: "p 1 create 1" });
     fixture.clock.advance(500);
 

@@ -117,7 +117,7 @@ describe.each(DRIVERS)("events of instances on $name", (engine) => {
     expect(await fixture.claim()).toEqual([]);
   });
 
-  test("are known also if the instance has finished since: who sends one again was told that it is stored", async () => {
+  test("are known even if the instance has finished since, because their sender was told that they are stored", async () => {
     const instance = await fixture.start({ id: "a" });
     await fixture.send("a");
     await fixture.commit(instance, COMPLETED);

@@ -44,7 +44,7 @@ describe.each(DRIVERS)("hooks that are triggered when runs end, on $name,", (eng
   });
 
   test.each([false, true])(
-    "aren't written by who has lost the instance, when that is sent again: %s",
+    "aren't written by an owner that has lost the instance and sends its commit again: %s",
     async (resent) => {
       const commit = await endOf(COMPLETED, "hook-a");
       subject.clock.advance(LEASE_MS);

@@ -20,7 +20,7 @@ describe.each(DRIVERS)("leases of instances on $name", (engine) => {
       expect(await fixture.statements.renew([{ ref, run, lock }], 1000)).toMatchObject([{ paused: true }]);
     });
 
-    test("extends a lease that has run out, while nobody has taken it over", async () => {
+    test("extends a lease that has ended, as long as no worker has taken it over", async () => {
       const instance = await fixture.start();
       fixture.clock.advance(LEASE_MS * 2);
 
@@ -50,7 +50,7 @@ describe.each(DRIVERS)("leases of instances on $name", (engine) => {
       expect((await fixture.list()).filter(({ id }) => id !== "kept")).toEqual(before);
     });
 
-    test("is refused to who was taken over from, and asks for the run too", async () => {
+    test("is refused to an owner that was taken over from, and checks the run too", async () => {
       const lost = await fixture.start();
       fixture.clock.advance(LEASE_MS);
       const owner = await fixture.claimOne();
@@ -64,7 +64,7 @@ describe.each(DRIVERS)("leases of instances on $name", (engine) => {
   describe("taking a parked instance again", () => {
     const again = { lock: "again", leaseMs: 1000 };
 
-    test("is possible while nobody has had it", async () => {
+    test("is possible as long as no other worker has claimed it", async () => {
       const instance = await fixture.start({ id: "a" });
       await fixture.park(instance);
       fixture.clock.advance(100);
@@ -167,7 +167,7 @@ describe.each(DRIVERS)("leases of instances on $name", (engine) => {
       expect(await fixture.nextWake()).toBe(-40);
     });
 
-    test("leaves out leases for who can take over nothing", async () => {
+    test("leaves out leases for a worker that can't take over", async () => {
       await fixture.start();
 
       expect(await fixture.nextWake(["checkout"], false)).toBeNull();
@@ -242,7 +242,7 @@ describe.each(DRIVERS)("leases of instances on $name", (engine) => {
     const unknown = async (names: readonly string[] = ["checkout"]) =>
       (await fixture.statements.unknownNames({ namespace: fixture.namespace, names })).sort();
 
-    test("are those of unfinished instances that nobody here can run, each once", async () => {
+    test("are those of unfinished instances that this process can't run, each once", async () => {
       await fixture.create();
       for (const name of ["refund", "refund", "audit"]) await fixture.create({ name });
       await fixture.create({ name: "elsewhere", namespace: `${fixture.namespace}-other` });

@@ -112,8 +112,8 @@ describe.each(DRIVERS)("loading instances on $name", (engine) => {
     }
   });
 
-  describe("what came in since", () => {
-    test("is the events after a sequence", async () => {
+  describe("loading new events", () => {
+    test("returns the events after a sequence", async () => {
       const { ref } = await fixture.create({ id: "a" });
       for (const eventId of ["z", "y", "x"]) await fixture.send("a", { eventId });
       const idsAfter = async (after: number) => {
@@ -127,7 +127,7 @@ describe.each(DRIVERS)("loading instances on $name", (engine) => {
       expect(await idsAfter(3)).toEqual([]);
     });
 
-    test("is as it was sent", async () => {
+    test("returns events as they were sent", async () => {
       const { ref } = await fixture.create({ id: "a" });
       await fixture.send("a", { eventId: "e", type: "t", payload: '{"b": 1}' });
 

@@ -9,7 +9,7 @@ const finished = INSTANCE_STATES.filter((state) => state.finished);
 const paused = INSTANCE_STATES.filter((state) => state.paused);
 const notPaused = INSTANCE_STATES.filter((state) => !state.paused);
 
-describe.each(DRIVERS)("what operators do with instances on $name", (engine) => {
+describe.each(DRIVERS)("operations on instances on $name", (engine) => {
   const fixture = useInstances(engine);
   const OPERATIONS = ["pause", "resume", "terminate", "restart", "delete"] as const;
 
@@ -246,7 +246,7 @@ describe.each(DRIVERS)("what operators do with instances on $name", (engine) => 
       expect(await idsDue()).toEqual(["slept", "a"]);
     });
 
-    test("counts as a wake, so that nobody parks over it", async () => {
+    test("counts as a wake, so that no owner parks over it", async () => {
       const { ref } = await fixture.create({ id: "a" });
       await change("restart");
 

@@ -13,25 +13,13 @@ const SUPERSEDED = { result: "superseded" };
 
 describe.each(DRIVERS)("commits of instances that come late, or twice, on $name", (engine) => {
   const fixture = useInstances(engine);
-  const parked = (wakes: number) => ({ kind: "parked", dueAt: fixture.now + SLEEP_MS, wakes }) as const;
-  const written = (known: { wakes?: number; paused?: boolean } = {}) => ({
-    result: "written",
-    at: fixture.now,
-    wakes: 0,
-    paused: false,
-    ...known,
-  });
-
-  async function namesIn(instance: ClaimedInstance): Promise<string[]> {
-    return (await fixture.history(instance.ref)).map(({ name }) => name);
-  }
 
   async function takeOver(): Promise<ClaimedInstance> {
     fixture.clock.advance(LEASE_MS);
     return fixture.claimOne();
   }
 
-  describe("what isn't its sender's any more", () => {
+  describe("a commit of a former owner", () => {
     test.each([
       ["taken over", () => takeOver()],
       ["terminated", () => fixture.statements.terminate(fixture.named("a"))],
@@ -42,22 +30,22 @@ describe.each(DRIVERS)("commits of instances that come late, or twice, on $name"
       await lose();
       const after = await fixture.find("a");
 
-      for (const outcome of [RUNNING, parked(0), COMPLETED, ERRORED, RELEASED]) {
+      for (const outcome of [RUNNING, fixture.parked(0), COMPLETED, ERRORED, RELEASED]) {
         for (const resent of [false, true]) {
           expect(await fixture.commit(instance, outcome, { entries: [fixture.entry()], resent })).toEqual(SUPERSEDED);
         }
       }
-      expect(await namesIn(instance)).toEqual([]);
+      expect(await fixture.namesIn(instance)).toEqual([]);
       expect(await fixture.find("a")).toEqual(after);
     });
 
-    test("is known by the run too", async () => {
+    test("is recognized by the run too", async () => {
       const instance = await fixture.start();
 
       expect(await fixture.commit({ ...instance, run: 2 }, RUNNING, { entries: [fixture.entry()] })).toEqual(
         SUPERSEDED,
       );
-      expect(await namesIn(instance)).toEqual([]);
+      expect(await fixture.namesIn(instance)).toEqual([]);
     });
 
     test("is left out of a batch, the rest of which is written", async () => {
@@ -72,8 +60,8 @@ describe.each(DRIVERS)("commits of instances that come late, or twice, on $name"
       );
       const results = await fixture.statements.commit(commits, { resent: false });
 
-      expect(results).toEqual([written(), SUPERSEDED, written(), SUPERSEDED]);
-      const lengths = await Promise.all(claimed.map(async (instance) => (await namesIn(instance)).length));
+      expect(results).toEqual([fixture.written(), SUPERSEDED, fixture.written(), SUPERSEDED]);
+      const lengths = await Promise.all(claimed.map(async (instance) => (await fixture.namesIn(instance)).length));
       expect(lengths).toEqual([2, 0, 2, 0]);
       expect((await fixture.list()).map(({ status }) => status)).toEqual([
         "complete",
@@ -91,9 +79,9 @@ describe.each(DRIVERS)("commits of instances that come late, or twice, on $name"
       const before = await fixture.find("a");
 
       const entries = [fixture.entry({ name: "second" }), fixture.entry({ name: "third" })];
-      for (const outcome of [RUNNING, parked(0), COMPLETED])
+      for (const outcome of [RUNNING, fixture.parked(0), COMPLETED])
         expect(await fixture.commit(instance, outcome, { entries })).toEqual(SUPERSEDED);
-      expect(await namesIn(instance)).toEqual(["first"]);
+      expect(await fixture.namesIn(instance)).toEqual(["first"]);
       expect(await fixture.find("a")).toEqual(before);
     });
 
@@ -103,11 +91,11 @@ describe.each(DRIVERS)("commits of instances that come late, or twice, on $name"
 
       const entries = ["first", "second", "other"].map((name) => fixture.entry({ name }));
       expect(await fixture.commit(instance, COMPLETED, { entries })).toEqual(SUPERSEDED);
-      expect(await namesIn(instance)).toEqual(["third"]);
+      expect(await fixture.namesIn(instance)).toEqual(["third"]);
       expect(await fixture.find("a")).toMatchObject({ status: "running" });
     });
 
-    test("concerns nobody else in a flush", async () => {
+    test("affects no other commit in a flush", async () => {
       await fixture.createMany(5);
       const claimed = await fixture.claim();
       const taken = claimed[2] as ClaimedInstance;
@@ -125,7 +113,7 @@ describe.each(DRIVERS)("commits of instances that come late, or twice, on $name"
       );
 
       expect(results.map(({ result }) => result)).toEqual(["written", "written", "superseded", "written", "written"]);
-      expect(await namesIn(taken)).toEqual(["first"]);
+      expect(await fixture.namesIn(taken)).toEqual(["first"]);
       expect(await fixture.list({ status: "complete" })).toHaveLength(4);
     });
   });
@@ -138,17 +126,17 @@ describe.each(DRIVERS)("commits of instances that come late, or twice, on $name"
       });
       await fixture.statements.commit([commit], { resent: false });
 
-      expect(await fixture.statements.commit([commit], sending)).toEqual([written()]);
-      expect(await namesIn(instance)).toEqual(["charge", "ship"]);
+      expect(await fixture.statements.commit([commit], sending)).toEqual([fixture.written()]);
+      expect(await fixture.namesIn(instance)).toEqual(["charge", "ship"]);
     });
 
     test("is written if it wasn't before", async () => {
       const instance = await fixture.start({ id: "a" });
 
       expect(await fixture.commit(instance, COMPLETED, { entries: [fixture.entry()], resent: true })).toEqual(
-        written(),
+        fixture.written(),
       );
-      expect(await namesIn(instance)).toEqual(["charge"]);
+      expect(await fixture.namesIn(instance)).toEqual(["charge"]);
       expect(await fixture.find("a")).toMatchObject({ status: "complete" });
     });
 
@@ -163,9 +151,9 @@ describe.each(DRIVERS)("commits of instances that come late, or twice, on $name"
       const before = await fixture.find("a");
       fixture.clock.advance(100);
 
-      expect(await fixture.commit(instance, outcome, { ...details, resent: true })).toEqual(written());
+      expect(await fixture.commit(instance, outcome, { ...details, resent: true })).toEqual(fixture.written());
       expect(await fixture.find("a")).toEqual(before);
-      expect(await namesIn(instance)).toEqual(["charge"]);
+      expect(await fixture.namesIn(instance)).toEqual(["charge"]);
     });
 
     test("doesn't put back to sleep what was woken since", async () => {
@@ -173,11 +161,11 @@ describe.each(DRIVERS)("commits of instances that come late, or twice, on $name"
       await fixture.park(instance);
       await fixture.send("a");
 
-      expect(await fixture.park(instance, { resent: true })).toEqual(written({ wakes: 1 }));
+      expect(await fixture.park(instance, { resent: true })).toEqual(fixture.written({ wakes: 1 }));
       expect(await fixture.find("a")).toMatchObject({ availableAt: fixture.now });
     });
 
-    test("is superseded if somebody has had it since", async () => {
+    test("is superseded if another worker has claimed the instance since", async () => {
       const instance = await fixture.start({ id: "a" });
       await fixture.park(instance);
       fixture.clock.advance(SLEEP_MS);
@@ -196,9 +184,13 @@ describe.each(DRIVERS)("commits of instances that come late, or twice, on $name"
       await fixture.statements.commit(commits.slice(0, 1), { resent: false });
       await fixture.statements.terminate(fixture.named(gone.id));
 
-      expect(await fixture.statements.commit(commits, { resent: true })).toEqual([written(), written(), SUPERSEDED]);
-      expect(await namesIn(applied)).toEqual(["charge"]);
-      expect(await namesIn(gone)).toEqual([]);
+      expect(await fixture.statements.commit(commits, { resent: true })).toEqual([
+        fixture.written(),
+        fixture.written(),
+        SUPERSEDED,
+      ]);
+      expect(await fixture.namesIn(applied)).toEqual(["charge"]);
+      expect(await fixture.namesIn(gone)).toEqual([]);
     });
   });
 });

@@ -177,7 +177,7 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("keys on $name", (engine) => {
       fixture.clock.advance(LEASE_MS);
       const takenOver = await fixture.claimOne();
 
-      expect(takenOver).toMatchObject({ payload: "1", unconfirmed: true });
+      expect(takenOver).toMatchObject({ payload: "1", inDoubt: true });
       expect(await fixture.settle(takenOver, COMPLETED)).toBe("pending");
       expect(await fixture.claim()).toMatchObject([{ payload: "2", attempts: 1, recoveries: 0 }]);
     });

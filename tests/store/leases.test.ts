@@ -43,7 +43,7 @@ describe.each(DRIVERS)("leases of lost owners on $name", (engine) => {
     await fixture.insert({ id: "c", lease: { lock: "dead", leaseMs: LEASE_MS }, namespace: other });
 
     expect(await fixture.hooks.expireLeases([fixture.namespace], ["dead", "never seen"])).toBe(1);
-    expect(await fixture.claim()).toMatchObject([{ id: "a", attempts: 1, unconfirmed: true }]);
+    expect(await fixture.claim()).toMatchObject([{ id: "a", attempts: 1, inDoubt: true }]);
     expect(await fixture.claim({ scopes: [{ namespace: other, names: ["greet"] }] })).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe.each(DRIVERS)("leases of lost owners on $name", (engine) => {
     expect(await fixture.hooks.expireLeases([fixture.namespace], [])).toBe(0);
   });
 
-  test("can still be settled by their owner while nobody has taken them over", async () => {
+  test("can still be settled by their owner as long as no worker has taken them over", async () => {
     await fixture.insert({ id: "a" });
     const hook = await fixture.claimOne();
     await fixture.hooks.expireLeases([fixture.namespace], [hook.lock]);

@@ -5,7 +5,7 @@ import { ids, MINUTE, useLines } from "../support/use-lines.ts";
 describe.each(DRIVERS)("lines on $name", (engine) => {
   const { fixture, key, slot, rate, joinAll, end, one } = useLines(engine);
 
-  describe("what stands in line", () => {
+  describe("an instance in a line", () => {
     test("isn't let in while it is paused", async () => {
       await joinAll("a", "b");
       await fixture.statements.pause(fixture.named("a"));

@@ -87,7 +87,7 @@ describe.each(DRIVERS)("lines on $name", (engine) => {
       expect(ids(await fixture.admit({ slots: 1 }))).toEqual(["a"]);
     });
 
-    test("stay with what is lost until somebody takes it over, and then with that", async () => {
+    test("stay with a lost instance until a worker takes it over, and then with its new owner", async () => {
       await joinAll("a", "b");
       await one({ slots: 1 });
       fixture.clock.advance(LEASE_MS);
@@ -188,7 +188,7 @@ describe.each(DRIVERS)("lines on $name", (engine) => {
       expect(await fixture.admit({ slots: 1 })).toEqual([]);
     });
 
-    test("takes nothing that somebody else has had", async () => {
+    test("takes no instance that another worker has claimed since", async () => {
       await fixture.join("a", slot());
       const a = await one({ slots: 1 });
       await fixture.park(a, { limited: true, dueAt: fixture.now });

@@ -9,6 +9,7 @@ import type { Migration } from "../../src/store/migration.ts";
 import { postgresMigrations } from "../../src/store/postgres/index.ts";
 import { sqliteMigrations } from "../../src/store/sqlite/index.ts";
 import { DRIVERS, type TestStore } from "../support/engines.ts";
+import { PLAIN_TRIGGER } from "../support/use-store.ts";
 
 const orders: OwnedTables = {
   namespace: "orders",
@@ -24,21 +25,7 @@ const orders: OwnedTables = {
   },
 };
 
-const anyHook: HookInsert = {
-  namespace: "app",
-  id: "first",
-  ownId: false,
-  name: "greet",
-  key: null,
-  triggers: 1,
-  triggeredAt: null,
-  payload: "null",
-  retries: null,
-  trace: null,
-  processAt: null,
-  debounce: null,
-  lease: null,
-};
+const anyHook: HookInsert = { ...PLAIN_TRIGGER, namespace: "app", id: "first" };
 
 describe.each(DRIVERS)("migrations on $name", (engine) => {
   const open: TestStore[] = [];

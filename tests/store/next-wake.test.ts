@@ -44,7 +44,7 @@ describe.each(DRIVERS)("the next wake on $name", (engine) => {
     expect(await fixture.nextWake()).toBe(5000);
   });
 
-  test("leaves out leases for who can take over nothing", async () => {
+  test("leaves out leases for a worker that can't take over", async () => {
     await fixture.insert();
     await fixture.claimOne();
     expect(await fixture.nextWake(["greet"], false)).toBeNull();

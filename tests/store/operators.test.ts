@@ -4,7 +4,7 @@ import { WorkClass } from "../../src/store/queue/work-class.ts";
 import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, FAILED, KEPT, LEASE_MS, retryAfter, useStore } from "../support/use-store.ts";
 
-describe.each(DRIVERS)("what operators do on $name", (engine) => {
+describe.each(DRIVERS)("operations on hooks on $name", (engine) => {
   const fixture = useStore(engine);
 
   async function list(filter: Partial<HookFilter> = {}): Promise<string[]> {

@@ -53,7 +53,7 @@ describe("claims of several processes on PostgreSQL", () => {
 
     const claimed = await Promise.all(claimers.map((hooks) => hooks.claim(fixture.request())));
 
-    expect(claimed.flat()).toMatchObject([{ id: "a", unconfirmed: true }]);
+    expect(claimed.flat()).toMatchObject([{ id: "a", inDoubt: true }]);
   });
 
   describe("of a queue that is longer than they can take", () => {

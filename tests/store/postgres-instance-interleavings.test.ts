@@ -109,7 +109,7 @@ describe("forced interleavings of workflows on PostgreSQL", () => {
       expect(await fixture.list({ status: "complete", limit: 10 })).toHaveLength(1);
     });
 
-    test("nobody is, when the old one's commit is rolled back", async () => {
+    test("neither is superseded when the old owner's commit is rolled back", async () => {
       const old = await fixture.start();
       const late = await hold((instances) =>
         instances.commit([fixture.commitOf(old, RUNNING, { entries })], { resent: false }),

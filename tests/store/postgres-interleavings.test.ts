@@ -97,7 +97,7 @@ describe("forced interleavings on PostgreSQL", () => {
 
       expect(await settling).toBe("lost");
       const takenOver = await fixture.claimOne();
-      expect(takenOver).toMatchObject({ payload: "1", unconfirmed: true });
+      expect(takenOver).toMatchObject({ payload: "1", inDoubt: true });
       expect(await fixture.settle(takenOver, COMPLETED)).toBe("pending");
       await expectOneMoreRun();
     });
@@ -113,7 +113,7 @@ describe("forced interleavings on PostgreSQL", () => {
       expect(await fixture.claim()).toMatchObject([{ triggers: 2, payload: "2" }]);
     });
 
-    test("in two processes are one hook, whoever waits for whom", async () => {
+    test("in two processes are one hook, whichever waits for the other", async () => {
       const first = await holdTriggers(fixture.trigger({ id: "a", key: "k", payload: "1" }));
       const others = ["2", "3"].map((payload) => fixture.hooks.insert([fixture.trigger({ key: "k", payload })]));
       await fixture.waiting(2);
@@ -158,7 +158,7 @@ describe("forced interleavings on PostgreSQL", () => {
   });
 
   describe("a user's open transaction with a hook in it", () => {
-    test("stalls nobody's inserts, claims, renewals and settlements", async () => {
+    test("stalls no other inserts, claims, renewals and settlements", async () => {
       await fixture.insertMany(4);
       await fixture.insert({ key: "k" });
       const user = await fixture.begin();

@@ -51,7 +51,7 @@ describe("limits that PostgreSQL itself keeps", () => {
     },
   );
 
-  test("hold for a statement on a connection that somebody keeps", async () => {
+  test("hold for a statement on a connection that a caller keeps", async () => {
     const client = await connection.checkOut();
     const { rows } = await connection.run(PROBE, [1], client);
     client.release();

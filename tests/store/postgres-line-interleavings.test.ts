@@ -65,7 +65,7 @@ describe("forced interleavings of lines on PostgreSQL", () => {
     expect(ids(await admitting)).toEqual(["b"]);
   });
 
-  test("a slot that is freed while somebody admits is given away afterwards", async () => {
+  test("a slot that is freed during an admission is given away afterwards", async () => {
     await join("a");
     const [a] = (await fixture.admit({ slots: 2 })) as [ClaimedInstance];
     await join("b", "c");
@@ -93,7 +93,7 @@ describe("forced interleavings of lines on PostgreSQL", () => {
     expect(ids(await fixture.admit({ slots: 1 }))).toEqual(["b"]);
   });
 
-  test("who joins a line while it is looked at, or even dropped, is let in afterwards", async () => {
+  test("an instance that joins a line while it is read, or even dropped, is admitted afterwards", async () => {
     await join("a");
     await end(((await fixture.admit({ slots: 1 })) as [ClaimedInstance])[0]);
     const { client, admitted } = await holdAdmission(1);
@@ -106,7 +106,7 @@ describe("forced interleavings of lines on PostgreSQL", () => {
     expect(ids(await fixture.admit({ slots: 1 }))).toEqual(["b"]);
   });
 
-  test("what somebody has locked is left out, and let in when that is done", async () => {
+  test("a locked instance is left out, and admitted when the lock is released", async () => {
     await join("a", "b");
     const client = await sessions.begin();
     await client.query("select from perdure.instance where id = 'a' for update");
@@ -117,7 +117,7 @@ describe("forced interleavings of lines on PostgreSQL", () => {
     expect(ids(await fixture.admit({ slots: 2 }))).toEqual(["a"]);
   });
 
-  test("taking a parked instance again waits for who admits, and gets no slot that he has given away", async () => {
+  test("reacquiring a parked instance waits for an admission, and gets no slot that the admission has given away", async () => {
     await join("a", "b");
     const [a] = (await fixture.admit({ slots: 1 })) as [ClaimedInstance];
     await fixture.park(a, { limited: true });

@@ -1,13 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { InstanceChange } from "../../src/store/instances/instance-records.ts";
 import type { AdmitRequest } from "../../src/store/lines/line-records.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import type { Store } from "../../src/store/store.ts";
+import { endingTrigger } from "../../src/workflows/define/terminal-hooks.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { InstancesUnderTest, LEASE_MS } from "../support/use-instances.ts";
 import { usePostgres } from "../support/use-postgres.ts";
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 const RATE = { limit: 10, periodMs: 60_000 };
+
+/** How far its question has come when a process falls silent. */
+const MOMENTS: readonly (readonly [moment: string, bytesOf: (bytes: number) => number])[] = [
+  ["before it has asked", () => 0],
+  ["when a byte of its question has arrived", () => 1],
+  ["in the middle of its question", (bytes) => Math.floor(bytes / 2)],
+  ["a byte before the end of its question", (bytes) => bytes - 1],
+];
 
 describe("a process that admits from a line on PostgreSQL", () => {
   const sessions = usePostgres();
@@ -65,12 +75,7 @@ describe("a process that admits from a line on PostgreSQL", () => {
     expect(await fixture.list({ status: "running" })).toHaveLength(1);
   });
 
-  test.each([
-    ["before it has asked", () => 0],
-    ["when a byte of its question has arrived", () => 1],
-    ["in the middle of its question", (bytes: number) => Math.floor(bytes / 2)],
-    ["a byte before the end of its question", (bytes: number) => bytes - 1],
-  ])("holds up nobody when it falls silent %s", async (_, bytesOf) => {
+  test.each(MOMENTS)("holds up no other process when it falls silent %s", async (_, bytesOf) => {
     await join("a", "b", "c", "d");
     const { bytes } = await measure(() => store.engine.instances.admit(request()));
     const silent = proxy.fallSilentAfter(bytesOf(bytes));
@@ -84,7 +89,7 @@ describe("a process that admits from a line on PostgreSQL", () => {
     await lost;
   });
 
-  test("holds up nobody when it falls silent before the answer, and keeps the slot it was given", async () => {
+  test("holds up no other process when it falls silent before the answer, and keeps the slot it was given", async () => {
     await join("a", "b", "c", "d");
     const { bytes } = await measure(() => store.engine.instances.admit(request()));
     const silent = proxy.fallSilentAfter(bytes);
@@ -95,5 +100,41 @@ describe("a process that admits from a line on PostgreSQL", () => {
     expect(await fixture.admit({ slots: 3, starts: RATE }, { room: 10 })).toHaveLength(1);
     proxy.cutAll();
     await lost;
+  });
+
+  /** Changes by operators, which free the slot of an instance. */
+  const changes: Record<string, (id: string) => Promise<InstanceChange>> = {
+    "deletes an instance": (id) => store.engine.instances.delete(fixture.named(id)),
+    "terminates an instance that triggers a hook": (id) =>
+      store.engine.instances.terminate(fixture.named(id), (run) =>
+        endingTrigger({ ...fixture.named(id), run }, "terminated", null, () => `hook-of-${id}`),
+      ),
+  };
+
+  describe.each(Object.entries(changes))("and %s", (_, change) => {
+    test("frees its slot in one round trip", async () => {
+      await join("a", "b");
+      const [a] = await fixture.admit({ slots: 1, starts: null });
+      expect(a?.id).toBe("a");
+      const find = await measure(() => store.engine.instances.find([fixture.named("a")]));
+      const { roundTrips } = await measure(() => change("a"));
+      expect(roundTrips).toBeLessThanOrEqual(1 + find.roundTrips);
+      expect(await fixture.admit({ slots: 1, starts: null })).toMatchObject([{ id: "b" }]);
+    });
+
+    test.each(MOMENTS)("holds up no other process when it falls silent %s", async (_, bytesOf) => {
+      await join("a", "b", "c", "d");
+      expect(await fixture.admit({ slots: 2, starts: null }, { room: 10 })).toHaveLength(2);
+      await store.engine.instances.find([fixture.named("a")]); // is prepared, and asked in fewer bytes from now on
+      const { bytes } = await measure(() => change("a"));
+      const silent = proxy.fallSilentAfter(bytesOf(bytes));
+      const lost = expect(change("b")).rejects.toMatchObject({ transient: true });
+      await silent;
+      await sessions.idle();
+
+      expect(await fixture.admit({ slots: 2, starts: null }, { room: 10 })).toMatchObject([{ id: "c" }]);
+      proxy.cutAll();
+      await lost;
+    });
   });
 });

@@ -107,7 +107,7 @@ describe("a connection to PostgreSQL that is cut", () => {
     });
   });
 
-  test("says that nobody knows, when it was cut at a commit, and the effects are there", async () => {
+  test("reports an unknown outcome when it was cut at a commit, and the effects are there", async () => {
     const wasCut = proxy.cut("commit");
     const transaction = store.engine.transaction((tx) => tx.insertHooks([trigger({})]));
 
@@ -116,7 +116,7 @@ describe("a connection to PostgreSQL that is cut", () => {
     expect(await get()).toMatchObject({ status: "pending" });
   });
 
-  test("says that nobody knows, when it was cut at a commit, and the effects aren't there", async () => {
+  test("reports an unknown outcome when it was cut at a commit, and the effects aren't there", async () => {
     const wasCut = proxy.cut("commit", "request");
     const transaction = store.engine.transaction((tx) => tx.insertHooks([trigger({})]));
 

@@ -20,7 +20,7 @@ describe("forced interleavings with parking on PostgreSQL", () => {
     return client;
   }
 
-  describe("what wakes an instance while it is being parked makes it due at once", () => {
+  describe("a wake while an instance is being parked makes it due at once", () => {
     const WAKERS: [string, () => Promise<void>, (instances: InstanceStatements) => Promise<unknown>][] = [
       ["an event", async () => {}, (instances) => instances.sendEvents([fixture.event("a")])],
       [

@@ -14,7 +14,7 @@ describe("subjects on PostgreSQL, when transactions meet:", () => {
     return session;
   }
 
-  test("a claim takes what it can have, and waits for nobody", async () => {
+  test("a claim takes the subjects that aren't locked, and waits for no transaction", async () => {
     const dueAt = (key: string, time: number) => fixture.discovered(key, { dueAt: time, group: key });
     await fixture.sync([dueAt("a", 1), dueAt("b", 2), dueAt("c", 3)]);
     await hold("a");

@@ -83,7 +83,7 @@ describe("a connection to PostgreSQL that is cut, for subjects,", () => {
       ]);
     });
 
-    test("lets what a claim took without anybody knowing come up again after the lease", async () => {
+    test("lets subjects of a claim whose reply was lost come up again after the lease", async () => {
       await fixture.sync(["a"]);
       const owner = `${fixture.scope.profile} owner`;
       const claim = { ...fixture.scope, limit: 5, leaseMs: LEASE_MS, owner, dueBy: null, fair: null };

@@ -44,7 +44,7 @@ describe("wake-ups between processes on PostgreSQL", () => {
     expect(heard.length).toBeLessThan(names.length);
   });
 
-  test("tell everybody to look everywhere when a list is too long", async () => {
+  test("tell all processes to look in all namespaces when a list is too long", async () => {
     const { heard } = await listen();
     const { wakeups } = fixture.store.engine;
     wakeups.announce("first");
@@ -73,7 +73,7 @@ describe("wake-ups between processes on PostgreSQL", () => {
     expect(heard.at(-1)).toEqual(["orders"]);
   });
 
-  test("give their connection back when nobody listens any more", async () => {
+  test("give their connection back when the last listener has gone", async () => {
     const { wakeups } = await listen();
     for (const unsubscribe of subscriptions.splice(0)) unsubscribe();
 

@@ -18,7 +18,7 @@ describe.each(DRIVERS)("renewing leases on $name", (engine) => {
     expect(await fixture.claim()).toHaveLength(1);
   });
 
-  test("extends a lease that has run out, while nobody has taken it over", async () => {
+  test("extends a lease that has ended, as long as no worker has taken it over", async () => {
     await fixture.insert({ id: "a" });
     const hook = await fixture.claimOne({ leaseMs: 1000 });
     fixture.clock.advance(5000);

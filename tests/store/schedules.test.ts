@@ -44,7 +44,7 @@ describe.each(DRIVERS)("schedules in the store, on $name,", (engine) => {
     expect(await subject.find(`daily:${due}`)).toMatchObject({ status: "queued" });
   });
 
-  test("of many who fire one time, one does", async () => {
+  test("one of many processes fires a schedule at a time", async () => {
     const due = subject.now;
     await statements().insert([{ ...key(), dueAt: due }]);
     const fired = await Promise.all(Array.from({ length: 8 }, () => statements().fire(firing(due))));
@@ -64,7 +64,7 @@ describe.each(DRIVERS)("schedules in the store, on $name,", (engine) => {
     expect(await subject.list()).toEqual([]);
   });
 
-  test("who knows an older time fires nothing, though the schedule is due again", async () => {
+  test("a process that knows an older time fires nothing, though the schedule is due again", async () => {
     const due = subject.now - 3 * HOUR;
     await statements().insert([{ ...key(), dueAt: due }]);
     expect(await statements().fire(firing(due))).toBe(true); // its next time has passed, too
@@ -92,7 +92,7 @@ describe.each(DRIVERS)("schedules in the store, on $name,", (engine) => {
     expect(await subject.list()).toEqual([]);
   });
 
-  test("only what nobody has confirmed for long is retired", async () => {
+  test("only schedules that no process has confirmed for long are retired", async () => {
     await statements().insert([
       { ...key(), dueAt: 1 },
       { ...key({ name: "gone" }), dueAt: 1 },

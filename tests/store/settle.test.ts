@@ -83,7 +83,7 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("settling hooks on $name", (engine
       expect(await fixture.claim()).toMatchObject([{ attempts: 1, recoveries: 0 }]);
     });
 
-    test.each(OUTCOMES)("%s: is lost when somebody else has taken it over", async (__, outcome) => {
+    test.each(OUTCOMES)("%s: is lost when another worker has taken it over", async (__, outcome) => {
       await fixture.insert({ id: "a", key });
       const lost = await fixture.claimOne();
       fixture.clock.advance(LEASE_MS);

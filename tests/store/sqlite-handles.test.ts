@@ -71,7 +71,7 @@ describe.each(LIBRARIES)("an application's own handle of $name", ({ open }) => {
     expect(await fixture.ids()).toEqual([]);
   });
 
-  test("doesn't block the event loop while somebody else writes, however patient it is", async () => {
+  test("doesn't block the event loop while another connection writes, however long its timeout is", async () => {
     const other = new DatabaseSync(database.location);
     handles.push(other);
     other.exec("begin immediate");

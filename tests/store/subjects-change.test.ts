@@ -101,7 +101,7 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("a change of a subject on $name", 
       expect(await fixture.get()).toEqual(latest);
     });
 
-    test("is refused where nobody has claimed the subject", async () => {
+    test("is refused if the subject has no owner", async () => {
       await fixture.sync(["a"]);
       const idle = await fixture.get();
       if (idle === null) throw new Error("Expected a subject.");

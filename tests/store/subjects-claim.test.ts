@@ -29,7 +29,7 @@ describe.each(DRIVERS)("a claim of subjects on $name", (engine) => {
     expect(await fixture.claimKeys()).toEqual(["a"]);
   });
 
-  test("takes nothing before its time, and nothing that somebody has", async () => {
+  test("takes nothing before its time, and nothing that has an owner", async () => {
     await fixture.sync([dueAt("later", fixture.now + 1), "now"]);
 
     expect(await fixture.claimKeys()).toEqual(["now"]);
@@ -57,7 +57,7 @@ describe.each(DRIVERS)("a claim of subjects on $name", (engine) => {
     expect(await fixture.claimKeys({ dueBy: fixture.now + 1000 })).toEqual(["b"]);
   });
 
-  test("gives each subject to one of many who claim at once", async () => {
+  test("gives each subject to one of many workers that claim at once", async () => {
     const keys = Array.from({ length: 60 }, (_, index) => `s${String(index).padStart(3, "0")}`);
     await fixture.sync(keys);
     const claims = await Promise.all(keys.map((_, index) => fixture.claimKeys({ limit: 2, owner: `owner ${index}` })));

@@ -138,7 +138,7 @@ describe.each(DRIVERS)("a sync of subjects on $name", (engine) => {
     expect(await fixture.statements.retire(fixture.scope, ["a"])).toBe(0);
   });
 
-  test("retires nothing that somebody has, and nothing of other dispatchers", async () => {
+  test("retires no subject that has an owner, and none of other dispatchers", async () => {
     await fixture.sync(["a"], { dispatcherId: "other" });
     const owner = await fixture.start();
 

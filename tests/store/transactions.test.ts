@@ -92,7 +92,7 @@ describe.each(DRIVERS)("transactions on $name", (engine) => {
     expect(await fixture.get("a")).toBeNull();
   });
 
-  test("don't settle what somebody else has settled", async () => {
+  test("don't settle a hook that another worker has settled", async () => {
     await fixture.insertMany(2);
     const [deleted, released] = (await fixture.claim()) as [ClaimedHook, ClaimedHook];
     await fixture.settle(deleted, COMPLETED);

@@ -295,7 +295,7 @@ describe.each(ENGINES)("perdure/flo on $name", (engine) => {
   });
 });
 
-test("says what to do where nobody has configured it", async () => {
+test("flo says what to do when it isn't configured", async () => {
   const syncing = flo.dispatcher.syncSubjects({ dispatcher_id: "a", subjects: [] });
   await expect(syncing).rejects.toMatchObject({ code: "flo.not_configured" });
 });

@@ -125,7 +125,7 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect((await dispatcher.getSubject("a"))?.nextDueAt).toEqual(new Date(fixture.clock.now() + 3_600_000));
   });
 
-  test("holds back nobody for a slow subject", async () => {
+  test("holds back no other subject for a slow one", async () => {
     const dispatcher = create();
     const slow = gate();
     const done: string[] = [];
@@ -186,7 +186,7 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(await running).toMatchObject({ completed: 1, lost: 0 });
   });
 
-  test("tells a handler whose subject somebody else has, and writes nothing of it", async () => {
+  test("tells a handler that its subject has another owner, and writes nothing of it", async () => {
     const dispatcher = create();
     const begun = gate();
     const taken = gate();

@@ -42,7 +42,7 @@ describe.each(ENGINES)("many subjects on $name", (engine) => {
     expect(claimed).toContain(keyOf("flood", 10));
   });
 
-  test("are taken by age by one who claims one at a time, and in turns", async () => {
+  test("are claimed by age one at a time, and in turns", async () => {
     const dispatcher = fixture.create();
     const flood = Array.from({ length: 50 }, (_, index) => ({
       subjectKey: keyOf("flood", index),

@@ -73,7 +73,7 @@ describe.each(ENGINES)("subjects of an application on $name", (engine) => {
     expect(failures).toBe(2);
   });
 
-  test("are handled as soon as somebody syncs them", async () => {
+  test("are handled as soon as they are synced", async () => {
     await using app = await start({ every: "1 hour", handle: () => {} });
     const dispatcher = app.subjects.dispatcher("inventory");
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "x" }] });

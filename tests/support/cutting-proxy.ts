@@ -4,7 +4,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5]);
 const DEFAULT_PORT = 5432;
 
-/** What was asked in vain: the request never came, or the answer never came back, or nobody is told that there won't be one. */
+/** How a request is lost: it never arrives, its answer never arrives, or the connection stays open without an answer. */
 export type Cut = "request" | "answer" | "silence";
 
 interface Link {

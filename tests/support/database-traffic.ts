@@ -1,6 +1,6 @@
 import { Client, Pool } from "pg";
 
-/** What waits for longer waits for somebody's lock: a test that needs that goes on. */
+/** A statement that takes longer waits for a lock: a test that needs one goes on. */
 const PATIENCE_MS = 10_000;
 
 const underWay = new Set<Promise<unknown>>();

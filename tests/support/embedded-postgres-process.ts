@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** PostgreSQL refuses to run as root, so root runs it as `nobody`, who exists everywhere. */
+/** PostgreSQL refuses to run as root, so root runs it as the system user `nobody`, which exists everywhere. */
 async function serverUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) {
     return undefined;
@@ -128,7 +128,7 @@ async function start(binaries: string, directory: string, port: number, user: Us
   return server;
 }
 
-/** SIGINT is a fast shutdown; SIGQUIT an immediate one, after which the server has to recover, if somebody reads its files again. */
+/** SIGINT is a fast shutdown. SIGQUIT is an immediate one: a server that is started on the same files later must recover. */
 async function stop(server: ChildProcess | undefined, signal: "SIGINT" | "SIGQUIT"): Promise<void> {
   if (server === undefined || server.exitCode !== null || server.signalCode !== null) {
     return;

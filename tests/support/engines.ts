@@ -17,6 +17,7 @@ export interface EngineOptions {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly codec?: Codec;
+  readonly stackTraces?: boolean;
 }
 
 export interface TestStore {

@@ -4,7 +4,7 @@ import { COMPLETED, ERRORED, type InstancesUnderTest, LEASE_MS, RELEASED } from 
 export interface InstanceState {
   readonly state: string;
   readonly status: InstanceStatus;
-  /** Whether somebody has it, whether it is to be paused, and whether it is finished. */
+  /** Whether it has an owner, whether it is to be paused, and whether it is finished. */
   readonly held?: true;
   readonly paused?: true;
   readonly finished?: true;

@@ -8,7 +8,7 @@ const CLOSING_DEADLINE_MS = 30_000;
 
 export interface TestDatabase {
   readonly url: string;
-  /** Deletes the database. Rejects, after deleting it, if connections to it were left open: somebody leaks them. */
+  /** Deletes the database. Rejects, after deleting it, if connections to it were left open: the test leaks them. */
   drop(): Promise<void>;
 }
 

@@ -35,7 +35,7 @@ export class ProcessGroup {
     await this.connect();
   }
 
-  /** A database without any tables, on SQLite not even a file, that nobody has opened; then `connect`. */
+  /** A database without any tables, on SQLite not even a file, that no process has opened yet; then `connect`. */
   async openEmpty(engine: TestEngine): Promise<void> {
     if (engine.dialect === "sqlite") {
       this.#location = join(this.directory, "empty.db");
@@ -46,7 +46,7 @@ export class ProcessGroup {
   }
 
   async connect(): Promise<void> {
-    const logger = new LogBook(); // what is logged about the faults of a test is nobody's concern
+    const logger = new LogBook(); // log lines about the faults of a test don't matter
     this.#app = await perdure({ database: this.#location, hooks: TRIGGERED_HOOKS, worker: false, logger });
   }
 

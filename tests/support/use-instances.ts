@@ -89,6 +89,21 @@ export class InstancesUnderTest {
     return this.#test.store.engine.instances;
   }
 
+  /** The outcome of an owner that parks the instance for a while, having seen so many wakes. */
+  parked(wakes: number) {
+    return { kind: "parked", dueAt: this.now + SLEEP_MS, wakes } as const;
+  }
+
+  /** The result of a commit that was written now. */
+  written(known: { wakes?: number; paused?: boolean } = {}) {
+    return { result: "written", at: this.now, wakes: 0, paused: false, ...known };
+  }
+
+  /** The names of the steps in the journal. */
+  async namesIn({ ref }: { readonly ref: string }): Promise<string[]> {
+    return (await this.history(ref)).map(({ name }) => name);
+  }
+
   named(id: string): InstanceName {
     return { namespace: this.namespace, name: "checkout", id };
   }
@@ -147,7 +162,7 @@ export class InstancesUnderTest {
     return this.statements.admit({ scopes, limitsOf, room: 10, lock, leaseMs: LEASE_MS, ...overrides });
   }
 
-  /** Milliseconds until somebody should look at a line. */
+  /** Milliseconds until the next line is due. */
   nextAdmission(): Promise<number | null> {
     return this.statements.nextAdmission([{ namespace: this.namespace, names: ["checkout"] }]);
   }

@@ -14,6 +14,21 @@ import type { TestEngine, TestStore } from "./engines.ts";
 
 export const COMPLETED: HookOutcome = { kind: "completed", keepMs: 0 };
 export const KEPT: HookOutcome = { kind: "completed", keepMs: 60_000 };
+
+/** A trigger without a key or options. */
+export const PLAIN_TRIGGER = {
+  ownId: false,
+  name: "greet",
+  key: null,
+  triggers: 1,
+  triggeredAt: null,
+  payload: "null",
+  retries: null,
+  trace: null,
+  processAt: null,
+  debounce: null,
+  lease: null,
+} satisfies Partial<HookInsert>;
 export const RELEASED: HookOutcome = { kind: "released" };
 export const FAILED: HookOutcome = { kind: "failed", error: '{"message":"no"}' };
 export const LEASE_MS = 30_000;
@@ -61,17 +76,7 @@ export class StoreUnderTest {
     return {
       namespace: this.namespace,
       id: `hook-${String(++this.#ids).padStart(4, "0")}`,
-      ownId: false,
-      name: "greet",
-      key: null,
-      triggers: 1,
-      triggeredAt: null,
-      payload: "null",
-      retries: null,
-      trace: null,
-      processAt: null,
-      debounce: null,
-      lease: null,
+      ...PLAIN_TRIGGER,
       ...overrides,
     };
   }

@@ -40,7 +40,7 @@ export class WorkflowGroup {
   async openAt(location: string): Promise<void> {
     this.#location = location;
     const workflows = createPrograms({ write: () => {}, gate: Promise.resolve() });
-    const logger = new LogBook(); // what is logged about the faults of a test is nobody's concern
+    const logger = new LogBook(); // log lines about the faults of a test don't matter
     this.#app = await perdure({ database: location, workflows, worker: false, logger });
   }
 

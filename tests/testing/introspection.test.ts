@@ -225,15 +225,15 @@ describe("an introspected workflow", () => {
   });
 });
 
-describe("what a test can't introspect", () => {
-  test("is refused: an application that isn't a test's", async () => {
+describe("an introspection", () => {
+  test("is refused for an application that isn't a test's", async () => {
     const { order } = createOrder();
     await using app = await perdure({ database: ":memory:", workflows: { order } });
 
     await expect(introspectWorkflow(app.workflows.order)).rejects.toMatchObject({ code: "options.invalid" });
   });
 
-  test("is refused: steps without a name, and attempts that are no number", async () => {
+  test("is refused for steps without a name, and for attempts that are no number", async () => {
     const { instance } = await begin();
 
     for (const change of [
@@ -245,7 +245,7 @@ describe("what a test can't introspect", () => {
     }
   });
 
-  test("is what production refuses: waits that are too short", async () => {
+  test("is refused for waits that are too short, as in production", async () => {
     const hasty = defineWorkflow({ name: "hasty" }, (_event, step) =>
       step.waitForEvent("wait", { type: "a", timeout: 10 }),
     );

@@ -42,7 +42,7 @@ test("values of another realm are taken for what they are", async () => {
   await app.stop();
 });
 
-test("what a handler of another realm throws says when to try again", async () => {
+test("an error of a handler of another realm says when to try again", async () => {
   const app = await createTestApp({
     hooks: { fail: defineHook(elsewhere<() => void>(FAILURE)) },
   });

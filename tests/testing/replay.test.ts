@@ -42,7 +42,7 @@ describe("a replay", () => {
       }),
     );
 
-    expect(report).toEqual({ outcome: "continues", next: ["sleep:long"], unreached: [] });
+    expect(report).toEqual({ outcome: "continues", next: ["sleep:long"], unreached: [], inserted: [], repeated: [] });
     expect(seen).toEqual({ at: new Date(5) });
   });
 
@@ -61,11 +61,15 @@ describe("a replay", () => {
       outcome: "continues",
       next: ["do:one"],
       unreached: ["do:first", "sleep:rest", "do:second", "sleep:long"],
+      inserted: [],
+      repeated: ["do:one"],
     });
     expect(await replay(entries, toWorkflow(renamed({ aliases: ["first"] })))).toEqual({
       outcome: "continues",
       next: ["sleep:long"],
       unreached: [],
+      inserted: [],
+      repeated: [],
     });
   });
 
@@ -80,7 +84,13 @@ describe("a replay", () => {
       }),
     );
 
-    expect(report).toEqual({ outcome: "continues", next: ["do:new"], unreached: ["sleep:long"] });
+    expect(report).toEqual({
+      outcome: "continues",
+      next: ["do:new"],
+      unreached: ["sleep:long"],
+      inserted: ["do:new"],
+      repeated: [],
+    });
   });
 
   test("tells of a step that is gone, and how the code would end", async () => {
@@ -98,7 +108,55 @@ describe("a replay", () => {
       output: new Date(5),
       next: [],
       unreached: ["sleep:rest", "do:second", "sleep:long"],
+      inserted: [],
+      repeated: [],
     });
+  });
+
+  test("tells a harmless insert from a step that may do again what is done", async () => {
+    const entries = await record(before, { hours: 2 });
+    const change = (...inserted: string[]) =>
+      toWorkflow(async (step) => {
+        for (const name of inserted) await step.do(name, never);
+        if (!inserted.includes("instead")) await step.do("first", never);
+        await step.sleep("rest", "1 hour");
+        await step.do("second", never);
+        await step.sleep("long", "300 days");
+      });
+
+    expect(await replay(entries, change("check", "note"))).toMatchObject({
+      inserted: ["do:check", "do:note"],
+      repeated: [],
+    });
+    expect(await replay(entries, change("instead"))).toMatchObject({ inserted: [], repeated: ["do:instead"] });
+  });
+
+  test("goes on after new steps whose results are given", async () => {
+    const entries = await record(before, { hours: 2 });
+    const strict = toWorkflow(async (step) => {
+      const { limit } = (await step.do("look up", never)) as { limit: number };
+      await step.do("first", never);
+      await step.sleep("rest", "1 hour");
+      await step.do(`second of ${limit}`, { aliases: ["second"] }, never);
+      await step.sleep("long", "300 days");
+    });
+
+    expect(await replay(entries, strict)).toMatchObject({ next: ["do:look up"], repeated: ["do:look up"] });
+    expect(await replay(entries, strict, { results: { "do:look up": { limit: 5 } } })).toEqual({
+      outcome: "continues",
+      next: ["sleep:long"],
+      unreached: [],
+      inserted: ["do:look up"],
+      repeated: [],
+    });
+  });
+
+  test("ends for code that would call new steps forever", async () => {
+    const entries = await record(before, { hours: 2 });
+    const polling = toWorkflow(async (step) => {
+      while ((await step.do("ready?", never)) !== true);
+    });
+    expect(await replay(entries, polling)).toMatchObject({ outcome: "continues", next: ["do:ready?"] });
   });
 
   test("gives back events, failures and params", async () => {
@@ -120,7 +178,7 @@ describe("a replay", () => {
       at: new Date((last?.dueAt?.getTime() ?? 0) + 1),
     });
 
-    expect(report).toEqual({
+    expect(report).toMatchObject({
       outcome: "complete",
       output: { params: { order: 1 }, words: ["a", "b"], failure: "Refused: no" },
       next: [],
@@ -142,7 +200,7 @@ describe("a replay", () => {
     await app.runUntilIdle();
     const history = await instance.history();
 
-    expect(await replay(history, parent, { workflows: { child } })).toEqual({
+    expect(await replay(history, parent, { workflows: { child } })).toMatchObject({
       outcome: "continues",
       next: ["sleep:rest"],
       unreached: [],
@@ -176,7 +234,11 @@ describe("a replay", () => {
     };
     const kept = JSON.parse(JSON.stringify(entries));
 
-    expect(await replay(kept, toWorkflow(code))).toEqual({ outcome: "continues", next: ["sleep:rest"], unreached: [] });
+    expect(await replay(kept, toWorkflow(code))).toMatchObject({
+      outcome: "continues",
+      next: ["sleep:rest"],
+      unreached: [],
+    });
     expect(await replay(kept, toWorkflow(code), { at: Date.parse(kept.at(-1).dueAt) })).toMatchObject({
       outcome: "complete",
     });
@@ -190,7 +252,7 @@ describe("a replay", () => {
     const entries = await record(code);
 
     expect(entries.map(({ kind }) => kind)).toContain("rolledBack");
-    expect(await replay(entries, toWorkflow(code))).toEqual({
+    expect(await replay(entries, toWorkflow(code))).toMatchObject({
       outcome: "errored",
       error: { name: "NonRetryableError", message: "broken" },
       next: [],

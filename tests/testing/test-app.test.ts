@@ -19,7 +19,7 @@ describe("running", () => {
     await app.stop();
   });
 
-  test("what a hook triggers runs too", async () => {
+  test("runs hooks that a hook triggers", async () => {
     const steps: string[] = [];
     const app = await createTestApp({
       hooks: {

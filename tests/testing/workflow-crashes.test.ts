@@ -64,7 +64,7 @@ describe("a crash", () => {
     expect(await instance.status()).toMatchObject({ status: "complete" });
   });
 
-  test("doesn't matter to those who hold an instance", async () => {
+  test("keeps the handles of an instance usable", async () => {
     const { tour } = createTour((step) => step.waitForEvent("word", { type: "word" }).then(() => "heard"));
     await using app = await createTestApp({ workflows: { tour } });
     const [instance] = await app.workflows.tour.createBatch([{ id: "one" }]);

@@ -61,7 +61,7 @@ describe("running workflows", () => {
     expect(await instance.status()).toMatchObject({ status: "complete" });
   });
 
-  test("what a test creates waits for its turn, also while another one waits in memory", async () => {
+  test("an instance that a test creates waits for its turn, even while another one is held in memory", async () => {
     const { tour, ran } = createTour((step) => step.sleep("a moment", "3 seconds"));
     await using app = await createTestApp({ workflows: { tour } });
     await app.workflows.tour.create();
@@ -92,7 +92,7 @@ describe("running workflows", () => {
     await app.stop();
   });
 
-  test("an event goes to whoever waits for it, in memory or not, and one that doesn't come in time is missed", async () => {
+  test("an event reaches the waiting instance, in memory or not, and one that doesn't come in time is missed", async () => {
     for (const timeout of ["3 seconds", "1 hour"] as const) {
       const { tour } = createTour((step) =>
         step.waitForEvent<string>("word", { type: "word", timeout }).then(
@@ -166,7 +166,7 @@ describe("running workflows", () => {
     await app.stop();
   });
 
-  test("what a workflow throws is kept, and told to who waits for the result", async () => {
+  test("a workflow's error is stored, and rejects the promise of its result", async () => {
     const fail = defineWorkflow({ name: "fail" }, async (): Promise<string> => {
       throw new TypeError("no such thing");
     });
@@ -226,7 +226,7 @@ describe("types and options", () => {
     expect(app.workflows.unknown).toBeUndefined();
   });
 
-  test("what perdure refuses is refused", async () => {
+  test("a test application refuses the options that perdure() refuses", async () => {
     for (const options of [{ workflowLimits: { steps: 0 } }, { workflowLimits: { colour: 1 } }]) {
       await expect(createTestApp(options as never)).rejects.toMatchObject({ code: "options.invalid" });
     }

@@ -1,14 +1,10 @@
-import { PGlite } from "@electric-sql/pglite";
+import { PGlite, type Transaction } from "@electric-sql/pglite";
+import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import Database from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
-import { afterEach, describe, expect, test } from "vitest";
-import { defineHook, fromDrizzle, fromPglite, perdure } from "../../src/index.ts";
-import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
-import { DatabaseIdentity } from "../../src/store/postgres/database-identity.ts";
-import { foreignTrigger } from "../../src/store/postgres/foreign-instances.ts";
-import { foreignSession } from "../../src/store/postgres/foreign-session.ts";
-import { migrationsTable } from "../../src/store/postgres/migrate.ts";
-import { schemaMigrations } from "../../src/store/postgres/schema/schema.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { defineHook, defineWorkflow, fromDrizzle, fromPglite, perdure, type WorkflowEvent } from "../../src/index.ts";
+import { postgres } from "../../src/store/postgres/index.ts";
 import { DRIVERS, type TestEngine } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -72,65 +68,91 @@ describe("in a transaction of Drizzle on better-sqlite3", () => {
 });
 
 describe("in a transaction of PGlite", () => {
-  const PREFIX = '"perdure".';
+  const quick = defineWorkflow({ name: "quick" }, async (event: WorkflowEvent<unknown>) => event.payload);
+  const closing: (() => unknown)[] = [];
+  let pglite: PGlite;
+  let app: Awaited<ReturnType<typeof startOnPglite>>;
 
-  /** Perdure's tables and statements in PGlite: applications there use `pg` with its socket. */
-  async function openPglite() {
-    const pglite = await PGlite.create();
-    opened.push(() => pglite.close());
-    await pglite.exec(migrationsTable("perdure"));
-    for (const { sql } of schemaMigrations(PREFIX)) await pglite.exec(sql);
-    await pglite.exec(
-      "insert into perdure.migration (owner, number, name, breaking) values ('perdure', 1, 'x', false)",
-    );
-    const connection = { query: ({ text }: { text: string }) => pglite.query(text) };
-    const identity = new DatabaseIdentity(connection as never, PREFIX);
-    await identity.get(); // PGlite has one connection, which a transaction holds
-    const names = async () =>
-      (await pglite.query<{ id: string }>("select id from perdure.hook")).rows.map(({ id }) => id);
-    const write = (tx: Parameters<typeof fromPglite>[0], id: string) => {
-      const { text, parameters } = foreignTrigger(PREFIX, { ...HOOK, id }, null);
-      return foreignSession(fromPglite(tx), identity).execute(text, parameters);
-    };
-    return { pglite, write, names };
+  /** PGlite takes long to start, so one serves all tests. */
+  beforeAll(async () => {
+    pglite = await PGlite.create();
+    closing.push(() => pglite.close());
+    app = await startOnPglite();
+    await pglite.exec("create table orders (id text primary key)");
+  });
+
+  afterAll(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  async function startOnPglite() {
+    const server = new PGLiteSocketServer({ db: pglite, port: 0, maxConnections: 10 });
+    await server.start();
+    closing.push(() => server.stop());
+    const url = `postgres://postgres@${server.getServerConn()}/postgres`;
+    const database = postgres(url, { preparedStatements: false });
+    closing.push(() => database.store.close());
+    const started = await perdure({ database, hooks: { note: defineHook(() => {}) }, workflows: { quick } });
+    closing.push(() => started.stop());
+    return started;
   }
 
-  const HOOK: HookInsert = {
-    namespace: "app",
-    id: "",
-    name: "note",
-    key: null,
-    payload: '{"text":"it\'s ? $1"}',
-    retries: null,
-    trace: null,
-    ownId: true,
-    processAt: null,
-  } as HookInsert;
+  const list = async () => (await app.workflows.quick.list()).instances.map(({ id }) => id).sort();
+  const countOrders = async () => (await pglite.query("select from orders")).rows.length;
 
-  test("a trigger is written with the commit and gone with the rollback", async () => {
-    const { pglite, write, names } = await openPglite();
+  test.each(["read committed", "repeatable read", "serializable"])(
+    "hooks, instances and events commit and roll back with its writes (%s)",
+    async (isolation) => {
+      const id = isolation.replace(" ", "-");
+      const [before, orders] = [await list(), await countOrders()];
+      const write = async (tx: Transaction, suffix: string) => {
+        await tx.query(`set transaction isolation level ${isolation}`);
+        await tx.query("insert into orders values ($1)", [`${id}-${suffix}`]);
+        const within = app.within(fromPglite(tx));
+        await within.triggerHook("note", { text: "it's ? $1" } as never, { id: `${id}-${suffix}` });
+        await within.workflows.quick.create({ id: `${id}-${suffix}`, params: [`it's "?" $1`, null] });
+      };
+      await pglite.transaction(async (tx) => {
+        await write(tx, "lost");
+        await tx.rollback();
+      });
+      const failing = pglite.transaction(async (tx) => {
+        await write(tx, "failed");
+        throw new Error("midway");
+      });
+      await expect(failing).rejects.toThrow("midway");
+      await pglite.transaction((tx) => write(tx, "kept"));
+      expect(await (await app.workflows.quick.get(`${id}-kept`)).result()).toEqual([`it's "?" $1`, null]);
+      expect(await list()).toEqual([...before, `${id}-kept`].sort());
+      expect(await countOrders()).toBe(orders + 1);
+    },
+  );
+
+  test("a savepoint that is rolled back takes its own work with it, and the rest commits", async () => {
+    const before = await list();
     await pglite.transaction(async (tx) => {
-      expect(await write(tx, "kept")).toEqual([{ result: expect.stringMatching(/^\d+$/) }]);
+      const { create } = app.within(fromPglite(tx)).workflows.quick;
+      await create({ id: "before" });
+      await tx.exec("savepoint own");
+      await create({ id: "inside" });
+      await tx.exec("rollback to savepoint own");
+      await create({ id: "after" });
     });
-    await pglite.transaction(async (tx) => {
-      await write(tx, "lost");
-      await tx.rollback();
-    });
-    expect(await names()).toEqual(["kept"]);
+    expect(await list()).toEqual([...before, "before", "after"].sort());
   });
 
   test("PGlite itself, a finished transaction and another database are refused", async () => {
-    const { pglite, names } = await openPglite();
-    const { app } = await start("postgres");
+    const before = await list();
+    const other = await start("postgres");
     expect(() => fromPglite(pglite as never)).toThrow(expect.objectContaining({ code: "transaction.invalid" }));
     const finished = await pglite.transaction(async (tx) => {
-      const trigger = app.within(fromPglite(tx)).triggerHook("note", "lost");
+      const trigger = other.app.within(fromPglite(tx)).triggerHook("note", "lost");
       await expect(trigger).rejects.toMatchObject({ code: "transaction.other_database" });
       return tx;
     });
-    const late = app.within(fromPglite(finished)).triggerHook("note", "lost");
+    const late = app.within(fromPglite(finished)).workflows.quick.create({ id: "late" });
     await expect(late).rejects.toMatchObject({ code: "transaction.not_open" });
-    expect(await names()).toEqual([]);
-    expect((await app.durableHooks.list()).hooks).toEqual([]);
+    expect(await list()).toEqual(before);
+    expect((await other.app.durableHooks.list()).hooks).toEqual([]);
   });
 });

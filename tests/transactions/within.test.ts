@@ -88,7 +88,7 @@ describe("in a transaction of pg", () => {
     expect((await app.durableHooks.list()).hooks).toEqual([]);
   });
 
-  test("a trigger with a key that is held by a pending hook waits for nobody and collapses after the commit", async () => {
+  test("a trigger with a key that is held by a pending hook waits for no transaction, and collapses after the commit", async () => {
     const database = await openDatabase("postgres");
     const { app, notes } = await startApplication(database);
     const soon = new Date(Date.now() + 3_600_000);

@@ -60,7 +60,7 @@ describe("hooks in a Durable Object", () => {
     expect(ran()).toEqual([]);
   });
 
-  test("have an alarm for the time until which they are put off", async () => {
+  test("have an alarm for the end of their delay", async () => {
     const greetWhenQuiet = (name: string, hours: number) =>
       inside(({ fragment }) => fragment.services.greetWhenQuiet(name, `${hours} hours`));
     const setFor = (due: number) => async () => expect(Math.abs(((await alarm()) ?? 0) - due)).toBeLessThan(60_000);

@@ -34,6 +34,12 @@ describe("an object with workflows, hooks and subjects", () => {
     await eventually(async () => expect(await alarm()).toBeNull());
   });
 
+  test("writes rows and the result of a step in one transaction, and nothing if it fails", async () => {
+    const rows = await inside(async ({ app }) => (await app.workflows.ledger.create({ id: order })).result());
+
+    expect(rows).toEqual([{ attempt: 2 }]);
+  });
+
   test("runs hooks", async () => {
     await inside(({ app }) => app.hooks.greet.trigger(order));
 
@@ -86,7 +92,7 @@ describe("an object with workflows, hooks and subjects", () => {
     await eventually(() => expect(happened.get(order)).toEqual(["charge", "book"]));
   });
 
-  test("serves its application over HTTP to those who may", async () => {
+  test("serves its application over HTTP to authorized callers", async () => {
     await create({ total: 3 });
     const url = `https://shop/workflows/check-out/instances/${order}`;
     const refused = await object().fetch(url);

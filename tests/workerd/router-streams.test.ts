@@ -12,7 +12,7 @@ interface Told {
 
 const objects = env["SHOP"] as ObjectNamespace;
 
-describe("what happens to instances in many objects", () => {
+describe("the events of instances in many objects", () => {
   let prefix: string;
   let instance: RoutedWorkflowInstance;
   beforeEach(async () => {
@@ -61,7 +61,7 @@ describe("what happens to instances in many objects", () => {
     expect(rest).toEqual(events.slice(1));
   });
 
-  test("is told once, and in order, by those who lose the object", async () => {
+  test("are reported once and in order by a subscription that loses its object", async () => {
     const subscription = await instance.subscribe();
     const before = await readUntil(subscription, "wait_started");
     await abortObject();
@@ -84,7 +84,7 @@ describe("what happens to instances in many objects", () => {
     expect(await subscription.next()).toMatchObject({ value: { type: "workflow_terminated", run: 1 } });
   });
 
-  test("is told no more to those who have left", async () => {
+  test("are no longer reported to a cancelled subscription", async () => {
     const leave = await runInDurableObject(object(), ({ app }: Shop) =>
       vi.spyOn((app.parts.workflows as WorkflowRuntime).watchers, "leave"),
     );

@@ -55,7 +55,7 @@ describe.each(ENGINES)("bad input on $name", (engine) => {
     expect((await instance.history()).entries).toEqual([]);
   });
 
-  test("of a caller who forgot an await is refused at once, though the promise never resolves", async () => {
+  test("of a caller that forgot an await is refused at once, though the promise never resolves", async () => {
     const free = defineWorkflow({ name: "free" }, async () => "done");
     const checked = defineWorkflow({ name: "checked", input: z.any(), events: { go: z.any() } }, async () => "done");
     const { workflows } = subject.process({ free, checked });

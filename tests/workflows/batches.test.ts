@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { defineWorkflow } from "../../src/index.ts";
-import type { BindingOf } from "../../src/workflows/instances/workflow-binding.ts";
+import type { BindingOf } from "../../src/workflows/instances/typed-bindings.ts";
 import { ENGINES } from "../support/engines.ts";
 import { useWorkflows } from "./support/use-workflows.ts";
 
@@ -166,7 +166,7 @@ describe.each(ENGINES)("making sure that something runs on $name", (engine) => {
     expect([run, (await instance.history()).earlierRuns.length]).toEqual(expected === "restarted" ? [2, 1] : [1, 0]);
   });
 
-  test("of many who ask at once, one creates and one restarts", async () => {
+  test("lets one of many callers create the instance, and one restart it", async () => {
     const processes = [subject.process({ work }), subject.process({ work })];
     const ask = async () => {
       const asked = processes.flatMap(({ workflows }) =>

@@ -110,6 +110,7 @@ describe.each(ENGINES)("finding and counting instances on $name", (engine) => {
       queued: 0,
       running: 0,
       waiting: 0,
+      diverged: 0,
       waitingForPause: 0,
       paused: 0,
       rollingBack: 0,

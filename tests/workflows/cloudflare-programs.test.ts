@@ -84,9 +84,20 @@ describe.each(ENGINES)("a program for Cloudflare on $name", (engine) => {
     expect(status.status).toBe("queued");
     const [other] = await self.createBatch([{ id: "two", locationHint: "enam", params: { deed: "delete" } }]);
     expect(other?.id).toBe("two");
-    expect(await self.createBatch({ count: 2, locationHint: "oc", params: { deed: "delete" } })).toMatchObject({
-      errors: [],
+    const retention = { successRetention: "1 day" } as const;
+    const counted = { count: 2, instances: undefined, locationHint: "oc", retention, params: { deed: "delete" } };
+    const named = { instances: [{ id: "three", locationHint: "me", retention, params: { deed: "delete" } }] };
+    const absent = { count: undefined, params: undefined, retention: undefined, locationHint: undefined };
+    for (const batch of [counted, { ...named, ...absent }]) {
+      expect(await self.createBatch(batch as never)).toMatchObject({
+        created: { length: expect.any(Number) },
+        errors: [],
+      });
+    }
+    await expect(self.createBatch({ instances: [], count: 1 } as never)).rejects.toMatchObject({
+      code: "create.invalid",
     });
+    await expect(self.createBatch({ counts: 1, count: 1 } as never)).rejects.toMatchObject({ code: "create.invalid" });
   });
 
   test("that threw a text finds an Error in its rollbacks, and the step's name with its count", async () => {
@@ -140,7 +151,7 @@ describe.each(ENGINES)("a program for Cloudflare on $name", (engine) => {
     expect(await (await process.workflows.streaming.create()).result()).toEqual([1, 2, 3]);
   });
 
-  test("that gives a locked stream is told so at once, and not tried again", async () => {
+  test("that returns a locked stream fails at once, without a retry", async () => {
     let attempts = 0;
     class Locked extends WorkflowEntrypoint {
       override async run(_event: unknown, step: WorkflowStep) {

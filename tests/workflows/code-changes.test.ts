@@ -113,7 +113,7 @@ describe.each(ENGINES)("changed code on $name", (engine) => {
     expect(warnings).toEqual([]);
   });
 
-  test("that calls one name more often gives the first calls what is stored, wherever they are now", async () => {
+  test("that calls one name more often gives the stored results to the first calls, wherever they are now", async () => {
     const { result } = await change(
       async (step) => [await step.do("send", () => "to Ada"), await step.do("send", () => "to Bob")],
       async (step) => [
@@ -126,7 +126,7 @@ describe.each(ENGINES)("changed code on $name", (engine) => {
     expect(result).toEqual(["to Ada", "to Bob", "to Bob"]);
   });
 
-  test("that makes another kind of step of it runs it anew", async () => {
+  test("that changes the kind of a step runs it anew", async () => {
     const { result, warnings } = await change(
       async (step) => step.do("pause", () => "done"),
       async (step) => {

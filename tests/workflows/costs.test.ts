@@ -28,7 +28,7 @@ function rowsOf(commits: readonly InstanceCommit[]): number {
   return commits.reduce((sum, { entries, outcome }) => sum + entries.length + (outcome.kind === "running" ? 0 : 1), 0);
 }
 
-describe.each(ENGINES)("what workflows cost on $name", (engine) => {
+describe.each(ENGINES)("the cost of workflows on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   afterEach(() => {

@@ -8,7 +8,7 @@ import { untilStatus, useWorkflows, type WorkflowProcess, withTime } from "./sup
 
 const COMMIT_MS = 700;
 
-describe.each(ENGINES)("what is told of a run on $name", (engine) => {
+describe.each(ENGINES)("events about a run on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   afterEach(() => {

@@ -58,7 +58,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("events on $name", (engine) => {
     expect(await instance.result()).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
   });
 
-  test("go to those who wait in the order of their waits, and of other types to others", async () => {
+  test("go to waits of their type in the order of the waits", async () => {
     const workflow = defineWorkflow({ name: "several" }, async (_event, step) =>
       Promise.all(
         [
@@ -108,7 +108,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("events on $name", (engine) => {
     }
   });
 
-  test("that nobody catches the lack of fail the workflow", async () => {
+  test("that don't come in time fail the workflow if it doesn't catch the timeout", async () => {
     const workflow = defineWorkflow({ name: "fatal" }, async (_event, step) => {
       await step.waitForEvent("wait", { type: "never" });
     });
@@ -123,7 +123,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("events on $name", (engine) => {
     expect(entries).toMatchObject([{ dueAt: new Date(begin + 86_400_000) }, { kind: "timedOut" }]);
   });
 
-  test("that arrived by the deadline count, even if nobody looked until later", async () => {
+  test("that arrived by the deadline count, even if the instance was loaded later", async () => {
     const workflow = defineWorkflow({ name: "justInTime" }, async (_event, step) =>
       step.waitForEvent("wait", { type: "word", timeout: "1 minute" }).then(
         ({ payload }) => payload,
@@ -148,7 +148,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("events on $name", (engine) => {
     expect(await later.result()).toBe("in time");
   });
 
-  test("that arrive after the deadline aren't taken by those who timed out", async () => {
+  test("that arrive after the deadline aren't received by waits that timed out", async () => {
     const workflow = defineWorkflow({ name: "tooLate" }, async (_event, step) => {
       const first = await step.waitForEvent("first", { type: "word", timeout: "1 minute" }).then(
         ({ payload }) => payload,

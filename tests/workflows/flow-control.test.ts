@@ -81,7 +81,7 @@ describe.each(ENGINES)("flow control on $name", (engine) => {
     await eventually(() => expect(track.began).toHaveLength(4));
   });
 
-  test("what is restarted with new params shares slots with those that have the same, and no longer with others", async () => {
+  test("an instance that is restarted with new params shares the slots of its new key only", async () => {
     const track = new Track();
     const workflow = defineWorkflow(
       { name: "keyed", concurrency: { limit: 1, key: (job: Job) => job.tenant } },
@@ -104,7 +104,7 @@ describe.each(ENGINES)("flow control on $name", (engine) => {
     for (const id of ["moving", "second"]) await becomes(await process.workflows.workflow.get(id), "complete");
   });
 
-  test("what sleeps leaves its slot to others, and goes on when it has one again, before what is new", async () => {
+  test("a sleeping instance leaves its slot to others, and goes on with a slot before new instances", async () => {
     const track = new Track();
     const workflow = defineWorkflow({ name: "sleepy", concurrency: { limit: 1 } }, async ({ instanceId }, step) => {
       if (instanceId === "sleeper") await step.sleep("long", "1 hour");
@@ -247,7 +247,7 @@ describe.each(ENGINES)("flow control on $name", (engine) => {
     track.gate("c2").open();
   });
 
-  test("what stands in line, and what doesn't, is run in turn by a process that has little room", async () => {
+  test("a process with few slots runs instances from lines and others in turn", async () => {
     const track = new Track();
     const plain = defineWorkflow({ name: "plain" }, async ({ instanceId }, step) => {
       await step.do("work", () => void track.began.push(instanceId));
@@ -295,7 +295,7 @@ describe.each(ENGINES)("flow control on $name", (engine) => {
     expect(began).toEqual(["highest", "high", "usual", "low"]);
   });
 
-  describe("what is refused", () => {
+  describe("refuses", () => {
     const body = async () => {};
     test.each([
       ["no limit", { concurrency: {} }],

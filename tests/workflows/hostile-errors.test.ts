@@ -6,7 +6,7 @@ import { useWorkflows } from "./support/use-workflows.ts";
 
 const ONCE = { retries: { limit: 0, delay: 1 } };
 
-describe.each(ENGINES)("what can't be looked at, on $name", (engine) => {
+describe.each(ENGINES)("an error that throws when it is read, on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   test.each(HOSTILE)("fails the workflow that throws it, and no other: $what", async ({ make }) => {

@@ -66,7 +66,7 @@ describe.each(ENGINES)("steps that are called after the instance was parked, on 
     await eventually(() => expect(begun).toEqual(["beside"]));
   });
 
-  test("do nothing where somebody else has taken the instance meanwhile", async () => {
+  test("do nothing if another worker has claimed the instance meanwhile", async () => {
     const { gate, begun, instance, process, workflow } = await begin("step");
     const { statements } = process.store.instances;
     const scopes = [{ namespace: subject.namespace, names: [workflow.name] }];

@@ -25,7 +25,7 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
     for (const { id } of made) expect(id).toMatch(/^[\w.:-]{1,100}$/);
   });
 
-  test("begins with run 1, queued until somebody takes them", async () => {
+  test("begins with run 1, queued until a worker claims them", async () => {
     const { binding } = setUp();
     const created = new Date(subject.clock.now());
     const instance = await binding.create({ params: "complete" });
@@ -54,7 +54,7 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
     await expect(again()).resolves.toMatchObject({ id: "one" });
   });
 
-  test("refuses all but one of those who create the same id at once, in one process and in several", async () => {
+  test("refuses all but one of the callers that create the same id at once, in one process and in several", async () => {
     const { binding, workflow } = setUp();
     const other = subject.process({ sample: workflow }).workflows.sample;
     const attempts = [binding, other, binding, other, binding].map((one) => one.create({ id: "one", params: "sleep" }));

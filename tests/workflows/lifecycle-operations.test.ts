@@ -41,7 +41,7 @@ const CASES = SITUATIONS.flatMap((situation) =>
   OPERATIONS.map((operation) => ({ ...situation, operation, expected: EXPECTED[operation](situation) })),
 );
 
-describe.each(ENGINES)("what is done to instances on $name", (engine) => {
+describe.each(ENGINES)("operations on instances on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   describe.each(["the process that has it", "another process"])("by %s", (who) => {
@@ -82,7 +82,7 @@ describe.each(ENGINES)("what is done to instances on $name", (engine) => {
     expect(sample.began).toEqual([]);
   });
 
-  test("a restart of what nobody runs waits for somebody who does", async () => {
+  test("a restart of an instance that no process can run waits for one that can", async () => {
     const { instance, sample } = await (SITUATIONS[0] as (typeof SITUATIONS)[number]).enter(subject);
     await instance.restart();
     const worker = subject.start({ sample: sample.workflow });

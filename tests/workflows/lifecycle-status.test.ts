@@ -15,7 +15,9 @@ describe.each(ENGINES)("the status of instances on $name", (engine) => {
     expect(state).toEqual({
       status,
       ...(status === "complete" ? { output: "complete" } : {}),
-      ...(status === "errored" ? { error: { name: "TypeError", message: "no" } } : {}),
+      ...(status === "errored"
+        ? { error: { name: "TypeError", message: "no", stack: expect.stringContaining("TypeError: no") } }
+        : {}),
       run: 1,
       labels: {},
       createdAt: begunAt,

@@ -84,7 +84,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("limits on $name", (engine) => {
     },
   );
 
-  test("of the journal that nobody catches end the instance, which can be restarted with higher ones", async () => {
+  test("of the journal that the workflow doesn't catch end the instance, which can be restarted with higher ones", async () => {
     const workflow = defineWorkflow({ name: "three" }, async (_, step) => {
       for (const name of ["a", "b", "c"]) await step.do(name, async () => {});
       return "done";

@@ -10,7 +10,7 @@ import { useWorkflows, withTime } from "./support/use-workflows.ts";
 const LONG_AFTER_MS = 120_000;
 const TOKENS = Array.from({ length: 120 }, (_, index) => `token ${index}`);
 
-describe.each(ENGINES)("what a step emitted without waiting, on $name", (engine) => {
+describe.each(ENGINES)("progress that a step emitted without waiting, on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   const told = async (instance: Pick<WorkflowInstance, "history">) => {

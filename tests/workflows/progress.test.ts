@@ -26,7 +26,7 @@ describe.each(ENGINES)("progress of steps on $name", (engine) => {
   const positions = async (instance: Pick<WorkflowInstance, "history">) =>
     (await instance.history({ limit: 1000 })).entries.map(({ position }) => position);
 
-  test("is seen while the step runs, in order, in the history and by whoever follows", async () => {
+  test("is visible while the step runs, in order, in the history and to subscribers", async () => {
     const gate = new Gate();
     const workflow = defineWorkflow({ name: "loads" }, async (_event, step) => {
       return step.do("load", async (ctx) => {
@@ -204,7 +204,7 @@ describe.each(ENGINES)("progress of steps on $name", (engine) => {
     expect(await told(instance)).toEqual(["first"]);
   });
 
-  test("keeps cursors true when it is dropped: who comes back is told what is new, and nothing again", async () => {
+  test("keeps cursors valid when it is dropped: a subscriber that returns receives new events, and none twice", async () => {
     const gate = new Gate();
     const workflow = defineWorkflow({ name: "loads" }, async (_event, step) => {
       await step.do("load", async (ctx) => {

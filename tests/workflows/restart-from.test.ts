@@ -132,7 +132,7 @@ describe.each(ENGINES)("restarting from a step on $name", (engine) => {
     expect(ran).toEqual(["first", "second", "third", "undo", "second", "third"]);
   });
 
-  test("keeps what can still be taken back, also before anybody has begun with it", async () => {
+  test("keeps steps that can still be rolled back, even before the next run has begun", async () => {
     const { ran, body } = counting();
     const workflow = defineWorkflow({ name: "workflow" }, async (_event, step) => {
       await step.do("first", body("first"), { rollback: async ({ output }) => void ran.push(`undo ${output}`) });

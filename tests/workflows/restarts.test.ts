@@ -27,7 +27,7 @@ describe.each(ENGINES)("restarting instances on $name", (engine) => {
     expect(second?.[2]).not.toBe(first?.[2]);
   });
 
-  test("drops events that nobody has received, and leaves ids of events free for the next run", async () => {
+  test("drops events that no wait has received, and leaves ids of events free for the next run", async () => {
     const workflow = defineWorkflow({ name: "listener" }, async (_event, step) => {
       const { payload } = await step.waitForEvent<string>("word", { type: "word", timeout: "1 hour" });
       return payload;
@@ -67,7 +67,7 @@ describe.each(ENGINES)("restarting instances on $name", (engine) => {
     expect(entries.map(({ run, output }) => [run, output])).toEqual([[2, "second"]]);
   });
 
-  test("of what has waits doesn't take over their deadlines", async () => {
+  test("of an instance with waits doesn't take over their deadlines", async () => {
     const workflow = defineWorkflow({ name: "sleeper" }, async (_event, step) => step.sleep("long", "1 hour"));
     const process = subject.start({ workflow });
     const instance = await process.workflows.workflow.create();

@@ -29,7 +29,7 @@ describe.each(ENGINES)("results on $name", (engine) => {
     return told[0];
   }
 
-  test("are given to everybody who waits, when the instance ends", async () => {
+  test("are given to all waiting callers when the instance ends", async () => {
     const { sample, instance, runner } = await begin("work");
     const again = await runner.workflows.sample.get("one");
     const results = [instance.result(), instance.result(), again.result()];
@@ -67,7 +67,7 @@ describe.each(ENGINES)("results on $name", (engine) => {
     await eventually(() => expect(told).toHaveBeenCalledWith("complete")); // and no time passes
   });
 
-  test("cost a process nothing once nobody waits", async () => {
+  test("cost a process nothing once no caller waits", async () => {
     const { sample, elsewhere, other } = await begin("work");
     const find = vi.spyOn(other.store.instances.statements, "find");
     const result = elsewhere.result();
@@ -90,7 +90,7 @@ describe.each(ENGINES)("results on $name", (engine) => {
     await expect(instance.result()).resolves.toEqual({ list: [1, new Date(5)] });
   });
 
-  test("of what fails are its error, with the cause", async () => {
+  test("of a failed instance are its error, with the cause", async () => {
     const { instance, elsewhere } = await begin("fail");
     for (const one of [instance, elsewhere]) {
       await expect(one.result()).rejects.toMatchObject({
@@ -101,7 +101,7 @@ describe.each(ENGINES)("results on $name", (engine) => {
     }
   });
 
-  test.each(["terminate", "delete"] as const)("tell those who wait of a %s", async (operation) => {
+  test.each(["terminate", "delete"] as const)("tell waiting callers of a %s", async (operation) => {
     const { instance, elsewhere } = await begin("sleep");
     await becomes(instance, "waiting");
     const code = operation === "terminate" ? "workflow.terminated" : "instance.not_found";
@@ -114,7 +114,7 @@ describe.each(ENGINES)("results on $name", (engine) => {
     await expect(instance.result()).rejects.toMatchObject({ code });
   });
 
-  test("of what is restarted are those of the next run", async () => {
+  test("of a restarted instance are those of the next run", async () => {
     const { sample, instance, elsewhere } = await begin("sleep");
     await becomes(instance, "waiting");
     const results = [instance.result(), elsewhere.result()];

@@ -85,7 +85,7 @@ describe.each(ENGINES)("retention on $name", (engine) => {
     expect(await idsOf(process)).toEqual([]);
   });
 
-  test("what is unfinished, paused or restarted isn't purged, however short its retention", async () => {
+  test("an unfinished, paused or restarted instance isn't purged, however short its retention", async () => {
     const process = subject.process({ work });
     const retention = { successRetention: 0, errorRetention: 0 };
     await process.workflows.work.create({ id: "sleeping", params: { sleep: true }, retention });

@@ -53,7 +53,7 @@ describe.each(ENGINES)("when a rollback begins on $name", (engine) => {
     expect(entries.slice(rollingBack + 1).map(({ name }) => name)).toEqual(["charge", "charge"]);
   });
 
-  test("nobody is told any more of what ended together with the step that failed", async () => {
+  test("endings that came together with the failed step's aren't delivered", async () => {
     const { undone, undo } = notes();
     const told: unknown[] = [];
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
@@ -79,7 +79,7 @@ describe.each(ENGINES)("when a rollback begins on $name", (engine) => {
     ]);
   });
 
-  test("what runs beside is told to stop, and what it still gives is ignored", async () => {
+  test("concurrent steps are told to stop, and their later results are ignored", async () => {
     const gate = new Gate();
     const seen: unknown[] = [];
     let signal: AbortSignal | undefined;
@@ -114,7 +114,7 @@ describe.each(ENGINES)("when a rollback begins on $name", (engine) => {
     expect(beside.map(({ name, kind }) => `${name} ${kind}`)).toEqual(["slow undoable", "slow rolledBack"]);
   });
 
-  test("in another process, what had no ending isn't begun again", async () => {
+  test("in another process, a step without an ending doesn't begin again", async () => {
     const { undone, undo } = notes();
     const begun: string[] = [];
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
@@ -166,7 +166,7 @@ describe.each(ENGINES)("when a rollback begins on $name", (engine) => {
     expect(entries.map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  test("in another process, what began last is taken back first, whatever ended last", async () => {
+  test("in another process, the step that began last is rolled back first, whichever ended last", async () => {
     const { undone, undo } = notes();
     const gate = new Gate();
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {

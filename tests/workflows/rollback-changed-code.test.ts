@@ -38,7 +38,7 @@ describe.each(ENGINES)("a rollback by other code on $name", (engine) => {
     });
   });
 
-  test("of a step that the code fails before it comes to is told as missing, too", async () => {
+  test("of a step that the code never reaches is reported as missing, too", async () => {
     const { lines, undo } = noteRollbacks();
     let failing = false;
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {

@@ -68,7 +68,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
     expect(await instance.status()).not.toHaveProperty("rollback");
   });
 
-  test("also takes back what runs beside, and has begun but not ended", async () => {
+  test("also rolls back concurrent steps that have begun but not ended", async () => {
     const { lines, undo } = noteRollbacks();
     let signal: AbortSignal | undefined;
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
@@ -132,7 +132,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
     await eventually(() => expect(runner.logs.messages("warn").join()).toContain("A rollback failed"));
   });
 
-  test("that refuses isn't tried again", async () => {
+  test("that fails for good isn't tried again", async () => {
     let calls = 0;
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
       await step.do("charge", () => 1, {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { defineWorkflow } from "../../src/index.ts";
 import { Gate } from "../hooks/support/handlers.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -52,6 +52,19 @@ describe.each(ENGINES)("shutting down on $name", (engine) => {
     const second = subject.start({ workflow });
     await expect((await second.workflows.workflow.get("one")).result()).resolves.toBe("done");
     expect(begun).toEqual(["first 1", "first 1", "second 1"]);
+  });
+
+  test("hands an instance over to an idle process at once when its step takes too long", async () => {
+    const { begun, workflow } = program();
+    const first = subject.start({ workflow });
+    await first.workflows.workflow.create({ id: "one" });
+    await eventually(() => expect(begun).toEqual(["first 1"]));
+    const idle = subject.process({ workflow });
+    const looks = vi.spyOn(idle.store.instances.statements, "nextWake");
+    idle.start();
+    await eventually(() => expect(looks.mock.settledResults.some(({ type }) => type === "fulfilled")).toBe(true));
+    await first.stop();
+    await expect((await idle.workflows.workflow.get("one")).result()).resolves.toBe("done");
   });
 
   test("gives back what waits in memory, and the wait ends when it would have", async () => {

@@ -249,7 +249,7 @@ describe.each(ENGINES)("following an instance on $name", (engine) => {
     await expect(instance.subscribe()).rejects.toMatchObject({ code: "instance.not_found" });
   });
 
-  test("frees everything when it is cancelled, and asks nothing while nobody reads", async () => {
+  test("frees everything when it is cancelled, and sends no query while the reader is paused", async () => {
     const workflow = defineWorkflow({ name: "sleeps" }, async (_event, step) => step.sleep("long", "1 day"));
     const process = subject.start({ workflow });
     const instance = await process.workflows.workflow.create({ id: "one" });

@@ -36,7 +36,7 @@ function createJob() {
   return { told, hooks, run, job: defineWorkflow({ name: "job", ...hooks }, run) };
 }
 
-describe.each(ENGINES)("what happens when a run is over, on $name", (engine) => {
+describe.each(ENGINES)("terminal hooks on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   test("a run that completes tells its hook of its output", async () => {
@@ -174,7 +174,7 @@ test("a crash at any commit makes no difference: each run that is over has one h
 });
 
 describe("an application", () => {
-  test("has them beside its own hooks, where nobody can trigger them", async () => {
+  test("has terminal hooks beside its own hooks, and callers can't trigger them", async () => {
     const { job, told } = createJob();
     const mails: string[] = [];
     const mail = defineHook({}, async (text: string) => void mails.push(text));

@@ -45,7 +45,7 @@ describe.each(ENGINES)("traps that workflows don't fall into, on $name", (engine
     expect(ended[1]?.[1]).toBeGreaterThanOrEqual(2 * HOUR);
   });
 
-  test("a step that fails before anybody waits for it, or without, doesn't end the process", async () => {
+  test("a step that fails before the workflow awaits it, or without an await, doesn't end the process", async () => {
     const fail = () => Promise.reject(new Error("early"));
     const once = { retries: { limit: 0 } };
     const workflow = defineWorkflow({ name: "early" }, async (_event, step) => {
@@ -169,7 +169,7 @@ describe.each(ENGINES)("traps that workflows don't fall into, on $name", (engine
     expect(await instance.status()).not.toHaveProperty("error");
   });
 
-  test("a renewal of somebody who isn't the owner any more sets nothing back", async () => {
+  test("a renewal of a former owner changes nothing", async () => {
     const workflow = defineWorkflow({ name: "renewed" }, async (_event, step) => {
       await step.do("work", () => {});
       await step.sleep("long", "1 hour");
@@ -215,7 +215,7 @@ describe.each(ENGINES)("traps that workflows don't fall into, on $name", (engine
     await expect(instance.result()).resolves.toBe("just in time");
   });
 
-  test("an event of before the deadline counts, however late somebody looks at it", async () => {
+  test("an event from before the deadline counts, however late the instance is loaded", async () => {
     const workflow = defineWorkflow({ name: "deadline" }, async (_event, step) => {
       return (await step.waitForEvent<string>("word", { type: "word", timeout: "1 hour" })).payload;
     });

@@ -204,7 +204,7 @@ describe("the types of workflows", () => {
   });
 });
 
-describe("what happens when a run is over", () => {
+describe("terminal hooks", () => {
   test("knows the output by its schema, and leaves the function's own result as it is", () => {
     const typed = defineWorkflow(
       {

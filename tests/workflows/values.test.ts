@@ -20,7 +20,7 @@ const SAMPLES: [string, () => unknown][] = [
   ["a nested mixture", () => ({ a: [undefined, new Date(0), { b: new Set([1n]) }], c: -0 })],
 ];
 
-describe.each(ENGINES)("what steps give on $name", (engine) => {
+describe.each(ENGINES)("results of steps on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   test.each(SAMPLES)("is the same live and after a replay: %s", async (_, make) => {

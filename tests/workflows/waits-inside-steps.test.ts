@@ -25,7 +25,7 @@ describe.each(ENGINES)("inside of a step's function, on $name", (engine) => {
     await eventually(async () => expect((await instance.status()).status).toBe("errored"));
 
     expect(attempts).toBe(1);
-    expect((await instance.status()).error).toEqual({
+    expect((await instance.status()).error).toMatchObject({
       name: "WaitInsideStepError",
       code: "step.wait_inside_step",
       message: expect.stringMatching(

@@ -1,24 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { type Clock, systemClock } from "../../src/clock.ts";
 import { defineWorkflow, perdure } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import { LogBook } from "../hooks/support/log-book.ts";
 import { createDatabase } from "../support/postgres-database.ts";
+import { WRONG_CLOCKS } from "../support/wrong-clocks.ts";
 
 const HOUR = 3_600_000;
 
-function wrongBy(milliseconds: number): Clock {
-  return { ...systemClock, now: () => systemClock.now() + milliseconds };
-}
-
-/** Real time passes here: this is about the database's own clock. */
-describe.each([
-  ["fast", 3 * HOUR],
-  ["slow", -3 * HOUR],
-])("a process whose clock is hours %s, on postgres", (_, error) => {
+describe.each(WRONG_CLOCKS)("a process whose clock is hours %s, on postgres", (_, clock) => {
   test("sleeps, retries and waits by the database's time", async () => {
     const database = await createDatabase();
-    const wrong = postgres(database.url, { clock: wrongBy(error) });
+    const wrong = postgres(database.url, { clock });
     try {
       const workflow = defineWorkflow({ name: "timed" }, async (_event, step) => {
         await step.sleep("short", 30);

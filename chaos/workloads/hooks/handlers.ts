@@ -50,7 +50,7 @@ export function createHooks(working: WorkingProcess): ChaosHooks {
   };
 }
 
-/** Whoever takes over makes it succeed. If the first owner says later that it has failed for good, that must not count. */
+/** The worker that takes over makes it succeed. A later permanent failure of the first owner must not count. */
 function refuseAtFirst(attempts: number): void {
   if (attempts === 1) throw new NonRetryableError("refused at the first attempt");
 }

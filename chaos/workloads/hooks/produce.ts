@@ -145,7 +145,7 @@ class Lane {
   }
 }
 
-/** Whoever triggers by itself is told of an error when nobody knows any more; a transaction knows that it didn't commit. */
+/** A trigger without a transaction rejects when its outcome is unknown; a transaction knows that it didn't commit. */
 function isUnanswered({ way }: Order, error: unknown): boolean {
   const transient = (error as { transient?: unknown }).transient === true;
   return transient && (way === "trigger" || way === "trigger twice");

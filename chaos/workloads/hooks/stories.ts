@@ -56,7 +56,7 @@ const EXPECTED_CODE = /^(store\.unavailable|57P\d\d|E[A-Z]+)$/;
 /** What the driver says of a connection that is gone, without a code. */
 const EXPECTED_MESSAGE = /Connection terminated|not queryable/;
 
-/** The story of each item, and what is told of items that nobody has asked for. */
+/** The story of each item, and the records about items that no producer asked for. */
 export function tellStories(
   entries: readonly Entry[],
   { rows, effects, deadLetters }: Collected,

@@ -84,7 +84,7 @@ function* checkEnd(story: Story): Generator<Problem> {
   } else if (status === "errored") {
     yield problem("errors are earned", `${item} (${kind}) failed with "${error}"`, item);
   } else if (status === "terminated") {
-    yield problem("nobody is terminated unasked", `${item} (${kind}) was terminated`, item);
+    yield problem("no instance is terminated unasked", `${item} (${kind}) was terminated`, item);
   } else if (status === "complete") {
     const done = operations.map(({ operation }) => operation).join(", ");
     yield problem("what ends, ends as it must", `${item} (${kind}) is complete after ${done || "failing"}`, item);

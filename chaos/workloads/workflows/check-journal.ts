@@ -6,7 +6,7 @@ import type { Body, Claim, Story } from "./stories.ts";
 /** Times are rounded to milliseconds, and are those of two clocks of one machine. */
 const ROUNDING_MS = 20;
 /**
- * A commit has the time at which it began. Until it is visible, which takes a busy server a while, somebody who has just taken the
+ * A commit has the time at which it began. Until it is visible, which takes a busy server a while, a worker that has just taken the
  * instance over may begin what it contains.
  */
 const COMMIT_MS = 1500;
@@ -49,7 +49,7 @@ function* checkEvents({ item, kind }: Story, entries: readonly HistoryItem[]): G
   }
 }
 
-/** Whoever was terminated or restarted writes nothing any more. */
+/** The owner of a terminated or restarted run writes nothing any more. */
 function* checkFences({ item, kind, instance }: Story): Generator<Problem> {
   if (instance === null) return;
   const { status, run, startedAt, finishedAt, entries } = instance;
@@ -57,7 +57,7 @@ function* checkFences({ item, kind, instance }: Story): Generator<Problem> {
     const over = entry.run < run ? startedAt : status === "terminated" ? finishedAt : null;
     if (over !== null && entry.at.getTime() > over + ROUNDING_MS) {
       const late = `${item} (${kind}) went on with "${entry.name}" ${entry.at.getTime() - over} ms after its end`;
-      yield problem("whoever has lost an instance is refused", late, item);
+      yield problem("a former owner of an instance is refused", late, item);
     }
   }
 }
@@ -70,7 +70,11 @@ function* checkCompleted(
   const own = bodies.filter((body) => body.run === run && body.step === name);
   const winner = own.find(({ token }) => token === output);
   if (winner === undefined) {
-    yield problem("results come from bodies", `${item} (${kind}) has a result of "${name}" that nobody gave`, item);
+    yield problem(
+      "results come from bodies",
+      `${item} (${kind}) has a result of "${name}" that no body returned`,
+      item,
+    );
     return;
   }
   if (new Set(own.map(({ key }) => key)).size > 1) {
@@ -84,12 +88,12 @@ function* checkCompleted(
   const successor = own.find((body) => isSuccessor(body, winner, committedAt));
   if (successor !== undefined) {
     const details = `"${name}" of ${item} (${kind}) had begun elsewhere ${committedAt - successor.time} ms before its result came`;
-    yield problem("whoever has lost an instance is refused", details, item);
+    yield problem("a former owner of an instance is refused", details, item);
   }
   const owner = claims.find((claim) => claim.run === run && isTakeover(claim, winner, committedAt));
   if (owner !== undefined) {
     const details = `"${name}" of ${item} (${kind}) was taken over ${committedAt - owner.time} ms before its result came`;
-    yield problem("whoever has lost an instance is refused", details, item);
+    yield problem("a former owner of an instance is refused", details, item);
   }
 }
 
@@ -98,7 +102,7 @@ function isTakeover({ process, time }: Claim, winner: Body, committedAt: number)
   return process !== winner.process && time > winner.time + ROUNDING_MS && time < committedAt - CLAIM_MS;
 }
 
-/** Began later than the one whose result was stored, and before that: then somebody else owned the instance already. */
+/** Bodies that began after the one whose result was stored, and before it was stored: another worker owned the instance then. */
 function isSuccessor({ token, time }: Body, winner: Body, committedAt: number): boolean {
   return token !== winner.token && time > winner.time + ROUNDING_MS && time < committedAt - ROUNDING_MS;
 }

@@ -49,7 +49,7 @@ class Lane {
     await Promise.all(this.#caring);
   }
 
-  /** Whoever isn't sure may create it once more under the same id. */
+  /** A producer that isn't sure may create it once more under the same id. */
   async #create(item: string, kind: KindName): Promise<boolean> {
     const { random, write } = this.#producing;
     const create = (onConflict: "error" | "return") =>
@@ -95,7 +95,7 @@ class Lane {
       await delay(random.integer(0, 120));
       let sent = false;
       for (let tries = 0; tries < MOST_TRIES && !sent; tries++) sent = await this.#attempt(item, "send", number);
-      if (!sent) return; // whoever comes after the faults sends the rest
+      if (!sent) return; // the producer that runs after the faults sends the rest
       if (random.chance(0.3)) await this.#attempt(item, "send", number);
     }
   }

@@ -126,7 +126,7 @@ class Run {
       );
   }
 
-  /** However often it has to wait: somebody sends it in the end. */
+  /** However often it has to wait: the event is sent in the end. */
   async #listen(): Promise<void> {
     for (;;) {
       try {
@@ -148,7 +148,7 @@ class Run {
 }
 
 /**
- * The first attempt keeps its process busy, timers included, until somebody else has taken over, or nobody does. It is done while
+ * The first attempt blocks its process, timers included, until another worker has taken over, or none does. It is done while
  * its successor is still under way, long enough after it for everybody's clocks to say so. What it says so late must not count.
  */
 function beLate(attempt: number, sign: string): Promise<void> | undefined {

@@ -70,7 +70,7 @@ type Draft = { -readonly [Field in keyof Story]: Story[Field] } & {
 const ANSWERS: readonly string[] = ["accepted", "refused", "unknown"] satisfies Answer[];
 const COUNTED: readonly unknown[] = ["pause", "terminate", "restart"] satisfies Operation[];
 
-/** The story of each item, children included, and what is told of items that nobody has asked for. */
+/** The story of each item, including children, and the records about items that no producer asked for. */
 export function tellStories(
   entries: readonly Entry[],
   { instances, effects }: Collected,
@@ -114,7 +114,7 @@ function goOn(story: Draft, entry: Entry): void {
   }
   const { operation, answer } = entry as Entry & { operation?: Operation; answer?: "done" | "too late" | "unknown" };
   if (operation === undefined || !COUNTED.includes(operation)) return;
-  // Whoever was killed while it waited for the answer doesn't know.
+  // A producer that was killed while it waited for the answer doesn't know.
   if (did === "operates") story.operations.push({ operation, answer: "unknown" });
   if (did === "operated" && answer !== undefined) {
     story.operations.pop();

@@ -41,7 +41,7 @@ function bindingsOf(app: ChaosApplication) {
   return (app as unknown as ChaosWorkflowApplication).workflows;
 }
 
-/** Does what producers who were killed left undone: nobody is paused any more, and whoever listens hears all events. */
+/** Finishes the work of producers that were killed: resumes paused instances, and sends the missing events. */
 async function finish(app: ChaosApplication, entries: readonly Entry[], write: Write): Promise<void> {
   await inTurns(LATE, (item) => createLate(app, item, write));
   const asked = entries.filter(({ did }) => did === "asked");
@@ -59,7 +59,7 @@ async function finish(app: ChaosApplication, entries: readonly Entry[], write: W
   });
 }
 
-/** It needs somebody with time to take it over, so it is asked for when the rest is over. */
+/** A worker with free slots must take it over, so it is created when the rest is done. */
 async function createLate(app: ChaosApplication, id: string, write: Write): Promise<void> {
   write("asked", id, { kind: "late" });
   await bindingsOf(app).chaos.create({ id, params: { kind: "late" }, onConflict: "return" });

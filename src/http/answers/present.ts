@@ -1,11 +1,11 @@
-import { describeError } from "../../values/index.ts";
+import { describeWithStack } from "../../values/index.ts";
 import { FAILURE, VALUE } from "../schemas/common-schemas.ts";
 import type { Schema } from "../schemas/schema.ts";
 import type { ShowValue, ValueField } from "./redaction.ts";
 
 /**
  * The fields of an object that the schema of an answer names, as JSON: times as texts, users' values as they may be shown, and
- * errors without their stacks. Other fields, and undefined ones, are left out.
+ * errors without their stacks, unless these are shown. Other fields, and undefined ones, are left out.
  */
 export function present(schema: Schema, value: unknown, show: ShowValue, field: string = ""): unknown {
   if (schema === VALUE) return show(value, field as ValueField);
@@ -23,8 +23,12 @@ export function present(schema: Schema, value: unknown, show: ShowValue, field: 
   return Object.fromEntries(shown);
 }
 
-/** The name and the message of an error, and its code if it is Perdure's own; stacks and other properties aren't sent. */
-export function failure(error: unknown, show: ShowValue): { name: string; message: unknown; code?: string } {
-  const { message, ...rest } = describeError(error);
-  return { ...rest, message: show(message, "error") };
+/** The name and the message of an error, its code if it is Perdure's own, and its stack if stacks are shown. */
+export function failure(
+  error: unknown,
+  show: ShowValue,
+): { name: string; message: unknown; code?: string; stack?: unknown } {
+  const { message, stack, ...rest } = describeWithStack(error, true);
+  const shown = stack === undefined ? undefined : show(stack, "stack");
+  return { ...rest, message: show(message, "error"), ...(shown === undefined ? {} : { stack: shown }) };
 }

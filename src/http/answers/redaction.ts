@@ -14,8 +14,8 @@ export interface RedactionContext {
 /** `true` hides all values. A function returns the replacement for a value, or the value itself. */
 export type Redaction = boolean | ((value: unknown, context: RedactionContext) => unknown);
 
-/** The form in which a caller that may read sees a user's value. */
-export type ShowValue = (value: unknown, field: ValueField) => unknown;
+/** The form in which a caller that may read sees a user's value. Undefined for a stack that isn't shown. */
+export type ShowValue = (value: unknown, field: ValueField | "stack") => unknown;
 
 export function checkRedaction(redact: unknown = false): Redaction {
   if (typeof redact === "boolean" || typeof redact === "function") return redact as Redaction;
@@ -25,9 +25,11 @@ export function checkRedaction(redact: unknown = false): Redaction {
   );
 }
 
-export function createShow(redact: Redaction, resource: HttpResource): ShowValue {
-  return (value, field) => {
+export function createShow(redact: Redaction, resource: HttpResource, stackTraces: boolean): ShowValue {
+  return (value, shown) => {
+    if (shown === "stack" && !stackTraces) return undefined;
     if (redact === true) return REDACTED;
+    const field = shown === "stack" ? "error" : shown; // a stack contains the message
     return redact === false ? toWire(value) : toShown(redact(value, { field, resource }));
   };
 }

@@ -32,6 +32,7 @@ export const TRAITS = {
   labels: LABELS,
   priority: PRIORITY,
   retention: objectOf({ successRetention: DURATION, errorRetention: DURATION }, []),
+  locationHint: { ...NAME, description: "Accepted for compatibility with Cloudflare; it has no effect." },
 } as const;
 
 const NEW_INSTANCE = component(

@@ -20,6 +20,7 @@ import { readStatistics } from "./statistics.ts";
 import { getSubject, listDispatchers, listSubjects, makeSubjectDue, releaseSubject } from "./subjects.ts";
 import { subscribe } from "./subscribe.ts";
 import { tick } from "./tick.ts";
+import { completeToken } from "./tokens.ts";
 import { listWorkflows } from "./workflows.ts";
 
 /** What every handler serves. */
@@ -39,6 +40,7 @@ const ROUTES: readonly Route[] = [
   restartInstance,
   retryInstance,
   sendEvent,
+  completeToken,
   readHistory,
   subscribe,
   listHooks,

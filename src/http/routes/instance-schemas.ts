@@ -25,6 +25,7 @@ export const INSTANCE = component("Instance", {
     createdAt: TIME,
     startedAt: MAYBE_TIME,
     finishedAt: MAYBE_TIME,
+    diverged: FAILURE,
     unreadable: UNREADABLE,
   },
   required: ["id", "workflowName", "status", "run", "createdAt", "startedAt", "finishedAt"],

@@ -103,7 +103,7 @@ const RESTART_POINT = objectOf(
   {
     name: { ...NAME, description: "The name of a step that has run." },
     count: { type: "integer", minimum: 1, description: "Which call of that name. Default: 1." },
-    type: { type: "string", enum: ["do", "sleep", "waitForEvent"] },
+    type: { type: "string", enum: ["do", "sleep", "waitForEvent", "result"] },
   },
   ["name"],
 );

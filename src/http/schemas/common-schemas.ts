@@ -37,6 +37,7 @@ export const FAILURE = component(
       name: { type: "string" },
       message: { type: "string" },
       code: { type: "string", description: "Present on Perdure's own errors." },
+      stack: { type: "string", description: "Where it was thrown. Present if the server shows stack traces." },
     },
     ["name", "message"],
   ),

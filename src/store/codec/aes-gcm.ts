@@ -4,13 +4,13 @@ import { bytesOfBase64, toBase64 } from "../../values/bytes.ts";
 import type { Codec } from "./codec.ts";
 
 export interface AesGcmOptions {
-  /** By id: 16, 24 or 32 random bytes each, as they are or in base64. Ids are stored with what is encrypted, and aren't secret. */
+  /** By id: 16, 24 or 32 random bytes each, as bytes or in base64. Ids are stored with the encrypted values, and aren't secret. */
   readonly keys: Readonly<Record<string, string | Uint8Array>>;
-  /** The id of the key that is written with. The others are for what was written before. */
+  /** The id of the key that encrypts. The other keys only decrypt. */
   readonly current: string;
 }
 
-/** One whose text is ours, and gives nothing away: it may be shown to readers. */
+/** An error with a text of our own that reveals no secret: it may be shown to readers. */
 export class ReadableCodecError extends CodecError {
   override readonly name = "CodecError";
 }
@@ -19,13 +19,13 @@ const ALGORITHM = "AES-GCM";
 const KEY_BYTES = [16, 24, 32];
 const NONCE_BYTES = 12;
 const KEY_ID = /^[A-Za-z0-9_.-]{1,64}$/;
-/** The scheme, the key's id, and the nonce followed by what was encrypted, in base64. */
+/** The scheme, the key's id, and the nonce followed by the ciphertext, in base64. */
 const STORED = /^aes-gcm:([A-Za-z0-9_.-]{1,64}):([A-Za-z0-9+/=]+)$/;
 
 /**
  * Encrypts stored values with AES-GCM, by the Web Cryptography API. Each value has a random nonce, and is bound to its location: it can
- * neither be changed nor moved without being noticed. To rotate keys, add one and make it `current`; keep the old ones for as long
- * as something is stored that was written with them.
+ * neither be changed nor moved unnoticed. To rotate keys, add one and make it `current`; keep the old ones for as long
+ * as values that were encrypted with them are stored.
  *
  * @example
  * const codec = aesGcm({ keys: { "2026-01": process.env.DATA_KEY }, current: "2026-01" });
@@ -72,7 +72,7 @@ async function decrypt(id: string, data: string, key: AesKey, location: string):
   }
 }
 
-/** Not every runtime's types name it. */
+/** The types of some runtimes lack it. */
 type AesKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 type KeyImport = () => Promise<AesKey>;
 

@@ -2,7 +2,7 @@ import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../logger.ts";
 import { isThenable } from "../../schema.ts";
 import type { Dialect } from "../dialect.ts";
-import type { Engine, EngineTransaction, Migrator, Wakeups } from "../engine.ts";
+import type { Engine, EngineTransaction, Migrator, TransactionOptions, Wakeups } from "../engine.ts";
 import type { Awaitable, ForeignInstances, ForeignStatement, ForeignTransaction } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
 import type { InstanceInsert } from "../instances/instance-records.ts";
@@ -17,7 +17,7 @@ import { CodecSubjectStatements } from "./codec-subjects.ts";
 import { locationOfEvent, locationOfHook, locationOfParams } from "./location.ts";
 import { ValueCodec } from "./value-codec.ts";
 
-/** Without a codec, gives the engine itself, so that no call costs more. */
+/** Returns the engine itself if there is no codec, so that no call costs more. */
 export function withCodec(engine: Engine, codec: Codec | null, logger: Logger): Engine {
   return codec === null ? engine : new CodecEngine(engine, new ValueCodec(codec, logger, engine.clock));
 }
@@ -64,9 +64,17 @@ class CodecEngine implements Engine {
     this.#inner.refuseNesting();
   }
 
-  transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
-    return this.#inner.transaction((inner) =>
+  transaction<Result>(
+    body: (transaction: EngineTransaction) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result> {
+    const run = (inner: EngineTransaction) =>
       body({
+        client: inner.client,
+        get interrupted() {
+          return inner.interrupted;
+        },
+        commitInstance: async (commit) => inner.commitInstance(await this.instances.encodeCommit(commit)),
         query: (text, parameters) => inner.query(text, parameters),
         insertHooks: async (hooks) => inner.insertHooks(await this.hooks.encodeInserts(hooks)),
         settleHooks: async (settlements) => inner.settleHooks(await this.hooks.encodeSettlements(settlements)),
@@ -74,8 +82,8 @@ class CodecEngine implements Engine {
         insertInstances: async (instances) => inner.insertInstances(await this.instances.encodeInserts(instances)),
         sendEvents: async (events) => inner.sendEvents(await this.instances.encodeEvents(events)),
         joinLines: (refs) => inner.joinLines(refs),
-      }),
-    );
+      });
+    return this.#inner.transaction(run, options);
   }
 
   enterForeign(transaction: ForeignTransaction): ForeignTransaction {

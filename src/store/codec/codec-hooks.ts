@@ -126,14 +126,14 @@ export class CodecHookStatements implements HookStatements {
     return { ...outcome, error: await this.#encodeError(outcome.error, location) };
   }
 
-  /** An outcome must not wait for a key service, or be lost with it: then it is written, and what was thrown is left out. */
+  /** An outcome must not wait for a key service, or be lost with it: then it is written without the error. */
   async #encodeError(error: string, location: ValueLocation): Promise<string> {
     try {
       return await this.#codec.encode(error, location);
     } catch (failure) {
       if (!(failure instanceof CodecError)) throw failure;
       return encodeError(
-        new PerdureError(failure.code, "What this attempt threw couldn't be encoded, and wasn't stored."),
+        new PerdureError(failure.code, "The error of this attempt couldn't be encoded, and wasn't stored."),
       );
     }
   }

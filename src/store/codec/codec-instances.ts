@@ -18,6 +18,7 @@ import type {
   InstanceLease,
   InstanceName,
   InstancePosition,
+  InstancePreparation,
   InstanceRecord,
   InstanceTarget,
   JournalPage,
@@ -31,6 +32,8 @@ import type {
   RenewedInstance,
   RestartRequest,
   RunRange,
+  WaitRequest,
+  WaitResult,
 } from "../instances/instance-records.ts";
 import type { InstanceStatements } from "../instances/instance-statements.ts";
 import type { AdmitRequest } from "../lines/line-records.ts";
@@ -40,7 +43,7 @@ import type { ValueCodec } from "./value-codec.ts";
 
 type NamedInstance = InstanceName & { readonly ref: string };
 
-/** Instances with everything encoded that a workflow was given, made of it, or was sent. */
+/** Instances with their params, results, errors and events encoded. */
 export class CodecInstanceStatements implements InstanceStatements {
   readonly #inner: InstanceStatements;
   readonly #values: InstanceValues;
@@ -59,6 +62,10 @@ export class CodecInstanceStatements implements InstanceStatements {
 
   encodeEvents(events: readonly EventInsert[]): Promise<EventInsert[]> {
     return Promise.all(events.map((event) => this.#values.encodeEvent(event)));
+  }
+
+  encodeCommit(commit: InstanceCommit): Promise<InstanceCommit> {
+    return this.#values.encodeCommit(commit);
   }
 
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
@@ -115,6 +122,11 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.reacquire(parked, lease);
   }
 
+  async prepare(instance: ClaimedInstance, preparation: InstancePreparation): Promise<void> {
+    const { params } = await this.#values.encodeParams({ ...instance, params: preparation.params });
+    await this.#inner.prepare?.(instance, { ...preparation, params });
+  }
+
   renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]> {
     return this.#inner.renew(leases, leaseMs);
   }
@@ -141,6 +153,13 @@ export class CodecInstanceStatements implements InstanceStatements {
 
   unknownNames(scope: QueueScope): Promise<string[]> {
     return this.#inner.unknownNames(scope);
+  }
+
+  async awaitEnds(requests: readonly WaitRequest[]): Promise<WaitResult[]> {
+    const results = await this.#inner.awaitEnds(requests);
+    const decode = async (result: WaitResult): Promise<WaitResult> =>
+      result.result === "ended" ? { ...result, end: await this.#values.decodeNotice(result.end) } : result;
+    return Promise.all(results.map(decode));
   }
 
   async sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]> {

@@ -29,8 +29,8 @@ export class CodecSubjectStatements implements SubjectStatements {
   }
 
   /**
-   * A sync leaves alone what doesn't differ, and the same value may be encoded differently each time. So what is stored is read
-   * first, and sent as it is where it is the same.
+   * A sync leaves equal values alone, and a codec may encode the same value differently each time. So the stored text is read
+   * first, and sent unchanged if its value is the same.
    */
   async sync(batch: SyncBatch): Promise<SyncCounts> {
     const { profile, dispatcherId } = batch;

@@ -1,15 +1,15 @@
 import { InvalidInputError } from "../../errors.ts";
 
 /**
- * Turns what users stored into another text before it is written, and back when it is read: to encrypt it, most of all. Both may be
- * asynchronous. A synchronous transaction of the application's can't wait, and needs a codec that isn't.
+ * Turns users' values into another text before they are written, and back when they are read, usually to encrypt them. Both may be
+ * asynchronous. A synchronous transaction of the application can't wait, and needs a synchronous codec.
  *
- * `location` says which field it is and what it belongs to, and is the same when it is read. An encrypting codec binds the
+ * `location` names the value's field and owner, and is the same when it is read. An encrypting codec binds the
  * text to it, so that a value that was moved to another location is refused.
  */
 export interface Codec {
   encode(text: string, location: string): string | Promise<string>;
-  /** Throws or rejects for a text that `encode` hasn't made. */
+  /** Throws or rejects for a text that `encode` didn't return. */
   decode(text: string, location: string): string | Promise<string>;
 }
 

@@ -1,16 +1,18 @@
 import type { HookInsert } from "../hooks/hook-records.ts";
-import type {
-  EventInsert,
-  HistoryEntry,
-  InstanceCommit,
-  InstanceInsert,
-  InstanceName,
-  InstanceOutcome,
-  InstanceRecord,
-  InstanceRun,
-  JournalEntry,
-  NewEntry,
-  StoredEvent,
+import {
+  type EndNotice,
+  type EventInsert,
+  type HistoryEntry,
+  type InstanceCommit,
+  type InstanceInsert,
+  type InstanceName,
+  type InstanceOutcome,
+  type InstanceRecord,
+  type InstanceRun,
+  isNotice,
+  type JournalEntry,
+  type NewEntry,
+  type StoredEvent,
 } from "../instances/instance-records.ts";
 import { encodeTrigger } from "./codec-hooks.ts";
 import { locationOfEnd, locationOfEntry, locationOfEvent, locationOfParams, type ValueLocation } from "./location.ts";
@@ -93,8 +95,8 @@ export class InstanceValues {
     const decode = async (entry: HistoryEntry): Promise<HistoryEntry> => {
       const { eventId, eventType, eventPayload } = entry;
       if (eventId === null || eventType === null || eventPayload === null) return entry;
-      const location = locationOfEvent(instance, { id: eventId, type: eventType });
-      return { ...entry, eventPayload: await this.#codec.decode(eventPayload, location) };
+      const event = { id: eventId, type: eventType };
+      return { ...entry, eventPayload: await this.#decodePayload(instance, event, eventPayload) };
     };
     return Promise.all((await this.decodeEntries(instance, entries)).map(decode));
   }
@@ -107,9 +109,27 @@ export class InstanceValues {
   decodeEvents(instance: InstanceName, events: readonly StoredEvent[]): Promise<StoredEvent[]> {
     const decode = async (event: StoredEvent): Promise<StoredEvent> => ({
       ...event,
-      payload: await this.#codec.decode(event.payload, locationOfEvent(instance, event)),
+      payload: await this.#decodePayload(instance, event, event.payload),
     });
     return Promise.all(events.map(decode));
+  }
+
+  /** The end of an instance has the values of that instance, as they are stored with it. */
+  async decodeNotice(end: EndNotice): Promise<EndNotice> {
+    if (end.status === "complete") {
+      return { ...end, output: await this.#codec.decode(end.output, locationOfEnd("output", end, end.run)) };
+    }
+    if (end.status !== "errored") return end;
+    return { ...end, error: await this.#codec.decode(end.error, locationOfEnd("error", end, end.run)) };
+  }
+
+  async #decodePayload(
+    instance: InstanceName,
+    event: { readonly id: string; readonly type: string },
+    payload: string,
+  ): Promise<string> {
+    if (!isNotice(event.type)) return this.#codec.decode(payload, locationOfEvent(instance, event));
+    return JSON.stringify(await this.decodeNotice(JSON.parse(payload) as EndNotice));
   }
 
   async #encodeOutcome(
@@ -119,10 +139,14 @@ export class InstanceValues {
     if (outcome.kind === "completed") {
       return { ...outcome, output: await this.#codec.encode(outcome.output, locationOf("output")) };
     }
-    const error = "error" in outcome ? await this.#codec.encode(outcome.error, locationOf("error")) : null;
+    const error =
+      "error" in outcome && outcome.error !== undefined
+        ? await this.#codec.encode(outcome.error, locationOf("error"))
+        : null;
     const given = "rollback" in outcome ? (outcome.rollback ?? null) : null;
     const rollback = await this.#codec.encodeOrNull(given, locationOf("rollback"));
     if (outcome.kind === "errored") return { ...outcome, error: error as string, rollback };
+    if (outcome.kind === "parked") return error === null ? outcome : { ...outcome, error };
     if (outcome.kind === "rollingBack") return { ...outcome, error: error as string };
     return outcome.kind === "terminated" ? { ...outcome, rollback } : outcome;
   }

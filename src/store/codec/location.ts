@@ -4,7 +4,7 @@ import type { StreamChunk } from "../streams/stream-records.ts";
 import type { SubjectName } from "../subjects/subject-records.ts";
 
 /**
- * The field that a value is in, and what it belongs to: a text that no other value has, for a codec to bind the value to. A value
+ * The field and the owner of a value, as a text that no other value has, for a codec to bind the value to. A value
  * that is moved to another instance, step, event or hook is refused.
  */
 export interface ValueLocation {

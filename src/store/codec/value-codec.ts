@@ -14,7 +14,7 @@ import { ReadableCodecError } from "./aes-gcm.ts";
 import type { Codec } from "./codec.ts";
 import type { ValueLocation } from "./location.ts";
 
-/** The same failure is logged once in this time: a page of unreadable values says the same a hundred times. */
+/** The same failure is logged once in this time, because a page of unreadable values would log it a hundred times. */
 const QUIET_MS = 60_000;
 
 /** A user's codec, as the store uses it: with a stored form that is recognised, and errors that say what they are. */
@@ -31,7 +31,7 @@ export class ValueCodec {
   }
 
   /**
-   * A promise only if the codec is asynchronous. What is encoded already stays as it is: a trigger that was written into the
+   * A promise only if the codec is asynchronous. An encoded text stays as it is: a trigger that was written in the
    * application's own transaction, and is relayed. Throws or rejects with CodecError.
    */
   encode(text: string, location: ValueLocation): string | Promise<string> {
@@ -75,8 +75,8 @@ export class ValueCodec {
   }
 
   /**
-   * Readers see this error, also over HTTP, and it may be stored as the failure of the code that met it. So it says nothing of
-   * what the codec said, which may name a server or a key: that is for the log alone.
+   * Readers see this error, also over HTTP, and it may be stored as the failure of the code that read the value. So it doesn't repeat
+   * the codec's message, which may name a server or a key: only the log has it.
    */
   #toCodecError(error: unknown, deed: "read" | "written", location: ValueLocation): CodecError {
     if (error instanceof ReadableCodecError) return error;

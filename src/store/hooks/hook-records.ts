@@ -65,10 +65,10 @@ export interface ClaimedHook extends HookLease {
    */
   readonly recoveries: number;
   /**
-   * Whether it was taken over from an owner that hadn't written so. Neither that loss nor its attempt is counted here: the
-   * code that knows the hook's policy decides whether it may have begun.
+   * Whether an owner was lost that hadn't written so. Neither that loss nor its attempt is counted here: the code that knows the
+   * hook's policy decides whether that owner may have begun. The doubt stays with the hook until it is counted or settled.
    */
-  readonly unconfirmed: boolean;
+  readonly inDoubt: boolean;
   readonly triggers: number;
   readonly payload: string;
   readonly retries: string | null;

@@ -18,7 +18,7 @@ export function toClaimedHook(row: Row): ClaimedHook {
     ownId: Boolean(row.own_id),
     attempts: toNumber(row.attempts),
     recoveries: toNumber(row.recoveries),
-    unconfirmed: Boolean(row.unconfirmed),
+    inDoubt: Boolean(row.in_doubt),
     triggers: toNumber(row.triggers),
     payload: row.payload as string,
     retries: row.retries as string | null,

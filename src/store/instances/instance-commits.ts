@@ -31,7 +31,7 @@ export interface InstanceHistory extends InstanceRun {
  */
 export type InstanceOutcome =
   | { readonly kind: "running" }
-  | { readonly kind: "parked"; readonly dueAt: number; readonly wakes: number }
+  | { readonly kind: "parked"; readonly dueAt: number; readonly wakes: number; readonly error?: string }
   | { readonly kind: "completed"; readonly output: string }
   | { readonly kind: "errored"; readonly error: string; readonly rollback?: string | null }
   | { readonly kind: "terminated"; readonly rollback: string | null }
@@ -55,4 +55,11 @@ export interface InstanceCommit extends InstanceLease, NamedRun {
 /** `superseded`: the instance isn't ours any more, or the position was taken, and nothing was written. */
 export type InstanceCommitResult =
   | { readonly result: "superseded" }
-  | { readonly result: "written"; readonly at: number; readonly wakes: number; readonly paused: boolean };
+  | {
+      readonly result: "written";
+      readonly at: number;
+      readonly wakes: number;
+      readonly paused: boolean;
+      /** The refs of the instances that waited for this end, and are due now; absent for most. */
+      readonly woken?: readonly string[];
+    };

@@ -54,3 +54,9 @@ export interface InstanceInsertResult {
   /** The database's time at which that was created. */
   readonly at: number;
 }
+
+/** What the owner of an instance that was created in SQL adds to it: what only the workflow's code knows. */
+export interface InstancePreparation
+  extends Pick<InstanceTraits, "slotKey" | "rateKey" | "successRetention" | "errorRetention"> {
+  readonly params: string;
+}

@@ -6,3 +6,4 @@ export * from "./instance-inserts.ts";
 export type * from "./instance-leases.ts";
 export * from "./instance-views.ts";
 export type * from "./journal-records.ts";
+export * from "./waiter-records.ts";

@@ -19,6 +19,7 @@ import type {
   InstanceLease,
   InstanceName,
   InstancePosition,
+  InstancePreparation,
   InstanceRecord,
   InstanceTarget,
   JournalPage,
@@ -31,6 +32,8 @@ import type {
   RenewedInstance,
   RestartRequest,
   RunRange,
+  WaitRequest,
+  WaitResult,
 } from "./instance-records.ts";
 
 /** The statements for workflows, in batches. An instance is a claimable row like a hook, with a journal. */
@@ -49,7 +52,7 @@ export interface InstanceStatements {
   /** Milliseconds until the first line is due (zero or less: it is), or null. */
   nextAdmission(scopes: readonly QueueScope[]): Promise<number | null>;
 
-  /** Has all lines looked at again, because limits may have changed. Gives whether there are any. */
+  /** Makes all lines due, because limits may have changed. Returns whether there are any. */
   openLines(namespaces: readonly string[]): Promise<boolean>;
 
   /**
@@ -62,7 +65,7 @@ export interface InstanceStatements {
   loadEvents(requests: readonly EventsRequest[]): Promise<LoadedEvents[]>;
 
   /**
-   * Adds to journals and writes what became of the instances, each for itself: of one that isn't its sender's any more nothing is
+   * Adds entries to journals and writes outcomes, each commit for itself: for an instance that has another owner, nothing is
    * written. The results are in the order of the commits. An instance is in a batch only once.
    */
   commit(commits: readonly InstanceCommit[], sending?: Sending): Promise<InstanceCommitResult[]>;
@@ -73,12 +76,18 @@ export interface InstanceStatements {
    */
   reacquire(parked: InstanceLease, lease: Reacquisition): Promise<RenewedInstance | "full" | null>;
 
+  /**
+   * Completes an instance that was created in SQL, and gives it back as if it had just been created: in a line, if it has limits.
+   * Changes nothing unless the lease is held. Where instances can't be created in SQL, it is missing.
+   */
+  prepare?(instance: ClaimedInstance, preparation: InstancePreparation): Promise<void>;
+
   /** Extends leases, each only for its owner. Gives the leases that are still held. */
   renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]>;
 
   /**
-   * Writes that owners begin with what was taken over, each only for its owner. An owner that is lost before that isn't counted.
-   * Gives, in the order of the leases, whether it was written.
+   * Writes that owners begin instances that they took over, each only for its owner. An owner that is lost earlier isn't counted.
+   * Returns, in the order of the leases, whether it was written.
    */
   confirm(leases: readonly InstanceLease[]): Promise<boolean[]>;
 
@@ -97,34 +106,40 @@ export interface InstanceStatements {
   unknownNames(scope: QueueScope): Promise<string[]>;
 
   /**
-   * Stores events and makes their instances due. How many wait is counted only where an instance has been sent that many in its life;
-   * what is sent from several processes at the same moment may be a few more. The results are in the order of the events, and so are
+   * Stores events and makes their instances due. Pending events are counted only if the instance has been sent that many in its life;
+   * several processes that send at the same moment may exceed the limit by a few. The results are in the order of the events, and so are
    * their sequences.
    */
   sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]>;
 
-  /** Unclaimed, it isn't due any more; claimed, its owner is told with its next commit. Only if it isn't finished. */
+  /**
+   * Makes these runs wait for the ends of instances. The write that ends an instance sends an event to each of its waiters, in the
+   * same transaction, and makes them due. Sent again, a wait is there once. The results are in the order of the requests.
+   */
+  awaitEnds(requests: readonly WaitRequest[]): Promise<WaitResult[]>;
+
+  /** An instance without an owner is no longer due; an owner learns of the pause with its next commit. Only if it isn't finished. */
   pause(instance: InstanceTarget): Promise<InstanceChange>;
 
-  /** Only if it is paused, or about to be. It is due at once; an owner that has it goes on. */
+  /** Only if it is paused, or about to be. It is due at once; an owner goes on. */
   resume(instance: InstanceTarget): Promise<InstanceChange>;
 
-  /** Only if it isn't finished. Its owner has lost it. What `hook` gives for the run is triggered with it. */
+  /** Only if it isn't finished. Its owner loses it. The hook that `hook` returns for the run is triggered with it. */
   terminate(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange>;
 
   /**
-   * Only if it isn't finished, and isn't rolled back already. It is due at once, to be rolled back; one that has done nothing is
-   * terminated, and then what `hook` gives for the run is triggered with it. Its owner has lost it.
+   * Only if it isn't finished or rolling back. It is due at once, to be rolled back; an instance that has done nothing is
+   * terminated, and then the hook that `hook` returns for the run is triggered with it. Its owner loses it.
    */
   rollBack(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange>;
 
   /**
-   * Begins the next run, due at once, whatever became of this one, unless that is asked for. Its owner has lost it. With `kept`, only
-   * if that is of the present run: the next begins with copies of these entries, and with the events that they received.
+   * Begins the next run, due at once, if the status of the present one is among those wanted. Its owner loses it. With `kept`, only
+   * if `kept` names the present run: the next begins with copies of these entries, and with the events that they received.
    */
   restart(instance: InstanceTarget, request?: RestartRequest): Promise<InstanceChange>;
 
-  /** With everything that belongs to it. Its owner has lost it. */
+  /** Deletes an instance with its dependents. Its owner loses it. */
   delete(instance: InstanceTarget): Promise<InstanceChange>;
 
   /** In the order of the names; null where there is no such instance. */
@@ -136,18 +151,18 @@ export interface InstanceStatements {
   /** In the order of refs, which is that of time. */
   list(filter: InstanceFilter): Promise<InstanceRecord[]>;
 
-  /** Of these workflows, or of all; where there are none, there is no count. */
+  /** Counts by workflow and status, of these workflows or of all. A count of zero is left out. */
   counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]>;
 
   /**
-   * Deletes instances that were kept for long enough, at most `limit` of them, and what deleted ones have left behind, some of it.
+   * Deletes at most `limit` instances whose retention is over, and some of the dependents of deleted instances.
    * Gives zero when there was nothing to do.
    */
   purge(namespace: string, limit: number): Promise<number>;
 
   history(filter: HistoryFilter): Promise<JournalPage>;
 
-  /** Drops what a step told while it ran; it has ended. */
+  /** Drops the progress of a step that has ended. */
   dropProgress(range: ProgressRange): Promise<void>;
 
   /** Oldest first; the present run isn't one of them. With a range, at most `limit` of those after the run `after`. */

@@ -6,6 +6,7 @@ export const UNFINISHED_STATUSES = [
   "queued",
   "running",
   "waiting",
+  "diverged",
   "waitingForPause",
   "paused",
   "rollingBack",
@@ -43,6 +44,8 @@ export interface InstanceChange {
   readonly instance: InstanceRecord | null;
   /** Whether its receipt was there: it was done before. */
   readonly repeated?: true;
+  /** The refs of the instances that waited for its end, and are due now; absent for most. */
+  readonly woken?: readonly string[];
 }
 
 /** How many instances of a workflow are in a status. */

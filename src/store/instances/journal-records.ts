@@ -1,7 +1,7 @@
 import type { InstanceName, InstanceRun } from "./instance-identity.ts";
 
 /** `rollback` isn't a step: it is the rollback of the whole run. */
-export type StepType = "do" | "sleep" | "waitForEvent" | "create" | "rollback";
+export type StepType = "do" | "sleep" | "waitForEvent" | "create" | "result" | "token" | "rollback";
 
 /**
  * - `started`: an attempt is about to begin; written only where it must be known that it began.
@@ -10,10 +10,12 @@ export type StepType = "do" | "sleep" | "waitForEvent" | "create" | "rollback";
  * - `waiting`: a wait and its deadline.
  * - `received`: the event that a wait got.
  * - `timedOut`: a wait that got none.
+ * - `abandoned`: a wait that the code gave up; its value is the reason.
  * - `progress`: what an attempt told while it ran. Its value is dropped, mostly, some time after the step has ended; the entry stays, because
  *   its position must not be written again.
  * - `undoable`: the first attempt is about to begin of a step that has a rollback.
  * - `rollingBack`: the run is rolled back from now on; its value is what the workflow threw, null if it is to be terminated.
+ * - `unawaited`: the function ended without waiting for this step; written with the end of the run. Its result is lost.
  * - `rollbackStarted`, `rolledBack`, `rollbackFailed`: as `started`, `completed` and `failed`, of the step's rollback.
  */
 export type EntryKind =
@@ -23,8 +25,10 @@ export type EntryKind =
   | "waiting"
   | "received"
   | "timedOut"
+  | "abandoned"
   | "progress"
   | "undoable"
+  | "unawaited"
   | "rollingBack"
   | "rollbackStarted"
   | "rolledBack"

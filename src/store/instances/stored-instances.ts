@@ -17,6 +17,8 @@ import type {
   LoadRequest,
   NamedRun,
   StoredEvent,
+  WaitRequest,
+  WaitResult,
 } from "./instance-records.ts";
 import type { InstanceStatements } from "./instance-statements.ts";
 import { type HeldLoad, LoadBudget } from "./load-budget.ts";
@@ -40,6 +42,7 @@ export class StoredInstances {
   readonly #eventLoads: GroupCommit<EventsRequest, LoadedEvents | null>;
   /** In the order of asking, or an event could overtake another of the same sender. */
   readonly #events: GroupCommit<EventInsert, EventInsertResult>;
+  readonly #waits: GroupCommit<WaitRequest, WaitResult>;
   /** Those with receipts, which may wait for another process that is writing the same. No other event waits with them. */
   readonly #receiptedEvents: GroupCommit<EventInsert, EventInsertResult>;
 
@@ -93,6 +96,12 @@ export class StoredInstances {
         flushesInFlight: inFlight,
         measure: ({ payload }) => ({ rows: 1, bytes: payload.length }),
       });
+    this.#waits = new GroupCommit({
+      clock,
+      flush: (requests) => instances.awaitEnds(requests),
+      flushesInFlight,
+      measure: () => ({ rows: 1, bytes: 0 }),
+    });
     this.#events = createEvents(1);
     this.#receiptedEvents = createEvents(flushesInFlight);
   }
@@ -154,6 +163,11 @@ export class StoredInstances {
     return loaded;
   }
 
+  /** Makes a run wait for the end of an instance; gives the end if it has ended. */
+  awaitEnd(request: WaitRequest): Promise<WaitResult> {
+    return this.#waits.add(request);
+  }
+
   async sendEvent(event: EventInsert): Promise<EventInsertResult> {
     this.#engine.refuseNesting();
     return (event.receipt === undefined ? this.#events : this.#receiptedEvents).add(event);
@@ -161,7 +175,14 @@ export class StoredInstances {
 
   /** Resolves when nothing is on its way to the database any more. */
   async idle(): Promise<void> {
-    const writes = [this.#inserts, this.#limitedInserts, this.#commits, this.#limitedCommits, this.#events];
+    const writes = [
+      this.#inserts,
+      this.#limitedInserts,
+      this.#commits,
+      this.#limitedCommits,
+      this.#events,
+      this.#waits,
+    ];
     const groups = [...writes, this.#receiptedEvents, this.#confirmations, this.#loads, this.#eventLoads];
     await Promise.all(groups.map((group) => group.idle()));
   }
@@ -203,7 +224,7 @@ function append(history: InstanceHistory, { wakes, entries, events, more }: Inst
 }
 
 function measureCommit({ entries, outcome, hook }: InstanceCommit): { rows: number; bytes: number } {
-  const final = "output" in outcome ? outcome.output : "error" in outcome ? outcome.error : "";
+  const final = "output" in outcome ? outcome.output : "error" in outcome ? (outcome.error ?? "") : "";
   return {
     rows: entries.length + (outcome.kind === "running" ? 0 : 1) + (hook === undefined ? 0 : 1),
     bytes: final.length + (hook?.payload.length ?? 0) + sum(entries, ({ value }) => value?.length ?? 0),

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../clock.ts";
 import type { Connection } from "./connection.ts";
-import { transactionStates } from "./sql/transaction-states.ts";
+import { transactionStates } from "./sql/statement.ts";
 
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 500;

@@ -1,4 +1,5 @@
 import { PerdureError } from "../../errors.ts";
+import type { Isolation } from "../engine.ts";
 import { type Accompany, accompanyQueries, type Companion } from "./accompanied-query.ts";
 import type { PostgresClient, PostgresPool, PostgresQuery, PostgresQueryable, PostgresResult } from "./driver.ts";
 import { isDeadlock, MOST_DEADLOCKS, toStoreError } from "./errors.ts";
@@ -91,16 +92,18 @@ export class Connection {
   async transaction<Result>(
     body: (client: PostgresClient) => Promise<Result>,
     limits: Limits = LIMITS,
+    isolation?: Isolation,
   ): Promise<Result> {
     const client = await this.checkOut();
-    return inTransaction(client, limits, async () => {
+    const run = async () => {
       this.#inTransaction.add(client);
       try {
         return await body(client);
       } finally {
         this.#inTransaction.delete(client);
       }
-    });
+    };
+    return inTransaction(client, limits, run, isolation);
   }
 
   async checkOut(): Promise<PostgresClient> {

@@ -3,7 +3,7 @@ import { PerdureError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Randomness } from "../../randomness.ts";
 import type { Dialect } from "../dialect.ts";
-import type { Engine, EngineTransaction, Migrator } from "../engine.ts";
+import type { Engine, EngineTransaction, Isolation, Migrator, TransactionOptions } from "../engine.ts";
 import type {
   AsyncTransaction,
   ForeignInstances,
@@ -16,9 +16,10 @@ import { createTransactionContext, type TransactionContext } from "../transactio
 import { CommitWatch } from "./commit-watch.ts";
 import { Connection } from "./connection.ts";
 import { DatabaseIdentity } from "./database-identity.ts";
-import type { PostgresPool } from "./driver.ts";
+import type { PostgresClient, PostgresPool } from "./driver.ts";
 import { foreignTrigger, PostgresForeignInstances } from "./foreign-instances.ts";
 import { foreignSession } from "./foreign-session.ts";
+import { GuardedClient } from "./guarded-client.ts";
 import { PostgresHookStatements } from "./hook-statements.ts";
 import { PostgresInstanceStatements } from "./instance-statements.ts";
 import { type Limits, SLOW_ANSWER_TIMEOUT_MS } from "./limits.ts";
@@ -113,16 +114,35 @@ export class PostgresEngine implements Engine {
     );
   }
 
-  async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
+  async transaction<Result>(
+    body: (transaction: EngineTransaction) => Promise<Result>,
+    { isolation }: TransactionOptions = {},
+  ): Promise<Result> {
     this.refuseNesting();
-    return this.#slots.run(() => this.#transaction(body));
+    return this.#slots.run(() => this.#transaction(body, isolation));
   }
 
-  #transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
-    return this.#connection.transaction(async (client) => {
+  #transaction<Result>(
+    body: (transaction: EngineTransaction) => Promise<Result>,
+    isolation: Isolation | undefined,
+  ): Promise<Result> {
+    const run = async (client: PostgresClient) => {
       const query_timeout = SLOW_ANSWER_TIMEOUT_MS;
+      const guarded = new GuardedClient(client);
       const transaction: EngineTransaction = {
-        query: async (text, parameters) => (await client.query({ text, values: [...parameters], query_timeout })).rows,
+        client: guarded.client,
+        get interrupted() {
+          return guarded.interrupted;
+        },
+        query: async (text, parameters) =>
+          (await guarded.client.query({ text, values: [...parameters], query_timeout })).rows,
+        commitInstance: async (commit) => {
+          guarded.finish();
+          return this.instances.commitWithin(client, commit).catch((error: unknown) => {
+            guarded.observe(error);
+            throw error;
+          });
+        },
         insertHooks: (hooks) => this.hooks.insertWithin(client, hooks),
         settleHooks: (settlements) => this.hooks.settle(settlements, {}, client),
         takeRelays: (relay) => this.hooks.takeRelays(client, relay),
@@ -130,8 +150,13 @@ export class PostgresEngine implements Engine {
         sendEvents: (events) => this.instances.sendEvents(events, client),
         joinLines: (refs) => this.instances.joinLines(client, refs),
       };
-      return this.#context === null ? body(transaction) : this.#context.run(() => body(transaction));
-    }, USERS_LIMITS);
+      try {
+        return await (this.#context === null ? body(transaction) : this.#context.run(() => body(transaction)));
+      } finally {
+        guarded.finish();
+      }
+    };
+    return this.#connection.transaction(run, USERS_LIMITS, isolation);
   }
 
   foreignInsert(hook: HookInsert): ForeignStatement {
@@ -155,6 +180,7 @@ export class PostgresEngine implements Engine {
 
   async migrate(body: (migrator: Migrator) => Promise<void>): Promise<void> {
     await migratePostgres(this.#connection, this.#schema, body);
+    await this.#identity.get(); // where there is one connection, a transaction of the application's would hold it
   }
 
   appliedMigrations(): Promise<AppliedMigration[]> {

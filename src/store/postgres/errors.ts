@@ -67,6 +67,18 @@ export function isDeadlock(error: unknown): boolean {
   return stateOf(error) === "40P01";
 }
 
+/** PostgreSQL could not serialize this transaction with another, and has undone it. */
+function isSerializationFailure(error: unknown): boolean {
+  return stateOf(error) === "40001" || isDeadlock(error);
+}
+
+/** Whether a statement failed for a reason that its transaction may not meet again: another transaction, or the connection. */
+export function isInterruption(error: unknown): boolean {
+  if (isSerializationFailure(error)) return true;
+  const failure = toStoreError(error);
+  return failure instanceof StoreError && failure.transient;
+}
+
 function stateOf(error: unknown): unknown {
   const cause = error instanceof StoreError ? error.cause : error;
   return (cause as DriverError | undefined)?.code;

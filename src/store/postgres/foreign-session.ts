@@ -7,21 +7,24 @@ import { markTransaction, OTHER_DATABASE } from "./sql/foreign-inserts.ts";
 /**
  * The application's transaction, with what every statement for it needs: the identity of our database, and whether to look for the
  * mark that only an open transaction keeps. Where the library knows that a transaction is open, it isn't marked, which saves a
- * statement. A savepoint that is rolled back takes the mark with it, so a statement that misses it is sent again after marking.
+ * statement; that is asked right before the statement is sent, because a call that isn't awaited may come after the transaction's
+ * end. A savepoint that is rolled back takes the mark with it, so a statement that misses it is sent again after marking.
  */
 export function foreignSession(transaction: AsyncTransaction, identity: DatabaseIdentity): AsyncTransaction {
-  const marks = transaction.isOpen === undefined;
-  let marked = !marks;
+  let marked = false;
 
   const mark = async (own: string) => {
     await transaction.execute(markTransaction().text, [own]);
     marked = true;
   };
   const write = async (text: string, parameters: readonly SqlValue[], own: string) => {
+    const open = transaction.isOpen?.() ?? null;
+    if (open === false) return [];
+    if (open) return transaction.execute(text, [...parameters, own, null]);
     if (!marked) await mark(own);
-    const send = () => transaction.execute(text, [...parameters, own, marks ? own : null]);
+    const send = () => transaction.execute(text, [...parameters, own, own]);
     const rows = await send();
-    if (!marks || resultOf(rows) !== null) return rows;
+    if (resultOf(rows) !== null) return rows;
     await mark(own);
     return send();
   };

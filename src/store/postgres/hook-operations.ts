@@ -21,7 +21,7 @@ export class PostgresHookOperations extends PostgresStatements {
   }
 
   async list(filter: HookFilter): Promise<HookRecord[]> {
-    const statement = listHooks(this.schema, filter.status, filter.order);
+    const statement = listHooks(this.schema, filter.status, filter.order, { paged: filter.after !== null });
     const values = [filter.namespace, filter.name, filter.after, filter.limit];
     const { rows } = await this.connection.run(statement, values);
     return rows.map(toHookRecord);

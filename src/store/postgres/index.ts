@@ -30,7 +30,7 @@ const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
  */
 export function postgres(database: string | PostgresPool, options: PostgresOptions = {}): DatabaseAdapter {
   const own = ["schema", "preparedStatements", "connections"];
-  const { clock, randomness, logger, codec } = parseAdapterOptions(options, own);
+  const { clock, randomness, logger, codec, stackTraces } = parseAdapterOptions(options, own);
   const { connections = 10, preparedStatements = true } = options;
   const schema = checkSchemaName(options.schema ?? "perdure");
   const pool = typeof database === "string" ? { url: checkUrl(database), connections } : checkPool(database);
@@ -45,7 +45,7 @@ export function postgres(database: string | PostgresPool, options: PostgresOptio
     throw new InvalidInputError("options.invalid", "preparedStatements must be true or false.");
   }
   const engine = new PostgresEngine({ pool, schema, preparedStatements, clock, randomness, logger });
-  return createAdapter(new Store({ engine: withCodec(engine, codec, logger), randomness, logger }));
+  return createAdapter(new Store({ engine: withCodec(engine, codec, logger), randomness, logger, stackTraces }));
 }
 
 /** The SQL that `migrate` runs on an empty database, for operators who run it themselves. */

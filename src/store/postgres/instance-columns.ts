@@ -84,8 +84,9 @@ export function commitColumns(commits: readonly InstanceCommit[], shape: ColumnS
   ];
 }
 
-function endingHookColumns(commits: readonly InstanceCommit[]): unknown[] {
-  const triggers = commits.flatMap(({ ref, hook }) => (hook === undefined ? [] : [{ ref, hook }]));
+/** The hooks that are triggered by the ends of these instances. */
+export function endingHookColumns(endings: readonly Pick<InstanceCommit, "ref" | "hook">[]): unknown[] {
+  const triggers = endings.flatMap(({ ref, hook }) => (hook === undefined ? [] : [{ ref, hook }]));
   return [
     textArray(triggers.map(({ ref }) => ref)),
     textArray(triggers.map(({ hook }) => hook.namespace)),
@@ -104,7 +105,7 @@ function outcomeColumns(commits: readonly InstanceCommit[], { outcomes }: Column
     integerArray(commits.map(({ outcome }) => ("dueAt" in outcome ? (outcome.dueAt ?? null) : null))),
     integerArray(commits.map(({ outcome }) => (outcome.kind === "parked" ? outcome.wakes : null))),
     output,
-    textArray(commits.map(({ outcome }) => ("error" in outcome ? outcome.error : null))),
+    textArray(commits.map(({ outcome }) => ("error" in outcome ? (outcome.error ?? null) : null))),
     textArray(commits.map(({ outcome }) => ("rollback" in outcome ? (outcome.rollback ?? null) : null))),
   ];
 }

@@ -27,16 +27,14 @@ import { isAnswered, isRestarted, REPEATED } from "../instances/repeated-change.
 import type { QueueScope } from "../queue/claim-request.ts";
 import { toNumber } from "../rows.ts";
 import { integerArray, textArray } from "./array-literals.ts";
+import { PostgresAwaitedEnds } from "./awaited-ends.ts";
 import type { Connection } from "./connection.ts";
 import type { PostgresClient, PostgresQueryable } from "./driver.ts";
-import { hookColumns } from "./hook-columns.ts";
-import { nameColumns } from "./instance-columns.ts";
+import { endingHookColumns, nameColumns } from "./instance-columns.ts";
 import { PostgresReceipts } from "./receipts.ts";
-import { insertHooks } from "./sql/hook-inserts.ts";
 import { changeInstance, type InstanceChangeKind, restartInstanceWith } from "./sql/instance-changes.ts";
 import {
   DEPENDENT_TABLES,
-  deleteDependents,
   deleteInstance,
   findDeletedInstances,
   forgetDeletedInstances,
@@ -45,8 +43,7 @@ import {
 } from "./sql/instance-deletes.ts";
 import { dropProgress, readHistory, readPastRuns, readPositions } from "./sql/instance-history.ts";
 import { countInstances, findInstances, listInstances, unknownNames } from "./sql/instance-views.ts";
-import { freeSlot } from "./sql/lines.ts";
-import type { SchemaPrefix } from "./sql/statement.ts";
+import type { SchemaPrefix, Statement } from "./sql/statement.ts";
 import { PostgresStatements } from "./statements.ts";
 import { inTransactionOf } from "./transaction.ts";
 
@@ -56,10 +53,12 @@ const MOST_ROWS = 5000;
 /** Operators' reads and changes of instances. */
 export class PostgresInstanceOperations extends PostgresStatements {
   protected readonly receipts: PostgresReceipts;
+  protected readonly awaited: PostgresAwaitedEnds;
 
   constructor(connection: Connection, clock: Clock, schema: SchemaPrefix) {
     super(connection, clock, schema);
     this.receipts = new PostgresReceipts(connection, clock, schema);
+    this.awaited = new PostgresAwaitedEnds(connection, clock, schema);
   }
 
   pause(instance: InstanceTarget): Promise<InstanceChange> {
@@ -83,7 +82,13 @@ export class PostgresInstanceOperations extends PostgresStatements {
   }
 
   delete(instance: InstanceTarget): Promise<InstanceChange> {
-    return this.#once(instance, (on) => this.#within(on, (client) => this.#delete(instance, client)));
+    return this.#once(instance, async (on) => {
+      const change = await this.#delete(instance, on);
+      if (change.changed) return change;
+      const [found = null] = await this.#find([instance], on);
+      const remove = (client: PostgresClient) => this.#delete(instance, client);
+      return this.#endAwaited({ changed: false, instance: found }, "deleted", remove, on);
+    });
   }
 
   /** With a receipt, that and the change are one transaction. */
@@ -102,27 +107,59 @@ export class PostgresInstanceOperations extends PostgresStatements {
     });
   }
 
-  /** In the transaction that is open already, or in one of its own. */
-  #within<Result>(
-    client: PostgresClient | undefined,
-    body: (client: PostgresClient) => Promise<Result>,
-  ): Promise<Result> {
-    return client === undefined ? inTransactionOf(this.connection, body) : body(client);
-  }
-
+  /**
+   * The hook is made for a run, and the change is for that run only. So the statement is complete when it is sent, and the line
+   * whose slot it frees isn't held while the hook is made. If the instance has got another run by then, it is read again.
+   */
   async #end(
     kind: "terminate" | "rollBack",
     instance: InstanceTarget,
     hook: ((run: number) => HookInsert) | undefined,
     on: PostgresClient | undefined,
   ): Promise<InstanceChange> {
+    const change = await this.#endNow(kind, instance, hook, on);
+    if (change.changed) return change;
+    return this.#endAwaited(change, "terminated", (client) => this.#endNow(kind, instance, hook, client), on);
+  }
+
+  /** If others wait for the end of an instance, it was left alone: then this ends it and tells them. */
+  async #endAwaited(
+    unchanged: InstanceChange,
+    status: "terminated" | "deleted",
+    end: (client: PostgresClient) => Promise<InstanceChange>,
+    on: PostgresClient | undefined,
+  ): Promise<InstanceChange> {
+    const { instance } = unchanged;
+    if (instance === null || !(await this.awaited.find([instance.ref], on)).has(instance.ref)) {
+      return status === "deleted" ? { changed: false, instance: null } : unchanged;
+    }
+    const endIn = async (client: PostgresClient) => {
+      const change = await end(client);
+      const { namespace, name, id, ref, run } = change.instance ?? instance;
+      const ended = change.changed && (status === "deleted" || change.instance?.status === status);
+      return { ends: ended ? [{ namespace, name, id, ref, run, status }] : [], result: change };
+    };
+    const { result, woken } = await this.awaited.end([instance.ref], endIn, on);
+    return { ...result, woken };
+  }
+
+  async #endNow(
+    kind: "terminate" | "rollBack",
+    instance: InstanceTarget,
+    hook: ((run: number) => HookInsert) | undefined,
+    on: PostgresClient | undefined,
+  ): Promise<InstanceChange> {
     if (hook === undefined) return this.#change(kind, instance, { on });
-    return this.#within(on, async (client) => {
-      const change = await this.#change(kind, instance, { on: client });
-      if (change.instance?.status !== "terminated" || !change.changed) return change;
-      await this.run(insertHooks, [this.now(), ...hookColumns([hook(change.instance.run)])], client);
-      return change;
-    });
+    const { namespace, name, id, only } = instance;
+    for (;;) {
+      const [found = null] = only === undefined ? await this.#find([instance], on) : [];
+      const ended = only ?? found;
+      if (ended === null || (found !== null && found.finishedAt !== null)) return { changed: false, instance: found };
+      const hooks = endingHookColumns([{ ref: ended.ref, hook: hook(ended.run) }]);
+      const values = [this.now(), namespace, name, id, ended.ref, ended.run, ...hooks];
+      const change = await this.#changeWhole(changeInstance(this.schema, kind, { hook: true }), values, on);
+      if (only !== undefined || change.instance !== null) return change;
+    }
   }
 
   async #restart(
@@ -151,20 +188,27 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return toChange((await this.run(restartInstanceWith, values, on)).rows[0]);
   }
 
-  /** Two statements, because the second sees what was written while the first waited for the row. */
-  async #delete({ namespace, name, id, only }: InstanceTarget, client: PostgresClient): Promise<InstanceChange> {
+  #delete({ namespace, name, id, only }: InstanceTarget, on: PostgresClient | undefined): Promise<InstanceChange> {
     const values = [this.now(), namespace, name, id, only?.ref ?? null, only?.run ?? null];
-    const { rows } = await this.run(deleteInstance, values, client);
-    if (rows[0] === undefined) return { changed: false, instance: null };
-    const instance = toInstanceRecord(rows[0]);
-    await this.run(deleteDependents, [instance.ref], client);
-    if (rows[0].held_slot !== null) await this.run(freeSlot, [this.now(), rows[0].held_slot], client);
-    return { changed: true, instance };
+    return this.#changeWhole(deleteInstance(this.schema), values, on);
   }
 
-  async find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]> {
+  /** With `runWhole`, because these statements lock a line last, and are never sent often. */
+  async #changeWhole(statement: Statement, values: unknown[], on: PostgresClient | undefined): Promise<InstanceChange> {
+    const { connection } = this;
+    const { rows } = await (on === undefined
+      ? connection.runWhole(statement, values)
+      : connection.run(statement, values, on));
+    return toChange(rows[0]);
+  }
+
+  find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]> {
+    return this.#find(instances);
+  }
+
+  async #find(instances: readonly InstanceName[], on?: PostgresClient): Promise<(InstanceRecord | null)[]> {
     if (instances.length === 0) return [];
-    const { rows } = await this.run(findInstances, nameColumns(instances));
+    const { rows } = await this.run(findInstances, nameColumns(instances), on);
     const found = new Map(rows.map((row) => [toNumber(row.index), toInstanceRecord(row)]));
     return instances.map((_, index) => found.get(index + 1) ?? null);
   }

@@ -1,22 +1,26 @@
 import type { Clock } from "../../clock.ts";
 import { StoreError } from "../../errors.ts";
 import type { Sending } from "../group-commit.ts";
-import type {
-  ClaimedInstance,
-  EventInsert,
-  EventInsertResult,
-  EventsRequest,
-  InstanceCommit,
-  InstanceCommitResult,
-  InstanceHistory,
-  InstanceInsert,
-  InstanceInsertResult,
-  InstanceLease,
-  LoadedEvents,
-  LoadRequest,
-  NamedLease,
-  Reacquisition,
-  RenewedInstance,
+import {
+  type ClaimedInstance,
+  type EventInsert,
+  type EventInsertResult,
+  type EventsRequest,
+  type InstanceCommit,
+  type InstanceCommitResult,
+  type InstanceHistory,
+  type InstanceInsert,
+  type InstanceInsertResult,
+  type InstanceLease,
+  type InstancePreparation,
+  type LoadedEvents,
+  type LoadRequest,
+  type NamedLease,
+  type Reacquisition,
+  type RenewedInstance,
+  toEndNotice,
+  type WaitRequest,
+  type WaitResult,
 } from "../instances/instance-records.ts";
 import { toClaimedInstance, toNamedLease, toRenewedInstance } from "../instances/instance-rows.ts";
 import type { InstanceStatements } from "../instances/instance-statements.ts";
@@ -31,9 +35,10 @@ import type { Companion } from "./accompanied-query.ts";
 import { PostgresAdmission } from "./admission.ts";
 import { integerArray } from "./array-literals.ts";
 import { ClaimProgress, claimLanes, laneColumns } from "./claim-lanes.ts";
+import { isEnd, toCommitResults } from "./commit-results.ts";
 import type { Connection } from "./connection.ts";
 import { askDedicated, type Carrier, type DedicatedConnection } from "./dedicated-connection.ts";
-import type { PostgresQueryable } from "./driver.ts";
+import type { PostgresClient, PostgresQueryable } from "./driver.ts";
 import { isUniqueViolation } from "./errors.ts";
 import {
   commitColumns,
@@ -50,7 +55,7 @@ import { toHistories } from "./loaded-rows.ts";
 import { byName, byRef, inOrder } from "./locking-order.ts";
 import { commitAgain } from "./sql/commit-again.ts";
 import { commitInstances } from "./sql/commit-instances.ts";
-import { findCreatedInstances, insertInstances, insertNewInstances } from "./sql/instance-inserts.ts";
+import { findCreatedInstances, insertInstances, insertNewInstances, prepareInstance } from "./sql/instance-inserts.ts";
 import { claimInstances, confirmInstances, reacquireInstance, renewInstances } from "./sql/instance-leases.ts";
 import { loadInstances } from "./sql/load-instances.ts";
 import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts";
@@ -60,7 +65,7 @@ import { joinLinesOf } from "./sql/tell-lines.ts";
 
 type Row = Record<string, unknown>;
 
-/** After which no journal has entries: its positions are integers of four bytes. */
+/** After which no journal has entries. */
 const LAST_POSITION = 2_147_483_647;
 
 const SUPERSEDED: InstanceCommitResult = { result: "superseded" };
@@ -136,7 +141,43 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     const sorted = inOrder(commits, byRef);
     const row = resent ? await this.#commitAgain(sorted) : await this.#commitFirst(sorted);
     const results = toCommitResults(sorted, row);
+    const left = sorted.filter((commit) => !results.has(commit) && isEnd(commit));
+    if (left.length > 0) await this.#commitAwaited(left, results);
     return commits.map((commit) => results.get(commit) ?? SUPERSEDED);
+  }
+
+  /** As a part of a transaction, which a taken position fails. */
+  async commitWithin(transaction: PostgresQueryable, commit: InstanceCommit): Promise<InstanceCommitResult> {
+    const shape = shapeOf([commit]);
+    const values = [this.now(), ...commitColumns([commit], shape)];
+    try {
+      const { rows } = await this.connection.run(commitInstances(this.schema, shape), values, transaction);
+      return toCommitResults([commit], rows[0]).get(commit) ?? SUPERSEDED;
+    } catch (error) {
+      if (isUniqueViolation(error)) return SUPERSEDED;
+      throw error;
+    }
+  }
+
+  awaitEnds(requests: readonly WaitRequest[]): Promise<WaitResult[]> {
+    return requests.length === 0 ? Promise.resolve([]) : this.awaited.register(requests);
+  }
+
+  /** Ends that weren't written: those of instances that others wait for, if they are still their senders'. */
+  async #commitAwaited(
+    left: readonly InstanceCommit[],
+    results: Map<InstanceCommit, InstanceCommitResult>,
+  ): Promise<void> {
+    const awaited = await this.awaited.find(left.map(({ ref }) => ref));
+    const commits = left.filter(({ ref }) => awaited.has(ref));
+    if (commits.length === 0) return;
+    const endIn = async (client: PostgresClient) => {
+      const written = toCommitResults(commits, await this.#commitAgain(commits, client));
+      const ends = [...written.keys()].flatMap((one) => toEndNotice(one.instance, one, one.outcome) ?? []);
+      return { ends, result: written };
+    };
+    const { result, woken } = await this.awaited.end([...awaited], endIn);
+    for (const [commit, written] of result) results.set(commit, { ...written, woken } as InstanceCommitResult);
   }
 
   async reacquire(parked: InstanceLease, lease: Reacquisition): Promise<RenewedInstance | "full" | null> {
@@ -144,6 +185,12 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     const { ref, run, lock } = parked;
     const { rows } = await this.run(reacquireInstance, [this.now(), ref, run, lock, lease.lock, lease.leaseMs]);
     return rows[0] === undefined ? null : toRenewedInstance(rows[0]);
+  }
+
+  async prepare({ ref, run, lock }: ClaimedInstance, preparation: InstancePreparation): Promise<void> {
+    const { params, slotKey, rateKey, successRetention, errorRetention } = preparation;
+    const values = [ref, run, lock, params, slotKey, rateKey, successRetention, errorRetention];
+    await this.run(prepareInstance, [this.now(), ...values]);
   }
 
   async renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]> {
@@ -274,11 +321,11 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     }
   }
 
-  async #commitAgain(commits: readonly InstanceCommit[]): Promise<Row | undefined> {
+  async #commitAgain(commits: readonly InstanceCommit[], on?: PostgresClient): Promise<Row | undefined> {
     const { hooks } = shapeOf(commits);
     const values = [this.now(), ...commitColumns(commits, { outcomes: "any", entries: "any", hooks })];
     try {
-      return (await this.connection.run(commitAgain(this.schema, { hooks }), values)).rows[0];
+      return (await this.connection.run(commitAgain(this.schema, { hooks }), values, on)).rows[0];
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
       throw new StoreError(
@@ -302,24 +349,4 @@ function toEventResult(row: Row): EventInsertResult {
   if (row.finished === true) return { result: "finished" };
   if (row.full === true) return { result: "full" };
   return { result: row.known === true ? "known" : "sent", ref: row.ref as string };
-}
-
-/** The results of the commits that were held. See `tellHeld`. */
-function toCommitResults(
-  commits: readonly InstanceCommit[],
-  row: Row | undefined,
-): Map<InstanceCommit, InstanceCommitResult> {
-  const results = new Map<InstanceCommit, InstanceCommitResult>();
-  const at = toNumber(row?.at);
-  const wakes = toList(row?.wakes);
-  const paused = new Set(toList(row?.paused));
-  for (const [held, index] of toList(row?.indexes).entries()) {
-    const commit = commits[Number(index) - 1] as InstanceCommit;
-    results.set(commit, { result: "written", at, wakes: Number(wakes[held]), paused: paused.has(index) });
-  }
-  return results;
-}
-
-function toList(text: unknown): string[] {
-  return typeof text === "string" ? text.split(",") : [];
 }

@@ -1,3 +1,4 @@
+import { SchemaError } from "../../errors.ts";
 import type { Migrator } from "../engine.ts";
 import type { AppliedMigration } from "../migration.ts";
 import type { Connection } from "./connection.ts";
@@ -11,6 +12,33 @@ const LIMITS: Limits = { lock: 600_000, statement: 3_600_000, idle: 60_000 };
  * neither session state nor advisory locks, so it works through a transaction pooler.
  */
 export async function migratePostgres(
+  connection: Connection,
+  schema: string,
+  body: (migrator: Migrator) => Promise<void>,
+): Promise<void> {
+  try {
+    await migrateOnce(connection, schema, body);
+  } catch (error) {
+    throw isForbidden(error) ? forbidden(schema, error as Error) : error;
+  }
+}
+
+/** SQLSTATE insufficient_privilege. */
+function isForbidden(error: unknown): boolean {
+  return (error as { cause?: { code?: unknown } } | undefined)?.cause?.code === "42501";
+}
+
+function forbidden(schema: string, { message, cause }: Error): SchemaError {
+  return new SchemaError(
+    "schema.forbidden",
+    `The database's user isn't allowed to migrate the schema "${schema}": ${message} Either connect once as the owner of the database ` +
+      `and call migrate(), or let the owner run the SQL that postgresMigrations() of perdure/postgres returns. Then grant this user ` +
+      `USAGE on the schema "${schema}", and SELECT, INSERT, UPDATE and DELETE on its tables: that is all that it needs later.`,
+    { cause },
+  );
+}
+
+async function migrateOnce(
   connection: Connection,
   schema: string,
   body: (migrator: Migrator) => Promise<void>,

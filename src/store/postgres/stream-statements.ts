@@ -15,8 +15,8 @@ export class PostgresStreamStatements extends PostgresStatements implements Stre
     return rows[0] === undefined ? null : new Uint8Array(rows[0].data as Uint8Array);
   }
 
-  async wipe({ ref, from, below, except }: StreamRange): Promise<void> {
-    await this.run(wipeStreams, [ref, from, below, except]);
+  async wipe({ ref, from, below, except, lease }: StreamRange): Promise<void> {
+    await this.run(wipeStreams, [ref, from, below, except, lease?.lock ?? null, lease?.run ?? null]);
   }
 
   async wipeRuns(ref: string, before: number): Promise<void> {

@@ -1,4 +1,5 @@
 import { CommitOutcomeUnknownError, StoreError } from "../../errors.ts";
+import type { Isolation } from "../engine.ts";
 import type { PostgresClient, PostgresQueryable } from "./driver.ts";
 import { isDeadlock, isUniqueViolation, MOST_DEADLOCKS, toStoreError } from "./errors.ts";
 import { ANSWER_TIMEOUT_MS, type Limits, setLimits } from "./limits.ts";
@@ -51,6 +52,7 @@ export async function inTransaction<Result>(
   client: PostgresClient,
   limits: Limits,
   body: () => Promise<Result>,
+  isolation?: Isolation,
 ): Promise<Result> {
   let broken: Error | undefined;
   const onError = (error: Error) => {
@@ -58,7 +60,8 @@ export async function inTransaction<Result>(
   };
   client.on("error", onError);
   try {
-    const begin = `begin; ${setLimits(limits)}`;
+    const level = isolation === undefined ? "" : ` isolation level ${isolation}`;
+    const begin = `begin${level}; ${setLimits(limits)}`;
     await client.query({ text: begin, query_timeout: ANSWER_TIMEOUT_MS }).catch((error: unknown) => {
       throw toStoreError(error);
     });

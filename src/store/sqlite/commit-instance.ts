@@ -1,10 +1,16 @@
-import type { InstanceCommit, InstanceCommitResult, InstanceOutcome } from "../instances/instance-records.ts";
+import {
+  type InstanceCommit,
+  type InstanceCommitResult,
+  type InstanceOutcome,
+  toEndNotice,
+} from "../instances/instance-records.ts";
 import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteDriver } from "./driver.ts";
 import { freeSlot } from "./lines.ts";
 import { hookValues, INSERT_HOOK } from "./sql/hooks-trigger.ts";
 import { BEGIN_ROLLBACK, FIND_RUN, FINISH_INSTANCE, PARK_INSTANCE, RELEASE_INSTANCE } from "./sql/instances-commit.ts";
 import { DELETE_ENTRIES, INSERT_ENTRY } from "./sql/journal.ts";
+import { tellWaiters } from "./waiters.ts";
 
 const SUPERSEDED: InstanceCommitResult = { result: "superseded" };
 
@@ -27,7 +33,9 @@ export function commitInstance(
   const letsGo = kind !== "running" && kind !== "rollingBack";
   if (found.slot_key !== null && letsGo) freeSlot(driver, found.slot_key as string, now);
   if (commit.hook !== undefined) driver.run(INSERT_HOOK, hookValues(commit.hook, now));
-  return written;
+  if (found.waiters === null) return written;
+  const end = toEndNotice(commit.instance, commit, commit.outcome);
+  return end === null ? written : { ...written, woken: tellWaiters(driver, found.waiters as string, end, now) };
 }
 
 /** All or none. Only the owner adds to a journal, so what a commit finds there when it is sent again is its own. */
@@ -65,7 +73,7 @@ function writeOutcome(driver: SqliteDriver, { ref, outcome }: InstanceCommit, no
     case "running":
       return;
     case "parked":
-      driver.run(PARK_INSTANCE, [outcome.wakes, outcome.dueAt, now, ref]);
+      driver.run(PARK_INSTANCE, [outcome.wakes, outcome.dueAt, now, outcome.error ?? null, ref]);
       return;
     case "released":
       driver.run(RELEASE_INSTANCE, [outcome.dueAt ?? now, ref]);

@@ -2,6 +2,8 @@ import { type Placeholders, withoutNumbers } from "./placeholders.ts";
 
 /** The part of a SQLite library that the engine uses. Everything is synchronous, as in a Durable Object's storage. */
 export interface SqliteDriver {
+  /** The library's own handle. */
+  readonly handle: object;
   /** Runs statements that take no parameters and give no rows. */
   execute(text: string): void;
   all(text: string, parameters: readonly SqliteValue[]): Record<string, unknown>[];
@@ -66,6 +68,7 @@ export function driverOf(handle: SqliteHandle, options: { owned: boolean }): Sql
     return Number(statement.run(...(bind(parameters) as never[])).changes);
   };
   return {
+    handle,
     execute: (text) => {
       handle.exec(text);
     },

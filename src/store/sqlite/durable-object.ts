@@ -22,7 +22,7 @@ export function durableObject(
   state: Pick<ObjectState, "storage">,
   options: DurableObjectOptions = {},
 ): DatabaseAdapter {
-  const { clock, randomness, logger, codec } = parseAdapterOptions(options);
+  const { clock, randomness, logger, codec, stackTraces } = parseAdapterOptions(options);
   const storage = checkStorage(state);
   const access = accessTo(storage);
   const onWrite = () => access.onWrite?.();
@@ -35,7 +35,7 @@ export function durableObject(
     onForeignInsert: onWrite,
     ...(access.context === null ? {} : { transactionContext: access.context }),
   });
-  return createAdapter(new Store({ engine: withCodec(engine, codec, logger), randomness, logger }));
+  return createAdapter(new Store({ engine: withCodec(engine, codec, logger), randomness, logger, stackTraces }));
 }
 
 type EngineOptions = ConstructorParameters<typeof SqliteEngine>[0];

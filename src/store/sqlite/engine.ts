@@ -1,8 +1,8 @@
 import { type Clock, pause, systemClock } from "../../clock.ts";
-import { PerdureError, StoreError } from "../../errors.ts";
+import { PerdureError, SchemaError, StoreError } from "../../errors.ts";
 import type { Randomness } from "../../randomness.ts";
 import type { Dialect } from "../dialect.ts";
-import type { Engine, EngineTransaction, Migrator, Wakeups } from "../engine.ts";
+import type { Engine, EngineTransaction, Migrator, TransactionOptions, Wakeups } from "../engine.ts";
 import type {
   ForeignInstances,
   ForeignStatement,
@@ -14,11 +14,13 @@ import type { EventInsertResult } from "../instances/instance-records.ts";
 import type { AppliedMigration, Migration } from "../migration.ts";
 import type { SqlValue } from "../sql-value.ts";
 import type { TransactionContext } from "../transaction-context.ts";
+import { endedByBody } from "../transaction-control.ts";
 import type { SqliteAccess, SqliteDriver, SqliteValue } from "./driver.ts";
-import { isBusy, toStoreError } from "./errors.ts";
+import { isBusy, isReadOnly, toStoreError } from "./errors.ts";
 import { EventLoopTurns } from "./event-loop-turns.ts";
 import { foreignAccess, foreignDriver } from "./foreign-driver.ts";
 import { foreignSession } from "./foreign-session.ts";
+import { GuardedHandle } from "./guarded-handle.ts";
 import { SqliteHookStatements } from "./hook-statements.ts";
 import { SqliteInstanceStatements } from "./instance-statements.ts";
 import { SqliteRequestStatements } from "./request-statements.ts";
@@ -31,6 +33,10 @@ import { WriteMutex } from "./write-mutex.ts";
 const FIRST_BUSY_PAUSE_MS = 1;
 const LONGEST_BUSY_PAUSE_MS = 20;
 const BUSY_PATIENCE_MS = 30_000;
+
+/** A savepoint, which ends with its transaction. */
+const MARK = "savepoint perdure_mark";
+const REMOVE_MARK = "release perdure_mark";
 
 const INSERT_MIGRATION =
   "insert into perdure_migration (owner, number, name, breaking, applied_at) values (?, ?, ?, ?, ?)";
@@ -94,22 +100,56 @@ export class SqliteEngine implements Engine {
     this.requests = new SqliteRequestStatements(access);
   }
 
-  async transaction<Result>(body: (transaction: EngineTransaction) => Promise<Result>): Promise<Result> {
+  async transaction<Result>(
+    body: (transaction: EngineTransaction) => Promise<Result>,
+    { owned = false }: TransactionOptions = {},
+  ): Promise<Result> {
     this.#refuseClosed();
     this.refuseNesting();
-    const runBody = () =>
-      body({
-        query: async (text, parameters) => this.#driver.all(text, parameters.map(toSqliteValue)),
-        insertHooks: async (hooks) => withStoreErrors(() => this.hooks.insertNow(hooks)),
-        settleHooks: async (settlements) => withStoreErrors(() => this.hooks.settleNow(settlements, { resent: false })),
-        takeRelays: async (relay) => withStoreErrors(() => this.hooks.takeRelayNow(relay)),
-        insertInstances: async (instances) => withStoreErrors(() => this.instances.insertNow(instances)),
-        sendEvents: async (events) => withStoreErrors(() => this.instances.sendNow(events)),
-        joinLines: async () => {}, // a create here puts the instance in its line at once
-      });
+    const guarded = new GuardedHandle(this.#driver.handle);
+    const marked = owned && this.#driver.ownTransactions === undefined;
+    const runBody = async () => {
+      if (marked) this.#driver.execute(MARK);
+      try {
+        return await body(this.#transactionWith(guarded, marked));
+      } finally {
+        guarded.finish();
+      }
+    };
     const result = await this.#mutex.run(() => this.#inLongTransaction(() => this.#context?.run(runBody) ?? runBody()));
     await this.#turns.next();
     return result;
+  }
+
+  #transactionWith(guarded: GuardedHandle, marked: boolean): EngineTransaction {
+    return {
+      client: guarded.client,
+      interrupted: false, // one connection writes at a time
+      query: async (text, parameters) => {
+        guarded.check(text);
+        return this.#driver.all(text, parameters.map(toSqliteValue));
+      },
+      commitInstance: async (commit) => {
+        guarded.finish();
+        if (marked) this.#removeMark();
+        return withStoreErrors(() => this.instances.commitNow(commit));
+      },
+      insertHooks: async (hooks) => withStoreErrors(() => this.hooks.insertNow(hooks)),
+      settleHooks: async (settlements) => withStoreErrors(() => this.hooks.settleNow(settlements, { resent: false })),
+      takeRelays: async (relay) => withStoreErrors(() => this.hooks.takeRelayNow(relay)),
+      insertInstances: async (instances) => withStoreErrors(() => this.instances.insertNow(instances)),
+      sendEvents: async (events) => withStoreErrors(() => this.instances.sendNow(events)),
+      joinLines: async () => {}, // a create here puts the instance in its line at once
+    };
+  }
+
+  /** The mark is gone if the transaction was ended on the handle itself, which the application may have, too. */
+  #removeMark(): void {
+    try {
+      this.#driver.execute(REMOVE_MARK);
+    } catch {
+      throw endedByBody();
+    }
   }
 
   /** A call inside a transaction that waits for the end of that transaction would wait for ever. */
@@ -156,7 +196,7 @@ export class SqliteEngine implements Engine {
           await body({ applied: async () => this.#readApplied(), apply });
         });
       } catch (error) {
-        throw toStoreError(error);
+        throw isReadOnly(error) ? forbidden(error) : toStoreError(error);
       }
     });
   }
@@ -269,4 +309,13 @@ function withStoreErrors<Result>(body: () => Result): Result {
 function toSqliteValue(value: SqlValue): SqliteValue {
   if (typeof value === "boolean") return value ? 1 : 0;
   return value instanceof Date ? value.toISOString() : value;
+}
+
+function forbidden(cause: unknown): SchemaError {
+  return new SchemaError(
+    "schema.forbidden",
+    "The SQLite database can't be migrated, because it can only be read. Open it for writing, and let this process's user write to the " +
+      "file and its folder; or run the SQL that sqliteMigrations() of perdure/sqlite returns. Perdure needs to write in any case.",
+    { cause },
+  );
 }

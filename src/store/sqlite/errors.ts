@@ -35,6 +35,12 @@ export function isBusy(error: unknown): boolean {
   return code === SQLITE_BUSY || code === SQLITE_LOCKED;
 }
 
+/** A file or a handle that can only be read. */
+export function isReadOnly(error: unknown): boolean {
+  const { message } = (error ?? {}) as { readonly message?: unknown };
+  return typeof message === "string" && message.includes("attempt to write a readonly database");
+}
+
 export function toStoreError(error: unknown): PerdureError {
   if (error instanceof PerdureError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -12,6 +12,7 @@ export function foreignDriver(transaction: SyncTransaction): SqliteDriver {
     throw new Error("A transaction of the application's is begun and ended by the application.");
   };
   return {
+    handle: transaction,
     execute: refuse,
     all,
     run: (text, parameters) => {

@@ -223,11 +223,8 @@ export class SqliteHookStatements implements HookStatements {
       this.#driver.run(CLAIM_HOOKS, [lock, now + leaseMs, now, namespace, ids]);
     }
     return rows.map((row) => {
-      const lost = row.lock !== null;
-      const confirmed = Boolean(row.confirmed);
-      row.unconfirmed = lost && !confirmed;
-      row.recoveries = Number(row.recoveries) + Number(lost && confirmed);
-      row.attempts = Number(row.attempts) + Number(!lost || confirmed);
+      row.recoveries = Number(row.recoveries) + Number(row.lock !== null && Boolean(row.confirmed));
+      row.attempts = Number(row.attempts) + Number(!row.in_doubt);
       row.lock = lock;
       row.claimed_at = now;
       return toClaimedHook(row);

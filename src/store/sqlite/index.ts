@@ -25,14 +25,14 @@ const OPEN_PAUSE_MS = 10;
  * const database = sqlite("app.db");
  */
 export function sqlite(database: string | SqliteHandle, options: SqliteOptions = {}): DatabaseAdapter {
-  const { clock, randomness, logger, codec } = parseAdapterOptions(options);
+  const { clock, randomness, logger, codec, stackTraces } = parseAdapterOptions(options);
   const path = typeof database === "string" ? checkPath(database) : pathOf(checkHandle(database));
   const driver = typeof database === "string" ? openFile(database) : driverOf(database, { owned: false });
   const wakeups = path !== "" && path !== ":memory:" ? new FileWakeups(path, () => dataVersion(driver)) : noWakeups;
   const transactionContext = createTransactionContext();
   const context = transactionContext === null ? {} : { transactionContext };
   const engine = new SqliteEngine({ driver, clock, randomness, wakeups, ...context });
-  return createAdapter(new Store({ engine: withCodec(engine, codec, logger), randomness, logger }));
+  return createAdapter(new Store({ engine: withCodec(engine, codec, logger), randomness, logger, stackTraces }));
 }
 
 /** The SQL that `migrate` would run on an empty database, for operators who run it themselves. */

@@ -50,6 +50,7 @@ import {
   READ_POSITION,
 } from "./sql/instances-read.ts";
 import { DROP_PROGRESS, KEEP_ENTRIES, KEEP_EVENTS, measureHistory, readHistory } from "./sql/journal.ts";
+import { tellWaiters } from "./waiters.ts";
 
 type Row = Record<string, unknown>;
 
@@ -194,7 +195,9 @@ export class SqliteInstanceOperations {
       const [before] = this.driver.all(FIND_RANK, keyOf(instance));
       const [row] = write(now);
       if (before && row) this.#tellLines(instance, before, now);
-      return { changed: row !== undefined, instance: row ? toInstanceRecord(row) : this.#get(instance) };
+      const changed = { changed: row !== undefined, instance: row ? toInstanceRecord(row) : this.#get(instance) };
+      const woken = before && row ? this.#tellWaiters(before, now) : [];
+      return woken.length === 0 ? changed : { ...changed, woken };
     };
     return this.access.write(() => doOnce(this.access, instance, change, isDone) ?? REPEATED);
   }
@@ -207,6 +210,18 @@ export class SqliteInstanceOperations {
     if (freed) freeSlot(this.driver, before.slot_key as string, now);
     if (after === undefined || after.available_at === null) return;
     if (!freed || after.slot_key !== before.slot_key) joinLine(this.driver, toRankedInstance(after), now);
+  }
+
+  /** If the change has ended the instance: those that wait for that are told. */
+  #tellWaiters(before: Row, now: number): string[] {
+    if (before.waiters === null) return [];
+    const { ref, namespace, name, id } = before as Record<string, string>;
+    const [after] = this.driver.all(GET_INSTANCE, [namespace as string, name as string, id as string]);
+    const deleted = after?.ref !== ref;
+    if (!deleted && after?.status !== "terminated") return [];
+    const ended = { namespace, name, id, ref, run: Number(before.run) } as InstanceName & InstanceRun;
+    const end = { ...ended, status: deleted ? ("deleted" as const) : ("terminated" as const) };
+    return tellWaiters(this.driver, before.waiters as string, end, now);
   }
 
   #get(instance: InstanceName): InstanceRecord | null {

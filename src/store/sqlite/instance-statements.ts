@@ -19,6 +19,8 @@ import type {
   Reacquisition,
   RenewedInstance,
   StoredEvent,
+  WaitRequest,
+  WaitResult,
 } from "../instances/instance-records.ts";
 import {
   toClaimedInstance,
@@ -37,19 +39,12 @@ import { freshRank, isLimited } from "../queue/rank.ts";
 import { WorkClass } from "../queue/work-class.ts";
 import { commitInstance } from "./commit-instance.ts";
 import type { SqliteAccess, SqliteValue } from "./driver.ts";
-import { isIn, keyOf, SqliteInstanceOperations } from "./instance-operations.ts";
-import { joinLine, SqliteAdmission, toRankedInstance } from "./lines.ts";
+import { keyOf, SqliteInstanceOperations } from "./instance-operations.ts";
+import { joinLine, SqliteAdmission } from "./lines.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import { doOnce } from "./receipts.ts";
-import {
-  COUNT_PENDING_EVENTS,
-  FIND_EVENT,
-  FIND_RECIPIENT,
-  INSERT_EVENT,
-  READ_EVENTS,
-  WAKE_INSTANCE,
-} from "./sql/events.ts";
-import { FIND_RANK } from "./sql/instances-change.ts";
+import { sendEvent } from "./send-event.ts";
+import { READ_EVENTS } from "./sql/events.ts";
 import {
   CLAIM_INSTANCES,
   CONFIRM_INSTANCE,
@@ -70,6 +65,8 @@ import { UNKNOWN_NAMES } from "./sql/instances-read.ts";
 import { READ_JOURNAL } from "./sql/journal.ts";
 import { COUNT_HELD, FIND_ANY_LINE, NEXT_LINE, OPEN_LINES } from "./sql/lines.ts";
 import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts";
+
+import { awaitEnd } from "./waiters.ts";
 
 type Row = Record<string, unknown>;
 
@@ -150,6 +147,11 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     });
   }
 
+  /** As a part of a transaction. */
+  commitNow(commit: InstanceCommit): InstanceCommitResult {
+    return commitInstance(this.driver, commit, { resent: false, now: this.access.now() });
+  }
+
   async commit(commits: readonly InstanceCommit[], sending?: Sending): Promise<InstanceCommitResult[]> {
     if (commits.length === 0) return [];
     return this.access.write(() => {
@@ -217,6 +219,11 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     return rows.map((row) => row.name as string);
   }
 
+  async awaitEnds(requests: readonly WaitRequest[]): Promise<WaitResult[]> {
+    if (requests.length === 0) return [];
+    return this.access.write(() => requests.map((request) => awaitEnd(this.driver, request)));
+  }
+
   async sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]> {
     if (events.length === 0) return [];
     return this.access.write(() => this.sendNow(events));
@@ -226,7 +233,8 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   sendNow(events: readonly EventInsert[]): EventInsertResult[] {
     const now = this.access.now();
     return events.map(
-      (event) => doOnce(this.access, event, () => this.#sendOne(event, now), isDelivered) ?? { result: "repeated" },
+      (event) =>
+        doOnce(this.access, event, () => sendEvent(this.driver, event, now), isDelivered) ?? { result: "repeated" },
     );
   }
 
@@ -310,32 +318,6 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     const read = (last: StoredEvent | undefined, limit: number) =>
       this.driver.all(READ_EVENTS, [ref, run, last?.sequence ?? after, limit]).map(toStoredEvent);
     return page.fill(read, ({ payload }) => payload);
-  }
-
-  #sendOne(event: EventInsert, now: number): EventInsertResult {
-    const [recipient] = this.driver.all(FIND_RECIPIENT, keyOf(event));
-    if (recipient === undefined) return { result: "missing" };
-    const { ref, run, sequence } = recipient as { ref: string; run: number; sequence: number };
-    if (event.only !== undefined && !isIn({ ref, run }, event.only)) return { result: "missing" };
-    if (recipient.outcome !== null) {
-      const known = this.driver.all(FIND_EVENT, [ref, run, event.eventId]).length > 0; // sent again: it came in time
-      return known ? { result: "known", ref } : { result: "finished" };
-    }
-    if (sequence > (event.maxPending ?? Number.POSITIVE_INFINITY) && this.#isFull(event, ref, run))
-      return { result: "full" };
-    const parameters = [ref, run, event.eventId, sequence, event.type, event.payload, now];
-    if (this.driver.run(INSERT_EVENT, parameters) === 0) return { result: "known", ref };
-    this.driver.run(WAKE_INSTANCE, [now, ref]);
-    if (Number(recipient.class) >= WorkClass.lineContinuing && !recipient.paused) {
-      joinLine(this.driver, toRankedInstance(this.driver.all(FIND_RANK, keyOf(event))[0] as Row), now);
-    }
-    return { result: "sent", ref };
-  }
-
-  /** Whether there is no room for an event that the run doesn't have. */
-  #isFull({ eventId, maxPending = 0 }: EventInsert, ref: string, run: number): boolean {
-    const [count] = this.driver.all(COUNT_PENDING_EVENTS, [ref, run]);
-    return Number(count?.pending) >= maxPending && this.driver.all(FIND_EVENT, [ref, run, eventId]).length === 0;
   }
 }
 

@@ -38,6 +38,7 @@ export function objectDriver(storage: ObjectStorage, onWrite: () => void): Sqlit
     return rows;
   };
   return {
+    handle: storage,
     execute: (text) => {
       sql.exec(text).toArray();
     },

@@ -25,7 +25,8 @@ const TABLES: readonly string[] = [
   // A hook, with the four queue columns of a claimable row (class, available_at, lock, recoveries). `available_at` alone decides what
   // is due: it is the due time of a pending hook, the end of the lease of a claimed one, and null once the hook is finished. The
   // `next_` columns hold a trigger that arrived while the hook of its key was running. `latest_at` is how long debounced triggers may
-  // postpone the hook at most, see `keyedTimes`. `confirmed` tells whether the owner has written that the attempt begins.
+  // postpone the hook at most, see `keyedTimes`. `confirmed` tells whether the owner has written that the attempt begins, and
+  // `in_doubt` that an earlier owner was lost that may have begun, and whose loss isn't counted yet.
   `create table perdure_hook (
   namespace text not null,
   id text not null,
@@ -37,6 +38,7 @@ const TABLES: readonly string[] = [
   attempts integer not null,
   recoveries integer not null default 0,
   confirmed integer not null default 0,
+  in_doubt integer not null default 0,
   own_id integer not null default 0,
   triggers integer not null default 1,
   created_at integer not null,
@@ -69,6 +71,7 @@ const TABLES: readonly string[] = [
   // An instance of a workflow, a claimable row like a hook. Its status follows from the queue columns until it has an outcome: the
   // first condition that holds decides. A row of the leased class without a lock was given back after a recovery, and waits to be
   // taken over. The columns from `success_retention` to `labels` are the traits that only some instances have.
+  // `waiters` are the runs that wait for its end, see `StoredWaiter`: null for most, and once it is finished.
   `create table perdure_instance (
   ref text not null primary key,
   namespace text not null,
@@ -97,6 +100,7 @@ const TABLES: readonly string[] = [
   rate_key text,
   schedule text,
   labels text,
+  waiters text,
   rollback text,
   error text check (error is null or json_valid(error)),
   params text not null check (json_valid(params)),
@@ -107,6 +111,7 @@ const TABLES: readonly string[] = [
       when paused then 'paused'
       when rolling_back is not null then 'rollingBack'
       when class = ${WorkClass.leased} and lock is not null then 'running'
+      when error is not null then 'diverged'
       when started_at is null then 'queued'
       else 'waiting' end
   ) virtual

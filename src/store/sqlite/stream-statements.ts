@@ -16,8 +16,7 @@ export class SqliteStreamStatements implements StreamStatements {
   write({ ref, run, lock }: InstanceLease, { stream, number, data }: StreamChunk): Promise<boolean> {
     const { driver } = this.#access;
     return this.#access.write(() => {
-      const [found] = driver.all(FIND_RUN, [ref, run]);
-      if (found?.lock !== lock || Number(found.class) !== WorkClass.leased) return false;
+      if (!this.#isHeld({ ref, run, lock })) return false;
       driver.run(WRITE_CHUNK, [ref, stream, number, run, data]);
       return true;
     });
@@ -28,11 +27,20 @@ export class SqliteStreamStatements implements StreamStatements {
     return row === undefined ? null : new Uint8Array(row.data as Uint8Array | ArrayBuffer);
   }
 
-  async wipe({ ref, from, below, except }: StreamRange): Promise<void> {
-    await this.#access.write(() => this.#access.driver.run(WIPE_STREAMS, [ref, from, below, except]));
+  async wipe({ ref, from, below, except, lease }: StreamRange): Promise<void> {
+    await this.#access.write(() => {
+      if (lease !== undefined && !this.#isHeld(lease)) return;
+      this.#access.driver.run(WIPE_STREAMS, [ref, from, below, except]);
+    });
   }
 
   async wipeRuns(ref: string, before: number): Promise<void> {
     await this.#access.write(() => this.#access.driver.run(WIPE_RUNS, [ref, before]));
+  }
+
+  /** Inside a transaction. */
+  #isHeld({ ref, run, lock }: InstanceLease): boolean {
+    const [found] = this.#access.driver.all(FIND_RUN, [ref, run]);
+    return found?.lock === lock && Number(found.class) === WorkClass.leased;
   }
 }

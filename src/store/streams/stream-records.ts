@@ -1,3 +1,5 @@
+import type { InstanceLease } from "../instances/instance-records.ts";
+
 /** One piece of a stream that a step gives. */
 export interface StreamChunk {
   /** Names the stream within its instance: see `streamName`. */
@@ -15,4 +17,6 @@ export interface StreamRange {
   readonly below: string;
   /** Spared; null where none is. */
   readonly except: string | null;
+  /** If given, nothing is deleted unless this owner still has the run: the statement may arrive late. */
+  readonly lease?: InstanceLease;
 }

@@ -8,11 +8,14 @@ export interface MockedEvent {
   readonly payload: unknown;
 }
 
-/** The mocks of one step: attempts that fail, in the order in which the test named them, and the outcome after those. */
+/**
+ * The mocks of one step: attempts that fail, in the order in which the test named them, then an error of all attempts, or a
+ * result. With neither, the step's own function is called.
+ */
 interface StepMock {
   readonly failures: { readonly times: number; readonly createError: () => unknown }[];
-  /** Null if the step's own function is called. */
-  after: (() => { readonly value: unknown } | { readonly error: unknown }) | null;
+  createLastError: (() => unknown) | null;
+  createResult: (() => unknown) | null;
 }
 
 const ALL = Symbol("all");
@@ -35,8 +38,18 @@ export class Modifications implements WorkflowInstanceModifier {
   }
 
   async mockStepResult(step: StepTarget, value: unknown): Promise<void> {
-    const createValue = await repeatable(value);
-    this.#mock(step).after = () => ({ value: createValue() });
+    const mock = this.#mock(step);
+    if (mock.createResult !== null) {
+      throw new InvalidInputError("options.invalid", `The step "${step.name}" has a mocked result already.`);
+    }
+    if (!(value instanceof ReadableStream)) {
+      mock.createResult = () => value;
+      return;
+    }
+    // A stream can be read once, and the step may run again after a restart: each run gets a stream of its own.
+    const chunks = collect(value);
+    mock.createResult = () => streamOf(chunks); // set before anything is awaited: Cloudflare's examples don't await mocks
+    await chunks;
   }
 
   async mockStepError(step: StepTarget, error: Error, times: number = ALWAYS): Promise<void> {
@@ -79,7 +92,8 @@ export class Modifications implements WorkflowInstanceModifier {
       last += times;
       if (attempt <= last) return { error: createError() };
     }
-    return mock.after?.() ?? null;
+    if (mock.createLastError !== null) return { error: mock.createLastError() };
+    return mock.createResult === null ? null : { value: mock.createResult() };
   }
 
   /** The event for the nth wait for this type, counted from 0. */
@@ -92,26 +106,31 @@ export class Modifications implements WorkflowInstanceModifier {
       throw new InvalidInputError("options.invalid", "times must be a whole number above zero.");
     }
     const mock = this.#mock(step);
-    if (times === ALWAYS) mock.after = () => ({ error: createError() });
+    if (times === ALWAYS) mock.createLastError = createError;
     else mock.failures.push({ times, createError });
   }
 
   #mock(step: StepTarget): StepMock {
     const key = keyOf(step);
-    const mock = this.#mocks.get(key) ?? { failures: [], after: null };
+    const mock = this.#mocks.get(key) ?? { failures: [], createLastError: null, createResult: null };
     this.#mocks.set(key, mock);
     return mock;
   }
 }
 
-/**
- * A stream can be read once, and a step that is mocked by one may run again after a restart: each run gets a stream of its own.
- */
-async function repeatable(value: unknown): Promise<() => unknown> {
-  if (!(value instanceof ReadableStream)) return () => value;
+async function collect(stream: ReadableStream): Promise<unknown[]> {
   const chunks: unknown[] = [];
-  for await (const chunk of value) chunks.push(chunk);
-  return () => ReadableStream.from(chunks);
+  for await (const chunk of stream) chunks.push(chunk);
+  return chunks;
+}
+
+function streamOf(chunks: Promise<unknown[]>): ReadableStream {
+  return new ReadableStream({
+    async start(controller) {
+      for (const chunk of await chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
 }
 
 function add(targets: Set<string | typeof ALL>, steps: readonly StepTarget[] | undefined): void {
@@ -140,10 +159,13 @@ export interface WorkflowInstanceModifier {
   disableSleeps(steps?: readonly StepTarget[]): Promise<void>;
   /** Failed steps are tried again at once: all of them, or these. */
   disableRetryDelays(steps?: readonly StepTarget[]): Promise<void>;
-  /** The step's function isn't called: this is its result, after the attempts that are to fail or to time out. */
+  /**
+   * The step's function isn't called: this is its result, after the attempts that are to fail or to time out. A step has one
+   * mocked result; another is refused.
+   */
   mockStepResult(step: StepTarget, result: unknown): Promise<void>;
   /**
-   * So many attempts at the step (default: all) fail with this error. Its function isn't called by them. Failures and timeouts
+   * So many attempts at the step (default: all, whatever else is mocked) fail with this error. Its function isn't called by them. Failures and timeouts
    * that are asked for one after the other follow each other, and what is mocked or written comes after them.
    */
   mockStepError(step: StepTarget, error: Error, times?: number): Promise<void>;

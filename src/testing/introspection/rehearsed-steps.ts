@@ -48,9 +48,11 @@ export function rehearseSteps(step: WorkflowStep, { modifications: find, send }:
       const perform = step.do as (...all: unknown[]) => Promise<unknown>;
       return perform(name, quick ? withoutDelay(config) : (config ?? {}), mockable(body, find), ...rest);
     },
-    sleep: (name: string, duration: never) => sleep(name, () => step.sleep(name, duration)),
-    sleepUntil: (name: string, time: never) => sleep(name, () => step.sleepUntil(name, time)),
+    sleep: (name: string, duration: never, options: never) => sleep(name, () => step.sleep(name, duration, options)),
+    sleepUntil: (name: string, time: never, options: never) => sleep(name, () => step.sleepUntil(name, time, options)),
     waitForEvent: (name: string, options: WaitOptions) => tolerated(waitForEvent(name, options)),
+    createToken: (name: string, options: never) => step.createToken(name, options),
+    result: (child: never, options: never) => step.result(child, options),
     create: (workflow: never, options: never) => step.create(workflow, options),
   };
   return rehearsed as unknown as WorkflowStep;

@@ -1,6 +1,8 @@
 import type { StepType } from "../../store/instances/instance-records.ts";
 import type { WorkflowStep, WorkflowStepConfig } from "../../workflows/define/step.ts";
+import { describeStep } from "../../workflows/execution/step-path.ts";
 import type { HistoryItem } from "../../workflows/instances/history-page.ts";
+import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import { forever } from "../process-life.ts";
 
 interface Call {
@@ -9,14 +11,29 @@ interface Call {
   readonly count: number;
 }
 
+/** A call that the history doesn't have, and the stored steps that the code hadn't called by then. */
+interface NewCall {
+  readonly call: Call;
+  readonly skipped: readonly Call[];
+}
+
+/** Gives the result of a new step, or null if it has none and doesn't end. */
+export type NewResults = (step: string) => { readonly value: unknown } | null;
+
+/** The most new steps that get a result: code that waits for a certain one would call steps forever. */
+const MOST_NEW = 1000;
+
 /** Sees what the code of a workflow calls, and lets no function of a step run. */
 export class CallWatch {
+  readonly #resultOf: NewResults;
+  readonly #new: NewCall[] = [];
   readonly #stored: readonly Call[];
   readonly #counts = new Map<string, number>();
   readonly #reached = new Set<string>();
   readonly #open = new Set<Call>();
 
-  constructor(entries: readonly HistoryItem[]) {
+  constructor(entries: readonly HistoryItem[], resultOf: NewResults) {
+    this.#resultOf = resultOf;
     const outer = entries.filter(({ inside }) => inside === undefined);
     const steps = outer.map(({ type, name, count }) => [keyOf({ type, name, count }), { type, name, count }] as const);
     this.#stored = [...new Map(steps).values()];
@@ -29,6 +46,20 @@ export class CallWatch {
 
   get unreached(): Call[] {
     return this.#stored.filter((call) => !this.#reached.has(keyOf(call)));
+  }
+
+  /** New steps in front of stored ones, which the code calls, too: they run once. */
+  get inserted(): Call[] {
+    return this.#newCalls((skipped) => skipped.length > 0 && skipped.every((call) => this.#reached.has(keyOf(call))));
+  }
+
+  /** New steps where the history has others, which the code doesn't call: these may do the same again. */
+  get repeated(): Call[] {
+    return this.#newCalls((skipped) => skipped.some((call) => !this.#reached.has(keyOf(call))));
+  }
+
+  #newCalls(condition: (skipped: readonly Call[]) => boolean): Call[] {
+    return this.#new.filter(({ skipped }) => condition(skipped)).map(({ call }) => call);
   }
 
   /** `watched` is false for children: nothing of them runs, either. */
@@ -44,18 +75,37 @@ export class CallWatch {
         const never = typeof body === "function" ? () => forever() : body;
         return follow("do", name, config.aliases ?? [], () => perform(name, config, never, ...rest));
       },
-      sleep: (name: string, duration: never) => follow("sleep", name, [], () => step.sleep(name, duration)),
-      sleepUntil: (name: string, time: never) => follow("sleep", name, [], () => step.sleepUntil(name, time)),
+      sleep: (name: string, duration: never, options: never) =>
+        follow("sleep", name, [], () => step.sleep(name, duration, options)),
+      sleepUntil: (name: string, time: never, options: never) =>
+        follow("sleep", name, [], () => step.sleepUntil(name, time, options)),
       waitForEvent: (name: string, options: never) =>
         follow("waitForEvent", name, [], () => step.waitForEvent(name, options)),
       create: (workflow: never, options: never) => {
         const name = nameOf(workflow);
         return follow("create", name, [], () =>
-          this.#isStored("create", name) ? step.create(workflow, options) : forever(),
+          this.#isStored("create", name)
+            ? step.create(workflow, options).then((child) => this.#watchChild(child))
+            : forever(),
         );
       },
+      createToken: (name: string, options: never) => follow("token", name, [], () => step.createToken(name, options)),
+      result: (child: WorkflowInstance, options: never) => child.result(options),
     };
     return steps as unknown as WorkflowStep;
+  }
+
+  /** Waits for a child are calls, too. */
+  #watchChild(child: WorkflowInstance): WorkflowInstance {
+    const name = `${child.workflowName}/${child.id}`;
+    const result = (options: never) =>
+      this.#follow("result", name, [], () => (this.#isStored("result", name) ? child.result(options) : forever()));
+    return new Proxy(child, {
+      get: (target, property) => {
+        const value: unknown = property === "result" ? result : Reflect.get(target, property, target);
+        return typeof value === "function" ? (value as () => unknown).bind(target) : value;
+      },
+    });
   }
 
   #follow(type: StepType, name: string, aliases: readonly string[], perform: () => Promise<unknown>): Promise<unknown> {
@@ -66,6 +116,11 @@ export class CallWatch {
       this.#stored.some((stored) => keyOf(stored) === keyOf({ ...call, name: one })),
     );
     if (known !== undefined) this.#reached.add(keyOf({ ...call, name: known }));
+    else {
+      this.#new.push({ call, skipped: this.unreached });
+      const result = this.#new.length > MOST_NEW ? null : this.#resultOf(describeStep(call));
+      if (result !== null) return Promise.resolve(result.value);
+    }
     this.#open.add(call);
     const ended = () => void this.#open.delete(call);
     const promise = perform();

@@ -2,6 +2,7 @@ import { InvalidInputError } from "../../errors.ts";
 import type { InstanceName, NewEntry } from "../../store/instances/instance-records.ts";
 import type { InstanceStatements } from "../../store/instances/instance-statements.ts";
 import { encodeError, encodeValue } from "../../values/index.ts";
+import { NEVER } from "../../workflows/execution/result-call.ts";
 import type { HistoryItem } from "../../workflows/instances/history-page.ts";
 
 /** An entry of a history. Where it was kept as JSON, its times are texts. */
@@ -64,13 +65,13 @@ export async function storeHistory(
     await statements.sendEvents([{ ...name, eventId: `event-${index}`, type, payload: encodeValue(payload) }]);
   }
   const toEntry = (item: HistoryItem): NewEntry => ({
-    kind: item.kind,
+    kind: item.type === "result" && item.kind === "received" ? "completed" : item.kind,
     type: item.type,
     name: item.name,
     count: item.count,
     attempt: item.attempt ?? 0,
     value: toValue(item),
-    dueAt: item.dueAt?.getTime() ?? null,
+    dueAt: item.dueAt?.getTime() ?? (item.kind === "waiting" ? NEVER : null),
     event: item.event === undefined ? null : received.indexOf(item) + 1,
     parent: item.inside ?? null,
   });

@@ -3,8 +3,9 @@ import { encodeValue } from "../../values/index.ts";
 import type { EnvOption } from "../../workflows/define/registered-workflows.ts";
 import type { AnyWorkflow, Workflows } from "../../workflows/define/workflow-types.ts";
 import { describeStep } from "../../workflows/execution/step-path.ts";
+import type { HistoryItem } from "../../workflows/instances/history-page.ts";
 import { createTestWorld } from "../test-app.ts";
-import { CallWatch } from "./call-watch.ts";
+import { CallWatch, type NewResults } from "./call-watch.ts";
 import { type RecordedHistory, readRecorded, storeHistory } from "./recorded-history.ts";
 
 export type { RecordedHistory };
@@ -18,6 +19,8 @@ export interface ReplayOptions {
   readonly workflows?: Workflows;
   /** The present time. Default: when the last entry was written. */
   readonly at?: Date | number;
+  /** Results of steps that the history doesn't have, by step: the replay goes on after them. */
+  readonly results?: Readonly<Record<string, unknown>>;
 }
 
 /** How code replays a stored history. Steps are named as in `do:charge#2`. */
@@ -30,6 +33,10 @@ export interface ReplayReport {
   readonly next: readonly string[];
   /** Stored steps that the code doesn't call. Their results are lost to it; if one was renamed, give it an alias. */
   readonly unreached: readonly string[];
+  /** New steps in front of stored ones, which the code calls as well. They would run once, which is harmless. */
+  readonly inserted: readonly string[];
+  /** New steps in front of stored ones that the code doesn't call. They may do again what is done: a step was renamed or replaced. */
+  readonly repeated: readonly string[];
 }
 
 /**
@@ -46,10 +53,40 @@ export async function replay(
   workflow: AnyWorkflow,
   options: ReplayOptions = {},
 ): Promise<ReplayReport> {
-  checkOptions(options, { label: "replay", fields: ["params", "instanceId", "env", "workflows", "at"] });
-  const { params, instanceId = "replayed", env, workflows = {}, at } = options;
+  checkOptions(options, { label: "replay", fields: ["params", "instanceId", "env", "workflows", "at", "results"] });
+  const { results = {} } = options;
   const entries = readRecorded(history);
-  const watch = new CallWatch(entries);
+  const given: NewResults = (step) => (Object.hasOwn(results, step) ? { value: results[step] } : null);
+  const { watch, ...report } = await follow(entries, workflow, options, given);
+  const judged =
+    watch.repeated.length > 0 && watch.open.length > 0 ? await probe(entries, workflow, options, given) : watch;
+  return {
+    ...report,
+    unreached: watch.unreached.map(describeStep),
+    inserted: judged.inserted.map(describeStep),
+    repeated: judged.repeated.map(describeStep),
+  };
+}
+
+/** Goes on after new steps, as if they gave nothing: then it is known whether the code calls the stored steps that follow. */
+async function probe(
+  entries: readonly HistoryItem[],
+  workflow: AnyWorkflow,
+  options: ReplayOptions,
+  given: NewResults,
+): Promise<CallWatch> {
+  const { watch } = await follow(entries, workflow, options, (step) => given(step) ?? { value: undefined });
+  return watch;
+}
+
+async function follow(
+  entries: readonly HistoryItem[],
+  workflow: AnyWorkflow,
+  options: ReplayOptions,
+  resultOf: NewResults,
+): Promise<Pick<ReplayReport, "outcome" | "output" | "error" | "next"> & { readonly watch: CallWatch }> {
+  const { params, instanceId = "replayed", env, workflows = {}, at } = options;
+  const watch = new CallWatch(entries, resultOf);
   const registry = { ...workflows, replayed: workflow };
   const startAt = at ?? entries.at(-1)?.at;
   const world = await createTestWorld(
@@ -68,7 +105,7 @@ export async function replay(
       ...(outcome === "complete" ? { output } : {}),
       ...(error === undefined ? {} : { error }),
       next: outcome === "continues" ? watch.open.map(describeStep) : [],
-      unreached: watch.unreached.map(describeStep),
+      watch,
     };
   } finally {
     world.stop();

@@ -8,6 +8,7 @@ import { parseSchedules, type ScheduleOption } from "../schedules/schedule-optio
 import { type FlowControlOptions, parseFlowControl } from "./flow-control.ts";
 import { parseRetention, type RetentionOptions } from "./retention.ts";
 import type { WorkflowStep } from "./step.ts";
+import { type OnDivergence, parseOnDivergence, parseStrict } from "./strictness.ts";
 import { parseTerminalHooks, TERMINAL_HOOKS, type TerminalHooks } from "./terminal-hooks.ts";
 import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
 import type { AnyWorkflowDefinition, WorkflowDefinition, WorkflowFunction } from "./workflow-types.ts";
@@ -35,12 +36,24 @@ type KnownOutput<Output extends StandardSchemaV1 | undefined> = Output extends S
   ? StandardSchemaV1.InferOutput<Output>
   : unknown;
 
+/** The params that `create` accepts, and those that the function receives. Without a schema, its annotation says both. */
+type AcceptedParams<Input extends StandardSchemaV1 | undefined, Params> = Input extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<Input>
+  : Params;
+type CheckedParams<Input extends StandardSchemaV1 | undefined, Params> = Input extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Input>
+  : Params;
+
 interface WorkflowOptions<Params, Output> extends TerminalHooks<Output> {
   readonly name: string;
   /** When instances are created by schedules: cron expressions in UTC, or `{ cron, timezone, params, name }`. */
   readonly schedules?: readonly ScheduleOption<Params>[];
   /** How long finished instances are kept, unless `create` gives another time. Default: forever. */
   readonly retention?: RetentionOptions;
+  /** What to do with an instance whose history the code doesn't match. Default: "warn". */
+  readonly onDivergence?: OnDivergence;
+  /** Whether an instance fails if its function ends without waiting for all of its steps. Otherwise that is logged. Default: false. */
+  readonly strict?: boolean;
 }
 
 /**
@@ -55,46 +68,25 @@ interface WorkflowOptions<Params, Output> extends TerminalHooks<Output> {
  * });
  */
 export function defineWorkflow<
-  Input extends StandardSchemaV1,
-  Events extends EventSchemas | undefined = undefined,
-  Output extends StandardSchemaV1 | undefined = undefined,
-  Result = unknown,
->(
-  options: WorkflowOptions<StandardSchemaV1.InferInput<Input>, KnownOutput<Output>> &
-    FlowControlOptions<StandardSchemaV1.InferOutput<Input>> & {
-      readonly input: Input;
-      readonly output?: Output;
-      readonly events?: Events;
-    },
-  run: (
-    event: WorkflowEvent<StandardSchemaV1.InferOutput<Input>>,
-    step: WorkflowStep<PayloadsOf<Events>>,
-    context: WorkflowContext,
-  ) => Promise<Output extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Output> : Result>,
-): WorkflowDefinition<
-  StandardSchemaV1.InferInput<Input>,
-  Output extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Output> : Result,
-  SentPayloadsOf<Events>
->;
-export function defineWorkflow<
   Params = undefined,
   Events extends EventSchemas | undefined = undefined,
   Output extends StandardSchemaV1 | undefined = undefined,
   Result = unknown,
+  Input extends StandardSchemaV1 | undefined = undefined,
 >(
-  options: WorkflowOptions<unknown, KnownOutput<Output>> &
-    FlowControlOptions<Params> & {
-      readonly input?: undefined;
+  options: WorkflowOptions<AcceptedParams<Input, unknown>, KnownOutput<Output>> &
+    FlowControlOptions<CheckedParams<Input, Params>> & {
+      readonly input?: Input;
       readonly output?: Output;
       readonly events?: Events;
     },
   run: (
-    event: WorkflowEvent<Params>,
+    event: Input extends StandardSchemaV1 ? WorkflowEvent<StandardSchemaV1.InferOutput<Input>> : WorkflowEvent<Params>,
     step: WorkflowStep<PayloadsOf<Events>>,
     context: WorkflowContext,
   ) => Promise<Output extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Output> : Result>,
 ): WorkflowDefinition<
-  NoInfer<Params>,
+  AcceptedParams<Input, NoInfer<Params>>,
   Output extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Output> : Result,
   SentPayloadsOf<Events>
 >;
@@ -113,6 +105,8 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
       "concurrency",
       "rateLimit",
       "retention",
+      "onDivergence",
+      "strict",
       ...TERMINAL_HOOKS,
     ],
     code: "workflow.invalid",
@@ -126,6 +120,8 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
     concurrency,
     rateLimit,
     retention,
+    onDivergence,
+    strict,
   } = options as Record<string, unknown>;
   const input = checkSchema(given, "input");
   return {
@@ -138,6 +134,8 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
     flow: parseFlowControl(concurrency, rateLimit),
     endingHooks: parseTerminalHooks(options as Record<string, unknown>),
     retention: parseRetention(retention, "workflow.invalid"),
+    onDivergence: parseOnDivergence(onDivergence),
+    strict: parseStrict(strict),
     run: run as WorkflowFunction,
   };
 }

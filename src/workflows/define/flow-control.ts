@@ -38,7 +38,7 @@ const MOST_AT_A_TIME = 1_000_000;
 const MOST_STARTS = 100_000;
 const LONGEST_PERIOD_MS = 365 * 86_400_000;
 const LONGEST_KEY = 200;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what we look for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
 
 /** Checks the limits of a workflow. Null without limits. */

@@ -7,7 +7,7 @@ const MOST_LABELS = 16;
 const LONGEST_KEY = 64;
 const LONGEST_VALUE = 256;
 const KEY = /^[A-Za-z0-9_][A-Za-z0-9_.:/-]*$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what we look for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
 
 const ACCEPTED =

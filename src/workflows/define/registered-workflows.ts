@@ -4,9 +4,12 @@ import { checkWorkflowName } from "../../names.ts";
 import type { LineLimits } from "../../store/lines/line-records.ts";
 import type { WorkflowBindings } from "../instances/workflow-binding.ts";
 import { parseSchedules, type WorkflowSchedule } from "../schedules/schedule-option.ts";
+import { TokenKeys } from "../tokens/token-keys.ts";
+import type { TokenSettings } from "../tokens/token-options.ts";
 import { isWorkflowDefinition } from "./define-workflow.ts";
 import { type FlowControl, NO_LIMITS, parseFlowControl } from "./flow-control.ts";
 import { parseRetention, type Retention } from "./retention.ts";
+import { type OnDivergence, parseOnDivergence, parseStrict } from "./strictness.ts";
 import { type Ending, type EndingHooks, endingHookName, parseTerminalHooks } from "./terminal-hooks.ts";
 import type { WorkflowSettings } from "./workflow-settings.ts";
 import type { AnyWorkflow, AnyWorkflowDefinition, WorkflowEntrypointClass, Workflows } from "./workflow-types.ts";
@@ -24,6 +27,9 @@ export interface RegisteredWorkflow {
   readonly flow: FlowControl | null;
   readonly endingHooks: EndingHooks;
   readonly retention: Retention;
+  readonly onDivergence: OnDivergence;
+  /** Whether an instance fails if its function ends without some of its steps. */
+  readonly strict: boolean;
   /** The registered object, by which other workflows refer to it. */
   readonly source: AnyWorkflow;
 }
@@ -40,12 +46,21 @@ export class RegisteredWorkflows {
   readonly namespace: string;
   readonly settings: WorkflowSettings;
   readonly env: EnvOption;
+  /** Null without a secret. */
+  readonly tokens: { readonly keys: TokenKeys; readonly url: string | null } | null;
   readonly names: readonly string[];
   readonly all: readonly RegisteredWorkflow[];
   readonly #byName: ReadonlyMap<string, RegisteredWorkflow>;
 
-  constructor(namespace: string, workflows: Workflows, settings: WorkflowSettings, env: EnvOption) {
+  constructor(
+    namespace: string,
+    workflows: Workflows,
+    settings: WorkflowSettings,
+    env: EnvOption,
+    tokens: TokenSettings | null = null,
+  ) {
     this.namespace = namespace;
+    this.tokens = tokens && { keys: new TokenKeys(namespace, tokens.secrets), url: tokens.url };
     this.settings = settings;
     this.env = env;
     if (Object.prototype.toString.call(workflows) !== "[object Object]") {
@@ -122,12 +137,20 @@ export class RegisteredWorkflows {
 
 function register(key: string, source: AnyWorkflow): RegisteredWorkflow {
   if (isWorkflowDefinition(source)) {
-    const { name, schedules, flow, endingHooks, retention } = source;
-    return { key, name, definition: source, entrypoint: null, schedules, flow, endingHooks, retention, source };
+    const { name, schedules, flow, endingHooks, retention, onDivergence, strict } = source;
+    const others = { schedules, flow, endingHooks, retention, onDivergence, strict };
+    return { key, name, definition: source, entrypoint: null, ...others, source };
   }
   if (isEntrypoint(source)) {
     const retention = parseRetention(undefined, "workflow.invalid");
-    const nothing = { schedules: [], flow: null, endingHooks: {}, retention };
+    const nothing = {
+      schedules: [],
+      flow: null,
+      endingHooks: {},
+      retention,
+      onDivergence: "warn",
+      strict: false,
+    } as const;
     return { key, name: checkWorkflowName(key), definition: null, entrypoint: source, ...nothing, source };
   }
   const options = (source ?? {}) as unknown as Readonly<Record<string, unknown>>;
@@ -140,13 +163,17 @@ function register(key: string, source: AnyWorkflow): RegisteredWorkflow {
       flow: flow ?? workflow.flow,
       endingHooks: { ...workflow.endingHooks, ...endingHooks },
       retention: parseRetention(options.retention, "workflow.invalid", workflow.retention),
+      onDivergence: parseOnDivergence(options.onDivergence, workflow.onDivergence),
+      strict: parseStrict(options.strict, workflow.strict),
     };
     const ownName = checkWorkflowName(name ?? workflow.name);
     return { key, name: ownName, definition: workflow, entrypoint: null, ...others, source };
   }
   if (isEntrypoint(workflow)) {
     const retention = parseRetention(options.retention, "workflow.invalid");
-    const others = { schedules: parseSchedules(schedules, null), flow, endingHooks, retention };
+    const onDivergence = parseOnDivergence(options.onDivergence);
+    const strict = parseStrict(options.strict);
+    const others = { schedules: parseSchedules(schedules, null), flow, endingHooks, retention, onDivergence, strict };
     return { key, name: checkWorkflowName(name), definition: null, entrypoint: workflow, ...others, source };
   }
   throw invalid(

@@ -1,9 +1,21 @@
 import type { Duration } from "../../duration.ts";
+import type { HookDefinition } from "../../hooks/define-hook.ts";
+import type { TriggerOptions } from "../../hooks/trigger.ts";
+import type { TriggeredHook } from "../../hooks/write-triggers.ts";
 import type { Backoff } from "../../queue/retry-policy.ts";
+import type { Isolation } from "../../store/engine.ts";
 import type { CreateArguments } from "../instances/create-options.ts";
-import type { WorkflowInstance } from "../instances/instance.ts";
+import type { EventToSend, ResultOptions, WorkflowInstance } from "../instances/instance.ts";
+import type { StepToken } from "../tokens/step-token.ts";
+import type { StepTransaction } from "./step-transaction.ts";
 import type { EventPayloads, ReceivedEvent } from "./workflow-event.ts";
 import type { AnyWorkflow, ParamsOf, WorkflowEvents, WorkflowOutput } from "./workflow-types.ts";
+
+declare const declared: unique symbol;
+/** No text is one. The error for an undeclared event names the declared ones beside it. */
+interface DeclaredEvent {
+  readonly [declared]: never;
+}
 
 /**
  * The durable operations of a workflow. Steps can run in parallel, in loops and inside each other. A step is identified by its
@@ -37,12 +49,59 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
   ): Promise<Result>;
 
   /**
+   * Runs the function in a transaction that is committed together with the step: what it writes is written exactly once, whatever
+   * fails. The function is called again if the database couldn't serialize the transaction, which isn't another attempt. Not
+   * allowed inside another transaction, and no step may be called in it.
+   *
+   * @example
+   * await step.transaction("book", (tx) => tx.sql`insert into bookings (id, seat) values (${id}, ${seat})`);
+   */
+  transaction<Result, Client = unknown>(
+    name: string,
+    callback: (tx: StepTransaction<Client>, ctx: WorkflowStepContext) => Result | Promise<Result>,
+    rollbackOptions?: WorkflowStepRollbackOptions<Result>,
+  ): Promise<Result>;
+  transaction<Result, Client = unknown>(
+    name: string,
+    config: TransactionStepConfig,
+    callback: (tx: StepTransaction<Client>, ctx: WorkflowStepContext) => Result | Promise<Result>,
+    rollbackOptions?: WorkflowStepRollbackOptions<Result>,
+  ): Promise<Result>;
+
+  /**
+   * Triggers a hook, once, however often the workflow is replayed: it is written together with the step. Takes the hook as it was
+   * defined, also one of another fragment in the same database, or its name.
+   *
+   * @example
+   * await step.trigger(sendMail, { to: order.mail });
+   */
+  trigger<Input>(
+    hook: HookDefinition<Input, never>,
+    ...rest: undefined extends Input
+      ? [payload?: Input, options?: TriggerOptions]
+      : [payload: Input, options?: TriggerOptions]
+  ): Promise<TriggeredHook>;
+  trigger(hook: string, payload?: unknown, options?: TriggerOptions): Promise<TriggeredHook>;
+
+  /**
+   * Sends an event to an instance, once, however often the workflow is replayed: it is written together with the step. Throws if
+   * the instance doesn't exist, or has ended.
+   *
+   * @example
+   * await step.sendEvent({ workflow: shipping, id: order.id }, { type: "paid", payload: { by: "card" } });
+   */
+  sendEvent<Workflow extends AnyWorkflow, Type extends keyof WorkflowEvents<Workflow> & string>(
+    target: { readonly workflow: Workflow | string; readonly id: string },
+    event: EventToSend<Type, WorkflowEvents<Workflow>[Type]>,
+  ): Promise<void>;
+
+  /**
    * Sleeps for at most 1 year (365.25 days). A sleeping instance needs no memory and no process. Not allowed inside another
    * step.
    */
-  sleep(name: string, duration: Duration): Promise<void>;
+  sleep(name: string, duration: Duration, options?: WaitOptions): Promise<void>;
 
-  sleepUntil(name: string, time: Date | number): Promise<void>;
+  sleepUntil(name: string, time: Date | number, options?: WaitOptions): Promise<void>;
 
   /**
    * Waits for an event of this type. Events are received in the order in which they were sent, including those sent before the
@@ -50,20 +109,56 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
    */
   waitForEvent<Type extends string extends keyof Events ? never : keyof Events & string>(
     name: string,
-    options: { readonly type: Type; readonly timeout?: Duration },
+    options: WaitOptions & { readonly type: Type; readonly timeout?: Duration },
   ): Promise<ReceivedEvent<Events[Type]>>;
 
   /** The same, for workflows without declared events. */
   waitForEvent<Payload>(
     name: string,
-    options: { readonly type: string extends keyof Events ? string : never; readonly timeout?: Duration },
+    options: WaitOptions & {
+      readonly type: string extends keyof Events ? string : keyof Events & string & DeclaredEvent;
+      readonly timeout?: Duration;
+    },
   ): Promise<ReceivedEvent<Payload>>;
+
+  /**
+   * Begins to wait for a caller outside of the application, and returns a token for it: its holder can end this wait, once, with a
+   * payload, and do nothing else. No process stores the token. Needs `tokens: { secret }`. The timeout is that of `waitForEvent`.
+   *
+   * @example
+   * const token = await step.createToken<{ approved: boolean }>("approval", { timeout: "3 days" });
+   * await step.do("ask", () => mailer.send(boss, `Approve: ${token.url}`));
+   * const { approved } = await token.result();
+   */
+  createToken<Payload = unknown>(
+    name: string,
+    options?: WaitOptions & { readonly timeout?: Duration },
+  ): Promise<StepToken<Payload>>;
+
+  /**
+   * Waits for the end of an instance and returns its output, as `child.result()` does. The wait is stored, and needs no process and
+   * no slot. Not allowed inside another step.
+   *
+   * @example
+   * const child = await step.create(receipt, { params: { charge } });
+   * const printed = await step.result(child, { timeout: "1 day" });
+   */
+  result<Output>(child: WorkflowInstance<Output>, options?: ResultOptions): Promise<Output>;
 
   /** Creates an instance of another workflow, once, without waiting for its end. */
   create<Workflow extends AnyWorkflow>(
     workflow: Workflow | string,
     ...rest: CreateArguments<ParamsOf<Workflow>>
   ): Promise<WorkflowInstance<WorkflowOutput<Workflow>, WorkflowEvents<Workflow>>>;
+}
+
+/** Options of every wait. */
+export interface WaitOptions {
+  /**
+   * Abandons the wait when it is aborted: the wait throws the signal's reason, and takes no event any more. That is stored, so a
+   * replay abandons it at the same place.
+   */
+  readonly signal?: AbortSignal;
 }
 
 /** How many times, and when, a step is retried. Default: `{ limit: 5, delay: "1 second", backoff: "exponential" }`. */
@@ -98,6 +193,12 @@ export interface WorkflowStepConfig {
   readonly progress?: "keep";
   /** `output`: the step's result is hidden in its history and events. The workflow's code still receives it. */
   readonly sensitive?: "output";
+}
+
+/** The config of a step with a transaction. `timeout` is also how long the transaction may take. Default: 10 seconds. */
+export interface TransactionStepConfig extends WorkflowStepConfig {
+  /** Default: that of the database. SQLite and Durable Objects run every transaction as if it were alone. */
+  readonly isolation?: Isolation;
 }
 
 /** A config whose delay is a function. */

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { ScheduleOption, WorkflowSchedule } from "../schedules/schedule-option.ts";
 import type { FlowControl, FlowControlOptions } from "./flow-control.ts";
 import type { Retention, RetentionOptions } from "./retention.ts";
+import type { OnDivergence } from "./strictness.ts";
 import type { EndingHooks, TerminalHooks } from "./terminal-hooks.ts";
 import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
 
@@ -22,6 +23,8 @@ export interface WorkflowDefinition<Params, Output, Events extends EventPayloads
   readonly endingHooks: EndingHooks;
   /** @internal */
   readonly retention: Retention;
+  readonly onDivergence: OnDivergence;
+  readonly strict: boolean;
   readonly run: WorkflowFunction;
   /** Never set: it only carries types. */
   readonly types?: { readonly params: (params: Params) => void; readonly output: Output; readonly events: Events };
@@ -40,6 +43,8 @@ export interface NamedWorkflow extends AnyFlowControlOptions, TerminalHooks {
   readonly schedules?: readonly ScheduleOption[];
   /** How long finished instances are kept, unless `create` gives another time. Default: as in the definition. */
   readonly retention?: RetentionOptions;
+  readonly onDivergence?: OnDivergence;
+  readonly strict?: boolean;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever the workflow takes; a registry knows it only by its class

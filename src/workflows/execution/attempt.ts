@@ -16,6 +16,8 @@ export interface AttemptOwner {
   emit(attempt: Attempt, value: unknown): Promise<void>;
   /** Stores a stream that the body returned, to its end; gives the reference to remember. */
   keepStream(attempt: Attempt, stream: ReadableStream<unknown>): Promise<unknown>;
+  /** Runs the body in a transaction, as soon as it can begin. */
+  transact(attempt: Attempt): void;
 }
 
 /** One attempt at a step's body. It ends with its result, its error, its timeout, or by being dropped, whichever comes first. */
@@ -40,6 +42,10 @@ export class Attempt {
 
   /** Calls the body. One that gives no promise has ended when this returns. */
   run(): void {
+    if (this.call.transaction !== null) {
+      this.owner.transact(this);
+      return;
+    }
     let given: unknown;
     try {
       given = runInside(this);
@@ -60,6 +66,28 @@ export class Attempt {
   /** Resolves when the value is stored. */
   emit(value: unknown): Promise<void> {
     return this.#over ? refuseProgress() : this.owner.emit(this, value);
+  }
+
+  /** Whether it has ended, or was dropped. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Its transaction has been committed. Gives false if it was dropped meanwhile. */
+  conclude(): boolean {
+    const dropped = this.#over;
+    this.#over = true;
+    return !dropped;
+  }
+
+  /** Its transaction was rolled back. */
+  fail(thrown: unknown): void {
+    this.#fail(thrown);
+  }
+
+  /** The body has taken too long: it is told to stop. */
+  abort(reason: AttemptAbortedError): void {
+    this.#abort(reason);
   }
 
   /** Its time is over. */

@@ -32,6 +32,11 @@ export class Bodies {
     return this.#running.length;
   }
 
+  /** The calls of all of them. */
+  get calls(): BodyCall[] {
+    return [...this.#ready, ...this.#running.map(({ call }) => call)];
+  }
+
   /** It begins as soon as everything that led to it is committed. */
   add(call: BodyCall): void {
     this.#ready.push(call);
@@ -47,7 +52,7 @@ export class Bodies {
     for (const call of this.#ready) {
       if (call.prepared) continue;
       call.prepared = true;
-      const exact = call.policy.limit === 0;
+      const exact = call.policy.limit === 0 && call.transaction === null;
       if (!exact) call.attempt = attemptsBegun(call, interruptions);
       const exhausted = call.attempt > call.policy.limit;
       const undoable = !exhausted && call.rollback !== null && !call.undoable;
@@ -81,7 +86,9 @@ export class Bodies {
     call.prepared = false;
     call.attempt++;
     call.emits = 0;
-    const attempt = new Attempt(call, owner, this.#clock.monotonic() + call.policy.timeoutMs);
+    // The time of a transaction counts from the call of its body: waiting for the database counts as nothing.
+    const timeoutMs = call.transaction === null ? call.policy.timeoutMs : Number.POSITIVE_INFINITY;
+    const attempt = new Attempt(call, owner, this.#clock.monotonic() + timeoutMs);
     call.running = attempt;
     this.#running.push(attempt);
     attempt.run();
@@ -98,6 +105,13 @@ export class Bodies {
   timeOut(): void {
     const now = this.#clock.monotonic();
     for (const attempt of this.#running.filter(({ endsAt }) => endsAt <= now)) attempt.timeOut();
+  }
+
+  /** Its attempt has called no body, and isn't counted: it begins when that is allowed again. */
+  withdraw(call: BodyCall): void {
+    this.ended(call);
+    call.attempt--;
+    this.#ready.push(call);
   }
 
   /** The end of its attempt was delivered. */

@@ -1,4 +1,4 @@
-import type { InvalidInputError } from "../../errors.ts";
+import { type InvalidInputError, WorkflowDivergedError } from "../../errors.ts";
 import type {
   ClaimedInstance,
   InstanceOutcome,
@@ -35,6 +35,8 @@ export class CodeRun implements CallingRun {
   #result: RunResult | undefined;
   #rollback: Rollback | null = null;
   #refused = false;
+  /** Whether the operator was warned that the code has changed. */
+  #diverged = false;
 
   constructor(instance: ClaimedInstance, host: ExecutionHost) {
     this.#instance = instance;
@@ -43,6 +45,11 @@ export class CodeRun implements CallingRun {
 
   get result(): RunResult | undefined {
     return this.#result;
+  }
+
+  /** Whether the function has ended. Steps that it calls afterwards can't run. */
+  get isOver(): boolean {
+    return this.#rollback === null ? this.#result !== undefined : this.#rollback.settled;
   }
 
   /** Given while the run is rolled back. */
@@ -112,20 +119,44 @@ export class CodeRun implements CallingRun {
     return this.#journal?.find(call, aliases) ?? null;
   }
 
-  /** Registers a call of the code's. */
-  register(call: OpenCall, record: StepRecord | null, aliases: readonly string[]): void {
+  /** Registers a call of the code's. Gives an error if the code has changed so much that the run must not go on with it. */
+  register(call: OpenCall, record: StepRecord | null, aliases: readonly string[]): WorkflowDivergedError | null {
     call.run = this;
     if (record !== null) call.remember(record);
     this.#starts.called(call);
+    const divergence = record === null && call.parent === null ? this.#divergence(call) : null;
+    if (divergence !== null) return divergence;
     if (call.parent !== null) {
       this.#inner ??= new Map();
       this.#inner.set(pathOf(call), call);
     }
     if (call instanceof BodyCall) this.#undoable.called(call, aliases);
+    return null;
+  }
+
+  /** Warns, or gives an error, if a new step is called while stored steps that began before it weren't. A rollback doesn't need them. */
+  #divergence(call: OpenCall): WorkflowDivergedError | null {
+    if (this.#journal === undefined || this.#rollback !== null || this.#diverged) return null;
+    const expected = this.#journal.expectedBy(call.began);
+    if (expected === null) return null;
+    const { name, id } = this.#instance;
+    const error = new WorkflowDivergedError(describeStep(expected), describeStep(call));
+    if (this.#host.stopsDiverged(name)) return error;
+    this.#diverged = true;
+    this.#host.warn(
+      "The code calls a new step where the history has another, which it hasn't called. Its work may be done twice. " +
+        'If the step was renamed, give it an alias; `onDivergence: "stop"` holds such instances.',
+      { workflow: name, instance: id, expected: error.expected, called: error.called },
+    );
+    return null;
   }
 
   writesStart(call: StepCall): number | null {
     return this.#starts.writes(call);
+  }
+
+  mayWriteStart(call: StepCall): number | null {
+    return this.#starts.mayWrite(call);
   }
 
   toldFailure(call: StepCall, error: unknown): void {

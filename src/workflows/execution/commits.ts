@@ -48,6 +48,10 @@ export class Commits {
   /** Where the next entry goes. */
   #position = 1;
   #pending = NO_ENTRIES;
+  /** Whether a step's transaction will write the next commit. */
+  #reserved = false;
+  /** Entries that go with the transaction's own. */
+  #sealed: NewEntry[] | null = null;
   /** The commit that is on its way, when it was sent, and how often the instance had been paused or resumed by then. */
   #writing: InstanceCommit | null = null;
   #askedAt = 0;
@@ -88,6 +92,53 @@ export class Commits {
     return this.#writing !== null;
   }
 
+  /** Whether the next commit is a transaction's, so that no other can be written. */
+  get reserved(): boolean {
+    return this.#reserved;
+  }
+
+  /** Where the next entry goes. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The next commit is a transaction's. */
+  reserve(): void {
+    this.#reserved = true;
+  }
+
+  /** The commit for the transaction to write: everything that was added, and the entry of its step. */
+  seal(entry: NewEntry): InstanceCommit {
+    this.#sealed ??= this.#pending.splice(0);
+    this.#pauseChanges = this.#hold.pauseChanges;
+    this.#askedAt = this.#host.clock.monotonic();
+    return this.#create([...this.#sealed, entry], RUNNING);
+  }
+
+  /** The transaction has written it. */
+  sealWritten(commit: InstanceCommit, answer: WrittenCommit): void {
+    this.#limits.add(commit.entries.at(-1) as NewEntry);
+    this.#position += commit.entries.length;
+    this.#sealed = null;
+    this.#reserved = false;
+    this.#settle();
+    this.#tellWritten(commit, answer);
+  }
+
+  /** The transaction hasn't written it: its entries wait for the next commit. */
+  unseal(): void {
+    if (this.#sealed !== null) this.#pending = [...this.#sealed, ...this.#pending];
+    this.#sealed = null;
+  }
+
+  /** The transaction is over, and was rolled back. `broken`: that isn't known. */
+  release({ broken }: { readonly broken: boolean }): void {
+    this.unseal();
+    this.#broken ||= broken;
+    this.#reserved = false;
+    this.#settle();
+  }
+
   /** Adds an entry to the next commit. */
   add(entry: NewEntry): void {
     this.#limits.add(entry);
@@ -108,7 +159,7 @@ export class Commits {
 
   /** Writes the last commit. The owner isn't told of it; `outcome` is told whether it says that something was done. */
   async writeLast(outcome: (substantial: boolean) => InstanceOutcome): Promise<void> {
-    if (this.#writing !== null) {
+    if (this.#writing !== null || this.#reserved) {
       await new Promise<void>((resolve) => {
         this.#idle ??= [];
         this.#idle.push(resolve);
@@ -142,13 +193,17 @@ export class Commits {
     }
     this.#position += commit.entries.length;
     this.#settle();
+    this.#tellWritten(commit, answer);
+  };
+
+  #tellWritten(commit: InstanceCommit, answer: WrittenCommit): void {
     const paused = this.#hold.correctPause(answer.paused, this.#pauseChanges);
     try {
       this.#owner.written(commit, paused === answer.paused ? answer : { ...answer, paused }, this.#askedAt);
     } catch (error) {
       this.#fail(error);
     }
-  };
+  }
 
   readonly #notTaken = (error: unknown): void => {
     void this.#recover(this.#writing as InstanceCommit, error);

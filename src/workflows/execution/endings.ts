@@ -2,9 +2,11 @@ import { EventTimeoutError, PerdureError } from "../../errors.ts";
 import type { JournalEntry, StoredEvent } from "../../store/instances/instance-records.ts";
 import { decodeValue } from "../../values/index.ts";
 import { RollbackCall } from "../rollback/rollback-call.ts";
+import { reasonOf } from "./abandonment.ts";
 import type { Events } from "./events.ts";
+import { ResultCall, readNotice, resultTimeout, reviveChildError } from "./result-call.ts";
 import type { BodyCall, StepCall } from "./step-call.ts";
-import { describeStep, type StepIdentity } from "./step-path.ts";
+import { describeStep } from "./step-path.ts";
 
 /** The ending of a step that is in the journal. */
 interface StoredEnding {
@@ -65,14 +67,19 @@ export class Endings {
 
 /** The value of a step that succeeded according to its entry. */
 export function storedValue(call: StepCall, { kind, value, event }: JournalEntry, events: Events): unknown {
-  if (kind === "received") return toReceived(events.get(event as number));
+  if (kind === "received") return receivedValue(call, events.get(event as number));
   return value === null || call.type === "sleep" ? undefined : decodeValue(value);
 }
 
 /** The error of a step that failed according to its entry; null if it succeeded. */
 export function storedError(call: StepCall, { kind, value }: JournalEntry): { readonly error: unknown } | null {
-  if (kind === "failed") return { error: decodeValue(value as string) };
-  return kind === "timedOut" ? { error: eventTimeout(call) } : null;
+  if (kind === "failed") {
+    return {
+      error: call instanceof ResultCall ? reviveChildError(call, value as string) : decodeValue(value as string),
+    };
+  }
+  if (kind === "abandoned") return { error: reasonOf(call, value as string) };
+  return kind === "timedOut" ? { error: waitTimeout(call) } : null;
 }
 
 /** The code has the value now: a long journal isn't kept beside it. A rollback may want its step's output. */
@@ -95,8 +102,15 @@ export function toReceived(event: StoredEvent | undefined): unknown {
   return { payload: decodeValue(event.payload), timestamp: new Date(event.at), type: event.type };
 }
 
-export function eventTimeout({ name }: Pick<StepIdentity, "name">): EventTimeoutError {
-  return new EventTimeoutError(`No event came in time for the step "${name}".`);
+/** Of a wait for an instance, its output. */
+function receivedValue(call: StepCall, event: StoredEvent | undefined): unknown {
+  if (!(call instanceof ResultCall)) return toReceived(event);
+  return decodeValue((readNotice(event) as { readonly output: string }).output);
+}
+
+export function waitTimeout(call: StepCall): PerdureError {
+  if (call instanceof ResultCall) return resultTimeout(call);
+  return new EventTimeoutError(`No event came in time for the step "${call.name}".`);
 }
 
 export function stepInterrupted(call: StepCall): PerdureError {
@@ -112,5 +126,15 @@ export function crashLoop(recoveries: number): PerdureError {
   return new PerdureError(
     "workflow.crash_loop",
     `The instance was lost with its process ${recoveries} times in a row, with nothing done in between: it may be what ends the process.`,
+  );
+}
+
+export function unawaitedSteps(calls: readonly StepCall[]): PerdureError {
+  const [first] = calls;
+  const others = calls.length > 1 ? ` and ${calls.length - 1} more` : "";
+  return new PerdureError(
+    "workflow.unawaited_steps",
+    `The function ended without waiting for ${first === undefined ? "a step" : describeStep(first)}${others}, and the workflow is strict: ` +
+      "await each step, or Promise.all of them.",
   );
 }

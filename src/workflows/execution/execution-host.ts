@@ -1,4 +1,6 @@
 import type { Clock } from "../../clock.ts";
+import type { Dialect } from "../../store/dialect.ts";
+import type { Engine } from "../../store/engine.ts";
 import type {
   ClaimedInstance,
   EventsRequest,
@@ -7,9 +9,12 @@ import type {
   InstanceHistory,
   InstanceLease,
   InstanceName,
+  InstanceRun,
   LoadedEvents,
   NamedRun,
   ProgressRange,
+  WaitRequest,
+  WaitResult,
 } from "../../store/instances/instance-records.ts";
 import type { HeldLoad } from "../../store/instances/load-budget.ts";
 import type { StreamReference } from "../../values/index.ts";
@@ -21,11 +26,7 @@ export interface ParkedExecution {
   readonly instance: ClaimedInstance;
   /** The lease that it had. */
   readonly lease: InstanceLease;
-  continue(
-    lease: InstanceLease,
-    news: { wakes: number; at: number; askedAt: number },
-    onLastCommit: () => void,
-  ): Promise<ExecutionEnd>;
+  continue(news: { wakes: number; at: number; askedAt: number }, onLastCommit: () => void): Promise<ExecutionEnd>;
 }
 
 /** Everything that an execution needs of the world around it. */
@@ -33,6 +34,11 @@ export interface ExecutionHost {
   readonly clock: Clock;
   readonly limits: WorkflowSettings;
   readonly turns: TurnQueue;
+  readonly dialect: Dialect;
+  /** A transaction of the engine, for a step. */
+  transaction: Engine["transaction"];
+  /** The entries from the position of a commit on, whose outcome isn't known. Null if the run is gone. */
+  readCommit(commit: InstanceCommit, run: InstanceRun): Promise<InstanceHistory | null>;
   /** Writes the commit, with the hook that the application wants to be triggered when a run is over. */
   commit(commit: InstanceCommit, instance: InstanceName): Promise<InstanceCommitResult>;
   /** A commit of this instance was written: its followers should know. */
@@ -47,8 +53,16 @@ export interface ExecutionHost {
   load(run: NamedRun, held: HeldLoad, isWanted: () => boolean): Promise<InstanceHistory | null>;
   beginLoad(): HeldLoad;
   loadEvents(request: EventsRequest): Promise<LoadedEvents | null>;
+  /** Makes a run wait for the end of an instance; gives the end if it has ended. */
+  awaitEnd(request: WaitRequest): Promise<WaitResult>;
+  /** These instances waited for the end of one that this process has ended. */
+  woke(refs: readonly string[]): void;
   /** The code went on after the instance had been parked: takes the instance again, unless it has another owner. */
   reacquire(execution: ParkedExecution): void;
+  /** Whether instances of this workflow are held if the code diverges from their history. */
+  stopsDiverged(workflow: string): boolean;
+  /** Whether instances of this workflow fail if its function ends without some of its steps. */
+  isStrict(workflow: string): boolean;
   warn(message: string, details: Readonly<Record<string, unknown>>): void;
 }
 

@@ -1,17 +1,23 @@
 import { AttemptAbortedError, CodecError, type ValueRefusedError } from "../../errors.ts";
 import type { InstanceCommit, InstanceLease, InstanceOutcome } from "../../store/instances/instance-records.ts";
-import { refuseEncoded } from "../../values/index.ts";
+import { refuseEncoded, tame } from "../../values/index.ts";
+import type { AbandonableCall } from "./abandonment.ts";
 import { isSubstantial, type RefusedPart, refusal, type WrittenCommit } from "./commits.ts";
-import { crashLoop } from "./endings.ts";
+import { crashLoop, unawaitedSteps } from "./endings.ts";
 import type { ExecutionEnd } from "./execution-host.ts";
 import type { InstanceNews, TimedNews } from "./hold.ts";
-import { isFinal, RELEASED, toEnd } from "./outcomes.ts";
+import { isFinal, RELEASED, toEnd, toResult } from "./outcomes.ts";
+import type { BodyCall } from "./step-call.ts";
+import { describeStep } from "./step-path.ts";
 import { Turns } from "./turns.ts";
 
 /** An instance that is lost this often, with nothing done in between, is what ends its processes. */
 const MOST_RECOVERIES = 20;
 /** For how long an execution keeps its slot while the database doesn't take its commit. */
 const LONGEST_IN_SLOT_MS = 10_000;
+/** The most steps that a log line names. */
+const MOST_NAMED = 20;
+const NO_CALLS: readonly BodyCall[] = [];
 
 /**
  * Runs one instance, from its stored state on.
@@ -66,21 +72,55 @@ export class Execution extends Turns {
     const entry = this.code.begin(main);
     if (entry !== null) this.commits.add(entry);
     if (hold.interruptions > MOST_RECOVERIES) this.code.endWith({ error: crashLoop(hold.interruptions) });
-    else this.callMain();
+    else this.#callMain();
     this.soon();
     if (this.#missedLook) this.look();
     return ended;
   }
 
+  /** The parked instance is ours again, under this lease. It goes on, or is given back. */
+  regain({ ref, run, lock }: InstanceLease): void {
+    this.hold.lease = { ref, run, lock };
+  }
+
   /** Goes on after it was parked: the code went on, and the instance is ours again. */
-  continue(lease: InstanceLease, news: Omit<TimedNews, "paused">, onLastCommit: () => void): Promise<ExecutionEnd> {
-    this.hold.lease = lease;
+  continue(news: Omit<TimedNews, "paused">, onLastCommit: () => void): Promise<ExecutionEnd> {
     this.#learn({ wakes: news.wakes, paused: false, at: news.at }, news.askedAt);
     const ended = this.untilEnd();
     this.onLastCommit = onLastCommit;
     this.soon();
     return ended;
   }
+
+  /** Calls the user's function, if it wasn't called before. */
+  #callMain(): void {
+    this.code.call()?.then(this.#returned, this.#threw);
+  }
+
+  readonly #returned = (value: unknown): void => {
+    const unawaited = this.code.rollback === null ? this.steps.unfinished : NO_CALLS;
+    const refused = unawaited.length > 0 && this.#refusesUnawaited(unawaited);
+    this.code.ended(refused ? { error: unawaitedSteps(unawaited) } : toResult(value, this.limits));
+    this.goOn();
+  };
+
+  /** The function has ended without these steps, which are not carried out, or whose results are lost. A strict workflow fails. */
+  #refusesUnawaited(calls: readonly BodyCall[]): boolean {
+    const { name, id } = this.instance;
+    for (const call of calls) this.commits.add(call.entry("unawaited", { attempt: call.attempt }));
+    this.host.warn(
+      "The function of a workflow ended without waiting for some of its steps. They may not have run, and their results are lost: " +
+        "await each step, or Promise.all of them.",
+      { workflow: name, instance: id, steps: calls.slice(0, MOST_NAMED).map(describeStep) },
+    );
+    return this.host.isStrict(name);
+  }
+
+  readonly #threw = (thrown: unknown): void => {
+    const error = tame(thrown);
+    this.code.ended({ error, failedSteps: this.code.failedSteps(error, null) });
+    this.goOn();
+  };
 
   /** Loads everything that is stored of the run. Gives false if the run isn't there any more, or has another owner. */
   async #load(): Promise<boolean> {
@@ -127,6 +167,25 @@ export class Execution extends Turns {
     if (!this.begun)
       this.#missedLook = true; // its events are being loaded
     else if (this.end === undefined) void this.lookForEvents();
+  }
+
+  protected async lookForEvents(): Promise<void> {
+    const { events, host, instance } = this;
+    const { children } = this.steps;
+    if (events.looking) return;
+    try {
+      if (children.mustRegister) await children.register(host, this.hold.lease, () => this.soon());
+      else if (await events.load(host, { ...this.hold.lease, instance }, this.time.now())) this.soon();
+      else this.supersede();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** The code gives up a wait. */
+  abandonWait(call: AbandonableCall): void {
+    this.steps.abandon(call);
+    this.goOn();
   }
 
   pause(): void {
@@ -180,9 +239,10 @@ export class Execution extends Turns {
   }
 
   /** Lets go of the instance for so long, because the codec could not read or write a value. Steps that can't be written run again. */
-  async postpone(delayMs: number): Promise<void> {
+  async postpone(delayMs: number, error?: string): Promise<void> {
     const dueAt = this.time.after(delayMs);
-    const outcome = (): InstanceOutcome => ({ kind: "parked", dueAt, wakes: this.events.knownWakes });
+    const held = error === undefined ? {} : { error };
+    const outcome = (): InstanceOutcome => ({ kind: "parked", dueAt, wakes: this.events.knownWakes, ...held });
     await this.#letGo(outcome).catch((error: unknown) => {
       if (!(error instanceof CodecError)) throw error;
       return this.commits.writeLast(outcome); // without the entries, which are gone
@@ -201,6 +261,7 @@ export class Execution extends Turns {
     const { entries, outcome } = commit;
     this.host.committed(this.instance.ref);
     this.steps.written(commit);
+    if (answer.woken !== undefined) this.host.woke(answer.woken);
     if (this.hold.interruptions > 0 && entries.some(isSubstantial)) this.hold.interruptions = 0;
     if (isFinal(outcome)) {
       const { code } = this;
@@ -229,7 +290,7 @@ export class Execution extends Turns {
     if (steps.bodies.running > 0) steps.bodies.drop(new AttemptAbortedError("workflow.finished", message));
     steps.clear();
     code.beginRollback(error);
-    this.callMain();
+    this.#callMain();
   }
 
   /**

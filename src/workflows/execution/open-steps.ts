@@ -1,27 +1,38 @@
 import type { AttemptAbortedError } from "../../errors.ts";
 import type { ClaimedInstance, InstanceCommit, InstanceOutcome } from "../../store/instances/instance-records.ts";
-import { StreamReference } from "../../values/index.ts";
+import { decodeValue, StreamReference } from "../../values/index.ts";
 import { StoredStream } from "../streams/stored-stream.ts";
+import { type AbandonableCall, Abandonments, reasonOf, storeReason } from "./abandonment.ts";
 import type { AttemptOwner } from "./attempt.ts";
 import { toUpdate } from "./attempt-results.ts";
 import { Bodies } from "./bodies.ts";
+import { ChildWaits } from "./child-waits.ts";
 import type { CodeRun } from "./code-run.ts";
 import type { Commits } from "./commits.ts";
 import type { DatabaseTime } from "./database-time.ts";
 import {
   type AttemptEnd,
   Endings,
-  eventTimeout,
   forgetEnding,
+  liveValue,
   stepInterrupted,
   storedError,
   storedValue,
   toReceived,
+  waitTimeout,
 } from "./endings.ts";
 import type { Events } from "./events.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import { RELEASED, RUNNING } from "./outcomes.ts";
 import { Progress } from "./progress.ts";
+import {
+  type ChildResult,
+  ResultCall,
+  readNotice,
+  reviveChildError,
+  storeChildError,
+  toChildResult,
+} from "./result-call.ts";
 import type { RunLimits } from "./run-limits.ts";
 import { BodyCall, type OpenCall, SleepCall, type StepCall } from "./step-call.ts";
 import { Waits } from "./waits.ts";
@@ -34,7 +45,7 @@ export interface StepOwner extends AttemptOwner {
   readonly instance: ClaimedInstance;
   /** Told of each failed attempt that will be tried again. */
   readonly onAttemptFailed: ((call: BodyCall, error: unknown) => void) | undefined;
-  /** The database failed while the code read a stream. */
+  /** The database failed while the code read a stream, or the code has diverged from its history. */
   fail(error: unknown): void;
 }
 
@@ -43,6 +54,8 @@ export class OpenSteps {
   readonly bodies: Bodies;
   readonly waits = new Waits();
   readonly endings = new Endings();
+  readonly children = new ChildWaits();
+  readonly #abandoned = new Abandonments();
   readonly #host: ExecutionHost;
   readonly #owner: StepOwner;
   readonly #code: CodeRun;
@@ -84,12 +97,20 @@ export class OpenSteps {
 
   /** Whether time or an event must pass before any of them can go on. */
   get onlyWait(): boolean {
-    return this.bodies.running === 0 && this.bodies.ready === 0 && this.endings.empty && this.waits.size > 0;
+    const begun = this.bodies.running > 0 || this.bodies.ready > 0;
+    const delivered = this.endings.empty && this.children.empty && this.#abandoned.empty;
+    return !begun && delivered && this.waits.size > 0;
+  }
+
+  /** The steps with bodies that the code called itself and that haven't ended for it. */
+  get unfinished(): BodyCall[] {
+    if (this.bodies.running + this.bodies.ready + this.waits.size === 0) return [];
+    return [...this.bodies.calls, ...this.waits.retries].filter(({ parent }) => parent === null);
   }
 
   /** Whether events must be looked for before a wait ends, or the owner lets go. */
   get mustLook(): boolean {
-    return this.waits.listening && this.waits.mustLook(this.#time.now(), this.#events);
+    return this.waits.listening && (this.children.mustRegister || this.waits.mustLook(this.#time.now(), this.#events));
   }
 
   /** Milliseconds until the first wait or attempt must end: infinity if there is none. Nothing comes due while the run rests. */
@@ -112,7 +133,11 @@ export class OpenSteps {
     if (known !== undefined) return again(known);
     const record = this.#code.find(call, aliases);
     if (record === null && this.#limits.full) throw this.#limits.refusal();
-    this.#code.register(call, record, aliases);
+    const diverged = this.#code.register(call, record, aliases);
+    if (diverged !== null) {
+      this.#owner.fail(diverged);
+      return call.promise;
+    }
     const entry = record?.ending ?? null;
     const { rollback } = this.#code;
     if (rollback !== null && (entry === null || rollback.undoing)) {
@@ -126,6 +151,7 @@ export class OpenSteps {
 
   /** It begins, or ends, when it is time. */
   add(call: OpenCall): void {
+    if (call instanceof ResultCall) this.children.add(call);
     if (call instanceof BodyCall && call.dueAt === 0) this.bodies.add(call);
     else this.waits.add(call);
   }
@@ -142,9 +168,44 @@ export class OpenSteps {
       return true;
     }
     const ended = this.endings.takeEnded();
-    if (ended === undefined) return !resting && this.waits.size > 0 && this.#deliverWait();
-    this.deliver(ended);
+    if (ended !== undefined) {
+      this.deliver(ended);
+      return true;
+    }
+    const abandoned = this.#abandoned.take();
+    if (abandoned !== undefined) {
+      const value = storeReason(abandoned);
+      this.#commits.add(abandoned.entry("abandoned", { value }));
+      abandoned.fail(reasonOf(abandoned, value));
+      return true;
+    }
+    const child = this.children.takeEnded();
+    if (child === undefined) return !resting && this.waits.size > 0 && this.#deliverWait();
+    this.waits.remove(child.call);
+    this.#deliverResult(child.call, child.result, null);
     return true;
+  }
+
+  /** The code gives up a wait: from now on it takes no event. That is delivered like any other ending. */
+  abandon(call: AbandonableCall): void {
+    if (!this.waits.remove(call)) return;
+    if (call instanceof ResultCall) this.children.drop(call);
+    this.#abandoned.add(call);
+  }
+
+  /** The end of another instance is delivered to the code that waits for it; `event` told of it. */
+  #deliverResult(call: ResultCall, result: ChildResult, event: number | null): void {
+    if ("error" in result) {
+      const value = storeChildError(result.error);
+      this.#commits.add(call.entry("failed", { value, event }));
+      call.fail(reviveChildError(call, value));
+    } else if (event === null) {
+      this.#commits.add(call.entry("completed", { value: result.output }));
+      call.succeed(decodeValue(result.output));
+    } else {
+      this.#commits.add(call.entry("received", { event }));
+      call.succeed(decodeValue(result.output));
+    }
   }
 
   /** The end of an attempt is delivered to the code, or the step is tried again. */
@@ -163,6 +224,16 @@ export class OpenSteps {
     else call.fail(update.error);
   }
 
+  /** The end of an attempt is in the journal already, written by its transaction. */
+  deliverWritten(end: AttemptEnd): void {
+    if ("error" in end) return;
+    const { call, value, text } = end;
+    this.bodies.ended(call);
+    if (call.rollback !== null) call.output = text;
+    if (call.progressed) this.progress.foundEnded(call);
+    call.succeed(liveValue(value, text));
+  }
+
   #deliverWait(): boolean {
     const now = this.#time.now();
     for (const call of this.waits.takeDueRetries(now)) this.bodies.add(call);
@@ -175,8 +246,10 @@ export class OpenSteps {
     }
     const { call, event } = ended;
     if (event === null) {
-      this.#commits.add(call.entry("timedOut", { value: JSON.stringify(call.eventType) }));
-      call.fail(eventTimeout(call));
+      this.#commits.add(call.entry("timedOut", { value: call.awaits }));
+      call.fail(waitTimeout(call));
+    } else if (call instanceof ResultCall) {
+      this.#deliverResult(call, toChildResult(call, readNotice(event)), event.sequence);
     } else {
       this.#commits.add(call.entry("received", { event: event.sequence }));
       call.succeed(toReceived(event));
@@ -236,6 +309,8 @@ export class OpenSteps {
     this.bodies.forget();
     this.waits.clear();
     this.endings.clear();
+    this.children.clear();
+    this.#abandoned.clear();
   }
 
   /** Tells bodies and emits why their results don't count any more. */

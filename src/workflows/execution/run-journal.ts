@@ -37,6 +37,8 @@ export class RunJournal {
   readonly #starts = new StoredStarts();
   /** By path. */
   readonly #records = new Map<string, StepRecord>();
+  /** The outer steps in start order, from the first that the code may not have called. */
+  #expected: StepRecord[] | undefined;
 
   constructor(entries: readonly JournalEntry[]) {
     for (const entry of entries) this.#add(entry);
@@ -62,6 +64,21 @@ export class RunJournal {
     return [...this.#records.values()].filter(({ reached, parent }) => !reached && parent === null);
   }
 
+  /**
+   * The first step that began no later than this place in start order, and that the code hasn't called. A replay calls steps in
+   * start order, so a new step in this place means that the code has changed.
+   */
+  expectedBy(place: number): StepRecord | null {
+    this.#expected ??= [...this.#records.values()]
+      .filter(isOuterStart)
+      .sort((one, other) => startOf(one) - startOf(other));
+    const [first] = this.#expected;
+    if (first === undefined || startOf(first) > place) return null;
+    if (!first.reached) return first;
+    this.#expected = this.#expected.filter(({ reached }) => !reached);
+    return this.expectedBy(place);
+  }
+
   #add(entry: JournalEntry): void {
     if (entry.kind === "rollingBack") {
       this.rollingBack = entry;
@@ -82,6 +99,14 @@ export class RunJournal {
     }
     return record;
   }
+}
+
+function isOuterStart({ parent, began }: StepRecord): boolean {
+  return parent === null && began !== null;
+}
+
+function startOf({ began }: StepRecord): number {
+  return began as number;
 }
 
 function add(entry: JournalEntry, record: StepRecord, undoable: StepRecord[]): void {

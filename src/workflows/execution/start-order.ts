@@ -44,12 +44,21 @@ export class StartOrder {
 
   /** What an entry of the call must say: nothing, unless it is its first and isn't in start order. */
   writes(call: StartedCall): number | null {
-    const isFirst = this.#first === call;
-    if (!isFirst && call.earlier === null) return null; // it has an entry
+    if (this.#hasEntry(call)) return null;
+    const place = this.mayWrite(call);
     this.#remove(call);
-    const inOrder = isFirst && call.began > this.#latestWritten;
     if (call.began > this.#latestWritten) this.#latestWritten = call.began;
-    return inOrder ? null : call.began;
+    return place;
+  }
+
+  /** The same for an entry that may not be written in the end: then the call has none as before. */
+  mayWrite(call: StartedCall): number | null {
+    if (this.#hasEntry(call)) return null;
+    return this.#first === call && call.began > this.#latestWritten ? null : call.began;
+  }
+
+  #hasEntry(call: StartedCall): boolean {
+    return this.#first !== call && call.earlier === null;
   }
 
   #append(call: StartedCall): void {

@@ -1,5 +1,6 @@
 import type { EntryKind, NewEntry, StepType } from "../../store/instances/instance-records.ts";
 import type { StepRollback } from "../rollback/rollback-options.ts";
+import type { TransactionPolicy } from "../transactions/transaction-policy.ts";
 import type { AttemptRecord, StepRecord } from "./run-journal.ts";
 import type { StartedCall } from "./start-order.ts";
 import type { StepPolicy } from "./step-config.ts";
@@ -12,6 +13,8 @@ const NO_DETAILS: EntryDetails = {};
 export interface CallingRun {
   /** What the next entry of the call must say about the order of starts. */
   writesStart(call: StepCall): number | null;
+  /** The same for an entry that may not be written in the end. */
+  mayWriteStart(call: StepCall): number | null;
   /** The code is told of the call's failure. */
   toldFailure(call: StepCall, error: unknown): void;
 }
@@ -30,6 +33,8 @@ export class StepCall implements StepIdentity {
   /** Its neighbours among the calls that have no entry yet, in start order. */
   earlier: StartedCall | null = null;
   later: StartedCall | null = null;
+  /** Ends a wait; null for most. */
+  signal: AbortSignal | null = null;
   /** Null for the call of a rollback, which the code didn't make. */
   run: CallingRun | null = null;
   #resolve!: (value: unknown) => void;
@@ -79,6 +84,17 @@ export class StepCall implements StepIdentity {
     const began = kind === "progress" || this.run === null ? null : this.run.writesStart(this);
     return { kind, type, name, count, parent, attempt, value, dueAt, event, began };
   }
+
+  /** An entry that may not be written in the end; `entryWritten` says that it was. */
+  tentativeEntry(kind: EntryKind, { attempt = 0, value = null }: EntryDetails): NewEntry {
+    const { type, name, count, parent } = this;
+    const began = this.run?.mayWriteStart(this) ?? null;
+    return { kind, type, name, count, parent, attempt, value, dueAt: null, event: null, began };
+  }
+
+  entryWritten(): void {
+    this.run?.writesStart(this);
+  }
 }
 
 function ignore(): void {}
@@ -119,8 +135,14 @@ export class EventCall extends StepCall implements OpenWait {
   dueAt: number;
   recorded = false;
 
-  constructor(name: string, count: number, dueAt: number, eventType: string) {
-    super("waitForEvent", name, count, null);
+  constructor(
+    name: string,
+    count: number,
+    dueAt: number,
+    eventType: string,
+    type: "waitForEvent" | "result" | "token" = "waitForEvent",
+  ) {
+    super(type, name, count, null);
     this.dueAt = dueAt;
     this.eventType = eventType;
   }
@@ -130,6 +152,16 @@ export class EventCall extends StepCall implements OpenWait {
     this.recorded = record.dueAt !== null;
     this.dueAt = record.dueAt ?? this.dueAt;
   }
+
+  /** The event that it waits for, as its entries name it. */
+  get awaits(): string | null {
+    return JSON.stringify(this.eventType);
+  }
+
+  /** Whether its deadline may be written. */
+  get recordable(): boolean {
+    return !this.recorded;
+  }
 }
 
 /** A step with a body, or the creation of a child. */
@@ -138,6 +170,8 @@ export class BodyCall extends StepCall implements OpenWait {
   readonly body: (ctx: never) => unknown;
   /** How to take it back; null for most. */
   readonly rollback: StepRollback | null;
+  /** Given where the body runs in a transaction, with which its result is written. */
+  readonly transaction: TransactionPolicy | null;
   /** The number of the attempt that runs, or ran last. */
   attempt = 0;
   /** The attempt that runs, until its end is delivered. */
@@ -163,8 +197,10 @@ export class BodyCall extends StepCall implements OpenWait {
     policy: StepPolicy,
     body: (ctx: never) => unknown,
     rollback: StepRollback | null = null,
+    transaction: TransactionPolicy | null = null,
   ) {
     super(type, name, count, parent);
+    this.transaction = transaction;
     this.policy = policy;
     this.body = body;
     this.rollback = rollback;
@@ -179,7 +215,8 @@ export class BodyCall extends StepCall implements OpenWait {
   /** Where attempts are tried again, one that is known to have begun and was lost is counted as a recovery. */
   rememberAttempts({ startedAttempt, failedAttempt, dueAt }: AttemptRecord): void {
     this.startedAttempt = startedAttempt;
-    this.attempt = Math.max(failedAttempt, this.policy.limit === 0 ? startedAttempt : 0);
+    const exact = this.policy.limit === 0 && this.transaction === null;
+    this.attempt = Math.max(failedAttempt, exact ? startedAttempt : 0);
     this.dueAt = dueAt ?? 0;
   }
 

@@ -19,7 +19,7 @@ const ANSWER_MS = 5000;
 export function endWithError(attempt: Attempt, error: unknown, clock: Clock): AttemptEnd | Promise<AttemptEnd> {
   const { call, context } = attempt;
   const { limit, delay, backoff } = call.policy;
-  const ours = call.type === "create" && error instanceof PerdureError;
+  const ours = (call.type === "create" || call.transaction?.ours === true) && error instanceof PerdureError;
   const final = ours || isNonRetryable(error) || error instanceof StreamRefusedError;
   if (final || call.attempt > limit) return { call, error, delay: null };
   const requested = requestedDelay(error, clock.now());

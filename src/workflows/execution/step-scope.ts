@@ -32,6 +32,11 @@ export class StepScope {
     return this.#within instanceof RollbackCall;
   }
 
+  /** Whether it is inside a step's transaction. */
+  get transacting(): boolean {
+    return this.#within !== null && "transaction" in this.#within && this.#within.transaction !== null;
+  }
+
   /** Counts a call: 1 for the first of its type and name. */
   count(type: StepType, name: string): number {
     const key = type === "do" ? name : `${type}\n${name}`; // names have no line feeds
@@ -59,8 +64,8 @@ function callBody(attempt: ScopedAttempt): unknown {
 }
 
 /** Calls the body of a step: the steps that it calls are inside that step. */
-export function runInside(attempt: ScopedAttempt): unknown {
-  return attempts === null ? callBody(attempt) : attempts.run(attempt, callBody, attempt);
+export function runInside(attempt: ScopedAttempt, call: (attempt: ScopedAttempt) => unknown = callBody): unknown {
+  return attempts === null ? call(attempt) : attempts.run(attempt, call, attempt);
 }
 
 /** Calls the function of a workflow, which may be begun by a step of another. */

@@ -1,41 +1,59 @@
 import type { Duration } from "../../duration.ts";
-import { InvalidInputError, NonRetryableError, WaitInsideStepError } from "../../errors.ts";
-import { hashText } from "../../hash.ts";
+import { InvalidInputError } from "../../errors.ts";
+import type { TriggerOptions } from "../../hooks/trigger.ts";
+import type { TriggeredHook } from "../../hooks/write-triggers.ts";
 import { checkId, checkStepName } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
-import type { StepType } from "../../store/instances/instance-records.ts";
+import type { InstanceName } from "../../store/instances/instance-records.ts";
 import { StreamReference, timeOfDate } from "../../values/index.ts";
-import type { WorkflowStep, WorkflowStepConfig, WorkflowStepRollbackOptions } from "../define/step.ts";
+import type {
+  TransactionStepConfig,
+  WaitOptions,
+  WorkflowStep,
+  WorkflowStepConfig,
+  WorkflowStepRollbackOptions,
+} from "../define/step.ts";
 import type { ReceivedEvent } from "../define/workflow-event.ts";
 import type { WorkflowSettings } from "../define/workflow-settings.ts";
 import { createInstance } from "../instances/create.ts";
 import type { CreateOptions } from "../instances/create-options.ts";
+import type { ResultOptions, SentEvent, WorkflowInstance } from "../instances/instance.ts";
 import { InstanceHandle } from "../instances/instance-handle.ts";
 import { parseRollbackOptions, type StepRollback } from "../rollback/rollback-options.ts";
+import { noSecret } from "../tokens/complete-token.ts";
+import { type StepToken, writeTarget } from "../tokens/step-token.ts";
+import { type DurableCall, type EventTarget, eventCall, triggerCall } from "../transactions/durable-calls.ts";
+import { parseTransactionConfig, type TransactionPolicy } from "../transactions/transaction-policy.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import { enterAbandonable } from "./abandonment.ts";
 import type { Execution } from "./execution.ts";
+import { NEVER, ResultCall } from "./result-call.ts";
 import { BodyCall, EventCall, SleepCall } from "./step-call.ts";
-import { DEFAULT_POLICY, parseStepConfig, parseWait } from "./step-config.ts";
-import { pathOf, type StepIdentity } from "./step-path.ts";
-import { presentScope, StepScope } from "./step-scope.ts";
+import { DEFAULT_POLICY, parseStepConfig, parseWait, type StepPolicy } from "./step-config.ts";
+import { StepIdentities } from "./step-identities.ts";
+import { presentScope } from "./step-scope.ts";
+import { TokenCall } from "./token-call.ts";
 
 type Body = (ctx: never) => unknown;
+type TransactionBody = (tx: never, ctx: never) => unknown;
+type EventTimeout = WaitOptions & { readonly timeout?: Duration };
+type EventOptions = WaitOptions & { readonly type: string; readonly timeout?: Duration };
 type RollbackOptions = WorkflowStepRollbackOptions<never, never>;
 
 const DEFAULT_EVENT_TIMEOUT_MS = 24 * 3_600_000;
 /** The end of the year 9999: later dates are mistakes, most often microseconds. */
 const LATEST_TIME = 253_402_300_799_999;
 
-/** The `step` that a workflow's function is given: it checks its arguments, and tells calls of one name apart. */
+/** The `step` that a workflow's function is given: it checks its arguments. */
 export class Steps implements WorkflowStep {
   readonly #runtime: WorkflowRuntime;
   readonly #execution: Execution;
-  /** Of the workflow's own function. */
-  readonly #scope = new StepScope(null);
+  readonly #identities: StepIdentities;
 
   constructor(runtime: WorkflowRuntime, execution: Execution) {
     this.#runtime = runtime;
     this.#execution = execution;
+    this.#identities = new StepIdentities(execution);
   }
 
   do<Result>(
@@ -45,7 +63,7 @@ export class Steps implements WorkflowStep {
     third?: RollbackOptions,
   ): Promise<Result> {
     try {
-      this.#goOn();
+      this.#identities.goOn();
       const plain = typeof first === "function";
       const body = plain ? first : second;
       const options = plain ? (second as RollbackOptions) : third;
@@ -55,19 +73,37 @@ export class Steps implements WorkflowStep {
     }
   }
 
-  sleep(name: string, duration: Duration): Promise<void> {
+  transaction<Result>(
+    name: string,
+    first: TransactionStepConfig | TransactionBody,
+    second?: TransactionBody | RollbackOptions,
+    third?: RollbackOptions,
+  ): Promise<Result> {
     try {
-      this.#goOn();
-      const milliseconds = parseWait(duration, "The duration of a sleep");
-      return this.#sleep(name, this.#execution.after(milliseconds), milliseconds);
+      this.#identities.goOn();
+      const plain = typeof first === "function";
+      const body = plain ? first : second;
+      const options = plain ? (second as RollbackOptions) : third;
+      const parsed = parseTransactionConfig(plain ? undefined : first, this.#settings.maxStepName);
+      return this.#enterBody(name, parsed.policy, body, options, parsed.transaction) as Promise<Result>;
     } catch (error) {
       return rejected(error);
     }
   }
 
-  sleepUntil(name: string, time: Date | number): Promise<void> {
+  sleep(name: string, duration: Duration, options?: WaitOptions): Promise<void> {
     try {
-      this.#goOn();
+      this.#identities.goOn();
+      const milliseconds = parseWait(duration, "The duration of a sleep");
+      return this.#sleep(name, this.#execution.after(milliseconds), milliseconds, options);
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  sleepUntil(name: string, time: Date | number, options?: WaitOptions): Promise<void> {
+    try {
+      this.#identities.goOn();
       const milliseconds = timeOfDate(time) ?? time;
       if (typeof milliseconds !== "number" || !(Math.abs(milliseconds) <= LATEST_TIME)) {
         throw new InvalidInputError(
@@ -76,19 +112,25 @@ export class Steps implements WorkflowStep {
         );
       }
       const dueAt = Math.ceil(milliseconds);
-      return this.#sleep(name, dueAt, Math.max(dueAt - this.#execution.after(0), 0));
+      return this.#sleep(name, dueAt, Math.max(dueAt - this.#execution.after(0), 0), options);
     } catch (error) {
       return rejected(error);
     }
   }
 
-  waitForEvent<Payload>(
-    name: string,
-    options: { readonly type: string; readonly timeout?: Duration },
-  ): Promise<ReceivedEvent<Payload>> {
+  waitForEvent<Payload>(name: string, options: EventOptions): Promise<ReceivedEvent<Payload>> {
     try {
-      this.#goOn();
+      this.#identities.goOn();
       return this.#waitForEvent(name, options) as Promise<ReceivedEvent<Payload>>;
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  createToken<Payload>(name: string, options: EventTimeout = {}): Promise<StepToken<Payload>> {
+    try {
+      this.#identities.goOn();
+      return tolerated(this.#createToken(name, options)) as Promise<StepToken<Payload>>;
     } catch (error) {
       return rejected(error);
     }
@@ -96,17 +138,45 @@ export class Steps implements WorkflowStep {
 
   create(workflow: unknown, options?: CreateOptions<unknown>): Promise<never> {
     try {
-      this.#goOn();
+      this.#identities.goOn();
       return tolerated(this.#create(workflow, options));
     } catch (error) {
       return rejected(error);
     }
   }
 
-  /** The code calls a step, even if it is refused: earlier failures aren't what it throws about from now on. */
-  #goOn(): void {
-    const { failures } = this.#execution.code;
-    if (failures !== undefined) failures.wentOn((presentScope(this.#execution) ?? this.#scope).parent);
+  result<Output>(child: WorkflowInstance<Output>, options: ResultOptions = {}): Promise<Output> {
+    try {
+      if (child instanceof InstanceHandle) return tolerated(child.result(options)) as Promise<Output>;
+      throw new InvalidInputError("step.invalid", "step.result takes an instance, such as step.create gives.");
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  trigger(hook: unknown, payload?: unknown, options?: TriggerOptions): Promise<TriggeredHook> {
+    try {
+      this.#identities.goOn();
+      return tolerated(this.#callDurably(triggerCall(this.#runtime, hook, payload, options)));
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  sendEvent(target: EventTarget, event: SentEvent<string, unknown>): Promise<void> {
+    try {
+      this.#identities.goOn();
+      return tolerated(this.#callDurably(eventCall(this.#runtime, target, event)));
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  async #callDurably<Result>({ name, body, written }: DurableCall<Result>): Promise<Result> {
+    const transaction: TransactionPolicy = { isolation: undefined, ours: true };
+    const result = await this.#enterBody(name, DEFAULT_POLICY, body, undefined, transaction);
+    written();
+    return result as Result;
   }
 
   #do(
@@ -115,14 +185,24 @@ export class Steps implements WorkflowStep {
     body: unknown,
     options: RollbackOptions | undefined,
   ): Promise<unknown> {
+    return this.#enterBody(name, parseStepConfig(config, this.#settings.maxStepName), body, options, null);
+  }
+
+  #enterBody(
+    name: string,
+    policy: StepPolicy,
+    body: unknown,
+    options: RollbackOptions | undefined,
+    transaction: TransactionPolicy | null,
+  ): Promise<unknown> {
     const { maxStepName } = this.#settings;
     checkStepName(name, maxStepName);
     if (typeof body !== "function") {
-      throw new InvalidInputError("step.invalid", "step.do takes a name, a config if need be, and a function.");
+      const method = transaction === null ? "step.do" : "step.transaction";
+      throw new InvalidInputError("step.invalid", `${method} takes a name, a config if need be, and a function.`);
     }
-    const policy = parseStepConfig(config, maxStepName);
     const rollback = this.#withStreams(parseRollbackOptions(options, maxStepName));
-    const step = this.#identify("do", name);
+    const step = this.#identities.identify("do", name);
     if (rollback !== null && step.parent !== null) {
       throw new InvalidInputError(
         "step.invalid",
@@ -130,38 +210,85 @@ export class Steps implements WorkflowStep {
       );
     }
     this.#execution.limits.countStep();
-    return this.#execution.enter(new BodyCall(step, policy, body as Body, rollback), policy.aliases);
+    return this.#execution.enter(new BodyCall(step, policy, body as Body, rollback, transaction), policy.aliases);
   }
 
-  #sleep(name: string, dueAt: number, durationMs: number): Promise<void> {
+  #sleep(name: string, dueAt: number, durationMs: number, options: WaitOptions = {}): Promise<void> {
+    checkOptions(options, { label: "sleep", fields: ["signal"], code: "step.invalid" });
     checkStepName(name, this.#settings.maxStepName);
-    const { count } = this.#identifyWait("sleep", name);
-    return this.#execution.enter(new SleepCall(name, count, dueAt, durationMs)) as Promise<void>;
+    const { count } = this.#identities.identifyWait("sleep", name);
+    const call = new SleepCall(name, count, dueAt, durationMs);
+    return enterAbandonable(this.#execution, call, options.signal) as Promise<void>;
   }
 
-  #waitForEvent(name: string, options: { readonly type: string; readonly timeout?: Duration }): Promise<unknown> {
+  #waitForEvent(name: string, options: EventOptions): Promise<unknown> {
     const { maxStepName, maxEventType, minEventTimeoutMs } = this.#settings;
     checkStepName(name, maxStepName);
-    checkOptions(options, { label: "waitForEvent", fields: ["type", "timeout"], code: "step.invalid" });
+    checkOptions(options, { label: "waitForEvent", fields: ["type", "timeout", "signal"], code: "step.invalid" });
     const type = checkId(options.type, "The type of an event", maxEventType);
     const timeoutMs = parseEventTimeout(options.timeout, minEventTimeoutMs);
     this.#execution.limits.countStep();
-    const { count } = this.#identifyWait("waitForEvent", name);
-    return this.#execution.enter(new EventCall(name, count, this.#execution.after(timeoutMs), type));
+    const { count } = this.#identities.identifyWait("waitForEvent", name);
+    const call = new EventCall(name, count, this.#execution.after(timeoutMs), type);
+    return enterAbandonable(this.#execution, call, options.signal);
+  }
+
+  /** The wait begins with the token, so that its deadline is stored before a step gives the token out. */
+  async #createToken(name: string, options: EventTimeout): Promise<StepToken> {
+    const { maxStepName, minEventTimeoutMs } = this.#settings;
+    checkStepName(name, maxStepName);
+    checkOptions(options, { label: "createToken", fields: ["timeout", "signal"], code: "step.invalid" });
+    const { tokens } = this.#runtime.workflows;
+    if (tokens === null) throw noSecret();
+    const timeoutMs = parseEventTimeout(options.timeout, minEventTimeoutMs);
+    this.#execution.limits.countStep();
+    const { count } = this.#identities.identifyWait("token", name);
+    const { name: workflow, id, ref } = this.#execution.instance;
+    const { run } = this.#execution.lease;
+    // Sealing takes a moment. The wait begins afterwards, or the instance would be parked meanwhile.
+    const value = await tokens.keys.seal(writeTarget({ name: workflow, id, ref, run, step: { name, count } }));
+    const call = new TokenCall(name, count, this.#execution.after(timeoutMs));
+    const received = tolerated(enterAbandonable(this.#execution, call, options.signal));
+    const url = tokens.url === null ? null : `${tokens.url}/tokens/${value}`;
+    const result = () => tolerated(received.then((event) => (event as ReceivedEvent<unknown>).payload));
+    return { value, url, result };
   }
 
   /** The stored value is the child's id: the code gets a handle of it. */
   async #create(workflow: unknown, options: CreateOptions<unknown> | undefined): Promise<never> {
     const registered = this.#runtime.workflows.get(workflow);
-    const step = this.#identify("create", registered.name);
-    const { parent, id: defaultId } = this.#originOf(step);
+    const step = this.#identities.identify("create", registered.name);
+    const { parent, id: defaultId } = this.#identities.originOf(step);
     this.#execution.limits.countStep();
     const body = async () => {
       const { insert } = await createInstance(this.#runtime, registered, { id: defaultId, ...options }, { parent });
       return insert.id;
     };
     const id = (await this.#execution.enter(new BodyCall(step, DEFAULT_POLICY, body))) as string;
-    return new InstanceHandle(this.#runtime, registered, id) as never;
+    return new InstanceHandle(this.#runtime, registered, id, { caller: this }) as never;
+  }
+
+  /** The end of another instance, waited for without a slot. Null inside of a step's body, which can't be parked. */
+  awaitResult(child: InstanceName, options: ResultOptions): Promise<unknown> | null {
+    this.#identities.goOn();
+    const outer = presentScope(this.#execution);
+    if (outer !== null && outer.parentName !== null) {
+      this.#warnOfResult(child, outer.parentName);
+      return null;
+    }
+    const { timeout } = options;
+    const dueAt = timeout === undefined ? NEVER : this.#execution.after(parseWait(timeout, "The timeout of a result"));
+    const { count } = this.#identities.identify("result", `${child.name}/${child.id}`);
+    return enterAbandonable(this.#execution, new ResultCall(child, count, dueAt), options.signal);
+  }
+
+  #warnOfResult({ name, id }: InstanceName, step: string): void {
+    const { name: workflow, id: instance } = this.#execution.instance;
+    this.#runtime.host.warn(
+      "A step waits for the result of another instance, and keeps its slot meanwhile. Call `await child.result()` in the " +
+        "workflow's own function, outside of step.do: that wait needs no slot.",
+      { workflow, instance, step, child: `${name}/${id}` },
+    );
   }
 
   /** A rollback gets the stream that its step returned as the code does. */
@@ -179,33 +306,6 @@ export class Steps implements WorkflowStep {
 
   get #settings(): WorkflowSettings {
     return this.#runtime.workflows.settings;
-  }
-
-  /** Which call of this type and name it is, where it is made. */
-  #identify(type: StepType, name: string): StepIdentity {
-    const scope = presentScope(this.#execution) ?? this.#scope;
-    if (scope.undoing) throw new NonRetryableError("A rollback can't have steps of its own.", "StepInRollbackError");
-    return { type, name, count: scope.count(type, name), parent: scope.parent };
-  }
-
-  /**
-   * A wait in a body can't be parked: the body would have to run again from its beginning, with all of its effects. It would use up
-   * the step's timeout and keep a slot in the worker, so it is refused.
-   */
-  #identifyWait(type: "sleep" | "waitForEvent", name: string): StepIdentity {
-    const outer = presentScope(this.#execution);
-    if (outer === null || outer.parentName === null || outer.undoing) return this.#identify(type, name);
-    throw new WaitInsideStepError(
-      `The ${type === "sleep" ? "sleep" : "wait"} "${name}" is called inside of the step "${outer.parentName}", which can't wait: its timeout would go ` +
-        "on, and its worker would be kept busy. Call it in the workflow's own function, between two steps.",
-    );
-  }
-
-  /** Tells a child that this step creates from all others: a text, and an id for it. */
-  #originOf(step: StepIdentity): { parent: string; id: string } {
-    const { ref, run } = this.#execution.lease;
-    const inside = step.parent === null ? "" : `${hashText(step.parent)}-`;
-    return { parent: `${ref}/${run}/${pathOf(step)}`, id: `${ref}-${run}-${inside}${step.count}` };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Timer } from "../../clock.ts";
-import { AttemptAbortedError, StoreError, UnreadableValueError, type ValueRefusedError } from "../../errors.ts";
+import { AttemptAbortedError, StoreError, type ValueRefusedError } from "../../errors.ts";
 import type {
   ClaimedInstance,
   InstanceCommit,
@@ -7,9 +7,10 @@ import type {
   InstanceOutcome,
 } from "../../store/instances/instance-records.ts";
 import type { HeldLoad } from "../../store/instances/load-budget.ts";
-import { tame } from "../../values/index.ts";
 import type { Rollback } from "../rollback/rollback.ts";
+import type { RollbackCall } from "../rollback/rollback-call.ts";
 import { StreamLostError } from "../streams/step-streams.ts";
+import { StepTransactions, type TransactionOwner } from "../transactions/step-transactions.ts";
 import type { Attempt } from "./attempt.ts";
 import { endWithValue } from "./attempt-results.ts";
 import { CodeRun } from "./code-run.ts";
@@ -20,7 +21,7 @@ import { Events } from "./events.ts";
 import type { ExecutionEnd, ExecutionHost, ParkedExecution } from "./execution-host.ts";
 import { Hold } from "./hold.ts";
 import { OpenSteps, type StepOwner } from "./open-steps.ts";
-import { isFinal, RELEASED, type RunResult, toResult } from "./outcomes.ts";
+import { isFinal, RELEASED, type RunResult } from "./outcomes.ts";
 import { RunLimits } from "./run-limits.ts";
 import type { BodyCall, OpenCall } from "./step-call.ts";
 import { endWithError } from "./step-retry.ts";
@@ -34,7 +35,7 @@ const NO_ALIASES: readonly string[] = [];
  *
  *     turn: deliver one ending ─▶ (the code reacts) ─▶ turn … nothing to deliver ─▶ commit ─▶ begin bodies, or wait, or end
  */
-export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
+export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, TransactionOwner {
   readonly instance: ClaimedInstance;
   readonly limits: RunLimits;
   readonly code: CodeRun;
@@ -52,6 +53,8 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
   protected loaded: HeldLoad | null = null;
   /** Whether the code has begun: while its journal is loaded, which may take long, there are no turns. */
   protected begun = false;
+  /** Created by the first step that has a transaction. */
+  #transactions: StepTransactions | undefined;
   #scheduled = false;
   /** Whether an ending was delivered that the code may not have answered yet. */
   #delivered = false;
@@ -88,28 +91,12 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
   /** The code calls a step. Throws if the journal has no room for it. */
   enter(call: OpenCall, aliases: readonly string[] = NO_ALIASES): Promise<unknown> {
     const ending = this.steps.enter(call, aliases);
-    this.#goOn();
+    this.goOn();
     return ending;
   }
 
-  /** Calls the user's function, if it wasn't called before. */
-  protected callMain(): void {
-    this.code.call()?.then(this.#returned, this.#threw);
-  }
-
-  readonly #returned = (value: unknown): void => {
-    this.code.ended(toResult(value, this.limits));
-    this.#goOn();
-  };
-
-  readonly #threw = (thrown: unknown): void => {
-    const error = tame(thrown);
-    this.code.ended({ error, failedSteps: this.code.failedSteps(error, null) });
-    this.#goOn();
-  };
-
   /** The code has done something. If the instance was parked, we want it back. */
-  #goOn(): void {
+  protected goOn(): void {
     if (this.#end?.kind === "parked" && this.code.rollback === null) this.host.reacquire(this);
     this.soon();
   }
@@ -143,11 +130,32 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
     });
   }
 
+  /** What a transaction emits is stored with its end: waiting for that would never end. */
   emit({ call }: Attempt, value: unknown): Promise<void> {
     const { entry, stored } = this.steps.progress.emit(call, value);
     this.commits.add(entry);
+    if (call.transaction !== null) return Promise.resolve();
     this.soon();
     return stored;
+  }
+
+  transact(attempt: Attempt): void {
+    this.#transactions ??= new StepTransactions(this.host, this.hold, this.commits, this.limits, this);
+    this.#transactions.add(attempt);
+  }
+
+  withdraw({ call }: Attempt): void {
+    if (call.running !== null) this.steps.bodies.withdraw(call);
+  }
+
+  transacted(end: AttemptEnd): void {
+    this.#delivered = true;
+    this.steps.deliverWritten(end);
+    this.soon();
+  }
+
+  get over(): boolean {
+    return this.#end !== undefined;
   }
 
   keepStream(attempt: Attempt, stream: ReadableStream<unknown>): Promise<unknown> {
@@ -156,7 +164,8 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
 
   /** Delivers at once if nothing else was delivered in this turn; endings come one at a time. */
   #arrive(end: AttemptEnd): void {
-    if (this.#delivered || !this.steps.endings.empty || this.code.result !== undefined) {
+    const busy = this.#delivered || this.#transactions?.committing || this.code.result !== undefined;
+    if (busy || !this.steps.endings.empty) {
       this.steps.endings.add(end);
     } else {
       this.#delivered = true;
@@ -168,7 +177,7 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
   // The turn
 
   /** Takes the next turn after everything that the code does in answer to the last ending. */
-  protected soon(): void {
+  soon(): void {
     if (!this.begun || this.#scheduled || this.#end !== undefined) return;
     this.#scheduled = true;
     this.host.turns.add(this);
@@ -197,6 +206,7 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
   #turn(): void {
     const { code, commits, steps, hold } = this;
     if (steps.bodies.running > 0) steps.bodies.timeOut();
+    if (this.#transactions?.committing) return;
     this.#delivered = code.result === undefined && steps.deliverNext(hold.resting);
     if (this.#delivered) {
       code.rollback?.noteActivity();
@@ -204,6 +214,10 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
       return;
     }
     if (commits.writing) return;
+    if (commits.reserved) {
+      this.#goOnBesideTransaction();
+      return;
+    }
     if (code.result === undefined && !hold.resting && steps.mustLook) {
       void this.lookForEvents();
       return;
@@ -212,6 +226,13 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
     steps.recordDeadlines(outcome);
     if (commits.pending || outcome.kind !== "running") this.commit(outcome);
     else this.#proceed();
+  }
+
+  /** Nothing else is committed until the transaction ends. One that the function doesn't wait for is rolled back. */
+  #goOnBesideTransaction(): void {
+    if (this.code.result === undefined) this.#transactions?.seal();
+    else this.stop("workflow.finished", "The workflow has ended: nothing waits for this step.");
+    this.#setTimer();
   }
 
   #outcome(): InstanceOutcome {
@@ -228,6 +249,7 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
     this.releaseLoad();
     if (code.rollback?.ready && hold.mayBegin) this.#undo(code.rollback);
     if (steps.bodies.ready === 0 || !hold.mayBegin) {
+      if (this.#transactions?.begin(hold.mayBegin)) this.soon();
       this.#setTimer();
       return;
     }
@@ -237,45 +259,27 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
 
   /** Takes the steps of a failed run back, one by one. */
   #undo(rollback: Rollback): void {
+    const add = (call: RollbackCall) => {
+      this.steps.add(call);
+      this.goOn();
+    };
     const end = (result: RunResult) => {
       this.code.endWith(result);
-      this.#goOn();
+      this.goOn();
     };
-    this.#undoEach(rollback).then(
-      () => end({ output: "null" }),
-      (error: unknown) => (error instanceof UnreadableValueError ? this.fail(error) : end({ error })),
-    );
-  }
-
-  async #undoEach(rollback: Rollback): Promise<void> {
-    for (const call of rollback.undo()) {
-      this.steps.add(call);
-      this.#goOn();
-      await call.promise;
-    }
+    rollback.undoEach(add).then(end, (error: unknown) => this.fail(error));
   }
 
   #setTimer(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    const patience = this.code.rollback?.patience ?? Number.POSITIVE_INFINITY;
+    const { patience = Number.POSITIVE_INFINITY } = this.code.rollback ?? {};
     const remaining = Math.min(this.steps.remaining(this.hold.resting), patience);
     if (remaining === Number.POSITIVE_INFINITY) return;
     this.#timer = this.host.clock.setTimer(() => this.soon(), Math.max(remaining, 1));
   }
 
-  protected async lookForEvents(): Promise<void> {
-    const { events, host, instance } = this;
-    if (events.looking) return;
-    try {
-      if (await events.load(host, { ...this.hold.lease, instance }, this.time.now())) this.soon();
-      else this.supersede();
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
-  // What is written, and how it ends
+  protected abstract lookForEvents(): Promise<void>;
 
   /** Whether time or an event must pass before anything of the run can go on. */
   protected get onlyWaits(): boolean {
@@ -298,7 +302,7 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner {
   abstract delayed(error: unknown, milliseconds: number): void;
   abstract refused(part: RefusedPart, error: ValueRefusedError): void;
 
-  /** Undefined until it has ended. A parked execution may go on. */
+  /** Undefined until it has ended. A parked one may go on. */
   protected get end(): ExecutionEnd | undefined {
     return this.#end;
   }

@@ -27,6 +27,11 @@ export class Waits {
     return first;
   }
 
+  /** Steps that have failed, and will be tried again. */
+  get retries(): BodyCall[] {
+    return [...(this.#retries ?? [])];
+  }
+
   add(call: OpenWait): void {
     if (call instanceof SleepCall) {
       this.#sleeps ??= new Set();
@@ -38,6 +43,11 @@ export class Waits {
       this.#retries ??= new Set();
       this.#retries.add(call as BodyCall);
     }
+  }
+
+  /** Ends a wait in another way than by time or an event. Gives false if it has ended. */
+  remove(call: SleepCall | EventCall): boolean {
+    return (call instanceof EventCall ? this.#eventCalls?.delete(call) : this.#sleeps?.delete(call)) ?? false;
   }
 
   clear(): void {
@@ -91,8 +101,9 @@ export class Waits {
     const entries: NewEntry[] = [];
     for (const waits of [this.#sleeps, this.#eventCalls]) {
       for (const wait of waits ?? []) {
-        if (wait.recorded || wait.dueAt <= after) continue;
-        const value = wait instanceof EventCall ? JSON.stringify(wait.eventType) : null;
+        const event = wait instanceof EventCall;
+        if (wait.recorded || (event && !wait.recordable) || wait.dueAt <= after) continue;
+        const value = event ? wait.awaits : null;
         entries.push(wait.entry("waiting", { dueAt: wait.dueAt, value }));
         wait.recorded = true;
       }

@@ -12,6 +12,8 @@ import { InstanceHandle } from "./instance-handle.ts";
 
 const COUNTED_FIELDS = ["count", "params", "priority", "retention", "labels", "locationHint"];
 
+const BATCH_FIELDS = ["instances", ...COUNTED_FIELDS];
+
 type Create = (options: CreateOptions<unknown>) => Promise<WorkflowInstance>;
 
 /**
@@ -67,15 +69,14 @@ function toBatchError(error: unknown, index: number, id: unknown): BatchError {
   return { index, ...(typeof id === "string" ? { id } : {}), code, message: messageOf(error) };
 }
 
-/** Checks the batch and lists the options of each instance. */
+/** Checks the batch and lists the options of each instance. A field that is undefined counts as absent, as in Cloudflare's types. */
 export function checkBatchOptions(batch: BatchOptions<unknown>, most: number): readonly CreateOptions<unknown>[] {
-  if (Object.hasOwn(Object(batch), "instances")) {
-    checkOptions(batch, { label: "createBatch", fields: ["instances"], code: "create.invalid" });
-    return checkBatch((batch as { instances: CreateOptions<unknown>[] }).instances, most);
-  }
-  if (!Object.hasOwn(Object(batch), "count")) throw notABatch(most);
-  checkOptions(batch, { label: "createBatch", fields: COUNTED_FIELDS, code: "create.invalid" });
-  const { count, ...options } = batch as { count: unknown } & CreateOptions<unknown>;
+  const { instances, count, ...options } = Object(batch) as Partial<Record<"instances" | "count", unknown>>;
+  if (instances === undefined && count === undefined) throw notABatch(most);
+  const fields = instances === undefined ? COUNTED_FIELDS : ["instances"];
+  const given = Object.entries(batch).filter(([name, value]) => value !== undefined || !BATCH_FIELDS.includes(name));
+  checkOptions(Object.fromEntries(given), { label: "createBatch", fields, code: "create.invalid" });
+  if (instances !== undefined) return checkBatch(instances as CreateOptions<unknown>[], most);
   if (typeof count !== "number" || !Number.isInteger(count) || count < 0 || count > most) {
     throw new InvalidInputError("create.invalid", `count must be a whole number from 0 to ${most}.`);
   }

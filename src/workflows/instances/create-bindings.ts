@@ -1,5 +1,3 @@
-import { instanceNotFound } from "../../errors.ts";
-import { checkInstanceId } from "../../names.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { WorkflowStep } from "../define/step.ts";
 import type { AnyWorkflow } from "../define/workflow-types.ts";
@@ -7,18 +5,20 @@ import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { checkBatch, createBatch, createIndependently, deleteBatch } from "./batches.ts";
 import { createInstance } from "./create.ts";
 import type { BatchOptions, CreateOptions, RestartOptions } from "./create-options.ts";
+import { findInstance } from "./find-instance.ts";
 import type { WorkflowInstance } from "./instance.ts";
-import { InstanceHandle } from "./instance-handle.ts";
+import { InstanceHandle, type ResultCaller } from "./instance-handle.ts";
 import { countInstances, listInstances } from "./list-instances.ts";
 import { restartOrCreate } from "./restart-or-create.ts";
-import type { BindingOf, WorkflowBindings } from "./workflow-binding.ts";
+import type { BindingOf } from "./typed-bindings.ts";
+import type { WorkflowBindings } from "./workflow-binding.ts";
 
 type AnyBinding = BindingOf<AnyWorkflow>;
 
 /** The instance whose code uses the bindings. */
 export interface CallingInstance {
   readonly ref: string;
-  readonly step: WorkflowStep;
+  readonly step: WorkflowStep & ResultCaller;
 }
 
 /**
@@ -54,7 +54,7 @@ function createBinding(
         : createIndependently(batch as BatchOptions<unknown>, create, maxBatchSize),
     restartOrCreate: (options: RestartOptions<unknown>) => restartOrCreate(runtime, workflow, options),
     deleteBatch: (ids) => deleteBatch(runtime, workflow, ids, { callerRef }),
-    get: (id) => getInstance(runtime, workflow, id, callerRef),
+    get: (id) => findInstance(runtime, workflow, id, caller),
     list: (options) => listInstances(runtime, workflow.name, options),
     counts: () => countInstances(runtime, workflow.name),
   } as AnyBinding;
@@ -67,20 +67,4 @@ async function createOne(
 ): Promise<WorkflowInstance> {
   const { insert, outcome } = await createInstance(runtime, workflow, options);
   return new InstanceHandle(runtime, workflow, insert.id, { createdRef: outcome === "new" ? insert.ref : null });
-}
-
-async function getInstance(
-  runtime: WorkflowRuntime,
-  workflow: RegisteredWorkflow,
-  id: string,
-  callerRef: string | null,
-): Promise<WorkflowInstance> {
-  const name = {
-    namespace: runtime.namespace,
-    name: workflow.name,
-    id: checkInstanceId(id, runtime.workflows.settings),
-  };
-  const [record] = await runtime.store.instances.statements.find([name]);
-  if (record === null || record === undefined) throw instanceNotFound(workflow.name, id);
-  return new InstanceHandle(runtime, workflow, id, { callerRef });
 }

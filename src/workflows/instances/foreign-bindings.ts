@@ -9,7 +9,7 @@ import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { checkBatch } from "./batches.ts";
 import { alreadyExists, type PreparedInstance, prepareAtOnce } from "./create.ts";
 import type { CreateArguments, CreateOptions, NewInstance } from "./create-options.ts";
-import type { SentEvent } from "./instance.ts";
+import type { EventToSend, SentEvent } from "./instance.ts";
 import { prepareEvent } from "./prepare-event.ts";
 
 /** An instance that is there when the transaction has committed. `app.workflows.KEY.get(id)` gives it then. */
@@ -21,7 +21,7 @@ export interface CreatedWithin {
 export type InMode<Mode extends "sync" | "async", Result> = Mode extends "sync" ? Result : Promise<Result>;
 
 /** An event for the instance of this id, which may be created in the same transaction. */
-export type AddressedEvent<Type extends string, Payload> = SentEvent<Type, Payload> & { readonly to: string };
+export type AddressedEvent<Type extends string, Payload> = EventToSend<Type, Payload> & { readonly to: string };
 
 /** A workflow in a transaction of the application's: everything commits and rolls back with the rest of it. */
 export interface ForeignBinding<Mode extends "sync" | "async", Params, Events extends EventPayloads> {
@@ -39,7 +39,7 @@ export interface ForeignBinding<Mode extends "sync" | "async", Params, Events ex
   sendEvent<Type extends keyof Events & string>(event: AddressedEvent<Type, Events[Type]>): InMode<Mode, void>;
   /** Creates the instance if there is none of its id, and sends it the event. */
   createOrSend<Type extends keyof Events & string>(
-    options: NewInstance<Params> & { readonly id: string; readonly event: SentEvent<Type, Events[Type]> },
+    options: NewInstance<Params> & { readonly id: string; readonly event: EventToSend<Type, Events[Type]> },
   ): InMode<Mode, CreatedWithin>;
 }
 

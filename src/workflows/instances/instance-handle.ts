@@ -1,4 +1,4 @@
-import { type Duration, parseDuration } from "../../duration.ts";
+import { parseDuration } from "../../duration.ts";
 import {
   ConflictError,
   InvalidInputError,
@@ -12,18 +12,17 @@ import { checkOptions } from "../../options.ts";
 import type { HookInsert } from "../../store/hooks/hook-records.ts";
 import type {
   InstanceChange,
+  InstanceName,
   InstanceRecord,
   InstanceRun,
   InstanceTarget,
   KeptEntries,
 } from "../../store/instances/instance-records.ts";
 import type { Receipt } from "../../store/request-statements.ts";
-import { decodeValue, describeError, shownOrUnreadable } from "../../values/index.ts";
-import type { Labels } from "../define/labels.ts";
+import { decodeValue } from "../../values/index.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { endingTrigger } from "../define/terminal-hooks.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
-import { toRollback } from "../rollback/rollback-outcome.ts";
 import type {
   StandardEventType,
   SubscribeOptions,
@@ -33,7 +32,8 @@ import type {
 import { parseSubscribeOptions, subscribe } from "../views/subscribe.ts";
 import type { InstanceOperation, WorkflowRuntime } from "../workflow-runtime.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
-import type { InstanceState, InstanceSummary, SentEvent, WorkflowInstance } from "./instance.ts";
+import type { InstanceState, ResultOptions, SentEvent, WorkflowInstance } from "./instance.ts";
+import { toState } from "./instance-state.ts";
 import {
   checkRestartPoint,
   groupBySteps,
@@ -46,7 +46,7 @@ import {
 import { prepareEvent } from "./prepare-event.ts";
 import { readHistory } from "./read-history.ts";
 import { toFinishedRun, waitForRun } from "./results.ts";
-import { findUnreadable, findUnreadableParams } from "./unreadable.ts";
+import { findUnreadable } from "./unreadable.ts";
 
 /**
  * For how long `result` of a new instance needs no query while this process runs it: only another process could have ended it.
@@ -61,6 +61,13 @@ interface HandleOptions {
   readonly callerRef?: string | null;
   readonly only?: InstanceRun | undefined;
   readonly receipt?: Receipt | undefined;
+  readonly caller?: ResultCaller | null;
+}
+
+/** The code of an instance, which can wait for the ends of others without a slot. */
+export interface ResultCaller {
+  /** Null where the code can't wait like that: inside of a step's body. */
+  awaitResult(child: InstanceName, options: ResultOptions): Promise<unknown> | null;
 }
 
 /** An instance, by its name. */
@@ -77,6 +84,8 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   /** The ref of the instance whose code has this handle; null outside a workflow. */
   readonly #callerRef: string | null;
+  /** The code that has this handle; null outside a workflow. */
+  readonly #caller: ResultCaller | null;
 
   /**
    * With `only`, operations apply to that run or to none. With `receipt`, one is done once by all handles that have this
@@ -86,7 +95,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     runtime: WorkflowRuntime,
     workflow: RegisteredWorkflow,
     id: string,
-    { createdRef = null, callerRef = null, only, receipt }: HandleOptions = {},
+    { createdRef = null, callerRef = null, only, receipt, caller = null }: HandleOptions = {},
   ) {
     this.id = id;
     this.workflowName = workflow.name;
@@ -102,6 +111,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     const knownUntil = runtime.store.clock.monotonic() + KNOWN_MS;
     this.#created = createdRef === null ? null : { ref: createdRef, knownUntil };
     this.#callerRef = callerRef;
+    this.#caller = caller;
   }
 
   async status(): Promise<InstanceState<Output>> {
@@ -111,8 +121,16 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     return unreadable === null ? state : { ...state, unreadable };
   }
 
-  async result(options: { readonly timeout?: Duration; readonly signal?: AbortSignal } = {}): Promise<Output> {
+  result(options: ResultOptions = {}): Promise<Output> {
+    const result = this.#result(options);
+    if (this.#caller !== null) result.catch(() => {}); // the code of a workflow may fail before it awaits this
+    return result;
+  }
+
+  async #result(options: ResultOptions): Promise<Output> {
     checkOptions(options, { label: "result", fields: ["timeout", "signal"] });
+    const durable = this.#caller?.awaitResult(this.#name, options) ?? null;
+    if (durable !== null) return durable as Promise<Output>;
     const { timeout, signal } = options;
     const timeoutMs = timeout === undefined ? null : parseDuration(timeout, "timeout");
     signal?.throwIfAborted();
@@ -287,47 +305,6 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
       `The instance "${this.id}" of "${this.workflowName}" is finished: ${consequence}.`,
     );
   }
-}
-
-/** An instance that its owner holds in memory during a wait is `waiting`. */
-function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceState {
-  return { ...toValues(record), ...toPlainState(record, runtime) };
-}
-
-/** A list item: unreadable values are marked instead of thrown. */
-export function toSummary(record: InstanceRecord, runtime: WorkflowRuntime): InstanceSummary {
-  const { id, name } = record;
-  const values = shownOrUnreadable(() => toValues(record));
-  const params = findUnreadableParams(runtime.store, record);
-  return {
-    id,
-    workflowName: name,
-    ...values,
-    ...(params === null ? {} : { unreadable: params }),
-    ...toPlainState(record, runtime),
-  };
-}
-
-/** The user's values. Throws CodecError if they can't be read. */
-function toValues({ status, output, error, rollback }: InstanceRecord) {
-  return {
-    ...(status === "complete" ? { output: decodeValue(output as string) } : {}),
-    ...(status === "errored" ? { error: describeError(decodeValue(error as string)) } : {}),
-    ...toRollback(rollback),
-  };
-}
-
-function toPlainState(record: InstanceRecord, runtime: WorkflowRuntime) {
-  const { status, run, labels, createdAt, startedAt, finishedAt, ref } = record;
-  const waits = status === "running" && runtime.live.get(ref)?.waiting === true;
-  return {
-    status: waits ? ("waiting" as const) : status,
-    run,
-    labels: labels === null ? {} : (JSON.parse(labels) as Labels),
-    createdAt: new Date(createdAt),
-    startedAt: startedAt === null ? null : new Date(startedAt),
-    finishedAt: finishedAt === null ? null : new Date(finishedAt),
-  };
 }
 
 function isFinished(instance: InstanceRecord | null): boolean {

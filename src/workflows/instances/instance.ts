@@ -15,13 +15,15 @@ import type { RestartPoint } from "./kept-entries.ts";
 
 /** The state of an instance. */
 export interface InstanceState<Output = unknown> {
-  readonly status: InstanceStatus;
+  readonly status: Exclude<InstanceStatus, "diverged">;
   /** The error of an errored instance. `code` names Perdure's own errors, such as `step.timeout`. */
   readonly error?: ErrorDescription;
   /** The outcome of its rollback; absent if nothing was rolled back. `error` says why it failed. */
   readonly rollback?: RollbackOutcome;
   /** The output of a complete instance. */
   readonly output?: Output;
+  /** Why it is held, while the code doesn't match its history (`onDivergence: "stop"`). Lists and counts have a status for that. */
+  readonly diverged?: ErrorDescription;
   /** Why a stored value can't be read, while the instance waits for code, or a codec, that can read it. */
   readonly unreadable?: Unreadable;
   /** Counted from 1; a restart begins the next. */
@@ -47,6 +49,29 @@ export interface SentEvent<Type extends string, Payload> {
   readonly id?: string;
 }
 
+/** An event whose payload can't be left out. */
+export interface LoadedEvent<Type extends string, Payload> extends SentEvent<Type, Payload> {
+  readonly payload: Payload;
+}
+
+/** An event to send: with its payload, unless its type has none. */
+export type EventToSend<Type extends string, Payload> = undefined extends Payload
+  ? SentEvent<Type, Payload>
+  : LoadedEvent<Type, Payload>;
+
+/** The types of events that can be sent without a payload. */
+export type BareEventType<Events extends EventPayloads> = {
+  [Type in keyof Events & string]: undefined extends Events[Type] ? Type : never;
+}[keyof Events & string];
+
+/** Options of `result`. */
+export interface ResultOptions {
+  /** Default: none. */
+  readonly timeout?: Duration;
+  /** Ends the wait; the instance continues to run. */
+  readonly signal?: AbortSignal;
+}
+
 /** One instance of a workflow. */
 export interface WorkflowInstance<Output = unknown, Events extends EventPayloads = EventPayloads> {
   readonly id: string;
@@ -54,11 +79,13 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   status(): Promise<InstanceState<Output>>;
   /**
    * Waits for the end and returns the output. Throws `WorkflowFailedError`, whose cause is the error that the workflow threw,
-   * or `WorkflowTerminatedError`; and `result.timeout` if it takes longer than `timeout`.
+   * or `WorkflowTerminatedError`; and `result.timeout` if it takes longer than `timeout`. In the code of a workflow, outside of
+   * its steps, the wait is durable: it is stored, and needs no process and no slot.
    */
-  result(options?: { readonly timeout?: Duration; readonly signal?: AbortSignal }): Promise<Output>;
+  result(options?: ResultOptions): Promise<Output>;
   /** Sends an event, even if no step waits for it yet. Resolves when it is stored. Refused if the instance is finished. */
-  sendEvent<Type extends keyof Events & string>(event: SentEvent<Type, Events[Type]>): Promise<void>;
+  sendEvent<Type extends BareEventType<Events>>(event: SentEvent<Type, Events[Type]>): Promise<void>;
+  sendEvent<Type extends keyof Events & string>(event: LoadedEvent<Type, Events[Type]>): Promise<void>;
   /** Pauses: running steps end, and no others begin. Does nothing if it is already paused. */
   pause(): Promise<void>;
   /** Resumes. Timers continue while it is paused: those that have come due fire now. Does nothing if it isn't paused. */

@@ -13,7 +13,7 @@ export interface RestartPoint {
   /** The nth call with that name. Default: 1. */
   readonly count?: number;
   /** Default: `do`. */
-  readonly type?: "do" | "sleep" | "waitForEvent";
+  readonly type?: "do" | "sleep" | "waitForEvent" | "result";
 }
 
 /** The entries of one step of a run. */
@@ -27,7 +27,7 @@ export interface StepEntries {
   readonly ending: JournalEntry | null;
 }
 
-const TYPES: readonly unknown[] = ["do", "sleep", "waitForEvent"] satisfies RestartPoint["type"][];
+const TYPES: readonly unknown[] = ["do", "sleep", "waitForEvent", "result"] satisfies RestartPoint["type"][];
 
 export function checkRestartPoint(from: unknown, maxStepName: number): RestartPoint {
   const fields = ["name", "count", "type"];
@@ -98,8 +98,10 @@ export function positionsOf(steps: readonly StepEntries[]): number[] {
   return entries.map(({ position }) => position).sort((left, right) => left - right);
 }
 
+const ENDINGS: readonly JournalEntry["kind"][] = ["completed", "received", "timedOut", "abandoned"];
+
 function isEnding({ kind, dueAt }: JournalEntry): boolean {
-  return kind === "completed" || kind === "received" || kind === "timedOut" || (kind === "failed" && dueAt === null);
+  return ENDINGS.includes(kind) || (kind === "failed" && dueAt === null);
 }
 
 function invalid(problem: string): InvalidInputError {
@@ -133,5 +135,5 @@ export function keptWithoutFailed(steps: readonly StepEntries[], error: string):
 }
 
 function hasFailed({ ending }: StepEntries): boolean {
-  return ending?.kind === "failed" || ending?.kind === "timedOut";
+  return ending?.kind === "failed" || ending?.kind === "timedOut" || ending?.kind === "abandoned";
 }

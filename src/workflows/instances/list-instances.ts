@@ -10,24 +10,9 @@ import {
 import { timeOfDate } from "../../values/index.ts";
 import { parseLabels } from "../define/labels.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
-import { toSummary } from "./instance-handle.ts";
+import { toSummary } from "./instance-state.ts";
 import { checkLimit } from "./read-history.ts";
 import type { AllInstanceCounts, InstanceCounts, InstanceListOptions, InstancePage } from "./workflow-binding.ts";
-
-/** The instances of all workflows of an application. */
-export interface AllInstances {
-  /** The number of instances in each status: exact, by a full scan of an index. */
-  counts(): Promise<AllInstanceCounts>;
-  /** One page of instances of all workflows. */
-  list(options?: InstanceListOptions): Promise<InstancePage>;
-}
-
-export function createAllInstances(runtime: WorkflowRuntime): AllInstances {
-  return Object.freeze({
-    counts: () => countAllInstances(runtime),
-    list: (options?: InstanceListOptions) => listInstances(runtime, null, options),
-  });
-}
 
 const TIMES = ["createdFrom", "createdBefore", "finishedFrom", "finishedBefore"] as const;
 const LIST_FIELDS = ["status", "labels", ...TIMES, "order", "limit", "cursor"];
@@ -92,7 +77,7 @@ export async function countInstances(runtime: WorkflowRuntime, name: string): Pr
   return sum(await runtime.store.instances.statements.counts(runtime.namespace, [name]));
 }
 
-async function countAllInstances(runtime: WorkflowRuntime): Promise<AllInstanceCounts> {
+export async function countAllInstances(runtime: WorkflowRuntime): Promise<AllInstanceCounts> {
   const counts = await runtime.store.instances.statements.counts(runtime.namespace, null);
   const found = Map.groupBy(counts, ({ name }) => name);
   const names = [...new Set([...runtime.workflows.names, ...found.keys()])];

@@ -1,9 +1,16 @@
 import { decodeCursor, encodeCursor } from "../../cursor.ts";
 import { InvalidInputError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
-import type { HistoryEntry, InstanceRecord, PastRun } from "../../store/instances/instance-records.ts";
-import type { InstanceStatements } from "../../store/instances/instance-statements.ts";
-import { decodeValue, describeError, shownOrUnreadable } from "../../values/index.ts";
+import type {
+  EndNotice,
+  HistoryEntry,
+  InstanceRecord,
+  PastRun,
+  StepType,
+} from "../../store/instances/instance-records.ts";
+import type { Store } from "../../store/store.ts";
+import { decodeValue, describeWithStack, shownOrUnreadable } from "../../values/index.ts";
+import { NEVER } from "../execution/result-call.ts";
 import { toRollback } from "../rollback/rollback-outcome.ts";
 import { shownValue } from "../views/journal-events.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
@@ -28,36 +35,37 @@ export async function readHistory(
   if (order !== "oldest" && order !== "newest") throw invalid('order must be "oldest" or "newest"');
   if (!(Number.isInteger(runsAfter) && runsAfter >= 0)) throw invalid("runsAfter must be the number of a run");
   checkLimit(limit);
+  const { stackTraces } = runtime.store;
   const { statements } = runtime.store.instances;
   const after = cursor === undefined ? null : parseCursor(cursor);
   const filter = { ref: instance.ref, instance, run, after, order, limit: limit + 1, maxBytes: FULL_PAGE };
   const { entries, full } = await statements.history(filter);
-  const earlierRuns = await readEarlierRuns(statements, instance, runsAfter);
+  const earlierRuns = await readEarlierRuns(runtime.store, instance, runsAfter);
   const page = entries.slice(0, limit);
   const last = page.at(-1);
   const more = (full || entries.length > limit) && last !== undefined;
   return {
     run: instance.run,
     ...earlierRuns,
-    entries: page.map(toItem),
+    entries: page.map((entry) => toItem(entry, stackTraces)),
     cursor: more ? encodeCursor(`${last.run}.${last.position}`) : null,
   };
 }
 
 /** Outputs may be large, so it reads few runs at a time, and no more than fit. */
 async function readEarlierRuns(
-  statements: Pick<InstanceStatements, "pastRuns">,
+  { instances, stackTraces }: Store,
   instance: InstanceRecord,
   first: number,
 ): Promise<Pick<HistoryPage, "earlierRuns" | "runsCursor">> {
   const earlierRuns: EarlierRun[] = [];
   let after = first;
   for (let length = 0; length < FULL_RUNS && earlierRuns.length < MOST_RUNS; ) {
-    const runs = await statements.pastRuns(instance, { after, limit: RUNS_AT_ONCE });
+    const runs = await instances.statements.pastRuns(instance, { after, limit: RUNS_AT_ONCE });
     for (const run of runs) {
       length += lengthOf(run);
       if (length > FULL_RUNS && earlierRuns.length > 0) return { earlierRuns, runsCursor: after };
-      earlierRuns.push(toEarlierRun(run));
+      earlierRuns.push(toEarlierRun(run, stackTraces));
       after = run.run;
     }
     if (runs.length < RUNS_AT_ONCE) return { earlierRuns, runsCursor: null };
@@ -80,12 +88,13 @@ function parseCursor(cursor: string): { run: number; position: number } {
   throw new InvalidInputError("cursor.invalid", "The cursor must be that of a page of this history.");
 }
 
-function toItem(entry: HistoryEntry): HistoryItem {
+function toItem(entry: HistoryEntry, stackTraces: boolean): HistoryItem {
   const { run, position, at, kind, type, name, count, attempt, value, dueAt, eventType, eventPayload, parent } = entry;
-  const failed = kind === "failed" || kind === "rollbackFailed" || kind === "rollingBack";
+  const failed = kind === "failed" || kind === "rollbackFailed" || kind === "rollingBack" || kind === "abandoned";
   const progress = kind === "progress";
   const waits = kind === "waiting" || kind === "timedOut";
   const text = type === "sleep" ? null : value; // the value of a sleep is its duration
+  const endless = dueAt !== null && dueAt >= NEVER;
   return {
     run,
     position,
@@ -96,25 +105,34 @@ function toItem(entry: HistoryEntry): HistoryItem {
     count,
     ...(parent === null ? {} : { inside: parent }),
     ...(attempt > 0 ? { attempt } : {}),
-    ...(dueAt === null ? {} : { dueAt: new Date(dueAt) }),
+    ...(dueAt === null || endless ? {} : { dueAt: new Date(dueAt) }),
     ...shownOrUnreadable(() => ({
       ...(text !== null && progress ? { progress: decodeValue(text) } : {}),
       ...(text !== null && waits ? { awaits: String(decodeValue(text)) } : {}),
       ...(text !== null && !failed && !waits && !progress ? { output: shownValue(text) } : {}),
-      ...(text !== null && failed ? { error: describeError(decodeValue(text)) } : {}),
-      ...(eventType === null ? {} : { event: { type: eventType, payload: decodeValue(eventPayload as string) } }),
+      ...(text !== null && failed ? { error: describeWithStack(decodeValue(text), stackTraces) } : {}),
+      ...(eventType === null ? {} : toEvent(type, eventType, eventPayload as string)),
     })),
   };
 }
 
-function toEarlierRun({ run, status, output, error, rollback, startedAt, finishedAt }: PastRun): EarlierRun {
+/** The end of another instance came as an event: it is shown as the step's output, and its error is shown already. */
+function toEvent(step: StepType, type: string, payload: string): Pick<HistoryItem, "output" | "event"> {
+  if (step === "token") return { event: { type: "token", payload: decodeValue(payload) } };
+  if (step !== "result") return { event: { type, payload: decodeValue(payload) } };
+  const end = JSON.parse(payload) as EndNotice;
+  return end.status === "complete" ? { output: shownValue(end.output) } : {};
+}
+
+function toEarlierRun(past: PastRun, stackTraces: boolean): EarlierRun {
+  const { run, status, output, error, rollback, startedAt, finishedAt } = past;
   return {
     run,
     status,
     ...shownOrUnreadable(() => ({
       ...(output === null ? {} : { output: decodeValue(output) }),
-      ...(error === null ? {} : { error: describeError(decodeValue(error)) }),
-      ...toRollback(rollback),
+      ...(error === null ? {} : { error: describeWithStack(decodeValue(error), stackTraces) }),
+      ...toRollback(rollback, stackTraces),
     })),
     startedAt: startedAt === null ? null : new Date(startedAt),
     finishedAt: finishedAt === null ? null : new Date(finishedAt),

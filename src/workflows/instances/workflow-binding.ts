@@ -1,7 +1,6 @@
 import type { InstanceStatus } from "../../store/instances/instance-records.ts";
 import type { Labels } from "../define/labels.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
-import type { AnyWorkflow, ParamsOf, WorkflowEvents, WorkflowOutput, Workflows } from "../define/workflow-types.ts";
 import type {
   BatchOptions,
   CreateArguments,
@@ -52,16 +51,9 @@ export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
   counts(): Promise<InstanceCounts>;
 }
 
-export type BindingOf<Workflow> = WorkflowBinding<
-  ParamsOf<Workflow>,
-  WorkflowOutput<Workflow>,
-  WorkflowEvents<Workflow>
->;
-
-export type TypedBindings<Registry extends Workflows> = { readonly [Key in keyof Registry]: BindingOf<Registry[Key]> };
-
 /** The workflows of an application without their types. */
-export type WorkflowBindings = Readonly<Record<string, BindingOf<AnyWorkflow>>>;
+// biome-ignore lint/suspicious/noExplicitAny: whatever the workflow takes; it isn't known here
+export type WorkflowBindings = Readonly<Record<string, WorkflowBinding<any, unknown, any>>>;
 
 export interface InstanceListOptions {
   /** One status, or several. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import { PerdureError } from "../../errors.ts";
+import { PerdureError, UnreadableValueError } from "../../errors.ts";
 import type { InstanceName, InstanceOutcome, NewEntry } from "../../store/instances/instance-records.ts";
 import { decodeValue, encodeError } from "../../values/index.ts";
 import type { RunResult } from "../execution/outcomes.ts";
@@ -87,6 +87,20 @@ export class Rollback {
       if (!isKnown(step)) throw this.#miss(step.step);
       outputOf(step.call);
       yield new RollbackCall(step, () => rollbackFailure(error, instance));
+    }
+  }
+
+  /** Takes the steps back one by one, each with `add`, and gives what came of it. Rejects if a value can't be read. */
+  async undoEach(add: (call: RollbackCall) => void): Promise<RunResult> {
+    try {
+      for (const call of this.undo()) {
+        add(call);
+        await call.promise;
+      }
+      return { output: "null" };
+    } catch (error) {
+      if (error instanceof UnreadableValueError) throw error;
+      return { error };
     }
   }
 

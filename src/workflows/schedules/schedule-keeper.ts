@@ -1,5 +1,5 @@
 import type { KnownSchedules, ScheduleKey, ScheduleRecord } from "../../store/schedules/schedule-records.ts";
-import { describeError } from "../../values/index.ts";
+import { loggedError } from "../../values/index.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { toTrait } from "../define/workflow-event.ts";
 import { prepareInstance } from "../instances/create.ts";
@@ -85,6 +85,11 @@ export class ScheduleKeeper {
     this.#code = codeSchedules(runtime);
   }
 
+  /** Stores the schedules of the code, if there are any, so that operators see them. */
+  async prepare(): Promise<void> {
+    if (this.#code.length > 0 && !this.#registered) await this.#register();
+  }
+
   /** Fires the schedules that are due. Returns the milliseconds until the next call; null if none is needed. */
   async tend(): Promise<number | null> {
     const { clock } = this.#runtime.store;
@@ -161,7 +166,7 @@ export class ScheduleKeeper {
       const { insert } = await prepareInstance(this.#runtime, workflow, options);
       return { ...insert, traits: toTrait(insert.traits, { cron: times.cron, scheduledTime: time }) };
     } catch (error) {
-      const details = { workflow: workflow.name, schedule: name, ...describeError(error) };
+      const details = { workflow: workflow.name, schedule: name, error: loggedError(error, store.stackTraces) };
       store.logger.error("A schedule skipped one of its times: its workflow doesn't accept its params.", details);
       return null;
     }

@@ -18,6 +18,10 @@ export class ScheduleSource implements ProcessorSource {
     this.#keepers = runtimes.map((runtime) => new ScheduleKeeper(runtime));
   }
 
+  async prepare(): Promise<void> {
+    for (const keeper of this.#keepers) await keeper.prepare();
+  }
+
   handles(): boolean {
     return false;
   }

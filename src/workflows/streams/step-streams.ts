@@ -90,10 +90,10 @@ export class StepStreams {
     if (!held) throw new StreamLostError("The instance has another owner.");
   }
 
-  async #wipeOthers({ ref, run }: InstanceLease, call: StepIdentity, id: string): Promise<void> {
-    const from = beginningOf(run, call);
+  async #wipeOthers(lease: InstanceLease, call: StepIdentity, id: string): Promise<void> {
+    const from = beginningOf(lease.run, call);
     const below = `${from.slice(0, -1)}\v`; // the character after the line feed
-    await this.#wipe({ ref, from, below, except: id }).catch((cause: unknown) => {
+    await this.#wipe({ ref: lease.ref, from, below, except: id, lease }).catch((cause: unknown) => {
       throw new StreamLostError("The database failed.", { cause });
     });
   }

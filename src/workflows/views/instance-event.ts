@@ -73,10 +73,10 @@ type ProgressDetails = { readonly type: "step_progress"; readonly value: unknown
 
 type WaitDetails =
   | ({ readonly type: "sleep_started"; readonly durationMs: number } & StepDetails)
-  | ({ readonly type: "sleep_completed" } & StepDetails)
+  | ({ readonly type: "sleep_completed" | "sleep_abandoned" } & StepDetails)
   | ({ readonly type: "wait_started"; readonly eventType: string } & StepDetails)
   | ({ readonly type: "wait_completed" } & StepDetails)
-  | ({ readonly type: "wait_timed_out" } & StepDetails);
+  | ({ readonly type: "wait_timed_out" | "wait_abandoned" } & StepDetails);
 
 type RollbackDetails =
   | { readonly type: "rollback_started" | "rollback_completed" | "rollback_errored" }

@@ -13,6 +13,11 @@ const ATTEMPT_ENDED = 2;
 const ENDED = 3;
 const ALL_ENDED = 4;
 
+const WAIT_ENDS: Partial<Record<HistoryEntry["kind"], "wait_timed_out" | "wait_abandoned">> = {
+  timedOut: "wait_timed_out",
+  abandoned: "wait_abandoned",
+};
+
 /**
  * Turns a run's journal into events, entry by entry from its beginning. Most steps and attempts have no entry for their start, so
  * their start event comes with their first entry. Keeps only the steps that haven't ended.
@@ -33,7 +38,8 @@ export class JournalEvents {
     const rollback = this.#rollbacks.tell(entry);
     if (rollback !== null) return rollback;
     if (entry.type === "sleep") return this.#tellSleep(entry);
-    return entry.type === "waitForEvent" ? this.#tellWait(entry) : this.#tellBody(entry);
+    const waits = entry.type === "waitForEvent" || entry.type === "result" || entry.type === "token";
+    return waits ? this.#tellWait(entry) : this.#tellBody(entry);
   }
 
   #tellSleep(entry: HistoryEntry): SlottedEvent[] {
@@ -46,7 +52,8 @@ export class JournalEvents {
     this.#begun.set(path, 0);
     if (entry.kind === "waiting") return events;
     this.#begun.delete(path);
-    return [...events, { type: "sleep_completed", slot: ENDED, ...step }];
+    const type = entry.kind === "abandoned" ? "sleep_abandoned" : "sleep_completed";
+    return [...events, { type, slot: ENDED, ...step }];
   }
 
   #tellWait(entry: HistoryEntry): SlottedEvent[] {
@@ -57,7 +64,7 @@ export class JournalEvents {
     this.#begun.set(path, 0);
     if (entry.kind === "waiting") return events;
     this.#begun.delete(path);
-    const type = entry.kind === "received" ? "wait_completed" : "wait_timed_out";
+    const type = WAIT_ENDS[entry.kind] ?? "wait_completed";
     return [...events, { type, slot: ENDED, ...step }];
   }
 
@@ -106,7 +113,9 @@ function durationOf({ value, dueAt, at }: HistoryEntry): number {
 }
 
 /** The type of the event that a step waits for or has received. */
-function awaited({ eventType, value }: HistoryEntry): string {
+function awaited({ kind, type, eventType, value }: HistoryEntry): string {
+  if (type === "result" || type === "token") return type;
+  if (kind === "abandoned") return "";
   return eventType ?? (value === null ? "" : String(decodeValue(value)));
 }
 

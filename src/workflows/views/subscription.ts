@@ -31,6 +31,7 @@ const MOST_HELD_BYTES = 32 * 1024;
  */
 const STATUS_EVENTS: Partial<Record<InstanceStatus, { slot: number; type: EventDetails["type"] }>> = {
   waiting: { slot: 10, type: "workflow_waiting" },
+  diverged: { slot: 10, type: "workflow_waiting" },
   waitingForPause: { slot: 11, type: "workflow_waiting_for_pause" },
   paused: { slot: 12, type: "workflow_paused" },
   running: { slot: 13, type: "workflow_running" },

@@ -1,3 +1,4 @@
+import { createWorkerFetch } from "../../../src/cloudflare/index.ts";
 import { perdure } from "../../../src/index.ts";
 import worker, { BackupWorkflow, NotifyWorkflow } from "./backup.ts";
 
@@ -26,5 +27,22 @@ export async function register(database: string) {
   const created: WorkflowInstance = await BACKUP.create({ params: { table: "users", rows: 1 } });
   await created.sendEvent({ type: "approved", payload: { by: "Ada" } });
   const { status }: InstanceStatus = await created.status();
-  return { result, status, found, strict, response: await worker.fetch(new Request("https://example.org"), env) };
+  // A Worker's default export as most files say it: its request and context are of Cloudflare's types.
+  const handler = {
+    async fetch(request, { BACKUP }, context) {
+      context.waitUntil(Promise.resolve(request.cf?.colo));
+      return Response.json({ id: (await BACKUP.create({ params: { table: "orders", rows: 3 } })).id });
+    },
+  } satisfies ExportedHandler<Env>;
+  const answered = [createWorkerFetch(handler, app), createWorkerFetch(worker, app)].map((fetch) =>
+    fetch(new Request("https://example.org")),
+  );
+  return {
+    answered,
+    result,
+    status,
+    found,
+    strict,
+    response: await worker.fetch(new Request("https://example.org"), env),
+  };
 }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { expect } from "vitest";
 import { Application, type HookHandles } from "../../../src/app/perdure.ts";
 import { createDurableHooksDispatcher, type DurableHooksDispatcher } from "../../../src/dispatchers/node.ts";
 import { createDurableHooksProcessor, type DurableHooksProcessor } from "../../../src/fragment/create-processor.ts";
@@ -12,22 +12,16 @@ import type { DispatchErrorContext } from "../../../src/queue/dispatch-loop.ts";
 import type { HookStatements } from "../../../src/store/hooks/hook-statements.ts";
 import type { DatabaseAdapter, Store } from "../../../src/store/store.ts";
 import { ControlledClock, settle } from "../../support/controlled-clock.ts";
-import type { TestEngine, TestStore } from "../../support/engines.ts";
+import type { TestEngine } from "../../support/engines.ts";
 import { eventually } from "../../support/eventually.ts";
+import { UnderTest, useUnderTest } from "../../support/under-test.ts";
 import { LogBook } from "./log-book.ts";
 
 export const LEASE_MS = 30_000;
 
-/** A database for the tests of one `describe`; a time and a namespace of their own for each of them. */
+/** Hooks for the tests of one `describe`. */
 export function useHooks(engine: TestEngine): HooksUnderTest {
-  const subject = new HooksUnderTest();
-  beforeAll(async () => {
-    subject.database = await engine.create();
-  });
-  beforeEach(() => subject.begin());
-  afterEach(() => subject.end());
-  afterAll(() => subject.database?.dispose());
-  return subject;
+  return useUnderTest(engine, new HooksUnderTest());
 }
 
 export interface ProcessOptions {
@@ -40,22 +34,7 @@ export interface ProcessOptions {
   readonly adapter?: DatabaseAdapter;
 }
 
-export class HooksUnderTest {
-  database: TestStore | undefined;
-  clock = new ControlledClock();
-  namespace = "";
-  #namespaces = 0;
-  #processes: TestProcess<HookDefinitions>[] = [];
-
-  begin(): void {
-    this.clock = new ControlledClock();
-    this.namespace = `namespace-${++this.#namespaces}`;
-  }
-
-  async end(): Promise<void> {
-    for (const process of this.#processes.splice(0)) await process.close();
-  }
-
+export class HooksUnderTest extends UnderTest<TestProcess<HookDefinitions>> {
   /** A process with these hooks, with a connection and a memory of its own. It runs nothing until it is told to. */
   process<const Hooks extends HookDefinitions>(hooks: Hooks, options: ProcessOptions = {}): TestProcess<Hooks> {
     if (this.database === undefined) throw new Error("The database is there only while tests run.");
@@ -67,7 +46,7 @@ export class HooksUnderTest {
       .build();
     const fragment = instantiate(definition).withOptions({ databaseAdapter: adapter, durableHooks }).build();
     const process = new TestProcess({ fragment, adapter, clock, logs, concurrency: options.concurrency ?? 10 });
-    this.#processes.push(process as unknown as TestProcess<HookDefinitions>);
+    this.processes.push(process as unknown as TestProcess<HookDefinitions>);
     return process;
   }
 

@@ -1,11 +1,11 @@
 import pg from "pg";
 import postgresJs from "postgres";
 import { fromPg, fromPostgresJs } from "../../../src/index.ts";
-import type { Library, OwnTransaction } from "./own-transaction.ts";
+import { type Library, type OwnTransaction, withSavepoints } from "./own-transaction.ts";
 
 const INT8 = 20;
 
-/** `pg`, whose parsers are the application's: this one gives bigints, and nothing for a text. */
+/** `pg`, with the parsers of types that the application has chosen. */
 function pgLibrary(name: string, options: pg.ClientConfig): Library {
   return {
     name,
@@ -33,19 +33,7 @@ function pgLibrary(name: string, options: pg.ClientConfig): Library {
 }
 
 function fromPgClient(client: pg.PoolClient): OwnTransaction {
-  return {
-    transaction: fromPg(client),
-    query: (text) => client.query(text),
-    savepoint: async (body) => {
-      await client.query("savepoint own");
-      try {
-        await body(fromPgClient(client));
-      } catch (error) {
-        await client.query("rollback to savepoint own");
-        throw error;
-      }
-    },
-  };
+  return withSavepoints({ transaction: fromPg(client), query: (text) => client.query(text) });
 }
 
 function postgresJsLibrary(name: string, options: postgresJs.Options<Record<string, never>>): Library {

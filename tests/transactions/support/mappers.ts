@@ -8,7 +8,7 @@ import { type EntityManager, MikroORM } from "@mikro-orm/postgresql";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { DataSource, type EntityManager as TypeOrmManager } from "typeorm";
 import { fromMikroOrm, fromPrisma, fromTypeOrm } from "../../../src/index.ts";
-import type { Isolation, Library, OwnTransaction } from "./own-transaction.ts";
+import { type Isolation, type Library, type OwnTransaction, withSavepoints } from "./own-transaction.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -76,7 +76,7 @@ const prisma: Library = {
     return {
       transact: (body, isolation = "read committed") =>
         client.$transaction(
-          (tx) => body({ transaction: fromPrisma(tx), query: (text) => tx.$executeRawUnsafe(text) }),
+          (tx) => body(withSavepoints({ transaction: fromPrisma(tx), query: (text) => tx.$executeRawUnsafe(text) })),
           { isolationLevel: PRISMA_LEVELS[isolation], timeout: 60_000 },
         ),
       wrapClient: () => fromPrisma(client),
@@ -87,11 +87,17 @@ const prisma: Library = {
 
 type PrismaClientClass = new (options: { adapter: PrismaPg }) => PrismaClient;
 
-let generated: Promise<PrismaClientClass> | undefined;
+let generated: Promise<string> | undefined;
 
-function generatedPrisma(): Promise<PrismaClientClass> {
+/** The folder of the client that Prisma has generated for these tests. */
+export function generatedPrismaFolder(): Promise<string> {
   generated ??= generatePrisma();
   return generated;
+}
+
+async function generatedPrisma(): Promise<PrismaClientClass> {
+  const load = createRequire(import.meta.url);
+  return (load(await generatedPrismaFolder()) as { PrismaClient: PrismaClientClass }).PrismaClient;
 }
 
 const PRISMA_SCHEMA = `generator client {
@@ -111,15 +117,14 @@ model Order {
 let directory: string | undefined;
 
 /** The schema engine would be downloaded, and isn't needed. */
-async function generatePrisma(): Promise<PrismaClientClass> {
+async function generatePrisma(): Promise<string> {
   directory = await mkdtemp(join(root, "tests/transactions/prisma-"));
   const schema = join(directory, "schema.prisma");
   await writeFile(schema, PRISMA_SCHEMA);
   const command = join(root, "node_modules/prisma/build/index.js");
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: "1" };
   await promisify(execFile)(process.execPath, [command, "generate", "--schema", schema], { env, cwd: directory });
-  const load = createRequire(import.meta.url);
-  return (load(join(directory, "client")) as { PrismaClient: PrismaClientClass }).PrismaClient;
+  return join(directory, "client");
 }
 
 /** After the last test: the client loads parts of itself late. */

@@ -7,8 +7,7 @@ export interface OwnTransaction {
   readonly transaction: AsyncTransaction;
   /** A statement of the application's. */
   query(text: string): Promise<unknown>;
-  /** Where the library has savepoints. */
-  savepoint?(body: (inner: OwnTransaction) => Promise<unknown>): Promise<unknown>;
+  savepoint(body: (inner: OwnTransaction) => Promise<unknown>): Promise<unknown>;
 }
 
 export interface OpenLibrary {
@@ -22,4 +21,18 @@ export interface OpenLibrary {
 export interface Library {
   readonly name: string;
   open(url: string): Promise<OpenLibrary>;
+}
+
+/** With savepoints in SQL, for libraries that have none of their own. */
+export function withSavepoints(own: Omit<OwnTransaction, "savepoint">): OwnTransaction {
+  const savepoint: OwnTransaction["savepoint"] = async (body) => {
+    await own.query("savepoint own");
+    try {
+      return await body({ ...own, savepoint });
+    } catch (error) {
+      await own.query("rollback to savepoint own");
+      throw error;
+    }
+  };
+  return { ...own, savepoint };
 }

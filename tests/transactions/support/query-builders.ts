@@ -1,11 +1,11 @@
 import { drizzle as drizzleOnPg } from "drizzle-orm/node-postgres";
 import { drizzle as drizzleOnPostgresJs } from "drizzle-orm/postgres-js";
-import knexLibrary, { type Knex } from "knex";
+import createKnex, { type Knex } from "knex";
 import { CamelCasePlugin, CompiledQuery, Kysely, type KyselyPlugin, PostgresDialect, type Transaction } from "kysely";
 import pg from "pg";
 import postgresJs from "postgres";
 import { fromDrizzle, fromKnex, fromKysely } from "../../../src/index.ts";
-import type { Isolation, Library, OwnTransaction } from "./own-transaction.ts";
+import { type Isolation, type Library, type OwnTransaction, withSavepoints } from "./own-transaction.ts";
 
 function kyselyLibrary(name: string, plugins: KyselyPlugin[]): Library {
   return {
@@ -13,10 +13,11 @@ function kyselyLibrary(name: string, plugins: KyselyPlugin[]): Library {
     open: async (connectionString) => {
       const pool = new pg.Pool({ connectionString });
       const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }), plugins });
-      const wrap = (trx: Transaction<unknown>): OwnTransaction => ({
-        transaction: fromKysely(trx),
-        query: (text) => trx.executeQuery(CompiledQuery.raw(text)),
-      });
+      const wrap = (trx: Transaction<unknown>): OwnTransaction =>
+        withSavepoints({
+          transaction: fromKysely(trx),
+          query: (text) => trx.executeQuery(CompiledQuery.raw(text)),
+        });
       return {
         transact: (body, isolation = "read committed") =>
           db
@@ -88,21 +89,33 @@ function drizzleLibrary(name: string, connect: (url: string) => [DrizzleDatabase
   };
 }
 
-const knexOnPg: Library = {
-  name: "Knex",
-  open: async (connection) => {
-    const knex = knexLibrary({ client: "pg", connection, pool: { min: 0 } });
-    const wrap = (trx: Knex.Transaction): OwnTransaction => ({
-      transaction: fromKnex(trx),
-      query: async (text) => trx.raw(text),
-      savepoint: (body) => trx.transaction((inner) => body(wrap(inner))),
-    });
-    return {
-      transact: (body, isolationLevel: Isolation = "read committed") =>
-        knex.transaction((trx) => body(wrap(trx)), { isolationLevel }),
-      wrapClient: () => fromKnex(knex as unknown as Knex.Transaction),
-      close: () => knex.destroy(),
-    };
+function knexLibrary(name: string, options: Knex.Config): Library {
+  return {
+    name,
+    open: async (connection) => {
+      const knex = createKnex({ client: "pg", connection, pool: { min: 0 }, ...options });
+      const wrap = (trx: Knex.Transaction): OwnTransaction => ({
+        transaction: fromKnex(trx),
+        query: async (text) => trx.raw(text),
+        savepoint: (body) => trx.transaction((inner) => body(wrap(inner))),
+      });
+      return {
+        transact: (body, isolationLevel: Isolation = "read committed") =>
+          knex.transaction((trx) => body(wrap(trx)), { isolationLevel }),
+        wrapClient: () => fromKnex(knex as unknown as Knex.Transaction),
+        close: () => knex.destroy(),
+      };
+    },
+  };
+}
+
+/** As many applications have them: names of columns in capitals, in results of every kind. */
+const inCapitals: Knex.Config = {
+  wrapIdentifier: (value, original) => original(value.toLowerCase()),
+  postProcessResponse: (result: { rows?: object[] }) => {
+    const rename = (row: object) =>
+      Object.fromEntries(Object.entries(row).map(([key, value]) => [key.toUpperCase(), value]));
+    return Array.isArray(result?.rows) ? { ...result, rows: result.rows.map(rename) } : result;
   },
 };
 
@@ -118,5 +131,6 @@ export const QUERY_BUILDERS: readonly Library[] = [
     const sql = postgresJs(url);
     return [drizzleOnPostgresJs(sql), () => sql.end()];
   }),
-  knexOnPg,
+  knexLibrary("Knex", {}),
+  knexLibrary("Knex with renamed columns", inCapitals),
 ];

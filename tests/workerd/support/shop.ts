@@ -1,4 +1,11 @@
-import { defineHook, defineSubjects, defineWorkflow, type WorkflowEvent } from "perdure";
+import {
+  defineHook,
+  defineSubjects,
+  defineWorkflow,
+  type StepTransaction,
+  type WorkflowEvent,
+  type WorkflowStepContext,
+} from "perdure";
 import { PerdureObject } from "perdure/durable-object";
 
 /** What has happened, by what it is about. */
@@ -38,7 +45,22 @@ const parent = defineWorkflow({ name: "parent" }, async (_event: WorkflowEvent<u
   return child.id;
 });
 
-export const workflows = { checkout, approval, parent };
+const ledger = defineWorkflow({ name: "ledger" }, async (_event: WorkflowEvent<unknown>, step) => {
+  const write = async (tx: StepTransaction, ctx: WorkflowStepContext) => {
+    await tx.sql`create table if not exists ledger (key text, attempt integer)`;
+    await tx.sql`insert into ledger (key, attempt) values (${ctx.idempotencyKey}, ${ctx.attempt})`;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    if (ctx.attempt === 1) throw new Error("It is rolled back.");
+    return tx.sql`select attempt from ledger`;
+  };
+  const [, rows] = await Promise.all([
+    step.do("beside", () => 1),
+    step.transaction("write", { retries: { limit: 1, delay: 0 } }, write),
+  ]);
+  return rows;
+});
+
+export const workflows = { checkout, approval, parent, ledger };
 
 const greet = defineHook({}, async (name: string) => note(name, "greeted"));
 

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { createDurableHooksDispatcher, type DurableHooksDispatcher } from "../../../src/dispatchers/node.ts";
 import { createDurableHooksProcessor, type DurableHooksProcessor } from "../../../src/fragment/create-processor.ts";
 import { instantiate } from "../../../src/fragment/instantiate.ts";
@@ -7,26 +6,21 @@ import type { DispatchErrorContext } from "../../../src/queue/dispatch-loop.ts";
 import type { DatabaseAdapter, Store } from "../../../src/store/store.ts";
 import type { WorkflowLimits } from "../../../src/workflows/define/workflow-settings.ts";
 import type { Workflows } from "../../../src/workflows/define/workflow-types.ts";
-import type { TypedBindings } from "../../../src/workflows/instances/workflow-binding.ts";
+import type { TypedBindings } from "../../../src/workflows/instances/typed-bindings.ts";
+import type { TokenOptions } from "../../../src/workflows/tokens/token-options.ts";
 import { LogBook } from "../../hooks/support/log-book.ts";
 import { eventually, withTime } from "../../hooks/support/use-hooks.ts";
 import { ControlledClock } from "../../support/controlled-clock.ts";
-import type { TestEngine, TestStore } from "../../support/engines.ts";
+import type { TestEngine } from "../../support/engines.ts";
+import { UnderTest, useUnderTest } from "../../support/under-test.ts";
 
 export { eventually, withTime };
 
 export const LEASE_MS = 30_000;
 
-/** A database for the tests of one `describe`; a time and a namespace of their own for each of them. */
+/** Workflows for the tests of one `describe`. */
 export function useWorkflows(engine: TestEngine): WorkflowsUnderTest {
-  const subject = new WorkflowsUnderTest();
-  beforeAll(async () => {
-    subject.database = await engine.create();
-  });
-  beforeEach(() => subject.begin());
-  afterEach(() => subject.end());
-  afterAll(() => subject.database?.dispose());
-  return subject;
+  return useUnderTest(engine, new WorkflowsUnderTest());
 }
 
 export interface ProcessOptions {
@@ -35,41 +29,27 @@ export interface ProcessOptions {
   readonly concurrency?: number;
   readonly env?: unknown;
   readonly workflowLimits?: WorkflowLimits;
+  readonly tokens?: TokenOptions;
   /** Share the database connection of another process. */
   readonly adapter?: DatabaseAdapter;
 }
 
-export class WorkflowsUnderTest {
-  database: TestStore | undefined;
-  clock = new ControlledClock();
-  namespace = "";
-  #namespaces = 0;
-  #processes: WorkflowProcess<Workflows>[] = [];
-
-  begin(): void {
-    this.clock = new ControlledClock();
-    this.namespace = `namespace-${++this.#namespaces}`;
-  }
-
-  async end(): Promise<void> {
-    for (const process of this.#processes.splice(0)) await process.close();
-  }
-
+export class WorkflowsUnderTest extends UnderTest<WorkflowProcess<Workflows>> {
   /** A process with these workflows, with a connection and a memory of its own. It runs nothing until it is started. */
   process<const Registry extends Workflows>(
     workflows: Registry,
     options: ProcessOptions = {},
   ): WorkflowProcess<Registry> {
     if (this.database === undefined) throw new Error("The database is there only while tests run.");
-    const { clock = this.clock, env, workflowLimits = {}, concurrency = 10 } = options;
+    const { clock = this.clock, env, workflowLimits = {}, concurrency = 10, tokens } = options;
     const logs = new LogBook();
     const adapter = options.adapter ?? this.database.reopen({ clock, logger: logs });
     const fragment = instantiate(workflowsFragment)
-      .withConfig({ workflows, env, workflowLimits, namespace: this.namespace })
+      .withConfig({ workflows, env, workflowLimits, namespace: this.namespace, ...(tokens && { tokens }) })
       .withOptions({ databaseAdapter: adapter })
       .build();
     const process = new WorkflowProcess<Registry>(fragment, adapter, clock, logs, concurrency);
-    this.#processes.push(process as unknown as WorkflowProcess<Workflows>);
+    this.processes.push(process as unknown as WorkflowProcess<Workflows>);
     return process;
   }
 

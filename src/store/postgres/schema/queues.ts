@@ -5,8 +5,8 @@ import { QUEUE_STORAGE, reserveSpace } from "./storage.ts";
 /**
  * Hooks and relays. `available_at` alone drives the queue: when the row is due, the end of its lease while it is claimed, null
  * when it is finished. `lock` is the owner's token. `confirmed` says whether the present owner has written that it begins;
- * owners do that after a takeover and on the last attempt, where it must be known whether a lost owner had begun. The columns
- * `next_…` are a trigger that arrived for the key while the hook ran. `latest_at` is how far debounced triggers may put off a
+ * owners do that after a takeover and on the last attempt, where it must be known whether a lost owner had begun. `in_doubt` says
+ * that an earlier owner was lost that may have begun, and whose loss isn't counted yet. The columns `next_…` are a trigger that arrived for the key while the hook ran. `latest_at` is how far debounced triggers may put off a
  * waiting hook with a key; null is not at all (see `keyedTimes`). Relays whose order matters share a
  * `relay_group`, and have a `relay_order`.
  *
@@ -33,6 +33,7 @@ export function hook(schema: SchemaPrefix): string[] {
   recoveries smallint not null default 0,
   own_id boolean not null default false,
   confirmed boolean not null default false,
+  in_doubt boolean not null default false,
   namespace text collate "C" not null,
   id text collate "C" not null,
   name text collate "C" not null,
@@ -77,9 +78,11 @@ export function hook(schema: SchemaPrefix): string[] {
  * Instances of workflows: claimable rows like hooks. `ref` is Perdure's own name for an instance, is never reused, and names it
  * in the other tables. Finished and paused instances have no `available_at`, so the queue never reads them. `rolling_back` is
  * the outcome that the instance has after its rollback, and `rollback` what became of the rollback. The columns of
- * `InstanceTraits` are null or 0 for most instances.
+ * `InstanceTraits` are null or 0 for most instances. `waiters` are the runs that wait for its end, see `StoredWaiter`: null for
+ * most, and once it is finished.
  *
- * `status` follows from the other columns: the first condition that holds decides it. A leased row without a token was released
+ * `status` follows from the other columns: the first condition that holds decides it. An unfinished instance has an error if it is
+ * rolled back because of it, or if it is held because its code has diverged from its history; a claim clears the latter. A leased row without a token was released
  * after a recovery and waits to be taken over.
  *
  * instance_pkey finds instances by ref: it serves commits, renewals, loading and reacquiring.
@@ -121,6 +124,7 @@ export function instance(schema: SchemaPrefix): string[] {
       when paused then 'paused'
       when rolling_back is not null then 'rollingBack'
       when ${held} then 'running'
+      when error is not null then 'diverged'
       when started_at is null then 'queued'
       else 'waiting' end
   ) stored,
@@ -130,6 +134,7 @@ export function instance(schema: SchemaPrefix): string[] {
   rollback json,
   schedule json,
   labels json,
+  waiters jsonb,
   constraint instance_pkey primary key (ref) with (fillfactor = 50)
 ) ${QUEUE_STORAGE}`,
     ...reserveSpace(table, 2000, {

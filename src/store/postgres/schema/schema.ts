@@ -2,12 +2,14 @@ import type { Migration } from "../../migration.ts";
 import type { SchemaPrefix } from "../sql/statement.ts";
 import { admitFunction } from "./admit-function.ts";
 import { line, request, schedule, start } from "./coordination.ts";
+import { deleteInstanceFunction } from "./delete-instance-function.ts";
 import { deletedInstance, event, journal, label, pastRun, streamChunk } from "./dependents.ts";
 import { hook, instance, subject } from "./queues.ts";
 import { reacquireSlotFunction } from "./reacquire-slot-function.ts";
+import { sqlFunctions } from "./sql-functions/index.ts";
 
 /**
- * Perdure's tables in PostgreSQL, and the functions that lock lines. A released migration is never edited, because databases
+ * Perdure's tables in PostgreSQL, the functions that lock lines, and those that applications call from SQL. A released migration is never edited, because databases
  * have applied it: a later version appends a migration to the list. Comments may be corrected, SQL may not.
  *
  * Common to all tables:
@@ -18,7 +20,7 @@ import { reacquireSlotFunction } from "./reacquire-slot-function.ts";
  */
 export function schemaMigrations(schema: SchemaPrefix): Migration[] {
   const tables = [hook, instance, subject, label, journal, event, pastRun, streamChunk, deletedInstance];
-  const functions = [admitFunction, reacquireSlotFunction];
+  const functions = [admitFunction, reacquireSlotFunction, deleteInstanceFunction, sqlFunctions];
   const statements = [...tables, line, start, schedule, request, ...functions].flatMap((part) => part(schema));
   const sql = statements.map((statement) => `${statement};\n`).join("");
   return [{ owner: "perdure", number: 1, name: "tables", breaking: true, sql }];

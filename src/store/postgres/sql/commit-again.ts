@@ -2,6 +2,7 @@ import {
   entryRows,
   HELD,
   insertEntries,
+  MAY_END,
   SENT_BY_OWNER,
   tellHeld,
   triggerHooks,
@@ -37,7 +38,7 @@ locked as materialized (
   select item.*, ${HELD} as held, instance.wakes as present_wakes, instance.paused
   from ${items} as item
   join ${schema}instance as instance
-    on ${isInstanceOf("instance", "item")} and ${SENT_BY_OWNER}
+    on ${isInstanceOf("instance", "item")} and ${SENT_BY_OWNER} and ${MAY_END}
   for update of instance
 ),
 found as materialized (

@@ -43,6 +43,9 @@ export const HELD = `instance.class = ${WorkClass.leased} and ${SENT_BY_OWNER}`;
 
 const FINAL = "'completed', 'errored', 'terminated'";
 
+/** An instance that others wait for ends in a transaction of its own, see `PostgresAwaitedEnds`. */
+export const MAY_END = `(instance.waiters is null or item.kind not in (${FINAL}))`;
+
 /** The columns that an outcome writes, computed from the newest version of the row. */
 export const WRITE_OUTCOME = {
   finishing: `class = ${WorkClass.continuing}, available_at = null, recoveries = 0, outcome = 'complete', output = item.output, finished_at = clock.now,
@@ -114,7 +117,7 @@ ended as (
   update ${schema}instance as instance set
     ${WRITE_OUTCOME[outcomes]}
   from (select * from item where not (${goesOn})) as item cross join clock
-  where ${isInstanceOf("instance", "item")} and ${HELD}
+  where ${isInstanceOf("instance", "item")} and ${HELD} and ${outcomes === "finishing" ? "instance.waiters is null" : MAY_END}
   returning instance.ref, item.index, instance.wakes, instance.paused, instance.slot_key
 ),
 held as materialized (

@@ -1,7 +1,7 @@
 import { RELAY } from "../../hooks/relay.ts";
 import { WorkClass } from "../../queue/work-class.ts";
 import { createdInstances } from "./instance-inserts.ts";
-import type { SchemaPrefix, Statement } from "./statement.ts";
+import { isNamedBy, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /**
  * Statements that run in a transaction of the application's, on its connection and with its library. They only insert, so that they
@@ -22,6 +22,15 @@ clock as materialized (
   from place
 )`;
 
+/**
+ * Whether a row isn't known yet. In a repeatable read, PostgreSQL raises an error for a conflict with a row that has changed since the
+ * transaction began, even if that row was there before, as that of a running instance: so it is looked up. A serializable transaction
+ * doesn't look: others that write neighbours in the index would fail.
+ */
+export function isUnknown(known: string): string {
+  return `case when current_setting('transaction_isolation') = 'repeatable read' then not exists (${known}) else true end`;
+}
+
 /** A setting that is local to a transaction: outside of one, it is gone with the statement that sets it. */
 const MARK = "perdure.transaction";
 
@@ -34,10 +43,12 @@ function identityOf(schema: SchemaPrefix): string {
     from pg_database where datname = current_database())`;
 }
 
+/** Identifies the database. Index: none; both tables are tiny. */
 export function readIdentity(schema: SchemaPrefix): Statement {
   return { name: "read_identity", text: `select ${identityOf(schema)} as result` };
 }
 
+/** Marks the open transaction. Index: none. */
 export function markTransaction(): Statement {
   return { name: "mark_transaction", text: `select set_config('${MARK}', $1::text, true) as result` };
 }
@@ -58,7 +69,7 @@ inserted as (
     ${WorkClass.fresh}, greatest(coalesce($9::text::bigint, clock.now), clock.now), 0,
     $10::text, case when $10::text is not null then nextval('${schema}relay_order') end
   from clock
-  where clock.open
+  where clock.open and ${isUnknown(`select from ${schema}hook as known where known.namespace = $2::text and known.id = $3::text`)}
   on conflict (namespace, id) do nothing
 )
 select ${resultOf("pg_current_xact_id()::text")} from clock`,
@@ -79,7 +90,7 @@ export function foreignInsertInstances(schema: SchemaPrefix): Statement {
     name: "foreign_insert_instances",
     text: `
 with ${clockOf(schema, "$3", "$4")},
-${createdInstances(schema, false, "(clock.open)", INSTANCES)},
+${createdInstances(schema, false, `clock.open and ${isUnknown(`select from ${schema}instance as known where ${isNamedBy("known", "item")}`)}`, INSTANCES)},
 relayed as (
   insert into ${schema}hook (namespace, id, name, payload, created_at, triggered_at, class, available_at, attempts)
   select created.namespace, 'relay~' || created.ref, '${RELAY}', json_build_object('kind', 'line', 'ref', created.ref),

@@ -26,17 +26,22 @@ export function getHook(schema: SchemaPrefix): Statement {
   };
 }
 
-/** One page in the order of ids. Indexes: hook_failed, hook_completed for those; else hook_pkey. */
-export function listHooks(schema: SchemaPrefix, status: HookStatus | null, order: "oldest" | "newest"): Statement {
+/** One page in the order of ids. Index: hook_failed for dead letters, otherwise hook_pkey. */
+export function listHooks(
+  schema: SchemaPrefix,
+  status: HookStatus | null,
+  order: "oldest" | "newest",
+  { paged }: { paged: boolean },
+): Statement {
   const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
   return {
-    name: `list_${status ?? "all"}_hooks_${order}`,
+    name: `list_${status ?? "all"}_hooks_${order}${paged ? "_after" : ""}`,
     slow: true,
     text: `
 select ${HOOK_RECORD} from ${schema}hook as hook
 where hook.namespace = $1
   and ($2::text is null or hook.name = $2)
-  and ($3::text is null or hook.id ${comparison} $3)
+  and ${paged ? `hook.id ${comparison} $3::text` : "$3::text is null"}
   ${status === null ? "" : `and ${STATUS_CONDITIONS[status]}`}
 order by hook.id ${direction}
 limit $4`,
@@ -63,13 +68,16 @@ where hook.namespace = $2`,
 
 /**
  * Deletes a pending hook. A running hook only loses its next trigger. The row is locked first, so that it can't be claimed or
- * released between the decision and the write. Index: hook_pkey or hook_key.
+ * released between the decision and the write. A key is written as a range with an order, which only hook_key has: with an
+ * equality, PostgreSQL may read the namespace in the order of ids if it believes that the table is empty. Indexes: hook_pkey,
+ * and hook_key for a key.
  */
 export function cancelHooks(schema: SchemaPrefix, by: "id" | "key"): Statement {
   const target =
     by === "id"
       ? "hook.namespace = $1 and hook.id = $2 and hook.available_at is not null"
-      : "hook.namespace = $1 and hook.key = $2 and hook.name = $3 and hook.key is not null and hook.available_at is not null";
+      : `hook.namespace = $1 and hook.name = $3 and hook.key >= $2 and hook.key <= $2 and hook.available_at is not null
+    order by hook.key limit 1`;
   return {
     name: `cancel_hooks_by_${by}`,
     text: `
@@ -93,7 +101,7 @@ select id, false from running`,
   };
 }
 
-/** Makes dead letters due again, with fresh attempts, unless another hook has their key. Indexes: hook_pkey, hook_key. */
+/** Makes dead letters due again, with fresh attempts, unless another hook has their key. Indexes: hook_failed, hook_key. */
 export function redriveHooks(schema: SchemaPrefix): Statement {
   return {
     name: "redrive_hooks",

@@ -19,13 +19,14 @@ export function settleHooks(schema: SchemaPrefix): Statement {
 update ${schema}hook as hook set
   lock = null,
   class = case when ${again} then ${WorkClass.fresh}
-    when item.kind = 'released' and hook.recoveries > 0 then ${WorkClass.leased} else ${WorkClass.continuing} end,
+    when item.kind = 'released' and (hook.recoveries > 0 or hook.in_doubt) then ${WorkClass.leased} else ${WorkClass.continuing} end,
   available_at = case
     when ${again} then greatest(hook.next_at, clock.now)
     when item.kind = 'retry' then clock.now + item.delay_ms
     when item.kind = 'released' then clock.now + coalesce(item.delay_ms, 0) end,
   recoveries = case when item.kind = 'released' and not ${again} then hook.recoveries else 0 end,
-  attempts = case when ${again} then 0 when item.kind = 'released' then hook.attempts - 1 else hook.attempts end,
+  in_doubt = hook.in_doubt and item.kind = 'released' and not ${again},
+  attempts = case when ${again} then 0 when item.kind = 'released' and not hook.in_doubt then hook.attempts - 1 else hook.attempts end,
   triggers = hook.triggers + hook.next_triggers,
   payload = case when ${again} then hook.next_payload else hook.payload end,
   retries = case when ${again} then hook.next_retries else hook.retries end,
@@ -68,7 +69,8 @@ where ${isRowOf("hook", "item")} and hook.lock = item.lock and hook.next_at is n
 }
 
 /**
- * Deletes hooks that were settled as completed but aren't kept: their next trigger was cancelled meanwhile. Index: hook_pkey.
+ * Deletes hooks that were settled as completed but aren't kept: their next trigger was cancelled meanwhile. The
+ * condition is written so that hook_completed doesn't serve it, which would read all kept hooks. Index: hook_pkey.
  */
 export function deleteFinishedHooks(schema: SchemaPrefix): Statement {
   return {
@@ -76,7 +78,7 @@ export function deleteFinishedHooks(schema: SchemaPrefix): Statement {
     text: `
 delete from ${schema}hook as hook
 using ${batch(1, { namespace: "text", id: "text" })} as item
-where ${isRowOf("hook", "item")} and hook.available_at is null and hook.error is null`,
+where ${isRowOf("hook", "item")} and num_nulls(hook.available_at, hook.error) = 2`,
   };
 }
 
@@ -93,11 +95,12 @@ with own as materialized (
   where hook.namespace = $1::text and hook.id = $2::text and hook.lock = $3::text
 ),
 found as materialized (
-  select hook.id, hook.relay_order, hook.created_at, hook.payload::text as payload from own
-  join ${schema}hook as hook on hook.namespace = own.namespace and hook.relay_group = own.relay_group
-  where hook.available_at is not null
-  order by hook.relay_order
-  for update of hook
+  select relay.* from own cross join lateral (
+    select hook.id, hook.relay_order, hook.created_at, hook.payload::text as payload from ${schema}hook as hook
+    where hook.namespace = own.namespace and hook.relay_group = own.relay_group and hook.available_at is not null
+    order by hook.relay_order
+    for update of hook
+  ) as relay
 ),
 alone as materialized (
   select hook.id, hook.relay_order, hook.created_at, hook.payload::text as payload from own
@@ -107,7 +110,7 @@ alone as materialized (
 ),
 taken as (
   delete from ${schema}hook as hook
-  where hook.namespace = $1::text and hook.id in (select id from found union all select id from alone)
+  where hook.namespace = $1::text and hook.id = any (array(select id from found union all select id from alone))
   returning hook.id
 )
 select relay.created_at, relay.payload

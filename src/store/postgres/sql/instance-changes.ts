@@ -1,4 +1,5 @@
 import { WorkClass } from "../../queue/work-class.ts";
+import { triggerHooks } from "./commit-instances.ts";
 import { freshClass, freshTime, lineTime } from "./instance-inserts.ts";
 import { INSTANCE_RECORD } from "./instance-views.ts";
 import { isInstanceOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
@@ -27,14 +28,14 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
     available_at = case when ${IS_HELD} then instance.available_at when instance.class = ${WorkClass.lineFresh} then ${lineTime("instance")} else clock.now end`,
   },
   terminate: {
-    allowed: "target.outcome is null",
+    allowed: "target.outcome is null and target.waiters is null",
     set: `outcome = 'terminated', rollback = case when instance.rolling_back is not null then '{"outcome":"failed"}'::json end,
     rolling_back = null, lock = null, class = ${WorkClass.continuing}, available_at = null, finished_at = clock.now, paused = false,
     purge_at = clock.now + instance.error_retention,
     wakes = instance.wakes + 1`,
   },
   rollBack: {
-    allowed: "target.outcome is null and target.rolling_back is null",
+    allowed: "target.outcome is null and target.rolling_back is null and target.waiters is null",
     set: `rolling_back = case when not ${UNTOUCHED} then 'terminated' end,
     outcome = case when ${UNTOUCHED} then 'terminated' end,
     finished_at = case when ${UNTOUCHED} then clock.now end,
@@ -54,16 +55,21 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
 };
 
 /**
- * An operator's change of one instance, if its state allows it. The row is locked first, so that this is its present state.
+ * An operator's change of one instance, if its state allows it. An instance that others wait for isn't ended, see
+ * `PostgresAwaitedEnds`. The row is locked first, so that this is its present state.
  * Returns the instance, and whether it was changed. A resumed instance stays in its lane if it is leased or in a line, and goes
  * to the end of its line if it has never run. A restart may require a status ($5), and may bring new params ($6) with new keys
- * ($7 to $9).
- * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey for a rollback.
+ * ($7 to $9). With a hook ($7 to $11), an instance that is terminated triggers it.
+ * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey for a rollback; hook_pkey for a hook.
  */
-export function changeInstance(schema: SchemaPrefix, kind: InstanceChangeKind): Statement {
+export function changeInstance(
+  schema: SchemaPrefix,
+  kind: InstanceChangeKind,
+  { hook = false }: { readonly hook?: boolean } = {},
+): Statement {
   const { allowed, set } = CHANGES[kind];
   return {
-    name: `${kind}_instance`,
+    name: `${kind}_instance${hook ? "_hook" : ""}`,
     text: `
 with clock as materialized (select ${NOW} as now),
 target as materialized (
@@ -77,13 +83,15 @@ ${kind === "restart" ? keepPastRun(schema, allowed) : kind === "rollBack" ? look
   from target cross join clock${kind === "restart" ? newKeys() : ""}
   where ${isInstanceOf("instance", "target")} and ${allowed}
   returning instance.*
-)${kind === "pause" ? "" : tellLines(schema)}
+)${kind === "pause" ? "" : tellLines(schema)}${hook ? triggerHooks(schema, 7, TERMINATED) : ""}
 ${TELL_CHANGE}`,
   };
 }
 
+const TERMINATED = "(select changed.ref from changed where changed.outcome = 'terminated')";
+
 /** Whether the instance is in the run that the change is for. Without a ref, every run is. */
-export function isWantedRun(firstParameter: number): string {
+function isWantedRun(firstParameter: number): string {
   const [ref, run] = [`$${firstParameter}::text`, `$${firstParameter + 1}::int`];
   return `(${ref} is null or (instance.ref = ${ref} and instance.run = ${run}))`;
 }
@@ -141,7 +149,9 @@ const ENTRY_COLUMNS = ["kind", "type", "name", "count", "attempt", "value", "due
 
 /**
  * A restart whose run begins with copies of some entries of the present run ($5), at its first positions, and with the events
- * that they received, or, with $8, with all events. Changes nothing unless $7 is the present run.
+ * that they received, or, with $8, with all events that callers sent: the end of another instance is told to no step of another
+ * run. Changes nothing unless $7 is the present run. The limits, which are none, keep PostgreSQL from reading all entries first if
+ * it believes that there are none.
  * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey, event_pkey.
  */
 export function restartInstanceWith(schema: SchemaPrefix): Statement {
@@ -160,6 +170,7 @@ ${keepPastRun(schema, "true")}kept as materialized (
   select journal.* from target cross join lateral (
     select * from ${schema}journal as journal
     where ${isInstanceOf("journal", "target")} and journal.run = target.run and journal.position = any ($5::int[])
+    limit (select null::bigint)
   ) as journal
 ),
 entries as (
@@ -171,8 +182,9 @@ events as (
   select event.ref, event.run + 1, event.id, event.sequence, event.type, event.payload, event.at
   from target cross join lateral (
     select * from ${schema}event as event where ${isInstanceOf("event", "target")} and event.run = target.run
+    limit (select null::bigint)
   ) as event
-  where $8::boolean or event.sequence in (select kept.event from kept where kept.event is not null)
+  where $8::boolean and event.type not like '$%' or event.sequence in (select kept.event from kept where kept.event is not null)
 ),
 changed as (
   update ${schema}instance as instance set

@@ -1,39 +1,30 @@
-import { WorkClass } from "../../queue/work-class.ts";
-import { isWantedRun } from "./instance-changes.ts";
 import { INSTANCE_RECORD } from "./instance-views.ts";
 import { batch, foundRows, isInstanceOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /** No owner can still be writing to an instance that was finished or deleted this long ago. */
-const UNDER_WAY_MS = 600_000;
+export const UNDER_WAY_MS = 600_000;
 
 /**
  * Part of a statement that deletes instances: `gone` has the columns of their rows. Remembers the instances, so that their
  * dependents are deleted later. A commit that was under way when its instance was deleted may write dependents after the first
  * sweep, so such an instance is swept again. Index: deleted_instance_pkey.
  */
-function markDeleted(schema: SchemaPrefix, delayMs: number): string {
+export function markDeleted(schema: SchemaPrefix, delayMs: number): string {
   return `insert into ${schema}deleted_instance (ref, due_at, final)
   select gone.ref, clock.now + ${delayMs}, coalesce(gone.finished_at < clock.now - ${UNDER_WAY_MS}, false) from gone cross join clock
   on conflict do nothing`;
 }
 
 /**
- * Deletes an instance, and returns the key of the slot that it held. Its dependents are deleted by the next statement, and
- * looked for once more later. Indexes: instance_id, label_pkey, deleted_instance_pkey.
+ * Deletes an instance that no other waits for, with its dependents, and frees its slot. Indexes: those that
+ * `deleteInstanceFunction` names.
  */
 export function deleteInstance(schema: SchemaPrefix): Statement {
   return {
     name: "delete_instance",
     text: `
-with clock as materialized (select ${NOW} as now),
-gone as (
-  delete from ${schema}instance as instance where instance.namespace = $2 and instance.name = $3 and instance.id = $4
-    and ${isWantedRun(5)}
-  returning instance.*
-),
-marked as (${markDeleted(schema, UNDER_WAY_MS)}),
-unlabelled as (${deleteLabels(schema)})
-select ${INSTANCE_RECORD}, case when instance.class = ${WorkClass.leased} then instance.slot_key end as held_slot from gone as instance`,
+select ${INSTANCE_RECORD}, true as changed
+from ${schema}delete_instance($1::bigint, $2::text, $3::text, $4::text, $5::text, $6::integer) as instance`,
   };
 }
 
@@ -63,7 +54,7 @@ select count(*) as count from gone`,
 }
 
 /** Part of a statement that deletes instances: `gone` has the columns of their rows. Index: label_pkey. */
-function deleteLabels(schema: SchemaPrefix): string {
+export function deleteLabels(schema: SchemaPrefix): string {
   const columns = ["namespace", "name", "key", "value", "ref"];
   return `delete from ${schema}label as label
   using (
@@ -76,17 +67,6 @@ function deleteLabels(schema: SchemaPrefix): string {
 export const DEPENDENT_TABLES = ["journal", "event", "past_run", "stream_chunk"] as const;
 
 type DependentTable = (typeof DEPENDENT_TABLES)[number];
-
-/** Deletes the dependents of one instance. Index: each table's primary key. */
-export function deleteDependents(schema: SchemaPrefix): Statement {
-  const parts = DEPENDENT_TABLES.map((table) => `of_${table} as (delete from ${schema}${table} where ref = $1)`);
-  return {
-    name: "delete_dependents",
-    text: `
-with ${parts.join(",\n")}
-select`,
-  };
-}
 
 /** Deleted instances whose dependents are due to be swept. Index: deleted_instance_due. */
 export function findDeletedInstances(schema: SchemaPrefix): Statement {

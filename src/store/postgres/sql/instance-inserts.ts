@@ -105,3 +105,30 @@ export function lineTime(row: string): string {
 export function freshTime(row: string): string {
   return `case when ${row}.priority = 0 and ${row}.slot_key is null and ${row}.rate_key is null then clock.now else ${lineTime(row)} end`;
 }
+
+/**
+ * Completes an instance that was created in SQL, for its owner, and gives it back as a new one. Retention that it was created with
+ * stays. Indexes: instance_pkey, line_pkey.
+ */
+export function prepareInstance(schema: SchemaPrefix): Statement {
+  return {
+    name: "prepare_instance",
+    text: `
+with clock as materialized (select ${NOW} as now),
+prepared as (
+  update ${schema}instance as instance set
+    params = ($5::text)::json, slot_key = trait.slot_key, rate_key = trait.rate_key,
+    success_retention = coalesce(instance.success_retention, $8::bigint),
+    error_retention = coalesce(instance.error_retention, $9::bigint),
+    class = ${freshClass("trait")}, available_at = case when not instance.paused then ${freshTime("trait")} end,
+    lock = null, started_at = null
+  from clock
+  cross join lateral (
+    select owned.priority, $6::text as slot_key, $7::text as rate_key from ${schema}instance as owned where owned.ref = $2::text limit 1
+  ) as trait
+  where instance.ref = $2::text and instance.run = $3::integer and instance.lock = $4::text and instance.class = ${WorkClass.leased}
+  returning instance.namespace, instance.name, instance.class, instance.available_at, instance.slot_key, instance.rate_key
+)
+${joinLines(schema, "prepared")}`,
+  };
+}

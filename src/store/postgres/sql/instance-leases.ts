@@ -32,6 +32,7 @@ update ${schema}instance as instance set
   available_at = clock.now + $8::bigint,
   confirmed = false,
   started_at = coalesce(instance.started_at, clock.now),
+  error = case when instance.rolling_back is not null then instance.error end,
   recoveries = case when ${lost}
     then case when ${written} > instance.recovered_position then 1 else instance.recoveries + 1 end
     else instance.recoveries end,

@@ -1,9 +1,8 @@
 import { CLAIMED_COLUMNS } from "./instance-leases.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { NOW } from "./statement.ts";
-import { freeSlots } from "./tell-lines.ts";
 
-/** Admits instances from lines that are due. `admitFunction` names the indexes. */
+/** Admits instances from lines that are due. Indexes: those that `admitFunction` names. */
 export function admit(schema: SchemaPrefix): Statement {
   return {
     name: "admit",
@@ -46,7 +45,7 @@ cross join lateral (
 
 /**
  * Unblocks all lines, because limits may have changed since they were blocked. It reads every line, as many as there are keys
- * in use.
+ * in use, and finds those to write by their place in the table: PostgreSQL could choose to compare each with all others.
  * Index: line_pkey.
  */
 export function openLines(schema: SchemaPrefix): Statement {
@@ -54,29 +53,19 @@ export function openLines(schema: SchemaPrefix): Statement {
     name: "open_lines",
     slow: true,
     text: `
-with opened as (
-  update ${schema}line as line set blocked = false, available_at = ${NOW}
-  where (line.kind, line.key) in (
-    select line.kind, line.key from ${schema}line as line
-    where line.namespace = any ($2::text[]) and (line.blocked or line.available_at is null)
-    for update skip locked
-  )
+with closed as materialized (
+  select line.ctid from ${schema}line as line
+  where line.namespace = any ($2::text[]) and (line.blocked or line.available_at is null)
+  for update skip locked
+),
+opened as (
+  update ${schema}line as line set blocked = false, available_at = ${NOW} from closed where line.ctid = closed.ctid
 )
 select exists (select from ${schema}line as line where line.namespace = any ($2::text[])) as there`,
   };
 }
 
-/** Frees the slot of an instance that was deleted. Index: line_pkey. */
-export function freeSlot(schema: SchemaPrefix): Statement {
-  return {
-    name: "free_slot",
-    text: `
-with clock as materialized (select ${NOW} as now)
-${freeSlots(schema, "select $2::text as slot_key")}`,
-  };
-}
-
-/** Claims a parked instance again, if there is a slot for it. `reacquireSlotFunction` names the indexes. */
+/** Claims a parked instance again, if there is a slot for it. Indexes: those that `reacquireSlotFunction` names. */
 export function reacquireSlot(schema: SchemaPrefix): Statement {
   return {
     name: "reacquire_slot",

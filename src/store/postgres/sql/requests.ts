@@ -1,5 +1,5 @@
 import { MOST_FORGOTTEN } from "../../request-statements.ts";
-import { NOW, type SchemaPrefix, type Statement } from "./statement.ts";
+import { batch, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /** Stores a request. An expired one is replaced. Returns no row if an unexpired one has the key. Index: request_pkey. */
 export function beginRequest(schema: SchemaPrefix): Statement {
@@ -30,12 +30,12 @@ export function finishRequest(schema: SchemaPrefix): Statement {
   return {
     name: "finish_request",
     text: `
-with expired as materialized (
-  select request.namespace, request.key from ${schema}request as request
-  where request.expires_at <= ${NOW} order by request.expires_at limit ${MOST_FORGOTTEN} for update skip locked
-),
-forgotten as (
-  delete from ${schema}request as request using expired where request.namespace = expired.namespace and request.key = expired.key
+with forgotten as (
+  delete from ${schema}request as request
+  where request.ctid = any (array(
+    select expired.ctid from ${schema}request as expired
+    where expired.expires_at <= ${NOW} order by expired.expires_at limit ${MOST_FORGOTTEN} for update skip locked
+  ))
 )
 update ${schema}request as request set answer = $4 where request.namespace = $2 and request.key = $3 and request.expires_at > ${NOW}`,
   };
@@ -50,7 +50,10 @@ delete from ${schema}request as request where request.namespace = $1 and request
   };
 }
 
-/** Gives the keys of those that weren't there. One that expired gives way. In the order of keys, as every transaction writes them. Index: request_pkey. */
+/**
+ * Writes receipts, in the order of keys, as every transaction does. Returns the keys of the new ones: an expired receipt is
+ * replaced, and any other stays. Index: request_pkey.
+ */
 export function writeReceipts(schema: SchemaPrefix): Statement {
   return {
     name: "write_receipts",
@@ -65,12 +68,12 @@ returning request.namespace, request.key`,
   };
 }
 
-/** Of what was not done after all, in the transaction that wrote them. Index: request_pkey. */
+/** Deletes the receipts of operations that were refused, in the transaction that wrote them. Index: request_pkey. */
 export function withdrawReceipts(schema: SchemaPrefix): Statement {
   return {
     name: "withdraw_receipts",
     text: `
-delete from ${schema}request as request using unnest($1::text[], $2::text[]) as item (namespace, key)
-where request.namespace = item.namespace and request.key = item.key`,
+delete from ${schema}request as request using ${batch(1, { namespace: "text", key: "text" })} as item
+where request.namespace = any (array[item.namespace]) and request.key = any (array[item.key])`,
   };
 }

@@ -21,9 +21,17 @@ export type SchemaPrefix = string;
  */
 export const NOW = "coalesce($1::bigint, (extract(epoch from statement_timestamp()) * 1000)::bigint)";
 
-/** The database's time. It needs no index. */
+/** The database's time. Index: none. */
 export function readTime(_schema: SchemaPrefix): Statement {
   return { name: "read_time", text: `select ${NOW} as now` };
+}
+
+/** The outcome of transactions, from the server's own record. Index: none. */
+export function transactionStates(): Statement {
+  return {
+    name: "transaction_states",
+    text: "select id, pg_xact_status(id::xid8) as status from unnest($1::text[]) as id",
+  };
 }
 
 /**

@@ -28,13 +28,20 @@ select chunk.data from ${schema}stream_chunk as chunk where chunk.ref = $1 and c
   };
 }
 
-/** Deletes the streams whose names are in a range, except one. Index: stream_chunk_pkey. */
+/**
+ * Deletes the streams whose names are in a range, except one; if a token is given, only while its owner has the run.
+ * Indexes: stream_chunk_pkey, instance_pkey.
+ */
 export function wipeStreams(schema: SchemaPrefix): Statement {
   return {
     name: "wipe_streams",
     text: `
 delete from ${schema}stream_chunk as chunk
-where chunk.ref = $1 and chunk.stream >= $2 and chunk.stream < $3 and chunk.stream is distinct from $4::text`,
+where chunk.ref = $1 and chunk.stream >= $2 and chunk.stream < $3 and chunk.stream is distinct from $4::text
+  and ($5::text is null or exists (
+    select from ${schema}instance as instance
+    where instance.ref = $1 and instance.run = $6::int and instance.lock = $5::text and instance.class = ${WorkClass.leased}
+  ))`,
   };
 }
 

@@ -1,7 +1,10 @@
 import { WorkClass } from "../../queue/work-class.ts";
 
+/** An owner was lost that may have begun, and whose loss isn't counted yet. */
+const IN_DOUBT = "(in_doubt or lock is not null and not confirmed)";
+
 const findDueHooks = (condition: string) => `
-select namespace, id, lock, confirmed, name, key, own_id, attempts, recoveries, triggers, payload, retries, trace, created_at,
+select namespace, id, lock, confirmed, ${IN_DOUBT} as in_doubt, name, key, own_id, attempts, recoveries, triggers, payload, retries, trace, created_at,
   last_attempt_at as previous_attempt_at, available_at as due_at
 from perdure_hook
 where namespace = ? and class = ? and available_at <= ? and name in (select value from json_each(?))${condition}
@@ -16,13 +19,13 @@ export const FIND_LOST_HOOKS: string = findDueHooks(" and recoveries = 0");
 
 /**
  * Claims the hooks that were found in one namespace. A takeover counts as a recovery only if the lost owner had confirmed that its
- * attempt began; otherwise the new owner decides whether to count it. Index: the primary key.
+ * attempt began; otherwise that is in doubt, and the new owner decides whether to count it. Index: the primary key.
  */
 export const CLAIM_HOOKS = `
 update perdure_hook set
   lock = ?, class = ${WorkClass.leased}, available_at = ?,
-  attempts = attempts + (lock is null or confirmed), recoveries = recoveries + (lock is not null and confirmed),
-  confirmed = 0, last_attempt_at = ?
+  attempts = attempts + not ${IN_DOUBT}, recoveries = recoveries + (lock is not null and confirmed),
+  confirmed = 0, in_doubt = ${IN_DOUBT}, last_attempt_at = ?
 where namespace = ? and id in (select value from json_each(?))`;
 
 /** Extends a lease, for its owner only. Index: the primary key. */
@@ -30,7 +33,7 @@ export const RENEW_HOOK = `update perdure_hook set available_at = ? where namesp
 
 /** Writes a hook's attempts and recoveries and whether the attempt begins, for its owner only. Index: the primary key. */
 export const COUNT_HOOK = `
-update perdure_hook set attempts = ?, recoveries = ?, confirmed = ? where namespace = ? and id = ? and lock = ?`;
+update perdure_hook set attempts = ?, recoveries = ?, confirmed = ?, in_doubt = 0 where namespace = ? and id = ? and lock = ?`;
 
 const RESULT = `case when available_at is not null then 'pending' when error is not null then 'failed' else 'completed' end`;
 
@@ -44,10 +47,11 @@ const again = "next_at is not null";
 export const SETTLE_HOOK = `
 update perdure_hook set
   lock = null,
-  class = case when ${again} then ${WorkClass.fresh} when ?1 = 'released' and recoveries > 0 then ${WorkClass.leased} else ${WorkClass.continuing} end,
+  class = case when ${again} then ${WorkClass.fresh} when ?1 = 'released' and (recoveries > 0 or in_doubt) then ${WorkClass.leased} else ${WorkClass.continuing} end,
   available_at = case when ${again} then max(next_at, ?2) when ?1 = 'retry' then ?2 + ?3 when ?1 = 'released' then ?2 + coalesce(?3, 0) end,
   recoveries = case when ?1 = 'released' and not ${again} then recoveries else 0 end,
-  attempts = case when ${again} then 0 when ?1 = 'released' then attempts - 1 else attempts end,
+  attempts = case when ${again} then 0 when ?1 = 'released' then attempts - not in_doubt else attempts end,
+  in_doubt = in_doubt and ?1 = 'released' and not ${again},
   triggers = triggers + next_triggers,
   payload = case when ${again} then next_payload else payload end,
   retries = case when ${again} then next_retries else retries end,

@@ -4,7 +4,7 @@ import { HELD, INSTANCE_RECORD } from "./instances-read.ts";
 
 /** An instance's rank, and the keys of the limits that it shares. Index: perdure_instance_id. */
 export const FIND_RANK = `
-select class, available_at, namespace, name, slot_key, rate_key from perdure_instance where namespace = ? and name = ? and id = ?`;
+select ref, run, class, available_at, namespace, name, id, slot_key, rate_key, waiters from perdure_instance where namespace = ? and name = ? and id = ?`;
 
 interface Keys {
   readonly slotKey: string;

@@ -20,9 +20,10 @@ export const FIND_DUE_INSTANCES: string = findDueInstances("");
 /** The same, only instances that have not lost an owner before. Index: perdure_instance_due. */
 export const FIND_LOST_INSTANCES: string = findDueInstances(" and recoveries = 0");
 
-/** Claims the instances that were found. Index: the primary key. */
+/** Claims the instances that were found. The error of one that was held because its code had diverged is cleared. Index: the primary key. */
 export const CLAIM_INSTANCES = `
-update perdure_instance set lock = ?, class = ${WorkClass.leased}, available_at = ?, confirmed = 0, started_at = coalesce(started_at, ?)
+update perdure_instance set lock = ?, class = ${WorkClass.leased}, available_at = ?, confirmed = 0, started_at = coalesce(started_at, ?),
+  error = case when rolling_back is not null then error end
 where ref in (select value from json_each(?))`;
 
 /** Writes that the owner begins: from now on its loss counts. Index: the primary key. */

@@ -1,16 +1,16 @@
 import { WorkClass } from "../../queue/work-class.ts";
 
 /** The columns that decide whether an owner's commit is accepted. Index: the primary key. */
-export const FIND_RUN = `select class, lock, wakes, paused, slot_key from perdure_instance where ref = ? and run = ?`;
+export const FIND_RUN = `select class, lock, wakes, paused, slot_key, waiters from perdure_instance where ref = ? and run = ?`;
 
 /**
  * Gives up the lease until the deadline, or until now if `wakes` has changed, because the owner hasn't seen the latest event. An instance
- * with a slot gives it back and waits in line. Index: the primary key.
+ * with a slot gives it back and waits in line. An error says why it is held. Index: the primary key.
  */
 export const PARK_INSTANCE = `
 update perdure_instance set
   class = case when slot_key is null then ${WorkClass.continuing} else ${WorkClass.lineContinuing} end,
-  available_at = case when paused then null when wakes = ? then ? else ? end, recoveries = 0
+  available_at = case when paused then null when wakes = ? then ? else ? end, recoveries = 0, error = coalesce(?, error)
 where ref = ?`;
 
 /** Gives a row back uncounted, due now or later. A recovered instance stays in the leased lane and keeps its slot. Index: the primary key. */

@@ -4,7 +4,7 @@ insert into perdure_instance (ref, namespace, name, id, params, parent, created_
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict do nothing`;
 
-/** The same for an instance with traits. */
+/** The same for an instance with traits. Indexes: the primary key, perdure_instance_id. */
 export const INSERT_SPECIAL_INSTANCE = `
 insert into perdure_instance (ref, namespace, name, id, params, parent, created_at, class, available_at, lock, started_at,
   labels, priority, success_retention, error_retention, schedule, slot_key, rate_key)

@@ -22,7 +22,7 @@ returning namespace, name, ref, labels`;
 export const MARK_DELETED = "insert into perdure_deleted_instance (ref) values (?) on conflict do nothing";
 
 /** A deleted instance that may still have dependents. Index: the primary key, its first entry. */
-export const FIND_DELETED_INSTANCE = "select ref from perdure_deleted_instance order by ref limit 1";
+export const FIND_DELETED_INSTANCE = "select ref from perdure_deleted_instance where ref > '' order by ref limit 1";
 
 /** The instance has no dependents left. Index: the primary key. */
 export const FORGET_DELETED_INSTANCE = "delete from perdure_deleted_instance where ref = ?";

@@ -71,12 +71,15 @@ select ref, run + 1, row_number() over (order by position), kind, type, name, co
 from perdure_journal
 where ref = ?1 and run = ?2 and position in (select value from json_each(?3))`;
 
-/** Copies the events that those entries received to the next run; with ?4, all events. Indexes: both primary keys. */
+/**
+ * Copies the events that those entries received to the next run; with ?4, all that callers sent. An end of another instance is told
+ * to the step that waited for it, and to no step of another run. Indexes: both primary keys.
+ */
 export const KEEP_EVENTS = `
 insert into perdure_event (ref, run, id, sequence, type, payload, at)
 select event.ref, event.run + 1, event.id, event.sequence, event.type, event.payload, event.at
 from perdure_event as event
-where event.ref = ?1 and event.run = ?2 and (?4 or event.sequence in (
+where event.ref = ?1 and event.run = ?2 and (?4 and event.type not like '$%' or event.sequence in (
   select journal.event from perdure_journal as journal
   where journal.ref = ?1 and journal.run = ?2 and journal.position in (select value from json_each(?3))
 ))`;

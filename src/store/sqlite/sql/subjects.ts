@@ -106,9 +106,10 @@ export const RENEW_SUBJECT = `
 update perdure_subject set available_at = ?
 where profile = ? and dispatcher_id = ? and subject_key = ? and revision = ? and lease_owner is not null`;
 
-/** Expires all leases, when a Durable Object starts: no other process can hold one. Index: perdure_subject_due. */
+/** Expires all leases, when a Durable Object starts: no other process can hold one. Reads every subject. Index: none. */
 export const FREE_SUBJECTS = `
-update perdure_subject set available_at = min(available_at, ?1) where lease_owner is not null and available_at is not null`;
+update perdure_subject not indexed set available_at = min(available_at, ?1)
+where lease_owner is not null and available_at is not null`;
 
 /** When the first subject is due. Index: perdure_subject_due, its first entry. */
 export const NEXT_SUBJECT_WAKE = `

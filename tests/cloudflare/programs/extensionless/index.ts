@@ -1,7 +1,7 @@
 import { EmailMessage } from "cloudflare:email";
 import { env as shared } from "cloudflare:workers";
-import { greet } from "./lib/index.ts";
-import { OrderWorkflow } from "./order.ts";
+import { greet } from "./lib";
+import { OrderWorkflow } from "./order";
 
 export { OrderWorkflow };
 

@@ -1,5 +1,5 @@
 import { WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep } from "cloudflare:workers";
-import { greet } from "./lib/index.ts";
+import { greet } from "./lib/";
 
 export class OrderWorkflow extends WorkflowEntrypoint<unknown, { name: string }> {
   async run(event: WorkflowEvent<{ name: string }>, step: WorkflowStep) {

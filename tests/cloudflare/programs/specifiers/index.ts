@@ -1,5 +1,5 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { OrderWorkflow } from "./order.ts";
+import { OrderWorkflow } from "./order.js";
 
 export { OrderWorkflow };
 

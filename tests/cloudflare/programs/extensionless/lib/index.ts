@@ -1,1 +1,7 @@
-export const greet = (name: string) => `Hello, ${name}!`;
+import { exclaim } from "./punctuation.marks";
+
+export const GREETING = "Hello";
+
+export function greet(name: string): string {
+  return exclaim(`${GREETING}, ${name}`);
+}

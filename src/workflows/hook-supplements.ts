@@ -1,0 +1,31 @@
+import type { HookSurroundings } from "../hooks/hook-context.ts";
+import type { HookSupplements } from "../hooks/registered-hooks.ts";
+import type { Store } from "../store/store.ts";
+import { evaluateEnv, type RegisteredWorkflows } from "./define/registered-workflows.ts";
+import { createBindings } from "./instances/create-bindings.ts";
+import { WorkflowRuntime } from "./workflow-runtime.ts";
+
+/**
+ * The runtime of an application's workflows, and what these add to its hooks: the hooks at the end of a run, and the workflows
+ * and the `env` that handlers find.
+ */
+export function withWorkflows<Parts extends { readonly store: Store }>(
+  workflows: RegisteredWorkflows,
+  build: (supplements: HookSupplements) => Parts,
+): Parts & { readonly workflows: WorkflowRuntime } {
+  let surroundings: HookSurroundings | undefined;
+  const parts = build({
+    internal: workflows.endingHooks,
+    surroundings: () => {
+      surroundings ??= createSurroundings(runtime);
+      return surroundings;
+    },
+  });
+  const runtime = new WorkflowRuntime(parts.store, workflows);
+  return { ...parts, workflows: runtime };
+}
+
+function createSurroundings(runtime: WorkflowRuntime): HookSurroundings {
+  const workflows = createBindings(runtime);
+  return { workflows, env: evaluateEnv(runtime.workflows.env, workflows) };
+}

@@ -1,0 +1,34 @@
+import type { WorkflowEvents, WorkflowOutput, Workflows } from "../define/workflow-types.ts";
+import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import { findInstance } from "./find-instance.ts";
+import type { WorkflowInstance } from "./instance.ts";
+import { countAllInstances, listInstances } from "./list-instances.ts";
+import type { AllInstanceCounts, InstanceListOptions, InstancePage } from "./workflow-binding.ts";
+
+/** The instances of all workflows of an application. */
+export interface AllInstances<Registry extends Workflows = Workflows> {
+  /**
+   * Returns an instance by the key or name of its workflow and its id; throws `instance.not_found` if there is none.
+   *
+   * @example
+   * const order = await app.instances.get("checkout", "order-1");
+   */
+  get<Key extends keyof Registry & string>(
+    workflow: Key,
+    id: string,
+  ): Promise<WorkflowInstance<WorkflowOutput<Registry[Key]>, WorkflowEvents<Registry[Key]>>>;
+  get(workflow: string, id: string): Promise<WorkflowInstance>;
+  /** The number of instances in each status: exact, by a full scan of an index. */
+  counts(): Promise<AllInstanceCounts>;
+  /** One page of instances of all workflows. */
+  list(options?: InstanceListOptions): Promise<InstancePage>;
+}
+
+export function createAllInstances<Registry extends Workflows>(runtime: WorkflowRuntime): AllInstances<Registry> {
+  const instances: AllInstances = {
+    get: async (workflow: string, id: string) => findInstance(runtime, runtime.workflows.get(workflow), id, null),
+    counts: () => countAllInstances(runtime),
+    list: (options?: InstanceListOptions) => listInstances(runtime, null, options),
+  };
+  return Object.freeze(instances) as AllInstances<Registry>;
+}

@@ -1,0 +1,49 @@
+import type { InstanceRecord } from "../../store/instances/instance-records.ts";
+import { decodeValue, describeError, describeWithStack, shownOrUnreadable } from "../../values/index.ts";
+import type { Labels } from "../define/labels.ts";
+import { toRollback } from "../rollback/rollback-outcome.ts";
+import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import type { InstanceState, InstanceSummary } from "./instance.ts";
+import { findUnreadableParams } from "./unreadable.ts";
+
+/** An instance that its owner holds in memory during a wait is `waiting`, and so is one that waits for code that matches its history. */
+export function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceState {
+  return { ...toValues(record, runtime), ...toPlainState(record, runtime) };
+}
+
+/** A list item: unreadable values are marked instead of thrown. */
+export function toSummary(record: InstanceRecord, runtime: WorkflowRuntime): InstanceSummary {
+  const { id, name } = record;
+  const values = shownOrUnreadable(() => toValues(record, runtime));
+  const params = findUnreadableParams(runtime.store, record);
+  return {
+    id,
+    workflowName: name,
+    ...values,
+    ...(params === null ? {} : { unreadable: params }),
+    ...toPlainState(record, runtime),
+  };
+}
+
+/** The user's values. Throws CodecError if they can't be read. */
+function toValues({ status, output, error, rollback }: InstanceRecord, { store }: WorkflowRuntime) {
+  return {
+    ...(status === "complete" ? { output: decodeValue(output as string) } : {}),
+    ...(status === "errored" ? { error: describeWithStack(decodeValue(error as string), store.stackTraces) } : {}),
+    ...(status === "diverged" ? { diverged: describeError(decodeValue(error as string)) } : {}),
+    ...toRollback(rollback, store.stackTraces),
+  };
+}
+
+function toPlainState(record: InstanceRecord, runtime: WorkflowRuntime) {
+  const { status, run, labels, createdAt, startedAt, finishedAt, ref } = record;
+  const waits = status === "running" && runtime.live.get(ref)?.waiting === true;
+  return {
+    status: waits || status === "diverged" ? ("waiting" as const) : status,
+    run,
+    labels: labels === null ? {} : (JSON.parse(labels) as Labels),
+    createdAt: new Date(createdAt),
+    startedAt: startedAt === null ? null : new Date(startedAt),
+    finishedAt: finishedAt === null ? null : new Date(finishedAt),
+  };
+}

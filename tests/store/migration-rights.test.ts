@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Client } from "pg";
+import { expect, test } from "vitest";
+import { perdure } from "../../src/index.ts";
+import { sqlite } from "../../src/store/sqlite/index.ts";
+import { createDatabase } from "../support/postgres-database.ts";
+
+test("a user of PostgreSQL who may not migrate is told what to do", async () => {
+  const database = await createDatabase({ empty: true });
+  const role = `reader_${process.pid}`;
+  const owner = new Client({ connectionString: database.url });
+  await owner.connect();
+  try {
+    await owner.query(`create role ${role} login password 'secret'`);
+    const url = new URL(database.url);
+    url.username = role;
+    url.password = "secret";
+    const failure = await perdure({ database: url.href }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: "schema.forbidden",
+      message: expect.stringContaining("postgresMigrations()"),
+    });
+    expect((failure as Error).message).toContain("permission denied");
+  } finally {
+    await owner.query(`drop role ${role}`);
+    await owner.end();
+    await database.drop();
+  }
+});
+
+test("a SQLite database that can only be read is said to be so", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "perdure-read-only-"));
+  const path = join(folder, "app.db");
+  new DatabaseSync(path).exec("create table orders (id text) strict");
+  const handle = new DatabaseSync(path, { readOnly: true });
+  try {
+    const failure = await perdure({ database: sqlite(handle) }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "schema.forbidden", message: expect.stringContaining("can only be read") });
+  } finally {
+    handle.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

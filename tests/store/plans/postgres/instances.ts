@@ -1,0 +1,271 @@
+import type { Client } from "pg";
+import {
+  INSTANCE_STATUSES,
+  type InstanceFilter,
+  type InstanceInsert,
+  type InstanceOutcome,
+  type NewEntry,
+} from "../../../../src/store/instances/instance-records.ts";
+import type { InstanceStatements } from "../../../../src/store/instances/instance-statements.ts";
+import { prepareInstance } from "../../../../src/store/postgres/sql/instance-inserts.ts";
+import { awaitEnds, lockAwaited, tellWaiters, writeWaiters } from "../../../../src/store/postgres/sql/waiters.ts";
+import { NAMED } from "../../../support/named.ts";
+import type { PlannedStatement, PlannedTables } from "./misled-plans.ts";
+import { type Answers, recordInstanceStatements, recordOne } from "./recorded-statements.ts";
+
+const BATCH = 500;
+
+const scopes = [{ namespace: "app", names: ["checkout", "refund"] }];
+const leases = Array.from({ length: BATCH }, (_, index) => ({
+  ref: refOf("running", index + 1),
+  run: 1,
+  lock: `lock-${index % 10}`,
+}));
+const names = leases.map(({ ref }) => ({ namespace: "app", name: "checkout", id: `id-${ref}` }));
+const one = { namespace: "app", name: "checkout", id: `id-${refOf("running", 1)}` };
+
+const inserts = leases.map(({ ref }): InstanceInsert => {
+  const id = `new-${ref}`;
+  return { namespace: "app", name: "checkout", id, ref: id, params: "{}", parent: null, traits: null, lease: null };
+});
+
+const PLAIN: NewEntry = {
+  kind: "completed",
+  type: "do",
+  name: "charge",
+  count: 1,
+  attempt: 1,
+  value: "{}",
+  dueAt: null,
+  event: null,
+  parent: null,
+};
+const commit = (outcome: InstanceOutcome, entry: NewEntry, resent: boolean) => (instances: InstanceStatements) =>
+  instances.commit(
+    leases.map((lease) => ({ ...lease, instance: NAMED, position: 3, entries: [entry, entry], outcome })),
+    { resent },
+  );
+
+type Use = (instances: InstanceStatements) => Promise<unknown>;
+const FIND = ["instance_id"];
+const LOCK = ["instance_pkey"];
+const PAUSE = ["instance_id", "instance_pkey"];
+const CHANGE = [...PAUSE, "line_pkey"];
+
+const LIST = ["instance_pkey", "instance_status"];
+const LABELLED = ["instance_pkey", "label_pkey"];
+
+const list =
+  (filter: Partial<InstanceFilter>): Use =>
+  (instances) =>
+    instances.list({
+      namespace: "app",
+      name: "checkout",
+      statuses: INSTANCE_STATUSES,
+      labels: [],
+      createdFrom: null,
+      createdBefore: null,
+      finishedFrom: null,
+      finishedBefore: null,
+      after: null,
+      order: "oldest",
+      limit: 100,
+      ...filter,
+    });
+const labels = (count: number) =>
+  [["tenant", "a"] as const, ["region", "b"] as const, ["plan", "c"] as const].slice(0, count);
+
+/** The purpose of statements, the operation that sends them, and the indexes that they use. */
+const STATEMENTS: [string, Use, string[], Answers?][] = [
+  [
+    "claim instances",
+    (instances) => instances.claim({ scopes, limit: 50, takeOver: true, lock: "me", leaseMs: 1000 }),
+    ["instance_due", "journal_pkey"],
+  ],
+  ["find the next wake of instances", (instances) => instances.nextWake(scopes, { takeOver: true }), ["instance_due"]],
+  [
+    "load runs",
+    (instances) => instances.load(leases.map((lease) => ({ ...lease, instance: NAMED }))),
+    ["event_pkey", "instance_pkey", "journal_pkey"],
+  ],
+  [
+    "load events",
+    (instances) => instances.loadEvents(leases.map((lease) => ({ ...lease, instance: NAMED, after: 1 }))),
+    ["event_pkey", "instance_pkey", "journal_pkey"],
+  ],
+  ["commit entries of instances that go on", commit({ kind: "running" }, PLAIN, false), LOCK],
+  ["commit completed instances", commit({ kind: "completed", output: "{}" }, PLAIN, false), LOCK],
+  [
+    "commit parked instances",
+    commit({ kind: "parked", dueAt: 1, wakes: 0 }, { ...PLAIN, parent: "do:outer#1" }, false),
+    LOCK,
+  ],
+  [
+    "commit again after a lost reply",
+    commit({ kind: "completed", output: "{}" }, PLAIN, true),
+    [...LOCK, "journal_pkey", "line_pkey"],
+  ],
+  ["renew leases of instances", (instances) => instances.renew(leases, 1000), LOCK],
+  ["confirm claims", (instances) => instances.confirm(leases), LOCK],
+  [
+    "reacquire a parked instance",
+    (instances) => instances.reacquire({ ref: "a", run: 1, lock: "lock-0" }, { lock: "me", leaseMs: 1 }),
+    LOCK,
+  ],
+  [
+    "send events",
+    (instances) =>
+      instances.sendEvents(
+        names.map((name, index) => ({ ...name, eventId: `new-${index}`, type: "go", payload: "{}" })),
+      ),
+    ["event_pkey", "instance_id", "instance_pkey", "journal_pkey"],
+  ],
+  ["find instances", (instances) => instances.find(names), FIND],
+  [
+    "drop progress",
+    (instances) => {
+      const step = { type: "do", name: "charge", count: 1, parent: null, from: 2 } as const;
+      return instances.dropProgress({ ref: leases[0]?.ref ?? "", run: 1, ...step });
+    },
+    ["journal_pkey"],
+  ],
+  [
+    "read positions",
+    (instances) => instances.positions(leases.map(({ ref }) => ref)),
+    ["instance_pkey", "journal_pkey"],
+  ],
+  ["pause an instance", (instances) => instances.pause(one), PAUSE],
+  ["resume an instance", (instances) => instances.resume(one), CHANGE],
+  ["terminate an instance", (instances) => instances.terminate(one), CHANGE],
+  ["restart an instance", (instances) => instances.restart(one), CHANGE],
+  [
+    "restart an instance from a step",
+    (instances) =>
+      instances.restart(one, { statuses: null, params: null, kept: { run: 1, positions: [1], events: "received" } }),
+    [...CHANGE, "event_pkey", "journal_pkey"],
+  ],
+  ["roll back an instance", (instances) => instances.rollBack(one), [...CHANGE, "journal_pkey"]],
+  [
+    "pause an instance with a receipt",
+    (instances) => instances.pause({ ...one, receipt: { key: "receipt", note: "{}", keepMs: 1000 } }),
+    [...PAUSE, "request_pkey"],
+    { write_receipts: () => [{ namespace: "app", key: "receipt" }] },
+  ],
+  ["create instances", (instances) => instances.insert(inserts), []],
+  ["read past runs", (instances) => instances.pastRuns({ ...one, ref: leases[0]?.ref ?? "" }), ["past_run_pkey"]],
+  [
+    "find unknown names",
+    (instances) => instances.unknownNames({ namespace: "app", names: ["checkout"] }),
+    [...FIND, "instance_status"],
+  ],
+  ["list instances", list({}), LIST],
+  ["list a later page of instances", list({ after: refOf("running", 100), order: "newest" }), LIST],
+  ["list instances that were created or finished in some time", list({ createdFrom: 1, finishedBefore: 2 }), LIST],
+  ["list instances of some statuses", list({ statuses: ["running", "errored"] }), LIST],
+  ["list the instances of all workflows", list({ name: null }), [...FIND, ...LIST]],
+  ["list instances by a label", list({ labels: [["tenant", "a"]] }), LABELLED],
+  ["list instances by labels", list({ labels: labels(2), statuses: ["waiting"], createdFrom: 0 }), LABELLED],
+  ["list a later page of instances by labels", list({ labels: labels(3), after: refOf("sleeping", 50_000) }), LABELLED],
+  ["find the lease tokens of instances", (instances) => instances.leaseTokens(["app"]), ["instance_due"]],
+  ["find leased instances", (instances) => instances.findLeased(["app"], ["lock-1"]), ["instance_due"]],
+  ["expire leases of instances", (instances) => instances.expireLeases(["app"], ["lock-1"]), ["instance_due"]],
+  [
+    "read a history",
+    (instances) =>
+      instances.history({
+        ref: leases[0]?.ref ?? "",
+        instance: NAMED,
+        run: null,
+        after: null,
+        order: "newest",
+        limit: 100,
+        maxBytes: 1e6,
+      }),
+    ["event_pkey", "journal_pkey"],
+  ],
+];
+
+const refs = leases.map(({ ref }) => ref);
+const repeated = (value: unknown) => refs.map(() => value);
+
+/** Waits for the ends of instances. */
+const WAITS: PlannedStatement[] = [
+  [
+    "wait for the ends of instances",
+    recordOne(awaitEnds, [
+      repeated("app"),
+      repeated("checkout"),
+      names.map(({ id }) => id),
+      repeated('["waiter",1,"end"]'),
+    ]),
+    [...FIND, ...LOCK],
+  ],
+  ["lock instances and their waiters", recordOne(lockAwaited, [refs]), LOCK],
+  ["write the waiters of instances", recordOne(writeWaiters, [refs, repeated("[]")]), LOCK],
+  [
+    "tell waiters of the ends of instances",
+    recordOne(tellWaiters, [null, refs, repeated(1), refs.map((ref) => `end-${ref}`), repeated("end"), repeated("{}")]),
+    LOCK,
+  ],
+  [
+    "prepare an instance that was created in SQL",
+    recordOne(prepareInstance, [null, refs[0], 1, "lock-0", "{}", null, null, null, null]),
+    LOCK,
+  ],
+];
+
+const TABLES = ["instance", "journal", "event", "label", "request"].map((table) => `perdure.${table}`);
+
+const SIZES = {
+  few: { sleeping: 60, running: 3, due: 3 },
+  some: { sleeping: 1000, running: 1000, due: 1000 },
+  many: { sleeping: 100_000, running: BATCH, due: 1000 },
+};
+
+export const INSTANCES: PlannedTables = {
+  tables: TABLES,
+  fill: (client, size) => fill(client, SIZES[size]),
+  statements: [
+    ...STATEMENTS.map(
+      ([purpose, use, indexes, answers]): PlannedStatement => [
+        purpose,
+        () => recordInstanceStatements(use, answers),
+        indexes,
+      ],
+    ),
+    ...WAITS,
+  ],
+  mostRows: BATCH * 6,
+};
+
+function refOf(kind: string, number: number): string {
+  return `${kind}-${String(number).padStart(6, "0")}`;
+}
+
+/**
+ * Instances that sleep until the year 2096, that run until then (but for one whose owner was lost), and that are due since 1970,
+ * each with two entries and an event, and every tenth with labels.
+ */
+async function fill(client: Client, counts: { sleeping: number; running: number; due: number }): Promise<void> {
+  await client.query(
+    `insert into perdure.instance (ref, namespace, name, id, params, created_at, started_at, class, available_at, lock, wakes)
+    select ref, 'app', 'checkout', 'id-' || ref, json_build_object('to', repeat('x', 50)), 0, 0,
+      case kind when 'running' then 2 else 0 end,
+      case when kind = 'due' or kind = 'running' and number = 1 then number else 4000000000000 + number end,
+      case kind when 'running' then 'lock-' || (number - 1) % 10 end,
+      1
+    from (values ('sleeping', $1::int), ('running', $2::int), ('due', $3::int)) as kinds(kind, count),
+      generate_series(1, count) as number, lateral (select kind || '-' || lpad(number::text, 6, '0') as ref) as made`,
+    [counts.sleeping, counts.running, counts.due],
+  );
+  await client.query(`insert into perdure.journal (ref, run, position, kind, type, name, count, attempt, value, event, at)
+    select ref, 1, position, 'received', 'waitForEvent', 'charge', 1, 1, '{}', 1, 0
+    from perdure.instance, generate_series(1, 2) as position`);
+  await client.query(`insert into perdure.event (ref, run, id, sequence, type, payload, at)
+    select ref, 1, 'event-' || ref, 1, 'go', '{}', 0 from perdure.instance`);
+  await client.query(`insert into perdure.label (namespace, name, key, value, ref)
+    select namespace, name, key, value, ref from (select * from perdure.instance where ref like '%0') as instance,
+      (values ('tenant', 'a'), ('region', 'b'), ('plan', 'c'), ('tenant', 'd')) as label(key, value)`);
+  await client.query(`insert into perdure.request (namespace, key, fingerprint, target, expires_at)
+    select namespace, ref, '', '{}', 4000000000000 from perdure.instance`);
+}

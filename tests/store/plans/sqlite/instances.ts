@@ -1,0 +1,196 @@
+import type { DatabaseSync } from "node:sqlite";
+import {
+  COUNT_PENDING_EVENTS,
+  FIND_EVENT,
+  FIND_RECIPIENT,
+  INSERT_EVENT,
+  READ_EVENTS,
+  WAKE_INSTANCE,
+} from "../../../../src/store/sqlite/sql/events.ts";
+import {
+  KEEP_PAST_RUN,
+  PAUSE_INSTANCE,
+  RESTART_INSTANCE,
+  RESUME_INSTANCE,
+  ROLL_BACK_INSTANCE,
+  TERMINATE_INSTANCE,
+} from "../../../../src/store/sqlite/sql/instances-change.ts";
+import {
+  CLAIM_INSTANCES,
+  CONFIRM_INSTANCE,
+  COUNT_RECOVERY,
+  FIND_DUE_INSTANCES,
+  FIND_LOST_INSTANCES,
+  REACQUIRE_INSTANCE,
+  RENEW_INSTANCE,
+} from "../../../../src/store/sqlite/sql/instances-claim.ts";
+import {
+  BEGIN_ROLLBACK,
+  FIND_RUN,
+  FINISH_INSTANCE,
+  PARK_INSTANCE,
+  RELEASE_INSTANCE,
+} from "../../../../src/store/sqlite/sql/instances-commit.ts";
+import {
+  FIND_CREATED_INSTANCE,
+  INSERT_INSTANCE,
+  INSERT_LABEL,
+  INSERT_SPECIAL_INSTANCE,
+} from "../../../../src/store/sqlite/sql/instances-create.ts";
+import {
+  DELETE_DEPENDENTS,
+  DELETE_INSTANCE,
+  DELETE_LABEL,
+  FIND_DELETED_INSTANCE,
+  FIND_PURGE,
+  FORGET_DELETED_INSTANCE,
+  MARK_DELETED,
+  PURGE_INSTANCES,
+} from "../../../../src/store/sqlite/sql/instances-delete.ts";
+import {
+  COUNT_FINISHED_INSTANCES,
+  COUNT_UNFINISHED_INSTANCES,
+  GET_INSTANCE,
+  GET_INSTANCE_BY_REF,
+  listFinishedRefs,
+  listRefsByLabel,
+  listUnfinishedRefs,
+  READ_PAST_RUNS,
+  READ_POSITION,
+  UNKNOWN_NAMES,
+  WORKFLOW_NAMES,
+} from "../../../../src/store/sqlite/sql/instances-read.ts";
+import {
+  DELETE_ENTRIES,
+  DROP_PROGRESS,
+  INSERT_ENTRY,
+  KEEP_ENTRIES,
+  KEEP_EVENTS,
+  measureHistory,
+  READ_JOURNAL,
+  readHistory,
+} from "../../../../src/store/sqlite/sql/journal.ts";
+import { expireLeases, findLeased, leaseTokens, nextWake } from "../../../../src/store/sqlite/sql/queue.ts";
+import { READ_CHUNK, WIPE_RUNS, WIPE_STREAMS, WRITE_CHUNK } from "../../../../src/store/sqlite/sql/streams.ts";
+import { FIND_AWAITED, FIND_WAITER, WRITE_WAITERS } from "../../../../src/store/sqlite/sql/waiters.ts";
+import type { PlannedStatement, PlannedTables } from "./searches.ts";
+
+const QUEUE = (range: string) => `INDEX perdure_instance_due (namespace=? AND class=? AND available_at${range}?)`;
+const BY_REF = ["PRIMARY KEY (ref=?)"];
+const BY_RUN = ["PRIMARY KEY (ref=? AND run=?)"];
+const BY_NAME = ["INDEX perdure_instance_id (namespace=? AND name=? AND id=?)"];
+const EVENT_OF_ENTRY = "PRIMARY KEY (ref=? AND run=?) LEFT-JOIN";
+const OUTCOME = (range: string) => `INDEX perdure_instance_outcome (namespace=? AND name=? AND outcome=?${range})`;
+const LABEL = (range: string) => `PRIMARY KEY (namespace=? AND name=? AND key=? AND value=?${range})`;
+const PURGE = "COVERING INDEX perdure_instance_purge (namespace=? AND purge_at<?)";
+const ALL = { paged: false, oneRun: false };
+
+const NAMES = [
+  "COVERING INDEX perdure_instance_id (namespace=?)",
+  "COVERING INDEX perdure_instance_id (namespace=? AND name>?)",
+];
+
+const STATEMENTS: PlannedStatement[] = [
+  ["find due instances that have not lost an owner", FIND_LOST_INSTANCES, [QUEUE("<")]],
+  ["find due instances", FIND_DUE_INSTANCES, [QUEUE("<")]],
+  ["claim instances", CLAIM_INSTANCES, BY_REF],
+  ["count a recovery", COUNT_RECOVERY, [...BY_REF, ...BY_RUN, ...BY_RUN]],
+  ["find the next wake of instances", nextWake("perdure_instance"), [QUEUE(">")]],
+  ["find the lease tokens of instances", leaseTokens("perdure_instance"), [QUEUE(">")]],
+  ["expire leases of instances", expireLeases("perdure_instance"), [QUEUE(">")]],
+  ["find leased instances", findLeased("perdure_instance"), [QUEUE(">")]],
+  ["confirm an instance", CONFIRM_INSTANCE, BY_REF],
+  ["create an instance", INSERT_INSTANCE, []],
+  ["create an instance with traits", INSERT_SPECIAL_INSTANCE, []],
+  ["add a label", INSERT_LABEL, []],
+  ["find the instance that has an id", FIND_CREATED_INSTANCE, BY_NAME],
+  ["find a run", FIND_RUN, BY_REF],
+  ["read a journal", READ_JOURNAL, ["PRIMARY KEY (ref=? AND run=? AND position>?)"]],
+  [
+    "remove the entries of a refused commit",
+    DELETE_ENTRIES,
+    ["PRIMARY KEY (ref=? AND run=? AND position>? AND position<?)"],
+  ],
+  ["add an entry", INSERT_ENTRY, []],
+  ["begin a rollback", BEGIN_ROLLBACK, BY_REF],
+  ["park an instance", PARK_INSTANCE, BY_REF],
+  ["finish an instance", FINISH_INSTANCE, BY_REF],
+  ["release an instance", RELEASE_INSTANCE, BY_REF],
+  ["reacquire an instance", REACQUIRE_INSTANCE, BY_REF],
+  ["renew the lease of an instance", RENEW_INSTANCE, BY_REF],
+  ["find the recipient of an event", FIND_RECIPIENT, BY_NAME],
+  ["find an event", FIND_EVENT, ["PRIMARY KEY (ref=? AND run=? AND id=?)"]],
+  ["count pending events", COUNT_PENDING_EVENTS, [...BY_RUN, ...BY_RUN]],
+  ["insert an event", INSERT_EVENT, []],
+  ["read events in order", READ_EVENTS, [...BY_RUN, "USE TEMP B-TREE FOR ORDER BY"]],
+  ["find an instance to wait for", FIND_AWAITED, BY_NAME],
+  ["write the waiters of an instance", WRITE_WAITERS, BY_REF],
+  ["find a waiting run", FIND_WAITER, BY_REF],
+  ["wake an instance", WAKE_INSTANCE, BY_REF],
+  ["get an instance", GET_INSTANCE, BY_NAME],
+  ["pause an instance", PAUSE_INSTANCE, BY_NAME],
+  ["resume an instance", RESUME_INSTANCE, BY_NAME],
+  ["terminate an instance", TERMINATE_INSTANCE, BY_NAME],
+  ["roll back an instance", ROLL_BACK_INSTANCE, [...BY_NAME, ...Array.from({ length: 6 }, () => BY_RUN).flat()]],
+  ["keep a past run", KEEP_PAST_RUN, BY_NAME],
+  ["keep entries for the next run", KEEP_ENTRIES, ["PRIMARY KEY (ref=? AND run=? AND position=?)"]],
+  ["keep events for the next run", KEEP_EVENTS, [...BY_RUN, "PRIMARY KEY (ref=? AND run=? AND position=?)"]],
+  ["restart an instance", RESTART_INSTANCE, BY_NAME],
+  ["mark an instance as deleted", MARK_DELETED, []],
+  ["find a deleted instance", FIND_DELETED_INSTANCE, ["PRIMARY KEY (ref>?)"]],
+  ["forget a deleted instance", FORGET_DELETED_INSTANCE, BY_REF],
+  ["delete an instance", DELETE_INSTANCE, BY_NAME],
+  ...DELETE_DEPENDENTS.map((sql): PlannedStatement => [sql, sql, BY_REF]),
+  ["list finished instances", listFinishedRefs({ order: "oldest", paged: false }), [`COVERING ${OUTCOME("")}`]],
+  [
+    "list a later page of finished instances",
+    listFinishedRefs({ order: "oldest", paged: true }),
+    [`COVERING ${OUTCOME(" AND ref>?")}`],
+  ],
+  ["list unfinished instances", listUnfinishedRefs({ order: "newest", paged: true }), [OUTCOME(" AND ref<?")]],
+  [
+    "list instances by labels",
+    listRefsByLabel({ order: "newest", paged: true }),
+    [LABEL(" AND ref<?"), LABEL(" AND ref=?"), ...BY_REF],
+  ],
+  ["get an instance by its ref", GET_INSTANCE_BY_REF, BY_REF],
+  ["count finished instances", COUNT_FINISHED_INSTANCES, [`COVERING ${OUTCOME("").replace("=?)", ">?)")}`]],
+  ["count unfinished instances", COUNT_UNFINISHED_INSTANCES, [OUTCOME("")]],
+  ["purge instances", PURGE_INSTANCES, [...BY_REF, PURGE]],
+  ["find instances to purge", FIND_PURGE, [PURGE]],
+  ["delete a label", DELETE_LABEL, [LABEL(" AND ref=?")]],
+  ["read the history", readHistory("oldest", ALL), [...BY_REF, EVENT_OF_ENTRY]],
+  [
+    "read a later page of the history",
+    readHistory("oldest", { ...ALL, paged: true }),
+    ["PRIMARY KEY (ref=? AND (run,position)>(?,?))", EVENT_OF_ENTRY],
+  ],
+  [
+    "read the history of a run backwards",
+    readHistory("newest", { paged: true, oneRun: true }),
+    ["PRIMARY KEY (ref=? AND run=? AND position<?)", EVENT_OF_ENTRY],
+  ],
+  ["measure the history", measureHistory("oldest", ALL), [...BY_REF, EVENT_OF_ENTRY]],
+  ["read past runs", READ_PAST_RUNS, ["PRIMARY KEY (ref=? AND run>?)"]],
+  ["drop progress", DROP_PROGRESS, ["PRIMARY KEY (ref=? AND run=? AND position>?)"]],
+  ["write a chunk", WRITE_CHUNK, []],
+  ["read a chunk", READ_CHUNK, ["PRIMARY KEY (ref=? AND stream=? AND number=?)"]],
+  ["wipe streams", WIPE_STREAMS, ["PRIMARY KEY (ref=? AND stream>? AND stream<?)"]],
+  ["wipe streams of runs", WIPE_RUNS, ["PRIMARY KEY (ref=?)"]],
+  ["read a position", READ_POSITION, [...BY_REF, "PRIMARY KEY (ref=? AND run=?)"]],
+  ["list the names of workflows", WORKFLOW_NAMES, NAMES],
+  ["find unknown names", UNKNOWN_NAMES, [...NAMES, OUTCOME("")]],
+];
+
+export const INSTANCES: PlannedTables = { rows: "100,000 sleeping instances", fill, statements: STATEMENTS };
+
+function fill(database: DatabaseSync): void {
+  database.exec(`with recursive number(value) as (select 1 union all select value + 1 from number where value < 100000)
+    insert into perdure_instance (ref, namespace, name, id, class, available_at, created_at, params)
+    select 'ref-' || value, 'app', 'checkout', value, 0, 4000000000000 + value, 0, '{}' from number;
+    insert into perdure_journal (ref, run, position, kind, type, name, count, attempt, at)
+    select ref, run, 1, 'completed', 'do', 'charge', 1, 1, 0 from perdure_instance;
+    insert into perdure_event (ref, run, id, sequence, type, payload, at)
+    select ref, run, 'event', 1, 'approved', '{}', 0 from perdure_instance;
+    analyze`);
+}

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { defineHook, defineWorkflow, perdure } from "../../src/index.ts";
+import { ENGINES, type TestStore } from "../support/engines.ts";
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+
+describe.each(ENGINES)("a step on $name", (engine) => {
+  let database: TestStore;
+  beforeEach(async () => {
+    database = await engine.create();
+  });
+  afterEach(() => database.dispose());
+
+  test("triggers a hook once, though the workflow is replayed", async () => {
+    const mails: string[] = [];
+    const mailed = Promise.withResolvers<void>();
+    const mail = defineHook({}, async (to: string) => {
+      mails.push(to);
+      if (mails.length === 2) mailed.resolve();
+    });
+    const workflow = defineWorkflow({ name: "mails" }, async (_event, step) => {
+      const first = await step.trigger(mail, "one");
+      const second = await step.trigger("mail", "two");
+      await step.do("fails once", { retries: { limit: 1, delay: "6 seconds" } }, ({ attempt }) => {
+        if (attempt === 1) throw new Error("not yet");
+      });
+      return [first.id, second.id];
+    });
+    await using app = await perdure({
+      database: database.reopen(),
+      hooks: { mail },
+      workflows: { workflow },
+      logger: silent,
+    });
+    const instance = await app.workflows.workflow.create({ id: "one" });
+    await mailed.promise;
+    const ids = (await instance.result()) as string[];
+
+    expect(mails.toSorted()).toEqual(["one", "two"]);
+    expect(new Set(ids).size).toBe(2);
+    const { entries } = await instance.history();
+    expect(entries.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
+      "trigger mail completed",
+      "trigger mail completed",
+      "fails once failed",
+      "fails once completed",
+    ]);
+  });
+
+  test("refuses a hook that isn't registered", async () => {
+    const strange = defineHook({}, async (_to: string) => {});
+    const codes: unknown[] = [];
+    const note = (error: { code?: unknown }) => void codes.push(error.code);
+    const workflow = defineWorkflow({ name: "strange" }, async (_event, step) => {
+      await step.trigger(strange, "one").catch(note);
+      await step.trigger("none").catch(note);
+    });
+    await using app = await perdure({ database: database.reopen(), workflows: { workflow }, logger: silent });
+    await (await app.workflows.workflow.create({ id: "one" })).result();
+
+    expect(codes).toEqual(["hook.unknown", "hook.unknown"]);
+  });
+
+  test("sends an event once, and fails if the instance isn't there", async () => {
+    const receiver = defineWorkflow({ name: "receiver" }, async (_event, step) => {
+      const { payload } = await step.waitForEvent<{ by: string }>("wait", { type: "paid", timeout: "1 minute" });
+      return payload.by;
+    });
+    const sender = defineWorkflow({ name: "sender" }, async (_event, step) => {
+      await step.sendEvent({ workflow: receiver, id: "one" }, { type: "paid", payload: { by: "card" } });
+      const missing = { workflow: "receiver", id: "none" };
+      return step
+        .sendEvent(missing, { type: "paid", payload: { by: "card" } })
+        .catch((error: { code?: unknown }) => error.code);
+    });
+    await using app = await perdure({ database: database.reopen(), workflows: { receiver, sender }, logger: silent });
+    const received = await app.workflows.receiver.create({ id: "one" });
+    const sent = await app.workflows.sender.create({ id: "one" });
+
+    await expect(sent.result()).resolves.toBe("instance.not_found");
+    await expect(received.result()).resolves.toBe("card");
+  });
+});

@@ -1,0 +1,51 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { defineWorkflow, perdure } from "../../src/index.ts";
+import { postgres } from "../../src/store/postgres/index.ts";
+import { CuttingProxy } from "../support/cutting-proxy.ts";
+import { ENGINES, type TestEngine, type TestStore } from "../support/engines.ts";
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+/** The message with which the driver commits. */
+const COMMIT = "commit\0";
+const TIMES = 20;
+
+describe("a connection that is cut at the commit of a step's transaction", () => {
+  const engine = ENGINES.find(({ dialect }) => dialect === "postgres") as TestEngine;
+  let database: TestStore;
+  let proxy: CuttingProxy;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    await query("create table ledger (id text, key text)");
+  });
+  afterAll(() => database.dispose());
+  beforeEach(async () => {
+    proxy = await CuttingProxy.start(database.location);
+  });
+  afterEach(() => proxy.stop());
+
+  const query = (text: string) => database.store.engine.transaction((transaction) => transaction.query(text, []));
+
+  test.each(["answer", "request"] as const)("before the %s came leaves one row for each step", async (cut) => {
+    let calls = 0;
+    const workflow = defineWorkflow({ name: "cut" }, async ({ instanceId }, step) =>
+      step.transaction("write", async (tx, ctx) => {
+        calls++;
+        await tx.sql`insert into ledger (id, key) values (${instanceId}, ${ctx.idempotencyKey})`;
+        return { attempt: ctx.attempt };
+      }),
+    );
+    await using adapter = postgres(proxy.url, { logger: silent });
+    await using app = await perdure({ database: adapter, workflows: { workflow }, namespace: cut, logger: silent });
+    for (let time = 0; time < TIMES; time++) {
+      const wasCut = proxy.cut(COMMIT, cut);
+      const instance = await app.workflows.workflow.create({ id: `${cut}-${time}` });
+      await wasCut;
+      await expect(instance.result()).resolves.toEqual({ attempt: 1 });
+    }
+
+    const rows = await query(`select count(*) as rows, count(distinct id) as ids from ledger where id like '${cut}%'`);
+    expect(rows.map(({ rows, ids }) => [Number(rows), Number(ids)])).toEqual([[TIMES, TIMES]]);
+    expect(calls).toBe(cut === "answer" ? TIMES : 2 * TIMES);
+  });
+});
