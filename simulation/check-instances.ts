@@ -1,7 +1,7 @@
 import type { InstanceStatements } from "../src/store/instances/instance-statements.ts";
 import { freshRank } from "../src/store/queue/rank.ts";
 import { WorkClass } from "../src/store/queue/work-class.ts";
-import type { SqliteValue } from "../src/store/sqlite/driver.ts";
+import type { SqliteValue } from "../src/store/sqlite/drivers/driver.ts";
 import { checkDependents } from "./check-dependents.ts";
 import { type InstanceAccount, purgeAt, type RunAccount, statusOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";

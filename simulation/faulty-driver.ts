@@ -1,4 +1,4 @@
-import type { SqliteDriver } from "../src/store/sqlite/driver.ts";
+import type { SqliteDriver } from "../src/store/sqlite/drivers/driver.ts";
 
 const SQLITE_IOERR = 10;
 

@@ -1,10 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 import { RELAY } from "../src/store/hooks/relay.ts";
 import { migrateEngine } from "../src/store/migrate-store.ts";
-import { driverOf, type SqliteValue } from "../src/store/sqlite/driver.ts";
+import { driverOf, type SqliteValue } from "../src/store/sqlite/drivers/driver.ts";
+import { WriteMutex } from "../src/store/sqlite/drivers/write-mutex.ts";
 import { SqliteEngine } from "../src/store/sqlite/engine.ts";
 import { noWakeups } from "../src/store/sqlite/wakeups.ts";
-import { WriteMutex } from "../src/store/sqlite/write-mutex.ts";
 import { InstanceCheck } from "./check-instances.ts";
 import { ENDING_HOOK_NAMES } from "./ending-book.ts";
 import { FaultyDriver } from "./faulty-driver.ts";

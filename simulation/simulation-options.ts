@@ -1,6 +1,6 @@
 import type { EngineTransaction } from "../src/store/engine.ts";
 import type { InstanceStatements } from "../src/store/instances/instance-statements.ts";
-import type { SqliteDriver } from "../src/store/sqlite/driver.ts";
+import type { SqliteDriver } from "../src/store/sqlite/drivers/driver.ts";
 import type { StreamStatements } from "../src/store/streams/stream-statements.ts";
 import type { Fault } from "./faults.ts";
 import type { Profile } from "./profile.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
-import { accessTo } from "../store/sqlite/object-access.ts";
-import type { ObjectStorage } from "../store/sqlite/object-driver.ts";
+import { accessTo } from "../store/sqlite/drivers/object-access.ts";
+import type { ObjectStorage } from "../store/sqlite/drivers/object-driver.ts";
 
 /** How soon an object is called back that is lost with something under way. */
 const SAFETY_MS = 2000;

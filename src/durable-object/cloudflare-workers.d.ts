@@ -4,8 +4,8 @@
  */
 declare module "cloudflare:workers" {
   export abstract class DurableObject<Env = unknown> {
-    protected ctx: import("../store/sqlite/object-driver.ts").ObjectState;
+    protected ctx: import("../store/sqlite/drivers/object-driver.ts").ObjectState;
     protected env: Env;
-    constructor(ctx: import("../store/sqlite/object-driver.ts").ObjectState, env: Env);
+    constructor(ctx: import("../store/sqlite/drivers/object-driver.ts").ObjectState, env: Env);
   }
 }

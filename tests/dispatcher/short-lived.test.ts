@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { defineHook, defineWorkflow, perdure } from "../../src/index.ts";
-import { PostgresWakeups } from "../../src/store/postgres/wakeups.ts";
+import { PostgresWakeups } from "../../src/store/postgres/connection/wakeups.ts";
 import { createDatabase, type TestDatabase } from "../support/postgres-database.ts";
 import { waitUntil } from "../support/wait-until.ts";
 

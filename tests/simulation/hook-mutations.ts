@@ -1,4 +1,4 @@
-import type { SqliteDriver } from "../../src/store/sqlite/driver.ts";
+import type { SqliteDriver } from "../../src/store/sqlite/drivers/driver.ts";
 import { type Mutation, rewriting } from "./rewriting.ts";
 
 const SETTLE = /^update perdure_hook set\s+lock = null/;

@@ -1,7 +1,7 @@
 import type { Profile } from "../../simulation/profile.ts";
 import type { SimulationOptions } from "../../simulation/simulation-options.ts";
 import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
-import type { SqliteDriver } from "../../src/store/sqlite/driver.ts";
+import type { SqliteDriver } from "../../src/store/sqlite/drivers/driver.ts";
 
 /** One protection, switched off. */
 export interface Mutation {

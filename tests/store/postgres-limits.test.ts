@@ -1,7 +1,7 @@
 import { Pool } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Connection } from "../../src/store/postgres/connection.ts";
-import type { PostgresPool } from "../../src/store/postgres/driver.ts";
+import { Connection } from "../../src/store/postgres/connection/connection.ts";
+import type { PostgresPool } from "../../src/store/postgres/connection/driver.ts";
 import type { Statement } from "../../src/store/postgres/sql/statement.ts";
 import { usePostgres } from "../support/use-postgres.ts";
 

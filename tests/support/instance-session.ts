@@ -1,8 +1,8 @@
 import type { Client } from "pg";
 import type { Clock } from "../../src/clock.ts";
 import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
-import type { Connection } from "../../src/store/postgres/connection.ts";
-import { PostgresInstanceStatements } from "../../src/store/postgres/instance-statements.ts";
+import type { Connection } from "../../src/store/postgres/connection/connection.ts";
+import { PostgresInstanceStatements } from "../../src/store/postgres/instances/instance-statements.ts";
 import type { Statement } from "../../src/store/postgres/sql/statement.ts";
 import type { PostgresUnderTest } from "./use-postgres.ts";
 

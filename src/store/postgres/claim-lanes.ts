@@ -6,7 +6,7 @@ import { WorkClass } from "../queue/work-class.ts";
 import { toNumber } from "../rows.ts";
 import { compareText } from "../text-order.ts";
 import { textArray } from "./array-literals.ts";
-import type { PostgresResult } from "./driver.ts";
+import type { PostgresResult } from "./connection/driver.ts";
 import { QUEUE_KEY, type QueueTable } from "./sql/queue.ts";
 
 type Row = Record<string, unknown>;

@@ -13,24 +13,24 @@ import type {
 import type { HookInsert } from "../hooks/hook-records.ts";
 import type { AppliedMigration } from "../migration.ts";
 import { createTransactionContext, type TransactionContext } from "../transaction-context.ts";
-import { CommitWatch } from "./commit-watch.ts";
-import { Connection } from "./connection.ts";
-import { DatabaseIdentity } from "./database-identity.ts";
-import type { PostgresClient, PostgresPool } from "./driver.ts";
-import { foreignTrigger, PostgresForeignInstances } from "./foreign-instances.ts";
+import { CommitWatch } from "./connection/commit-watch.ts";
+import { Connection } from "./connection/connection.ts";
+import { DatabaseIdentity } from "./connection/database-identity.ts";
+import type { PostgresClient, PostgresPool } from "./connection/driver.ts";
+import { GuardedClient } from "./connection/guarded-client.ts";
+import { type Limits, SLOW_ANSWER_TIMEOUT_MS } from "./connection/limits.ts";
+import { TransactionSlots } from "./connection/transaction-slots.ts";
+import { PostgresWakeups } from "./connection/wakeups.ts";
 import { foreignSession } from "./foreign-session.ts";
-import { GuardedClient } from "./guarded-client.ts";
 import { PostgresHookStatements } from "./hook-statements.ts";
-import { PostgresInstanceStatements } from "./instance-statements.ts";
-import { type Limits, SLOW_ANSWER_TIMEOUT_MS } from "./limits.ts";
+import { foreignTrigger, PostgresForeignInstances } from "./instances/foreign-instances.ts";
+import { PostgresInstanceStatements } from "./instances/instance-statements.ts";
 import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
 import { PostgresRequestStatements } from "./request-statements.ts";
 import { PostgresScheduleStatements } from "./schedule-statements.ts";
 import { schemaMigrations } from "./schema/schema.ts";
 import { PostgresStreamStatements } from "./stream-statements.ts";
 import { PostgresSubjectStatements } from "./subject-statements.ts";
-import { TransactionSlots } from "./transaction-slots.ts";
-import { PostgresWakeups } from "./wakeups.ts";
 
 /** Connections that units of work leave free: one listens, the others serve claims, commits, and calls in users' code. */
 const KEPT_CONNECTIONS = 4;

@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../../errors.ts";
 import type { AsyncTransaction } from "../foreign-transaction.ts";
 import type { SqlRow, SqlValue } from "../sql-value.ts";
-import type { DatabaseIdentity } from "./database-identity.ts";
+import type { DatabaseIdentity } from "./connection/database-identity.ts";
 import { markTransaction, OTHER_DATABASE } from "./sql/foreign-inserts.ts";
 
 /**

@@ -17,15 +17,16 @@ import type { HookStatements, InsertResult } from "../hooks/hook-statements.ts";
 import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import { hookLanes } from "../queue/lanes.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
-import type { Companion } from "./accompanied-query.ts";
 import { ClaimProgress, claimLanes, laneColumns } from "./claim-lanes.ts";
-import type { Connection } from "./connection.ts";
-import { askDedicated, type Carrier, type DedicatedConnection } from "./dedicated-connection.ts";
-import type { PostgresQueryable, PostgresResult } from "./driver.ts";
+import type { Companion } from "./connection/accompanied-query.ts";
+import type { Connection } from "./connection/connection.ts";
+import { askDedicated, type Carrier, type DedicatedConnection } from "./connection/dedicated-connection.ts";
+import type { PostgresQueryable, PostgresResult } from "./connection/driver.ts";
+import { withinSavepoint } from "./connection/transaction.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { hookColumns, leaseColumns, referenceColumns } from "./hook-columns.ts";
 import { PostgresHookOperations } from "./hook-operations.ts";
-import { byReference, inOrder } from "./locking-order.ts";
+import { byReference, inOrder } from "./instances/locking-order.ts";
 import { findTriggeredHooks, insertHooks, insertKeyedHooks, insertNewHooks } from "./sql/hook-inserts.ts";
 import { claimHooks, countHooks, renewHooks } from "./sql/hook-leases.ts";
 import {
@@ -37,7 +38,6 @@ import {
 } from "./sql/hook-outcomes.ts";
 import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
-import { withinSavepoint } from "./transaction.ts";
 
 type Row = Record<string, unknown>;
 

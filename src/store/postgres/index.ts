@@ -2,12 +2,12 @@ import { InvalidInputError } from "../../errors.ts";
 import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts";
 import { withCodec } from "../codec/codec-engine.ts";
 import { createAdapter, type DatabaseAdapter, Store } from "../store.ts";
-import type { PostgresPool } from "./driver.ts";
+import type { PostgresPool } from "./connection/driver.ts";
 import { PostgresEngine } from "./engine.ts";
 import { migrationsTable } from "./migrate.ts";
 import { schemaMigrations } from "./schema/schema.ts";
 
-export type { PostgresClient, PostgresPool, PostgresQueryable } from "./driver.ts";
+export type { PostgresClient, PostgresPool, PostgresQueryable } from "./connection/driver.ts";
 
 export interface PostgresOptions extends AdapterOptions {
   /** The schema of Perdure's tables. Default: `perdure`. */

@@ -1,8 +1,8 @@
 import { SchemaError } from "../../errors.ts";
 import type { Migrator } from "../engine.ts";
 import type { AppliedMigration } from "../migration.ts";
-import type { Connection } from "./connection.ts";
-import type { Limits } from "./limits.ts";
+import type { Connection } from "./connection/connection.ts";
+import type { Limits } from "./connection/limits.ts";
 
 /** A migration may read and write whole tables, and waits while another process migrates. */
 const LIMITS: Limits = { lock: 600_000, statement: 3_600_000, idle: 60_000 };

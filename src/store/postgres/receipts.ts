@@ -1,9 +1,9 @@
 import { CommitOutcomeUnknownError, StoreError } from "../../errors.ts";
 import type { Receipt } from "../request-statements.ts";
-import type { PostgresClient } from "./driver.ts";
+import type { PostgresClient } from "./connection/driver.ts";
+import { inTransactionOf } from "./connection/transaction.ts";
 import { withdrawReceipts, writeReceipts } from "./sql/requests.ts";
 import { PostgresStatements } from "./statements.ts";
-import { inTransactionOf } from "./transaction.ts";
 
 /** Something that is done with a receipt. */
 export interface Receipted {

@@ -10,8 +10,8 @@ import type {
 import { toScheduleRecord } from "../schedules/schedule-rows.ts";
 import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
 import { integerArray, textArray } from "./array-literals.ts";
-import { insertColumns } from "./instance-columns.ts";
-import { bySchedule, inOrder } from "./locking-order.ts";
+import { insertColumns } from "./instances/instance-columns.ts";
+import { bySchedule, inOrder } from "./instances/locking-order.ts";
 import {
   confirmSchedules,
   fireSchedule,

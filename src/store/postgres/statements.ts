@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
-import type { Companion } from "./accompanied-query.ts";
-import type { Connection } from "./connection.ts";
-import type { PostgresQueryable, PostgresResult } from "./driver.ts";
+import type { Companion } from "./connection/accompanied-query.ts";
+import type { Connection } from "./connection/connection.ts";
+import type { PostgresQueryable, PostgresResult } from "./connection/driver.ts";
 import type { SchemaPrefix, Statement } from "./sql/statement.ts";
 
 /** The base of all classes that run statements: a connection, the schema, the time. */

@@ -19,9 +19,9 @@ import { inOrderOfDue, toRefusal, toSubjectRecord } from "../subjects/subject-ro
 import type { SubjectStatements } from "../subjects/subject-statements.ts";
 import { compareText } from "../text-order.ts";
 import { integerArray, textArray } from "./array-literals.ts";
-import type { Connection } from "./connection.ts";
-import { askDedicated, type DedicatedConnection } from "./dedicated-connection.ts";
-import { bySubject } from "./locking-order.ts";
+import type { Connection } from "./connection/connection.ts";
+import { askDedicated, type DedicatedConnection } from "./connection/dedicated-connection.ts";
+import { bySubject } from "./instances/locking-order.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
 import { readTime } from "./sql/statement.ts";
 import { claimSubjects, claimSubjectsInTurns, nextSubjectWake, renewSubjects } from "./sql/subject-claims.ts";

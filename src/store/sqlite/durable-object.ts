@@ -4,11 +4,11 @@ import { withCodec } from "../codec/codec-engine.ts";
 import type { ForeignInstances, ForeignStatement, ForeignTransaction } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
 import { createAdapter, type DatabaseAdapter, Store } from "../store.ts";
+import { accessTo, ObjectWakeups } from "./drivers/object-access.ts";
+import { type ObjectState, type ObjectStorage, objectDriver } from "./drivers/object-driver.ts";
 import { SqliteEngine } from "./engine.ts";
-import { accessTo, ObjectWakeups } from "./object-access.ts";
-import { type ObjectState, type ObjectStorage, objectDriver } from "./object-driver.ts";
 
-export type { ObjectState, ObjectStorage } from "./object-driver.ts";
+export type { ObjectState, ObjectStorage } from "./drivers/object-driver.ts";
 
 export type DurableObjectOptions = AdapterOptions;
 

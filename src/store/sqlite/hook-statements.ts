@@ -18,7 +18,7 @@ import { toClaimedHook, toHookRecord, toLease, toSettleResult, toStatistics } fr
 import type { CancelTarget, HookStatements, InsertResult } from "../hooks/hook-statements.ts";
 import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
 import { hookLanes } from "../queue/lanes.ts";
-import type { SqliteAccess, SqliteDriver } from "./driver.ts";
+import type { SqliteAccess, SqliteDriver } from "./drivers/driver.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import { DISCARD_HOOK, GET_HOOK, HOOK_STATISTICS, listHooks, PURGE_HOOKS, REDRIVE_HOOK } from "./sql/hooks-operate.ts";
 import {

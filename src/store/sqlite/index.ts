@@ -4,13 +4,13 @@ import { type AdapterOptions, parseAdapterOptions } from "../adapter-options.ts"
 import { withCodec } from "../codec/codec-engine.ts";
 import { createAdapter, type DatabaseAdapter, Store } from "../store.ts";
 import { createTransactionContext } from "../transaction-context.ts";
-import { driverOf, type SqliteDriver, type SqliteHandle } from "./driver.ts";
+import { driverOf, type SqliteDriver, type SqliteHandle } from "./drivers/driver.ts";
 import { SqliteEngine } from "./engine.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
 import { FileWakeups, noWakeups } from "./wakeups.ts";
 
-export type { SqliteHandle } from "./driver.ts";
+export type { SqliteHandle } from "./drivers/driver.ts";
 
 export type SqliteOptions = AdapterOptions;
 

@@ -1,6 +1,6 @@
 import type { QueueLane } from "../queue/lanes.ts";
 import { WorkClass } from "../queue/work-class.ts";
-import type { SqliteAccess, SqliteDriver } from "./driver.ts";
+import type { SqliteAccess, SqliteDriver } from "./drivers/driver.ts";
 
 type Row = Record<string, unknown>;
 

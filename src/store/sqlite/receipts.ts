@@ -1,5 +1,5 @@
 import type { Receipt } from "../request-statements.ts";
-import type { SqliteAccess } from "./driver.ts";
+import type { SqliteAccess } from "./drivers/driver.ts";
 import { BEGIN_REQUEST, FIND_REQUEST } from "./sql/requests.ts";
 
 type Access = Pick<SqliteAccess, "driver" | "now">;

@@ -7,8 +7,8 @@ import type {
 } from "../schedules/schedule-records.ts";
 import { toScheduleRecord } from "../schedules/schedule-rows.ts";
 import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
-import type { SqliteAccess, SqliteDriver, SqliteValue } from "./driver.ts";
-import type { SqliteInstanceStatements } from "./instance-statements.ts";
+import type { SqliteAccess, SqliteDriver, SqliteValue } from "./drivers/driver.ts";
+import type { SqliteInstanceStatements } from "./instances/instance-statements.ts";
 import {
   CONFIRM_SCHEDULE,
   FIRE_SCHEDULE,

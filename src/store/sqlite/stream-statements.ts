@@ -2,7 +2,7 @@ import type { InstanceLease } from "../instances/instance-records.ts";
 import { WorkClass } from "../queue/work-class.ts";
 import type { StreamChunk, StreamRange } from "../streams/stream-records.ts";
 import type { StreamStatements } from "../streams/stream-statements.ts";
-import type { SqliteAccess } from "./driver.ts";
+import type { SqliteAccess } from "./drivers/driver.ts";
 import { FIND_RUN } from "./sql/instances-commit.ts";
 import { READ_CHUNK, WIPE_RUNS, WIPE_STREAMS, WRITE_CHUNK } from "./sql/streams.ts";
 

@@ -15,7 +15,7 @@ import type {
 } from "../subjects/subject-records.ts";
 import { inOrderOfDue, toRefusal, toSubjectRecord } from "../subjects/subject-rows.ts";
 import type { SubjectStatements } from "../subjects/subject-statements.ts";
-import type { SqliteAccess, SqliteDriver, SqliteValue } from "./driver.ts";
+import type { SqliteAccess, SqliteDriver, SqliteValue } from "./drivers/driver.ts";
 import {
   CHANGE_SUBJECT,
   CLAIM_SUBJECT,

@@ -1,5 +1,5 @@
 import type { WorkflowStep, WorkflowStepConfig, WorkflowStepContext } from "../../workflows/define/step.ts";
-import { parseEventTimeout, tolerated } from "../../workflows/execution/steps.ts";
+import { parseEventTimeout, tolerated } from "../../workflows/execution/steps/steps.ts";
 import { type MockedEvent, Modifications } from "./modifications.ts";
 
 /** Outside of tests. */

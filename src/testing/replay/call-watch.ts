@@ -1,6 +1,6 @@
 import type { StepType } from "../../store/instances/instance-records.ts";
 import type { WorkflowStep, WorkflowStepConfig } from "../../workflows/define/step.ts";
-import { describeStep } from "../../workflows/execution/step-path.ts";
+import { describeStep } from "../../workflows/execution/steps/step-path.ts";
 import type { HistoryItem } from "../../workflows/instances/history-page.ts";
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import { forever } from "../process-life.ts";

@@ -2,7 +2,7 @@ import { InvalidInputError } from "../../errors.ts";
 import type { InstanceName, NewEntry } from "../../store/instances/instance-records.ts";
 import type { InstanceStatements } from "../../store/instances/instance-statements.ts";
 import { encodeError, encodeValue } from "../../values/index.ts";
-import { NEVER } from "../../workflows/execution/result-call.ts";
+import { NEVER } from "../../workflows/execution/steps/result-call.ts";
 import type { HistoryItem } from "../../workflows/instances/history-page.ts";
 
 /** An entry of a history. Where it was kept as JSON, its times are texts. */

@@ -2,7 +2,7 @@ import { checkOptions } from "../../options.ts";
 import { encodeValue } from "../../values/index.ts";
 import type { EnvOption } from "../../workflows/define/registered-workflows.ts";
 import type { AnyWorkflow, Workflows } from "../../workflows/define/workflow-types.ts";
-import { describeStep } from "../../workflows/execution/step-path.ts";
+import { describeStep } from "../../workflows/execution/steps/step-path.ts";
 import type { HistoryItem } from "../../workflows/instances/history-page.ts";
 import { createTestWorld } from "../test-app.ts";
 import { CallWatch, type NewResults } from "./call-watch.ts";

@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../../errors.ts";
 import { decodeValue, encodeError } from "../../values/index.ts";
-import type { EventCall, SleepCall } from "./step-call.ts";
+import type { EventCall, SleepCall } from "./steps/step-call.ts";
 
 /** A call that the code can abandon. */
 export type AbandonableCall = SleepCall | EventCall;

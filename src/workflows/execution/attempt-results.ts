@@ -13,8 +13,8 @@ import type { CodeRun } from "./code-run.ts";
 import type { DatabaseTime } from "./database-time.ts";
 import { type AttemptEnd, liveValue } from "./endings.ts";
 import type { RunLimits } from "./run-limits.ts";
-import type { BodyCall } from "./step-call.ts";
-import { pathOf } from "./step-path.ts";
+import type { BodyCall } from "./steps/step-call.ts";
+import { pathOf } from "./steps/step-path.ts";
 
 /** What the end of an attempt does to its step: it completes, fails for good, or is tried again when `call.dueAt` has come. */
 export type StepUpdate =

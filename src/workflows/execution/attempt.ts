@@ -3,9 +3,9 @@ import { isThenable } from "../../schema.ts";
 import type { InstanceRun } from "../../store/instances/instance-records.ts";
 import { tame } from "../../values/index.ts";
 import type { WorkflowStepContext } from "../define/step.ts";
-import type { BodyCall } from "./step-call.ts";
-import { describePolicy } from "./step-config.ts";
-import { runInside, type StepScope } from "./step-scope.ts";
+import type { BodyCall } from "./steps/step-call.ts";
+import { describePolicy } from "./steps/step-config.ts";
+import { runInside, type StepScope } from "./steps/step-scope.ts";
 
 /** The execution that runs attempts. It is told of the end of each exactly once, unless the attempt was dropped. */
 export interface AttemptOwner {

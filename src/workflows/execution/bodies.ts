@@ -2,7 +2,7 @@ import type { Clock } from "../../clock.ts";
 import type { AttemptAbortedError } from "../../errors.ts";
 import type { NewEntry } from "../../store/instances/instance-records.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
-import type { BodyCall } from "./step-call.ts";
+import type { BodyCall } from "./steps/step-call.ts";
 
 /** What must happen before bodies begin. */
 interface Preparation {

@@ -1,6 +1,6 @@
 import type { InstanceLease } from "../../store/instances/instance-records.ts";
 import type { ExecutionHost } from "./execution-host.ts";
-import { type ChildResult, type ResultCall, toChildResult } from "./result-call.ts";
+import { type ChildResult, type ResultCall, toChildResult } from "./steps/result-call.ts";
 
 /** A wait for an instance that had ended before. */
 interface EndedWait {

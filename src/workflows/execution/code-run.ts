@@ -10,11 +10,11 @@ import { UndoableSteps } from "../rollback/undoable-steps.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import { type RunResult, toFinalOutcome } from "./outcomes.ts";
 import { RunJournal, type StepRecord } from "./run-journal.ts";
-import { StartOrder } from "./start-order.ts";
-import { BodyCall, type CallingRun, type OpenCall, type StepCall } from "./step-call.ts";
-import { StepFailures } from "./step-failures.ts";
-import { describeStep, pathOf } from "./step-path.ts";
-import { runOutside } from "./step-scope.ts";
+import { StartOrder } from "./steps/start-order.ts";
+import { BodyCall, type CallingRun, type OpenCall, type StepCall } from "./steps/step-call.ts";
+import { StepFailures } from "./steps/step-failures.ts";
+import { describeStep, pathOf } from "./steps/step-path.ts";
+import { runOutside } from "./steps/step-scope.ts";
 
 /**
  * The user's function in one execution: the steps that it calls, with their records, and its result. If it fails after steps that

@@ -13,7 +13,7 @@ import type { ExecutionHost } from "./execution-host.ts";
 import type { Hold } from "./hold.ts";
 import { RUNNING } from "./outcomes.ts";
 import type { RunLimits } from "./run-limits.ts";
-import { describeStep } from "./step-path.ts";
+import { describeStep } from "./steps/step-path.ts";
 
 export type WrittenCommit = Extract<InstanceCommitResult, { result: "written" }>;
 

@@ -4,9 +4,9 @@ import { decodeValue } from "../../values/index.ts";
 import { RollbackCall } from "../rollback/rollback-call.ts";
 import { reasonOf } from "./abandonment.ts";
 import type { Events } from "./events.ts";
-import { ResultCall, readNotice, resultTimeout, reviveChildError } from "./result-call.ts";
-import type { BodyCall, StepCall } from "./step-call.ts";
-import { describeStep } from "./step-path.ts";
+import { ResultCall, readNotice, resultTimeout, reviveChildError } from "./steps/result-call.ts";
+import type { BodyCall, StepCall } from "./steps/step-call.ts";
+import { describeStep } from "./steps/step-path.ts";
 
 /** The ending of a step that is in the journal. */
 interface StoredEnding {

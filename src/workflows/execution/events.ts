@@ -1,6 +1,6 @@
 import type { JournalEntry, NamedRun, StoredEvent } from "../../store/instances/instance-records.ts";
 import type { ExecutionHost } from "./execution-host.ts";
-import type { EventCall } from "./step-call.ts";
+import type { EventCall } from "./steps/step-call.ts";
 
 /** An event for a call that waits for it, or its timeout. `at` is the time of the event, or the deadline. */
 export interface EventMatch {

@@ -7,8 +7,8 @@ import { crashLoop, unawaitedSteps } from "./endings.ts";
 import type { ExecutionEnd } from "./execution-host.ts";
 import type { InstanceNews, TimedNews } from "./hold.ts";
 import { isFinal, RELEASED, toEnd, toResult } from "./outcomes.ts";
-import type { BodyCall } from "./step-call.ts";
-import { describeStep } from "./step-path.ts";
+import type { BodyCall } from "./steps/step-call.ts";
+import { describeStep } from "./steps/step-path.ts";
 import { Turns } from "./turns.ts";
 
 /** An instance that is lost this often, with nothing done in between, is what ends its processes. */

@@ -3,8 +3,8 @@ import { InvalidInputError } from "../../errors.ts";
 import type { InstanceCommit, InstanceRun, NewEntry, ProgressRange } from "../../store/instances/instance-records.ts";
 import { encodeValue } from "../../values/index.ts";
 import type { ExecutionHost } from "./execution-host.ts";
-import type { BodyCall } from "./step-call.ts";
-import { pathOf, type StepIdentity } from "./step-path.ts";
+import type { BodyCall } from "./steps/step-call.ts";
+import { pathOf, type StepIdentity } from "./steps/step-path.ts";
 
 /** What one emit may give, and how many an attempt may make. */
 const MOST_BYTES = 16 * 1024;

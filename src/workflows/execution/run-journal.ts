@@ -1,6 +1,6 @@
 import type { JournalEntry } from "../../store/instances/instance-records.ts";
-import { StoredStarts } from "./start-order.ts";
-import { pathOf, type StepIdentity } from "./step-path.ts";
+import { StoredStarts } from "./steps/start-order.ts";
+import { pathOf, type StepIdentity } from "./steps/step-path.ts";
 
 /** The stored attempts at a step, or at its rollback. */
 export interface AttemptRecord {

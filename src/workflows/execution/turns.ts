@@ -20,11 +20,11 @@ import type { AttemptEnd } from "./endings.ts";
 import { Events } from "./events.ts";
 import type { ExecutionEnd, ExecutionHost, ParkedExecution } from "./execution-host.ts";
 import { Hold } from "./hold.ts";
-import { OpenSteps, type StepOwner } from "./open-steps.ts";
 import { isFinal, RELEASED, type RunResult } from "./outcomes.ts";
 import { RunLimits } from "./run-limits.ts";
-import type { BodyCall, OpenCall } from "./step-call.ts";
-import { endWithError } from "./step-retry.ts";
+import { OpenSteps, type StepOwner } from "./steps/open-steps.ts";
+import type { BodyCall, OpenCall } from "./steps/step-call.ts";
+import { endWithError } from "./steps/step-retry.ts";
 
 const NO_ALIASES: readonly string[] = [];
 

@@ -1,6 +1,6 @@
 import type { NewEntry } from "../../store/instances/instance-records.ts";
 import type { EventMatch, Events } from "./events.ts";
-import { type BodyCall, EventCall, type OpenWait, SleepCall } from "./step-call.ts";
+import { type BodyCall, EventCall, type OpenWait, SleepCall } from "./steps/step-call.ts";
 
 /** The calls that only time, or an event, brings to an end: sleeps, waits for events, and retries. */
 export class Waits {

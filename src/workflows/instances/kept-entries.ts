@@ -3,8 +3,8 @@ import { checkStepName } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
 import type { JournalEntry } from "../../store/instances/instance-records.ts";
 import { causesOf } from "../../values/index.ts";
-import { StoredStarts } from "../execution/start-order.ts";
-import { describeStep, pathOf } from "../execution/step-path.ts";
+import { StoredStarts } from "../execution/steps/start-order.ts";
+import { describeStep, pathOf } from "../execution/steps/step-path.ts";
 
 /** The step from which a restart begins. */
 export interface RestartPoint {

@@ -10,7 +10,7 @@ import type {
 } from "../../store/instances/instance-records.ts";
 import type { Store } from "../../store/store.ts";
 import { decodeValue, describeWithStack, shownOrUnreadable } from "../../values/index.ts";
-import { NEVER } from "../execution/result-call.ts";
+import { NEVER } from "../execution/steps/result-call.ts";
 import { toRollback } from "../rollback/rollback-outcome.ts";
 import { shownValue } from "../views/journal-events.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";

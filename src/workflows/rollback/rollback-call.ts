@@ -2,8 +2,8 @@ import { WorkflowTerminatedError } from "../../errors.ts";
 import type { EntryKind, InstanceName, NewEntry } from "../../store/instances/instance-records.ts";
 import { decodeValue, describeError } from "../../values/index.ts";
 import type { WorkflowRollbackContext, WorkflowStepContext } from "../define/step.ts";
-import { BodyCall } from "../execution/step-call.ts";
-import { describePolicy } from "../execution/step-config.ts";
+import { BodyCall } from "../execution/steps/step-call.ts";
+import { describePolicy } from "../execution/steps/step-config.ts";
 import type { UndoableStep } from "./undoable-steps.ts";
 
 /** How the entries of a rollback differ from those of its step. */

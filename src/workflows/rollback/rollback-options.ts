@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 import type { WorkflowRollbackHandler, WorkflowStepRollbackOptions } from "../define/step.ts";
-import { parseStepConfig, type StepPolicy } from "../execution/step-config.ts";
+import { parseStepConfig, type StepPolicy } from "../execution/steps/step-config.ts";
 
 /** How a step is taken back: its options, checked. */
 export interface StepRollback {

@@ -3,7 +3,7 @@ import { PerdureError, UnreadableValueError } from "../../errors.ts";
 import type { InstanceName, InstanceOutcome, NewEntry } from "../../store/instances/instance-records.ts";
 import { decodeValue, encodeError } from "../../values/index.ts";
 import type { RunResult } from "../execution/outcomes.ts";
-import { describeStep, type StepIdentity } from "../execution/step-path.ts";
+import { describeStep, type StepIdentity } from "../execution/steps/step-path.ts";
 import { outputOf, RollbackCall, rollbackFailure } from "./rollback-call.ts";
 import type { UndoableStep, UndoableSteps } from "./undoable-steps.ts";
 

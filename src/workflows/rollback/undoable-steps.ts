@@ -1,6 +1,6 @@
 import type { RunJournal, StepRecord } from "../execution/run-journal.ts";
-import type { BodyCall } from "../execution/step-call.ts";
-import { pathOf, type StepIdentity } from "../execution/step-path.ts";
+import type { BodyCall } from "../execution/steps/step-call.ts";
+import { pathOf, type StepIdentity } from "../execution/steps/step-path.ts";
 
 /** A step that has begun, and had a rollback then. */
 export interface UndoableStep {

@@ -4,7 +4,7 @@ import type { Store } from "../../store/store.ts";
 import type { StreamRange } from "../../store/streams/stream-records.ts";
 import { StreamReference } from "../../values/index.ts";
 import type { Attempt } from "../execution/attempt.ts";
-import { pathOf, type StepIdentity } from "../execution/step-path.ts";
+import { pathOf, type StepIdentity } from "../execution/steps/step-path.ts";
 import { Chunker, StreamRefusedError } from "./chunks.ts";
 import { StoredStream } from "./stored-stream.ts";
 

@@ -1,4 +1,4 @@
-import { pathOf } from "../execution/step-path.ts";
+import { pathOf } from "../execution/steps/step-path.ts";
 
 /** Lets its holder end one wait of a workflow, once, with a payload, and do nothing else. */
 export interface StepToken<Payload = unknown> {

@@ -9,8 +9,8 @@ import type { AttemptEnd } from "../execution/endings.ts";
 import type { ExecutionHost } from "../execution/execution-host.ts";
 import type { Hold } from "../execution/hold.ts";
 import type { RunLimits } from "../execution/run-limits.ts";
-import { pathOf } from "../execution/step-path.ts";
-import { runInside } from "../execution/step-scope.ts";
+import { pathOf } from "../execution/steps/step-path.ts";
+import { runInside } from "../execution/steps/step-scope.ts";
 import { OpenTransaction } from "./open-transaction.ts";
 import type { TransactionPolicy } from "./transaction-policy.ts";
 

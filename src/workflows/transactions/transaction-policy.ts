@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../../errors.ts";
 import type { Isolation } from "../../store/engine.ts";
 import type { TransactionStepConfig } from "../define/step.ts";
-import { parseStepConfig, type StepPolicy } from "../execution/step-config.ts";
+import { parseStepConfig, type StepPolicy } from "../execution/steps/step-config.ts";
 
 /** How a step's transaction runs. */
 export interface TransactionPolicy {

@@ -1,6 +1,6 @@
 import type { HistoryEntry } from "../../store/instances/instance-records.ts";
 import { decodeValue, delayOf, describeError, isSensitive, REDACTED, StreamReference } from "../../values/index.ts";
-import { pathOf } from "../execution/step-path.ts";
+import { pathOf } from "../execution/steps/step-path.ts";
 import type { EventDetails } from "./instance-event.ts";
 
 /** An event of a journal entry. One entry can yield several events, each in its own slot. */

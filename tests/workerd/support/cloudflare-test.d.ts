@@ -1,6 +1,6 @@
 /** What tests use of the module that `@cloudflare/vitest-plugin` brings. Its own types don't go together with those of Node. */
 declare module "cloudflare:test" {
-  type ObjectState = import("../../../src/store/sqlite/object-driver.ts").ObjectState;
+  type ObjectState = import("../../../src/store/sqlite/drivers/object-driver.ts").ObjectState;
 
   export interface ObjectId {
     toString(): string;

@@ -2,7 +2,7 @@ import { dueAt, latestAt } from "../../hooks/due-time.ts";
 import type { HookInsert } from "../../hooks/hook-records.ts";
 import { keyedTimes } from "../../hooks/keyed-times.ts";
 import { WorkClass } from "../../queue/work-class.ts";
-import type { SqliteValue } from "../driver.ts";
+import type { SqliteValue } from "../drivers/driver.ts";
 
 /** The columns that every trigger writes, in the order of `hookValues`. */
 const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at,

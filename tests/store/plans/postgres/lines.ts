@@ -3,7 +3,7 @@ import type { Client } from "pg";
 import type { InstanceInsert } from "../../../../src/store/instances/instance-records.ts";
 import { NO_TRAITS } from "../../../../src/store/instances/instance-records.ts";
 import type { LineLimits } from "../../../../src/store/lines/line-records.ts";
-import type { PostgresInstanceStatements } from "../../../../src/store/postgres/instance-statements.ts";
+import type { PostgresInstanceStatements } from "../../../../src/store/postgres/instances/instance-statements.ts";
 import { endingTrigger } from "../../../../src/workflows/define/terminal-hooks.ts";
 import { NAMED } from "../../../support/named.ts";
 import { ALL_ROWS, type PlannedStatement, type PlannedTables } from "./misled-plans.ts";

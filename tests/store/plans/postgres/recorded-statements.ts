@@ -1,7 +1,7 @@
 import { type Client, escapeLiteral } from "pg";
-import type { Connection } from "../../../../src/store/postgres/connection.ts";
+import type { Connection } from "../../../../src/store/postgres/connection/connection.ts";
 import { PostgresHookStatements } from "../../../../src/store/postgres/hook-statements.ts";
-import { PostgresInstanceStatements } from "../../../../src/store/postgres/instance-statements.ts";
+import { PostgresInstanceStatements } from "../../../../src/store/postgres/instances/instance-statements.ts";
 import { PostgresRequestStatements } from "../../../../src/store/postgres/request-statements.ts";
 import { PostgresScheduleStatements } from "../../../../src/store/postgres/schedule-statements.ts";
 import type { Statement } from "../../../../src/store/postgres/sql/statement.ts";

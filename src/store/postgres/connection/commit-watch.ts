@@ -1,0 +1,84 @@
+import type { Clock, Timer } from "../../../clock.ts";
+import { transactionStates } from "../sql/statement.ts";
+import type { Connection } from "./connection.ts";
+
+const FIRST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 500;
+/** Then the polls of workers find what a transaction has written. */
+const PATIENCE_MS = 10 * 60_000;
+/** More transactions than these aren't watched: polls find their work, too. */
+const MOST_WATCHED = 10_000;
+
+interface Watched {
+  readonly until: number;
+  readonly listeners: (() => void)[];
+}
+
+/**
+ * Learns when transactions of the application's have committed, so that workers can be told of what these have written. A NOTIFY in
+ * such a transaction would tell them, too, but makes all commits of the server wait for each other. One statement asks about all
+ * transactions that are watched: a few milliseconds after the first of them, and then less and less often.
+ */
+export class CommitWatch {
+  readonly #connection: Connection;
+  readonly #clock: Clock;
+  readonly #watched = new Map<string, Watched>();
+  #pauseMs = FIRST_PAUSE_MS;
+  #timer: Timer | undefined;
+  #asking: Promise<void> | undefined;
+
+  constructor(connection: Connection, clock: Clock) {
+    this.#connection = connection;
+    this.#clock = clock;
+  }
+
+  watch(transactionId: string, onCommitted: () => void): void {
+    const known = this.#watched.get(transactionId);
+    if (known !== undefined) {
+      known.listeners.push(onCommitted);
+    } else if (this.#watched.size < MOST_WATCHED) {
+      this.#watched.set(transactionId, { until: this.#clock.monotonic() + PATIENCE_MS, listeners: [onCommitted] });
+    }
+    this.#pauseMs = FIRST_PAUSE_MS; // something has just happened: most transactions end soon after
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#schedule();
+  }
+
+  async close(): Promise<void> {
+    this.#timer?.cancel();
+    this.#watched.clear();
+    await this.#asking;
+  }
+
+  #schedule(): void {
+    if (this.#watched.size === 0 || this.#timer !== undefined || this.#asking !== undefined) return;
+    this.#timer = this.#clock.setTimer(() => {
+      this.#timer = undefined;
+      this.#asking = this.#ask().finally(() => {
+        this.#asking = undefined;
+        this.#schedule();
+      });
+    }, this.#pauseMs);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+
+  async #ask(): Promise<void> {
+    const now = this.#clock.monotonic();
+    for (const [id, { until }] of this.#watched) if (until < now) this.#watched.delete(id);
+    try {
+      const { rows } = await this.#connection.run(transactionStates(), [[...this.#watched.keys()]]);
+      for (const { id, status } of rows as { id: string; status: string | null }[]) this.#ended(id, status);
+    } catch {
+      // asked again; until then polls find the work
+    }
+  }
+
+  /** Too old for the server to know: it has ended long ago. */
+  #ended(id: string, status: string | null): void {
+    if (status === "in progress") return;
+    const watched = this.#watched.get(id);
+    this.#watched.delete(id);
+    if (status !== "aborted") for (const tell of watched?.listeners ?? []) tell();
+  }
+}

@@ -1,0 +1,292 @@
+import type { Clock } from "../../../clock.ts";
+import type { HookInsert } from "../../hooks/hook-records.ts";
+import {
+  type HistoryFilter,
+  type InstanceChange,
+  type InstanceCount,
+  type InstanceFilter,
+  type InstanceName,
+  type InstancePosition,
+  type InstanceRecord,
+  type InstanceTarget,
+  type JournalPage,
+  type PastRun,
+  type ProgressRange,
+  type RestartRequest,
+  type RunRange,
+  UNFINISHED_STATUSES,
+} from "../../instances/instance-records.ts";
+import {
+  toHistoryEntry,
+  toInstanceCount,
+  toInstancePosition,
+  toInstanceRecord,
+  toPastRun,
+} from "../../instances/instance-rows.ts";
+import { isAnswered, isRestarted, REPEATED } from "../../instances/repeated-change.ts";
+import type { QueueScope } from "../../queue/claim-request.ts";
+import { toNumber } from "../../rows.ts";
+import { integerArray, textArray } from "../array-literals.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { PostgresClient, PostgresQueryable } from "../connection/driver.ts";
+import { inTransactionOf } from "../connection/transaction.ts";
+import { PostgresReceipts } from "../receipts.ts";
+import { changeInstance, type InstanceChangeKind, restartInstanceWith } from "../sql/instance-changes.ts";
+import {
+  DEPENDENT_TABLES,
+  deleteInstance,
+  findDeletedInstances,
+  forgetDeletedInstances,
+  purgeInstances,
+  sweepDependents,
+} from "../sql/instance-deletes.ts";
+import { dropProgress, readHistory, readPastRuns, readPositions } from "../sql/instance-history.ts";
+import { countInstances, findInstances, listInstances, unknownNames } from "../sql/instance-views.ts";
+import type { SchemaPrefix, Statement } from "../sql/statement.ts";
+import { PostgresStatements } from "../statements.ts";
+import { PostgresAwaitedEnds } from "./awaited-ends.ts";
+import { endingHookColumns, nameColumns } from "./instance-columns.ts";
+
+/** How many dependents are deleted in one transaction. */
+const MOST_ROWS = 5000;
+
+/** Operators' reads and changes of instances. */
+export class PostgresInstanceOperations extends PostgresStatements {
+  protected readonly receipts: PostgresReceipts;
+  protected readonly awaited: PostgresAwaitedEnds;
+
+  constructor(connection: Connection, clock: Clock, schema: SchemaPrefix) {
+    super(connection, clock, schema);
+    this.receipts = new PostgresReceipts(connection, clock, schema);
+    this.awaited = new PostgresAwaitedEnds(connection, clock, schema);
+  }
+
+  pause(instance: InstanceTarget): Promise<InstanceChange> {
+    return this.#once(instance, (on) => this.#change("pause", instance, { on }));
+  }
+
+  resume(instance: InstanceTarget): Promise<InstanceChange> {
+    return this.#once(instance, (on) => this.#change("resume", instance, { on }));
+  }
+
+  terminate(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+    return this.#once(instance, (on) => this.#end("terminate", instance, hook, on));
+  }
+
+  rollBack(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
+    return this.#once(instance, (on) => this.#end("rollBack", instance, hook, on));
+  }
+
+  restart(instance: InstanceTarget, request?: RestartRequest): Promise<InstanceChange> {
+    return this.#once(instance, (on) => this.#restart(instance, request, on), isRestarted);
+  }
+
+  delete(instance: InstanceTarget): Promise<InstanceChange> {
+    return this.#once(instance, async (on) => {
+      const change = await this.#delete(instance, on);
+      if (change.changed) return change;
+      const [found = null] = await this.#find([instance], on);
+      const remove = (client: PostgresClient) => this.#delete(instance, client);
+      return this.#endAwaited({ changed: false, instance: found }, "deleted", remove, on);
+    });
+  }
+
+  /** With a receipt, that and the change are one transaction. */
+  async #once(
+    { namespace, receipt }: InstanceTarget,
+    change: (on?: PostgresClient) => Promise<InstanceChange>,
+    isDone: (change: InstanceChange) => boolean = isAnswered,
+  ): Promise<InstanceChange> {
+    if (receipt === undefined) return change();
+    return this.receipts.transaction(async (client) => {
+      const receipted = [{ namespace, receipt }];
+      if ((await this.receipts.write(receipted, client)).length === 0) return REPEATED;
+      const changed = await change(client);
+      if (!isDone(changed)) await this.receipts.withdraw(receipted, client);
+      return changed;
+    });
+  }
+
+  /**
+   * The hook is made for a run, and the change is for that run only. So the statement is complete when it is sent, and the line
+   * whose slot it frees isn't held while the hook is made. If the instance has got another run by then, it is read again.
+   */
+  async #end(
+    kind: "terminate" | "rollBack",
+    instance: InstanceTarget,
+    hook: ((run: number) => HookInsert) | undefined,
+    on: PostgresClient | undefined,
+  ): Promise<InstanceChange> {
+    const change = await this.#endNow(kind, instance, hook, on);
+    if (change.changed) return change;
+    return this.#endAwaited(change, "terminated", (client) => this.#endNow(kind, instance, hook, client), on);
+  }
+
+  /** If others wait for the end of an instance, it was left alone: then this ends it and tells them. */
+  async #endAwaited(
+    unchanged: InstanceChange,
+    status: "terminated" | "deleted",
+    end: (client: PostgresClient) => Promise<InstanceChange>,
+    on: PostgresClient | undefined,
+  ): Promise<InstanceChange> {
+    const { instance } = unchanged;
+    if (instance === null || !(await this.awaited.find([instance.ref], on)).has(instance.ref)) {
+      return status === "deleted" ? { changed: false, instance: null } : unchanged;
+    }
+    const endIn = async (client: PostgresClient) => {
+      const change = await end(client);
+      const { namespace, name, id, ref, run } = change.instance ?? instance;
+      const ended = change.changed && (status === "deleted" || change.instance?.status === status);
+      return { ends: ended ? [{ namespace, name, id, ref, run, status }] : [], result: change };
+    };
+    const { result, woken } = await this.awaited.end([instance.ref], endIn, on);
+    return { ...result, woken };
+  }
+
+  async #endNow(
+    kind: "terminate" | "rollBack",
+    instance: InstanceTarget,
+    hook: ((run: number) => HookInsert) | undefined,
+    on: PostgresClient | undefined,
+  ): Promise<InstanceChange> {
+    if (hook === undefined) return this.#change(kind, instance, { on });
+    const { namespace, name, id, only } = instance;
+    for (;;) {
+      const [found = null] = only === undefined ? await this.#find([instance], on) : [];
+      const ended = only ?? found;
+      if (ended === null || (found !== null && found.finishedAt !== null)) return { changed: false, instance: found };
+      const hooks = endingHookColumns([{ ref: ended.ref, hook: hook(ended.run) }]);
+      const values = [this.now(), namespace, name, id, ended.ref, ended.run, ...hooks];
+      const change = await this.#changeWhole(changeInstance(this.schema, kind, { hook: true }), values, on);
+      if (only !== undefined || change.instance !== null) return change;
+    }
+  }
+
+  async #restart(
+    instance: InstanceTarget,
+    request: RestartRequest | undefined,
+    on: PostgresClient | undefined,
+  ): Promise<InstanceChange> {
+    const { statuses = null, params = null, keys = null, kept } = request ?? {};
+    const newKeys = [keys !== null, keys?.slotKey ?? null, keys?.rateKey ?? null];
+    const { namespace, name, id, only } = instance;
+    const wanted = [only?.ref ?? null, only?.run ?? null];
+    if (kept === undefined) {
+      return this.#change("restart", instance, { more: [statuses, params, ...newKeys, ...wanted], on });
+    }
+    const values = [
+      this.now(),
+      namespace,
+      name,
+      id,
+      integerArray(kept.positions),
+      params,
+      kept.run,
+      kept.events === "all",
+      ...wanted,
+    ];
+    return toChange((await this.run(restartInstanceWith, values, on)).rows[0]);
+  }
+
+  #delete({ namespace, name, id, only }: InstanceTarget, on: PostgresClient | undefined): Promise<InstanceChange> {
+    const values = [this.now(), namespace, name, id, only?.ref ?? null, only?.run ?? null];
+    return this.#changeWhole(deleteInstance(this.schema), values, on);
+  }
+
+  /** With `runWhole`, because these statements lock a line last, and are never sent often. */
+  async #changeWhole(statement: Statement, values: unknown[], on: PostgresClient | undefined): Promise<InstanceChange> {
+    const { connection } = this;
+    const { rows } = await (on === undefined
+      ? connection.runWhole(statement, values)
+      : connection.run(statement, values, on));
+    return toChange(rows[0]);
+  }
+
+  find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]> {
+    return this.#find(instances);
+  }
+
+  async #find(instances: readonly InstanceName[], on?: PostgresClient): Promise<(InstanceRecord | null)[]> {
+    if (instances.length === 0) return [];
+    const { rows } = await this.run(findInstances, nameColumns(instances), on);
+    const found = new Map(rows.map((row) => [toNumber(row.index), toInstanceRecord(row)]));
+    return instances.map((_, index) => found.get(index + 1) ?? null);
+  }
+
+  async positions(refs: readonly string[]): Promise<(InstancePosition | null)[]> {
+    if (refs.length === 0) return [];
+    const { rows } = await this.run(readPositions, [textArray(refs)]);
+    const found = new Map(rows.map((row) => [toNumber(row.index), toInstancePosition(row)]));
+    return refs.map((_, index) => found.get(index + 1) ?? null);
+  }
+
+  async list(filter: InstanceFilter): Promise<InstanceRecord[]> {
+    const { statement, values } = listInstances(this.schema, filter);
+    const { rows } = await this.connection.run(statement, values);
+    return rows.map(toInstanceRecord);
+  }
+
+  async counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]> {
+    const statement = countInstances(this.schema, { all: names === null });
+    const values = [namespace, UNFINISHED_STATUSES, ...(names === null ? [] : [names])];
+    const { rows } = await this.connection.run(statement, values);
+    return rows.map(toInstanceCount);
+  }
+
+  async purge(namespace: string, limit: number): Promise<number> {
+    const { rows } = await this.run(purgeInstances, [this.now(), namespace, limit]);
+    return toNumber(rows[0]?.count) + (await this.#sweep(limit));
+  }
+
+  async history({ ref, run, after, order, limit, maxBytes, dropped = false }: HistoryFilter): Promise<JournalPage> {
+    const values = [ref, run, after?.run ?? null, after?.position ?? null, limit, dropped, maxBytes];
+    const { rows } = await this.connection.run(readHistory(this.schema, order), values);
+    return { entries: rows.map(toHistoryEntry), full: rows.length < toNumber(rows[0]?.wanted_count) };
+  }
+
+  async pastRuns({ ref }: { readonly ref: string }, range?: RunRange): Promise<PastRun[]> {
+    const { rows } = await this.run(readPastRuns, [ref, range?.after ?? 0, range?.limit ?? null]);
+    return rows.map(toPastRun);
+  }
+
+  async dropProgress({ ref, run, type, name, count, parent, from }: ProgressRange): Promise<void> {
+    await this.run(dropProgress, [ref, run, from, type, name, count, parent]);
+  }
+
+  async unknownNames({ namespace, names }: QueueScope): Promise<string[]> {
+    const { rows } = await this.run(unknownNames, [namespace, names]);
+    return rows.map((row) => row.name as string);
+  }
+
+  /** Deletes a limited number of dependents of deleted instances. Returns how many instances it looked at. */
+  async #sweep(limit: number): Promise<number> {
+    return inTransactionOf(this.connection, async (client) => {
+      const { rows } = await this.run(findDeletedInstances, [this.now(), limit], client);
+      const refs = rows.map((row) => row.ref as string);
+      let room = MOST_ROWS;
+      for (const table of DEPENDENT_TABLES) {
+        if (refs.length === 0 || room === 0) return refs.length;
+        room -= (await this.run(sweepDependents(table), [refs, room], client)).rowCount ?? 0;
+      }
+      if (room > 0) await this.run(forgetDeletedInstances, [this.now(), refs], client);
+      return refs.length;
+    });
+  }
+
+  async #change(
+    kind: InstanceChangeKind,
+    { namespace, name, id, only }: InstanceTarget,
+    {
+      more = [only?.ref ?? null, only?.run ?? null],
+      on,
+    }: { readonly more?: readonly unknown[]; readonly on?: PostgresQueryable | undefined } = {},
+  ): Promise<InstanceChange> {
+    const values = [this.now(), namespace, name, id, ...more];
+    return toChange((await this.connection.run(changeInstance(this.schema, kind), values, on)).rows[0]);
+  }
+}
+
+function toChange(row: Record<string, unknown> | undefined): InstanceChange {
+  if (row === undefined) return { changed: false, instance: null };
+  return { changed: row.changed === true, instance: toInstanceRecord(row) };
+}

@@ -1,0 +1,82 @@
+import { type AsyncContext, createAsyncContext } from "../../../async-context.ts";
+import type { StepType } from "../../../store/instances/instance-records.ts";
+import type { WorkflowStepContext } from "../../define/step.ts";
+import { RollbackCall } from "../../rollback/rollback-call.ts";
+import type { BodyCall, StepCall } from "./step-call.ts";
+import { pathOf } from "./step-path.ts";
+
+/**
+ * Where steps are called: in the workflow's own function, or inside an attempt at another step. Each scope counts its calls by name.
+ * A replay doesn't call the body of a finished step, nor the steps inside it: a later step must not be taken for one of those.
+ */
+export class StepScope {
+  readonly #within: StepCall | null;
+  #counts: Map<string, number> | undefined;
+
+  constructor(within: StepCall | null) {
+    this.#within = within;
+  }
+
+  /** The path of the step that it is inside of; null in the workflow's own function. */
+  get parent(): string | null {
+    return this.#within === null ? null : pathOf(this.#within);
+  }
+
+  /** The name of the step that it is inside of. */
+  get parentName(): string | null {
+    return this.#within?.name ?? null;
+  }
+
+  /** Whether it is inside a rollback. */
+  get undoing(): boolean {
+    return this.#within instanceof RollbackCall;
+  }
+
+  /** Whether it is inside a step's transaction. */
+  get transacting(): boolean {
+    return this.#within !== null && "transaction" in this.#within && this.#within.transaction !== null;
+  }
+
+  /** Counts a call: 1 for the first of its type and name. */
+  count(type: StepType, name: string): number {
+    const key = type === "do" ? name : `${type}\n${name}`; // names have no line feeds
+    this.#counts ??= new Map();
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, count);
+    return count;
+  }
+}
+
+/** An attempt at a body that may call steps. */
+interface ScopedAttempt {
+  readonly call: BodyCall;
+  readonly context: WorkflowStepContext;
+  /** The execution that it belongs to. */
+  readonly owner: object;
+  scope: StepScope | null;
+}
+
+/** The running attempt. Null where the runtime can't tell: then steps inside steps are counted with all others. */
+const attempts: AsyncContext<ScopedAttempt> | null = createAsyncContext<ScopedAttempt>();
+
+function callBody(attempt: ScopedAttempt): unknown {
+  return attempt.call.body(attempt.context as never);
+}
+
+/** Calls the body of a step: the steps that it calls are inside that step. */
+export function runInside(attempt: ScopedAttempt, call: (attempt: ScopedAttempt) => unknown = callBody): unknown {
+  return attempts === null ? call(attempt) : attempts.run(attempt, call, attempt);
+}
+
+/** Calls the function of a workflow, which may be begun by a step of another. */
+export function runOutside<Result>(main: () => Result): Result {
+  return attempts === null ? main() : attempts.run(undefined, main);
+}
+
+/** The scope of the running code, if it is inside a step of this execution. */
+export function presentScope(execution: object): StepScope | null {
+  const attempt = attempts?.get();
+  if (attempt === undefined || attempt.owner !== execution) return null;
+  attempt.scope ??= new StepScope(attempt.call);
+  return attempt.scope;
+}
