@@ -20,8 +20,8 @@ test("a hook whose claim was answered after the lease ended isn't started", asyn
   const [first] = await group.trigger("note");
   await group.seen(late, "ran", first);
   await group.emptied();
-  proxy.holdAnswers();
-  const [held = ""] = await group.trigger("hold");
+  proxy.holdAnswers("answered too late");
+  const [held = ""] = await group.trigger("hold", 1, "answered too late");
   await late.request({ do: "wake" });
   await waitUntil("it had claimed", async () => (await group.statistics()).processing === 1);
 

@@ -39,6 +39,8 @@ export class CuttingProxy {
   #bytesAsked = 0;
   #silent = false;
   #holding = false;
+  /** The text of the first answer that waits. */
+  #holdFrom: string | undefined;
   #narrow: { readonly bytes: number; readonly timer: NodeJS.Timeout } | undefined;
 
   private constructor(target: URL) {
@@ -114,14 +116,16 @@ export class CuttingProxy {
     this.#silent = false;
   }
 
-  /** What clients say arrives; what they are answered waits. */
-  holdAnswers(): void {
-    this.#holding = true;
+  /** What clients say arrives; what they are answered waits. With a text, from the answer on that contains it. */
+  holdAnswers(from?: string): void {
+    this.#holdFrom = from;
+    this.#holding = from === undefined;
   }
 
   /** What waited is delivered. */
   releaseAnswers(): void {
     this.#holding = false;
+    this.#holdFrom = undefined;
     for (const { client, held } of this.#links) for (const chunk of held.splice(0)) client.write(chunk);
   }
 
@@ -196,6 +200,7 @@ export class CuttingProxy {
   #answer(link: Link, chunk: Buffer): void {
     if (link.silent) return;
     link.answered = true;
+    if (this.#holdFrom !== undefined && chunk.includes(this.#holdFrom)) this.holdAnswers();
     if (link.withheld !== undefined) {
       link.withheld = Buffer.concat([link.withheld, chunk]);
       const { length } = link.withheld;
