@@ -1,7 +1,7 @@
 import { CodecError, InvalidInputError, ValueRefusedError } from "../../errors.ts";
 import type { InstanceCommit } from "../../store/instances/instance-records.ts";
 import type { Attempt } from "../execution/attempt.ts";
-import type { Commits, WrittenCommit } from "../execution/commits.ts";
+import type { Commits } from "../execution/commits.ts";
 import type { AttemptEnd } from "../execution/endings.ts";
 import type { ExecutionHost } from "../execution/execution-host.ts";
 import type { Hold } from "../execution/hold.ts";
@@ -122,10 +122,9 @@ export class StepTransactions implements Sealing {
 
   #committed(attempt: Attempt, { commit, answer, end }: Extract<Conclusion, { kind: "committed" }>): void {
     this.#committing = false;
-    const paused = answer.paused ?? this.#hold.paused;
     attempt.call.entryWritten();
     if (attempt.conclude() && !this.#owner.over) this.#owner.transacted(end);
-    this.#commits.sealWritten(commit, { ...answer, paused } as WrittenCommit);
+    this.#commits.sealWritten(commit, answer);
   }
 
   #rolledBack(attempt: Attempt, conclusion: Exclude<Conclusion, { kind: "committed" }>): void {

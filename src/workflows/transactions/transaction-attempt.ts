@@ -5,6 +5,7 @@ import type { InstanceCommit, JournalEntry, NewEntry } from "../../store/instanc
 import { decodeValue } from "../../values/index.ts";
 import type { Attempt } from "../execution/attempt.ts";
 import { endWithValue } from "../execution/attempt-results.ts";
+import type { WrittenCommit } from "../execution/commits.ts";
 import type { AttemptEnd } from "../execution/endings.ts";
 import type { ExecutionHost } from "../execution/execution-host.ts";
 import type { Hold } from "../execution/hold.ts";
@@ -28,12 +29,7 @@ export type Conclusion =
       readonly kind: "committed";
       readonly commit: InstanceCommit;
       readonly end: AttemptEnd;
-      readonly answer: {
-        readonly result: "written";
-        readonly at: number;
-        readonly wakes: number;
-        readonly paused?: boolean;
-      };
+      readonly answer: WrittenCommit;
     }
   /** `known`: it was rolled back for certain. */
   | { readonly kind: "failed"; readonly error: unknown; readonly known: boolean }
@@ -46,6 +42,8 @@ type Committed = Extract<Conclusion, { kind: "committed" }>;
 interface SentCommit {
   readonly commit: InstanceCommit;
   readonly end: AttemptEnd;
+  /** As the last statement of the transaction was told. */
+  readonly paused: boolean;
 }
 
 const FIRST_PAUSE_MS = 5;
@@ -125,9 +123,9 @@ export class TransactionAttempt {
       const end = await this.#callBody(transaction);
       tellEnd(end);
       const commit = await this.#unlessStopped(sealed);
-      this.#sent = { commit, end };
       const answer = await transaction.commitInstance(commit);
       if (answer.result === "superseded") throw new Superseded();
+      this.#sent = { commit, end, paused: answer.paused };
       return { kind: "committed", commit, end, answer };
     }, options);
   }
@@ -189,7 +187,7 @@ export class TransactionAttempt {
 
   /** Reads whether the commit whose reply was lost was written. */
   async #look(): Promise<Conclusion | "again"> {
-    const { commit, end } = this.#unknown as SentCommit;
+    const { commit, end, paused } = this.#unknown as SentCommit;
     for (let delay = FIRST_PAUSE_MS; ; delay = Math.min(delay * 2, LONGEST_PAUSE_MS)) {
       try {
         const found = await this.#host.readCommit(commit, this.#hold.lease);
@@ -202,7 +200,7 @@ export class TransactionAttempt {
           kind: "committed",
           commit,
           end: asStored(end, last),
-          answer: { result: "written", at: last.at, wakes },
+          answer: { result: "written", at: last.at, wakes, paused },
         };
       } catch (error) {
         if (!(error instanceof StoreError && error.transient) || this.#attempt.over) throw error;
