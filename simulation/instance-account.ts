@@ -134,7 +134,10 @@ export function newAccount(instance: InstanceInsert, n: number | null, at: numbe
 /** What the next run begins with: some entries, the events that they received, and, if that is asked for, all others. */
 export function copyRun({ journal, events }: RunAccount, kept: KeptEntries | undefined): RunAccount {
   if (kept === undefined) return newRun();
-  const entries = kept.positions.map((position) => ({ ...(journal[position - 1] as WrittenEntry) })); // dropped by itself
+  const entries = kept.positions.map((position, index) => {
+    const entry = journal[position - 1] as WrittenEntry;
+    return { ...entry, began: kept.places[index] ?? null }; // dropped by itself
+  });
   const received = new Set(entries.map(({ event }) => event));
   return {
     journal: entries,

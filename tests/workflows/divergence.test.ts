@@ -150,6 +150,28 @@ describe.each(ENGINES)("code that diverges from a history on $name", (engine) =>
     expect(warnings()).toEqual([]);
   });
 
+  test("isn't seen where a restart left out a wait that the code had begun between kept steps", async () => {
+    let fails = true;
+    const racing: Code = async (step) => {
+      await Promise.race([effect(step, "fast"), step.sleep("patience", "1 hour")]);
+      await effect(step, "prize");
+      await step.do("last", { retries: { limit: 0, delay: 0 } }, async () => {
+        if (fails) throw new Error("not yet");
+      });
+      return "done";
+    };
+    ran.length = 0;
+    const { workflows } = subject.start(program(racing));
+    const instance = await workflows.order.create({ id: "one" });
+    await expect(instance.result()).rejects.toThrow("not yet");
+    fails = false;
+    await instance.retryFailedStep();
+    await expect(instance.result()).resolves.toBe("done");
+    await instance.restart({ from: { name: "last" } });
+    await expect(instance.result()).resolves.toBe("done");
+    expect(ran).toEqual(["fast", "prize"]);
+  });
+
   test("isn't seen where parallel steps were lost before they ended", async () => {
     const parallel: Code = async (step) => {
       const lost = step.do("lost", { timeout: "2 hours" }, () =>

@@ -48,4 +48,29 @@ describe("a connection that is cut at the commit of a step's transaction", () =>
     expect(rows.map(({ rows, ids }) => [Number(rows), Number(ids)])).toEqual([[TIMES, TIMES]]);
     expect(calls).toBe(cut === "answer" ? TIMES : 2 * TIMES);
   });
+
+  test("before the answer came doesn't hide that the instance was paused", async () => {
+    const ran: string[] = [];
+    const target = { namespace: "paused", name: "cut", id: "one" };
+    const workflow = defineWorkflow({ name: "cut" }, async (_event, step) => {
+      // As another process does whose notification is lost.
+      await step.transaction("write", async () => void (await database.store.engine.instances.pause(target)));
+      await step.do("next", async () => void ran.push("next"));
+    });
+    await using adapter = postgres(proxy.url, { logger: silent });
+    await using app = await perdure({
+      database: adapter,
+      workflows: { workflow },
+      namespace: "paused",
+      logger: silent,
+    });
+    const wasCut = proxy.cut(COMMIT, "answer");
+    const instance = await app.workflows.workflow.create({ id: "one" });
+    await wasCut;
+    await expect.poll(async () => (await instance.status()).status).toBe("paused");
+    expect(ran).toEqual([]);
+    await instance.resume();
+    await instance.result();
+    expect(ran).toEqual(["next"]);
+  });
 });

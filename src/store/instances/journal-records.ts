@@ -77,6 +77,8 @@ export interface KeptEntries {
   readonly run: number;
   /** In their order. */
   readonly positions: readonly number[];
+  /** For each of them the place of its step in start order, if it is the first entry of a step that says so; else null. */
+  readonly places: readonly (number | null)[];
   /** `received`: the events that these entries received. `all`: those that none of them received, too, for waits to come. */
   readonly events: "received" | "all";
 }

@@ -37,9 +37,9 @@ import { toState } from "./instance-state.ts";
 import {
   checkRestartPoint,
   groupBySteps,
+  keepEntriesOf,
   keptBefore,
   keptWithoutFailed,
-  positionsOf,
   type RestartPoint,
   type StepEntries,
 } from "./kept-entries.ts";
@@ -232,8 +232,8 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
       const present = { ref: record.ref, run: record.run, instance: record };
       const history = await instances.load(present, held).finally(() => held.release());
       if (history === null) continue;
-      const positions = positionsOf(choose(groupBySteps(history.entries), record));
-      const { changed } = await this.#change("restart", { run: record.run, positions, events });
+      const kept = keepEntriesOf(choose(groupBySteps(history.entries), record));
+      const { changed } = await this.#change("restart", { run: record.run, ...kept, events });
       if (changed) return;
     }
   }

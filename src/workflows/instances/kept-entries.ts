@@ -1,7 +1,7 @@
 import { ConflictError, InvalidInputError, NotFoundError } from "../../errors.ts";
 import { checkStepName } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
-import type { JournalEntry } from "../../store/instances/instance-records.ts";
+import type { JournalEntry, KeptEntries } from "../../store/instances/instance-records.ts";
 import { causesOf } from "../../values/index.ts";
 import { StoredStarts } from "../execution/steps/start-order.ts";
 import { describeStep, pathOf } from "../execution/steps/step-path.ts";
@@ -50,7 +50,7 @@ export function groupBySteps(entries: readonly JournalEntry[]): StepEntries[] {
     steps.set(path, step);
     step.entries.push(entry);
     // A step with progress entries only began, as far as is known, after all entries before them.
-    if (entry.kind === "progress") step.began ||= starts.latest + 0.5;
+    if (!saysPlace(entry)) step.began ||= starts.latest + 0.5;
     else if (!Number.isInteger(step.began)) step.began = starts.next(entry);
   }
   return Array.from(steps, ([path, step]) => ({ path, ...step, ending: step.entries.find(isEnding) ?? null })).sort(
@@ -85,8 +85,11 @@ export function keptBefore(
   return before.filter((step) => step.ending !== null);
 }
 
-/** The positions of these steps' entries. Refuses steps that were rolled back: their effects are undone. */
-export function positionsOf(steps: readonly StepEntries[]): number[] {
+/**
+ * The entries of these steps, for the next run. Steps that aren't kept leave gaps in start order, so each kept one says its place:
+ * the code calls the others again in between. Refuses steps that were rolled back: their effects are undone.
+ */
+export function keepEntriesOf(steps: readonly StepEntries[]): Pick<KeptEntries, "positions" | "places"> {
   const entries = steps.flatMap((step) => step.entries);
   const undone = entries.find(({ kind }) => kind.startsWith("roll"));
   if (undone !== undefined) {
@@ -95,13 +98,19 @@ export function positionsOf(steps: readonly StepEntries[]): number[] {
       `The step ${describeStep(undone)} was rolled back, so its result can't be kept. Restart from a step before it, or from the beginning.`,
     );
   }
-  return entries.map(({ position }) => position).sort((left, right) => left - right);
+  const placeAt = new Map(steps.map((step) => [step.entries.find(saysPlace)?.position, step.began]));
+  const positions = entries.map(({ position }) => position).sort((left, right) => left - right);
+  return { positions, places: positions.map((position) => placeAt.get(position) ?? null) };
 }
 
 const ENDINGS: readonly JournalEntry["kind"][] = ["completed", "received", "timedOut", "abandoned"];
 
 function isEnding({ kind, dueAt }: JournalEntry): boolean {
   return ENDINGS.includes(kind) || (kind === "failed" && dueAt === null);
+}
+
+function saysPlace({ kind }: JournalEntry): boolean {
+  return kind !== "progress";
 }
 
 function invalid(problem: string): InvalidInputError {

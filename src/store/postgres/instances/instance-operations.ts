@@ -184,6 +184,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
       kept.run,
       kept.events === "all",
       ...wanted,
+      integerArray(kept.places.map((place) => place ?? 0)),
     ];
     return toChange((await this.run(restartInstanceWith, values, on)).rows[0]);
   }

@@ -145,10 +145,11 @@ function lookForTraces(schema: SchemaPrefix): string {
 `;
 }
 
-const ENTRY_COLUMNS = ["kind", "type", "name", "count", "attempt", "value", "due_at", "event", "parent", "at", "began"];
+const ENTRY_COLUMNS = ["kind", "type", "name", "count", "attempt", "value", "due_at", "event", "parent", "at"];
 
 /**
- * A restart whose run begins with copies of some entries of the present run ($5), at its first positions, and with the events
+ * A restart whose run begins with copies of some entries of the present run ($5), at its first positions and with the places of
+ * their steps in start order ($11; 0 is none, because PostgreSQL finds elements faster where none is null), and with the events
  * that they received, or, with $8, with all events that callers sent: the end of another instance is told to no step of another
  * run. Changes nothing unless $7 is the present run. The limits, which are none, keep PostgreSQL from reading all entries first if
  * it believes that there are none.
@@ -174,8 +175,10 @@ ${keepPastRun(schema, "true")}kept as materialized (
   ) as journal
 ),
 entries as (
-  insert into ${schema}journal (ref, run, position, ${ENTRY_COLUMNS.join(", ")})
-  select kept.ref, kept.run + 1, row_number() over (order by kept.position), ${entry} from kept
+  insert into ${schema}journal (ref, run, position, ${ENTRY_COLUMNS.join(", ")}, began)
+  select kept.ref, kept.run + 1, row_number() over (order by kept.position), ${entry},
+    nullif(($11::int[])[row_number() over (order by kept.position)], 0)
+  from kept
 ),
 events as (
   insert into ${schema}event (ref, run, id, sequence, type, payload, at)

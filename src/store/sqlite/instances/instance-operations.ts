@@ -172,12 +172,12 @@ export class SqliteInstanceOperations {
   }
 
   /** Gives false if it has another run by now. */
-  #keep(instance: InstanceName, { run, positions, events }: KeptEntries): boolean {
+  #keep(instance: InstanceName, { run, positions, places, events }: KeptEntries): boolean {
     const present = this.#get(instance);
     if (present?.run !== run) return false;
-    const parameters = [present.ref, run, JSON.stringify(positions)];
-    this.driver.run(KEEP_ENTRIES, parameters);
-    this.driver.run(KEEP_EVENTS, [...parameters, Number(events === "all")]);
+    const entries = positions.map((position, index) => [position, places[index] ?? null]);
+    this.driver.run(KEEP_ENTRIES, [present.ref, run, JSON.stringify(entries)]);
+    this.driver.run(KEEP_EVENTS, [present.ref, run, JSON.stringify(positions), Number(events === "all")]);
     return true;
   }
 

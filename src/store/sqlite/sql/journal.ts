@@ -63,13 +63,13 @@ export const DROP_PROGRESS = `
 update perdure_journal set value = null
 where ref = ? and run = ? and position >= ? and kind = 'progress' and type = ? and name = ? and count = ? and parent is ?`;
 
-/** Copies some entries of a run to the next run, from position 1 on. Index: the primary key. */
+/** Copies entries of a run to the next run, from position 1 on; ?3 has the position of each, and its place. Index: the primary key. */
 export const KEEP_ENTRIES = `
 insert into perdure_journal (ref, run, position, kind, type, name, count, attempt, value, due_at, event, parent, at, began)
-select ref, run + 1, row_number() over (order by position), kind, type, name, count, attempt, value, due_at, event, parent, at,
-  began
-from perdure_journal
-where ref = ?1 and run = ?2 and position in (select value from json_each(?3))`;
+select journal.ref, journal.run + 1, item.key + 1, journal.kind, journal.type, journal.name, journal.count, journal.attempt,
+  journal.value, journal.due_at, journal.event, journal.parent, journal.at, item.value ->> 1
+from json_each(?3) as item
+cross join perdure_journal as journal on journal.ref = ?1 and journal.run = ?2 and journal.position = item.value ->> 0`;
 
 /**
  * Copies the events that those entries received to the next run; with ?4, all that callers sent. An end of another instance is told

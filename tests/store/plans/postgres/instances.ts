@@ -141,7 +141,11 @@ const STATEMENTS: [string, Use, string[], Answers?][] = [
   [
     "restart an instance from a step",
     (instances) =>
-      instances.restart(one, { statuses: null, params: null, kept: { run: 1, positions: [1], events: "received" } }),
+      instances.restart(one, {
+        statuses: null,
+        params: null,
+        kept: { run: 1, positions: [1], places: [1], events: "received" },
+      }),
     [...CHANGE, "event_pkey", "journal_pkey"],
   ],
   ["roll back an instance", (instances) => instances.rollBack(one), [...CHANGE, "journal_pkey"]],
