@@ -31,6 +31,10 @@ export function instanceNotFound(workflow: string, id: string): NotFoundError {
   return new NotFoundError("instance.not_found", "instance.not_found", { details });
 }
 
+export function invalidToken(): NotFoundError {
+  return new NotFoundError("token.invalid", "This isn't a token of this application.");
+}
+
 /** The request contradicts the stored state. Nothing was changed. */
 export class ConflictError extends PerdureError {}
 

@@ -1,10 +1,11 @@
+import { invalidToken } from "../errors.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
 import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
 import type { AllInstanceCounts, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import { type ClientOptions, parseClientOptions } from "./client-options.ts";
 import { RemoteBinding } from "./remote-binding.ts";
 import { Transport } from "./transport.ts";
-import { fromWirePage, toListQuery, type WirePage } from "./wire.ts";
+import { fromWirePage, toListQuery, toWire, type WirePage } from "./wire.ts";
 import { WorkflowNames } from "./workflow-names.ts";
 
 /** The part of an application's type that a client uses. */
@@ -21,6 +22,11 @@ export interface Client<App extends ServedApplication> {
     list(options?: InstanceListOptions): Promise<InstancePage>;
     counts(): Promise<AllInstanceCounts>;
   };
+  /**
+   * Ends the wait of a token with a payload, see `step.createToken`. The token is the permission: the client needs no credentials.
+   * Throws `token.used` if the token was used before, `token.revoked` if its wait is over, and `token.invalid` if it isn't one.
+   */
+  completeToken(token: string, payload?: unknown): Promise<void>;
 }
 
 /**
@@ -49,7 +55,15 @@ export function createClient<
     {},
     { get: (_target, key) => (typeof key === "string" && key !== "then" ? find(key) : undefined) },
   );
-  return { workflows: workflows as App["workflows"], instances: new RemoteInstances(transport) };
+  return {
+    workflows: workflows as App["workflows"],
+    instances: new RemoteInstances(transport),
+    completeToken: async (token, payload) => {
+      if (typeof token !== "string" || token === "") throw invalidToken();
+      const body = payload === undefined ? {} : { payload: toWire(payload) };
+      await transport.send({ method: "POST", path: ["tokens", token], body });
+    },
+  };
 }
 
 /** The instances of all workflows on a server. */

@@ -5,21 +5,26 @@ import type {
   BatchError,
   BatchOptions,
   CreatedBatch,
+  CreatedOrSent,
   CreateOptions,
+  CreateOrSendOptions,
   DeletedBatch,
   RestartedInstance,
   RestartOptions,
 } from "../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
+import { inBatches, type SentBatch } from "../workflows/instances/sent-batches.ts";
 import type {
   InstanceCounts,
   InstanceListOptions,
   InstancePage,
+  LabelledEvent,
+  SentToAll,
   WorkflowBinding,
 } from "../workflows/instances/workflow-binding.ts";
 import { RemoteInstance } from "./remote-instance.ts";
 import type { Answered, ClientRequest, Transport } from "./transport.ts";
-import { fromWirePage, toListQuery, toWireOptions, type WirePage } from "./wire.ts";
+import { fromWirePage, toListQuery, toWireEvent, toWireOptions, type WirePage } from "./wire.ts";
 
 type Options = CreateOptions<unknown>;
 
@@ -60,6 +65,22 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
     const { body } = await this.#post([id, "restart-or-create"], sent);
     const { outcome } = body as Pick<RestartedInstance, "outcome">;
     return { instance: await this.#instance(id), outcome };
+  }
+
+  async createOrSend({ id, event, ...options }: CreateOrSendOptions<unknown, string, unknown>): Promise<CreatedOrSent> {
+    checkId(id, ID, LONGEST_ID);
+    const { body } = await this.#post([id, "create-or-send"], { ...toWireOptions(options), event: toWireEvent(event) });
+    return { instance: await this.#instance(id), outcome: (body as Pick<CreatedOrSent, "outcome">).outcome };
+  }
+
+  /** One request for each batch. All have the same event id, so that a repeated request sends nothing twice. */
+  async sendEventToAll({ labels, ...event }: LabelledEvent<string, unknown>): Promise<SentToAll> {
+    const path = ["workflows", await this.#findName(), "events"];
+    const sent = { ...toWireEvent({ id: crypto.randomUUID(), ...event }), labels };
+    return inBatches(async (cursor) => {
+      const whole = cursor === null ? sent : { ...sent, cursor };
+      return (await this.#transport.send({ method: "POST", path, body: whole })).body as SentBatch;
+    });
   }
 
   async deleteBatch(ids: readonly string[]): Promise<DeletedBatch> {

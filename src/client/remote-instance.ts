@@ -3,7 +3,7 @@ import { type Duration, parseDuration } from "../duration.ts";
 import { ConflictError, NotFoundError, PerdureError, WorkflowFailedError, WorkflowTerminatedError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { HistoryOptions, HistoryPage } from "../workflows/instances/history-page.ts";
-import type { InstanceState, WorkflowInstance } from "../workflows/instances/instance.ts";
+import type { InstanceState, SentEvent, WorkflowInstance } from "../workflows/instances/instance.ts";
 import type {
   StandardEventType,
   SubscribeOptions,
@@ -12,7 +12,7 @@ import type {
 } from "../workflows/views/instance-event.ts";
 import { RemoteSubscription } from "./remote-subscription.ts";
 import { type Transport, wasRepeated } from "./transport.ts";
-import { fromWireHistory, fromWireState, toWire, type WireHistory, type WireSummary } from "./wire.ts";
+import { fromWireHistory, fromWireState, toWireEvent, type WireHistory, type WireSummary } from "./wire.ts";
 
 const ENDS = ["workflow_completed", "workflow_errored", "workflow_terminated"] as const;
 
@@ -48,21 +48,8 @@ export class RemoteInstance implements WorkflowInstance {
     }
   }
 
-  async sendEvent({
-    type,
-    payload,
-    id,
-  }: {
-    readonly type: string;
-    readonly payload?: unknown;
-    readonly id?: string;
-  }): Promise<void> {
-    const body = {
-      type,
-      ...(payload === undefined ? {} : { payload: toWire(payload) }),
-      ...(id === undefined ? {} : { id }),
-    };
-    await this.#post("events", { body });
+  async sendEvent(event: SentEvent<string, unknown>): Promise<void> {
+    await this.#post("events", { body: toWireEvent(event) });
   }
 
   async pause(): Promise<void> {

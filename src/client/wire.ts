@@ -2,7 +2,7 @@ import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { decodeValue, encodeValue } from "../values/index.ts";
 import type { EarlierRun, HistoryItem, HistoryPage } from "../workflows/instances/history-page.ts";
-import type { InstanceState, InstanceSummary } from "../workflows/instances/instance.ts";
+import type { InstanceState, InstanceSummary, SentEvent } from "../workflows/instances/instance.ts";
 import type { InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import type { WorkflowInstanceEvent } from "../workflows/views/instance-event.ts";
 
@@ -25,6 +25,15 @@ export type WireHistory = Omit<HistoryPage, "entries" | "earlierRuns"> & {
 /** A user's value as JSON. Values that JSON doesn't have become objects with the key `$perdure`. */
 export function toWire(value: unknown): unknown {
   return JSON.parse(encodeValue(value)) as unknown;
+}
+
+/** An event as requests have it. */
+export function toWireEvent({ type, payload, id }: SentEvent<string, unknown>): Record<string, unknown> {
+  return {
+    type,
+    ...(payload === undefined ? {} : { payload: toWire(payload) }),
+    ...(id === undefined ? {} : { id }),
+  };
 }
 
 function fromWire(value: unknown): unknown {
@@ -97,7 +106,7 @@ const LIST_FIELDS = ["status", "labels", ...TIMES, "order", "limit", "cursor"];
 type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The options of a create, as they are sent: `params` is a user's value. */
-export function toWireOptions({ params, ...rest }: { readonly params?: unknown }): unknown {
+export function toWireOptions({ params, ...rest }: { readonly params?: unknown }): object {
   return params === undefined ? rest : { ...rest, params: toWire(params) };
 }
 

@@ -7,6 +7,7 @@ import type { BatchError, BatchOptions } from "../workflows/instances/create-opt
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
 import type { InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
+import { completeToken, openToken } from "../workflows/tokens/complete-token.ts";
 import {
   type SubscribeOptions,
   startOf,
@@ -48,6 +49,7 @@ export interface ShardBatch {
 export function answerCall(parts: AnyFragment["parts"], text: string): Promise<string> {
   return encodeAnswer(async () => {
     const call = decodeCall(text);
+    if (call.workflow === null) return ofTokens(parts.workflows as WorkflowRuntime, call);
     const binding = bindingOf(parts, call);
     if (call.id !== null) return ofInstance(binding, call, call.id);
     return ofWorkflow(parts.workflows as WorkflowRuntime, binding, call);
@@ -57,7 +59,7 @@ export function answerCall(parts: AnyFragment["parts"], text: string): Promise<s
 /** The workflow that a call is about. */
 function bindingOf({ workflows }: AnyFragment["parts"], { workflow }: ShardCall): AnyBinding {
   const runtime = workflows as WorkflowRuntime;
-  const registered = runtime.workflows.find(workflow);
+  const registered = workflow === null ? undefined : runtime.workflows.find(workflow);
   if (registered === undefined) throw unknown(`no workflow "${workflow}"`);
   return createBindings(runtime)[registered.key] as AnyBinding;
 }
@@ -79,8 +81,20 @@ async function ofWorkflow(
   if (operation === "createEach") return answerCreateEach(binding, parameters[0] as BatchOptions<unknown>);
   if (operation === "deleteBatch") return binding.deleteBatch(parameters[0] as readonly string[]);
   if (operation === "restartOrCreate") return (await binding.restartOrCreate(parameters[0] as never)).outcome;
+  if (operation === "createOrSend") return (await binding.createOrSend(parameters[0] as never)).outcome;
+  if (operation === "sendEventToAll") return binding.sendEventToAll(parameters[0] as never);
   if (operation === "counts") return binding.counts();
   if (operation === "list") return list(runtime, binding, parameters[0] as InstanceListOptions);
+  throw unknown(`no operation "${operation}"`);
+}
+
+async function ofTokens(runtime: WorkflowRuntime, { operation, parameters }: ShardCall): Promise<unknown> {
+  const [token, payload] = parameters as [string, unknown];
+  if (operation === "readToken") {
+    const { name, id } = await openToken(runtime, token);
+    return { name, id };
+  }
+  if (operation === "completeToken") return completeToken(runtime, token, payload);
   throw unknown(`no operation "${operation}"`);
 }
 

@@ -1,12 +1,19 @@
 import { encodeCursor } from "../cursor.ts";
+import { PerdureError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
 import type { EventPayloads } from "../workflows/define/workflow-event.ts";
-import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/define/workflow-settings.ts";
+import {
+  parseWorkflowLimits,
+  type WorkflowLimits,
+  type WorkflowSettings,
+} from "../workflows/define/workflow-settings.ts";
 import type { ParamsOf, WorkflowEvents, WorkflowOutput, Workflows } from "../workflows/define/workflow-types.ts";
 import type {
   BatchOptions,
+  CreatedOrSent,
   CreateOptions,
+  CreateOrSendOptions,
   RestartedInstance,
   RestartOptions,
 } from "../workflows/instances/create-options.ts";
@@ -15,8 +22,11 @@ import type {
   InstanceCounts,
   InstanceListOptions,
   InstancePage,
+  LabelledEvent,
+  SentToAll,
   WorkflowBinding,
 } from "../workflows/instances/workflow-binding.ts";
+import { revoked } from "../workflows/tokens/complete-token.ts";
 import type { ShardPage } from "./answer-call.ts";
 import { createEachOnShards, createOnShards, deleteOnShards, withId } from "./routed-batches.ts";
 import { RoutedWorkflow } from "./routed-workflow.ts";
@@ -57,6 +67,14 @@ export type RoutedBindings<Registry extends Workflows> = {
 
 const FIELDS = ["objects", "workflows", "shards", "prefix", "workflowLimits"];
 
+/** The workflows of many objects. */
+export interface ObjectRouter<Registry extends Workflows> {
+  /** Each workflow by its key. */
+  readonly workflows: RoutedBindings<Registry>;
+  /** Ends the wait of a token with a payload, in the object that has its instance; see `step.createToken`. */
+  completeToken(token: string, payload?: unknown): Promise<void>;
+}
+
 /**
  * Spreads the instances of workflows over many Durable Objects, by their ids, so that a Worker isn't limited to what one can do.
  *
@@ -66,14 +84,28 @@ const FIELDS = ["objects", "workflows", "shards", "prefix", "workflowLimits"];
  */
 export function createObjectRouter<const Registry extends Workflows>(
   options: ObjectRouterOptions<Registry>,
-): { readonly workflows: RoutedBindings<Registry> } {
+): ObjectRouter<Registry> {
   checkOptions(options, { label: "createObjectRouter", fields: FIELDS });
   const { objects, workflows, shards: count = 16, prefix = "perdure" } = options;
   const limits = parseWorkflowLimits(options.workflowLimits);
   const shards = new Shards(objects, prefix, count, limits.maxInstanceId);
   const { all } = new RegisteredWorkflows("app", workflows, limits, undefined);
   const bindings = all.map(({ key, name }) => [key, createBinding(new RoutedWorkflow(shards, name, limits))]);
-  return { workflows: Object.freeze(Object.fromEntries(bindings)) as RoutedBindings<Registry> };
+  return {
+    workflows: Object.freeze(Object.fromEntries(bindings)) as RoutedBindings<Registry>,
+    completeToken: (token, payload) => completeToken(shards, limits, token, payload),
+  };
+}
+
+/** All objects have the secret of the tokens, so any of them can read which instance a token is for. */
+async function completeToken(shards: Shards, limits: WorkflowSettings, token: string, payload: unknown): Promise<void> {
+  const call = (shard: number, operation: string, ...parameters: unknown[]) =>
+    shards.call(shard, { workflow: null, operation, id: null, parameters });
+  const { name, id } = (await call(0, "readToken", token)) as { name: string; id: string };
+  const shard = await new RoutedWorkflow(shards, name, limits).find(id).catch((error: unknown) => {
+    throw error instanceof PerdureError && error.code === "instance.not_found" ? revoked() : error;
+  });
+  await call(shard, "completeToken", token, payload);
 }
 
 function createBinding(workflow: RoutedWorkflow): RoutedBinding<unknown, unknown, EventPayloads> {
@@ -93,6 +125,15 @@ function createBinding(workflow: RoutedWorkflow): RoutedBinding<unknown, unknown
       const shard = shards.of(options?.id);
       const outcome = (await workflow.call(shard, "restartOrCreate", options)) as RestartedInstance["outcome"];
       return { instance: workflow.instance(options.id, shard), outcome };
+    },
+    createOrSend: async (options: CreateOrSendOptions<unknown, string, unknown>): Promise<CreatedOrSent> => {
+      const shard = shards.of(options?.id);
+      const outcome = (await workflow.call(shard, "createOrSend", options)) as CreatedOrSent["outcome"];
+      return { instance: workflow.instance(options.id, shard), outcome };
+    },
+    sendEventToAll: async (event: LabelledEvent<string, unknown>): Promise<SentToAll> => {
+      const sums = (await workflow.callAll("sendEventToAll", event)) as SentToAll[];
+      return { sent: sum(sums, ({ sent }) => sent), full: sum(sums, ({ full }) => full) };
     },
     deleteBatch: (ids: readonly string[]) => deleteOnShards(workflow, ids),
     get: async (id: string) => workflow.instance(id, await workflow.find(id)),
@@ -124,4 +165,8 @@ async function countAll(workflow: RoutedWorkflow): Promise<InstanceCounts> {
   return Object.fromEntries(
     statuses.map((status) => [status, others.reduce((sum, one) => sum + one[status], first?.[status] ?? 0)]),
   ) as InstanceCounts;
+}
+
+function sum<Item>(items: readonly Item[], count: (item: Item) => number): number {
+  return items.reduce((total, item) => total + count(item), 0);
 }

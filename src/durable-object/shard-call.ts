@@ -3,8 +3,8 @@ import { decodeValue, describeError, encodeValue } from "../values/index.ts";
 
 /** A router's call to one of its objects: an operation on a workflow, or on one of its instances. */
 export interface ShardCall {
-  /** By its name, which means the same in every version of the code. */
-  readonly workflow: string;
+  /** By its name, which means the same in every version of the code; null for operations on tokens. */
+  readonly workflow: string | null;
   readonly operation: string;
   /** Of the instance; null for operations of the workflow. */
   readonly id: string | null;

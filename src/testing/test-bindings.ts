@@ -42,6 +42,11 @@ function createBinding(world: World, key: string): Binding {
       const { instance, outcome } = await ask((binding) => binding.restartOrCreate(options));
       return { instance: outcome === "created" ? toCreated(instance) : toInstance(instance), outcome };
     },
+    createOrSend: async (options) => {
+      const { instance, outcome } = await ask((binding) => binding.createOrSend(options));
+      return { instance: outcome === "created" ? toCreated(instance) : toInstance(instance), outcome };
+    },
+    sendEventToAll: (event) => ask((binding) => binding.sendEventToAll(event)),
     deleteBatch: (ids) => ask((binding) => binding.deleteBatch(ids)),
     get: async (id) => toInstance(await ask((binding) => binding.get(id))),
     list: (options) => ask((binding) => binding.list(options)),

@@ -203,9 +203,12 @@ export class WorkflowRuntime {
     }
   }
 
-  /** Reserves a slot for a new instance. Null for an instance with limits, which must queue in its line. */
-  #reserve({ namespace, name, traits }: InstanceInsert): Reservation<"instance"> | null {
-    if (isLimited(traits)) return null;
+  /**
+   * Reserves a slot for a new instance. Null for an instance with limits, which must queue in its line, and for one that has an
+   * event already, which is loaded when it is claimed.
+   */
+  #reserve({ namespace, name, traits, event }: InstanceInsert): Reservation<"instance"> | null {
+    if (isLimited(traits) || event !== undefined) return null;
     return this.store.work.reserve("instance", namespace, name);
   }
 

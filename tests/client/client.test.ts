@@ -7,7 +7,8 @@ import { toNodeHandler } from "../../src/http/node.ts";
 import type { WorkflowInstanceEvent } from "../../src/index.ts";
 import { useHttp } from "../http/support/use-http.ts";
 import { ENGINES } from "../support/engines.ts";
-import { type App, start } from "./support/sample-app.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { type App, givenTokens, start } from "./support/sample-app.ts";
 
 const TOKEN = "a-token-that-nobody-guesses";
 
@@ -37,6 +38,47 @@ describe.each(ENGINES)("a client on $name", (engine) => {
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/perdure/`;
     return { app, client: createClient<App>({ baseUrl, token: TOKEN }), baseUrl };
   }
+
+  test("creates an instance with its event, or sends that, and sends an event to all with a label", async () => {
+    const { client } = await connect();
+    const { checkout } = client.workflows;
+    const labels = { tenant: "acme" };
+    const event = { type: "approved", payload: { by: "Ada" } } as const;
+    const { instance, outcome } = await checkout.createOrSend({ id: "a", params: { total: 1 }, event });
+    expect([outcome, (await instance.result()).by]).toEqual(["created", "Ada"]);
+    const orders = await checkout.createBatch(
+      Array.from({ length: 100 }, (_, index) => ({ id: `b-${index}`, params: { total: 1 }, labels })),
+    );
+    orders.push(await checkout.create({ params: { total: 1 }, labels }));
+    expect(await checkout.sendEventToAll({ ...event, labels })).toEqual({ sent: 101, full: 0 });
+    for (const order of orders) expect((await order.result()).by).toBe("Ada");
+    if (Math.random() > 1) {
+      // @ts-expect-error The payload is missing.
+      await checkout.createOrSend({ id: "a", params: { total: 1 }, event: { type: "approved" } });
+    }
+  });
+
+  test("ends the wait of a token without credentials, also if the first answer is lost", async () => {
+    const { client, baseUrl } = await connect();
+    givenTokens.length = 0;
+    const instance = await client.workflows.signed.create();
+    const token = await waitUntil("the token is given out", () => givenTokens[0]);
+    let lost = 0;
+    const anonymous = createClient({
+      baseUrl,
+      fetch: async (...request) => {
+        const response = await fetch(...request);
+        if (lost++ === 0) throw new TypeError("The answer was lost.");
+        return response;
+      },
+    });
+    await anonymous.completeToken(token, new Date(7));
+
+    expect([lost, await instance.result()]).toEqual([2, new Date(7)]);
+    await expect(anonymous.completeToken(token)).rejects.toMatchObject({ code: "token.used" });
+    await expect(anonymous.completeToken("A".repeat(60))).rejects.toMatchObject({ code: "token.invalid" });
+    await expect(anonymous.completeToken("")).rejects.toMatchObject({ code: "token.invalid" });
+  });
 
   test("has the shape and the types of the application, and returns values unchanged", async () => {
     const { app, client } = await connect();

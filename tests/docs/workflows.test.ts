@@ -110,4 +110,7 @@ test("every sample of the pages on workflows runs to its end", async () => {
   expect(count).toBeGreaterThan(10);
   expect(stdout).toContain(`ran ${count}`);
   expect(stdout).toContain("{ charge: 'charge-1', approvedBy: 'Ada' }");
+  for (const printed of ["{ words: 5, failed: 1 }", "200 409 approved", "cancelled by Ada"]) {
+    expect(stdout).toContain(printed);
+  }
 });

@@ -81,11 +81,13 @@ describe("the body of a request", () => {
       [
         "cancelHooks",
         "createBatch",
+        "createOrSend",
         "deleteBatch",
         "discardHooks",
         "redriveHooks",
         "releaseSubject",
         "sendEvent",
+        "sendEventToAll",
       ].sort(),
     );
     expect(named(false).sort()).toEqual(

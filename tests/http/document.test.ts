@@ -156,6 +156,8 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.get("/workflows/echo/instances?limit=1");
   await client.get("/instances");
   await client.post("/workflows/echo/instances/two/restart-or-create", { labels: { a: "b" } });
+  await client.post("/workflows/echo/instances/three/create-or-send", { event: { type: "a" } });
+  await client.post("/workflows/echo/events", { type: "a", labels: { a: "b" } });
   await client.post("/workflows/echo/instances/batch/delete", { ids: ["two", "none"] });
   await client.get("/workflows/failing/instances");
   await client.post("/workflows/approval/instances", { id: "one" });
@@ -217,6 +219,8 @@ async function askForNothing(client: Client): Promise<void> {
   await client.post("/workflows/none/instances/batch", { instances: [{}] });
   await client.post("/workflows/none/instances/batch/delete", { ids: ["a"] });
   await client.post("/workflows/none/instances/one/restart-or-create");
+  await client.post("/workflows/none/instances/one/create-or-send", { event: { type: "a" } });
+  await client.post("/workflows/none/events", { type: "a", labels: { a: "b" } });
   await client.post("/tokens/none");
   await client.get("/hooks/none");
   await client.get("/subjects/inventory/none");
@@ -231,6 +235,7 @@ async function contradict(client: Client, app: App): Promise<void> {
   for (const verb of ["pause", "resume", "terminate", "retry"])
     await client.post(`/workflows/echo/instances/one/${verb}`);
   await client.post("/workflows/echo/instances/one/events", { type: "a" });
+  await client.post("/workflows/echo/instances/one/create-or-send", { event: { type: "a" } });
   await client.post(`/tokens/${gone}`);
   const used = { headers: { "idempotency-key": "used" } };
   await client.post("/workflows/echo/instances", { id: "two" }, used);
@@ -259,6 +264,8 @@ function valid({ operationId, method }: Operation): { headers?: Record<string, s
     createBatch: { instances: [{}] },
     deleteBatch: { ids: ["a"] },
     sendEvent: { type: "a" },
+    createOrSend: { event: { type: "a" } },
+    sendEventToAll: { type: "a", labels: { a: "b" } },
     redriveHooks: { ids: ["a"] },
     discardHooks: { ids: ["a"] },
     cancelHooks: { id: "a" },

@@ -112,6 +112,26 @@ describe.each(ENGINES)("instances over HTTP on $name", (engine) => {
     }
   });
 
+  test("are created with an event, or sent it, by callers that may both create and send", async () => {
+    const { app, client } = await setUp();
+    const path = "/workflows/echo/instances/one";
+    const send = (body: unknown) => client.post(`${path}/create-or-send`, body);
+
+    expect((await send({ params: 1, event: { type: "a" } })).body).toEqual({
+      id: "one",
+      workflowName: "echo",
+      outcome: "created",
+    });
+    expect(await client.becomes(path, "complete")).toMatchObject({ output: 1 });
+    const late = await send({ event: { type: "a" } });
+    expect([late.status, late.body["code"]]).toEqual([409, "instance.finished"]);
+    expect((await send({ params: 1 })).status).toBe(400);
+    for (const authorize of [{ create: () => true }, { events: () => true }]) {
+      const reply = await subject.serve(app, { authorize }).post(`${path}/create-or-send`, { event: { type: "a" } });
+      expect(reply.status).toBe(403);
+    }
+  });
+
   test("are paused, resumed, restarted, terminated and deleted", async () => {
     const { client } = await setUp();
     const path = "/workflows/sleeper/instances/one";

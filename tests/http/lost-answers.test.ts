@@ -194,6 +194,35 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("requests whose answers could not 
     expect(await order.result()).toEqual(["once", "last"]);
   });
 
+  test.each([
+    ["created", "new"],
+    ["sent", "one"],
+  ])("create an instance with its event, or send that, once: %s", async (outcome, id) => {
+    const { app, client, twice } = await setUp();
+    const event = { type: "word", payload: "once" };
+    const reply = await twice(
+      (init) => client.post(`/workflows/waiting/instances/${id}/create-or-send`, { event }, init),
+      async () => (await app.workflows.waiting.get(id)).restart(),
+    );
+    const instance = await app.workflows.waiting.get(id);
+    for (const payload of ["first", "last"]) await instance.sendEvent({ type: "word", payload });
+    expect([reply.status, reply.body["outcome"]]).toEqual([200, outcome]);
+    expect(await instance.result()).toEqual(["first", "last"]); // of a run that began after the event was sent
+  });
+
+  test("send an event once to each instance with a label", async () => {
+    const { app, client, twice } = await setUp();
+    const labels = { tenant: "acme" };
+    const instance = await app.workflows.waiting.create({ labels });
+    const reply = await twice(
+      (init) => client.post("/workflows/waiting/events", { labels, type: "word", payload: "once" }, init),
+      async () => {},
+    );
+    await instance.sendEvent({ type: "word", payload: "last" });
+    expect([reply.status, reply.body]).toEqual([200, { sent: 1, full: 0, cursor: null }]);
+    expect(await instance.result()).toEqual(["once", "last"]);
+  });
+
   test.each<[string, (order: Order) => Promise<unknown>]>([
     ["ended", (order) => order.terminate()],
     ["been restarted", (order) => order.restart()],

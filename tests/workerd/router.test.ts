@@ -2,16 +2,17 @@ import { env, type ObjectNamespace, runInDurableObject } from "cloudflare:test";
 import { createObjectRouter } from "perdure/durable-object";
 import { beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { type Shop, workflows } from "./support/shop.ts";
+import { happened, type Shop, workflows } from "./support/shop.ts";
 
 const objects = env["SHOP"] as ObjectNamespace;
 
 describe("workflows in many objects", () => {
   let prefix: string;
   let router: ReturnType<typeof createObjectRouter<typeof workflows>>["workflows"];
+  let completeToken: ReturnType<typeof createObjectRouter<typeof workflows>>["completeToken"];
   beforeEach(() => {
     prefix = crypto.randomUUID();
-    router = createObjectRouter({ objects, workflows, shards: 4, prefix }).workflows;
+    ({ workflows: router, completeToken } = createObjectRouter({ objects, workflows, shards: 4, prefix }));
   });
 
   const countIn = (shard: number) =>
@@ -116,6 +117,43 @@ describe("workflows in many objects", () => {
     expect(outcome).toBe("created");
     expect((await router.checkout.restartOrCreate(options)).outcome).toBe("restarted");
     expect((await instance.status()).run).toBe(2);
+  });
+
+  test("are created with an event, or sent it", async () => {
+    const event = { type: "answered", payload: "yes" };
+    const { instance, outcome } = await router.approval.createOrSend({ id: "quick", event });
+
+    expect([outcome, await instance.result()]).toEqual(["created", "yes"]);
+    await router.approval.create({ id: "slow" });
+    expect((await router.approval.createOrSend({ id: "slow", event })).outcome).toBe("sent");
+  });
+
+  test("receive an event by label in all objects, once", async () => {
+    const labels = { tenant: "acme" };
+    const ids = Array.from({ length: 12 }, (_, index) => `labelled-${index}`);
+    const instances = await router.approval.createBatch(ids.map((id) => ({ id, labels })));
+    const event = { labels, type: "answered", payload: "yes", id: "call-1" };
+
+    expect(await router.approval.sendEventToAll(event)).toEqual({ sent: 12, full: 0 });
+    for (const instance of instances) expect(await instance.result()).toBe("yes");
+    expect(await router.approval.sendEventToAll(event)).toEqual({ sent: 0, full: 0 });
+  });
+
+  test("end the wait of a token, in the object that has its instance", async () => {
+    const id = `signed-${prefix}`;
+    const instance = await router.signed.create({ id });
+    const token = await eventually(() => {
+      const [value] = happened.get(id) ?? [];
+      expect(value).toBeDefined();
+      return value as string;
+    });
+    await expect(completeToken("A".repeat(60))).rejects.toMatchObject({ code: "token.invalid" });
+    await completeToken(token, "Ada");
+
+    expect(await instance.result()).toBe("Ada");
+    await expect(completeToken(token, "Bob")).rejects.toMatchObject({ code: "token.used" });
+    await instance.delete();
+    await expect(completeToken(token, "Bob")).rejects.toMatchObject({ code: "token.revoked" });
   });
 
   test("are deleted many at once, wherever they are", async () => {

@@ -141,6 +141,26 @@ describe.each(ENGINES)("tokens on $name", (engine) => {
     await expect(instance.result()).resolves.toBe(7);
   });
 
+  test("a request with an Idempotency-Key ends the wait once, and gets the same answer again", async () => {
+    const { token, process, instance } = await begin();
+    const handler = createHttpHandler(process.fragment as never, { authorize: () => false });
+    const post = (given: string, key: string) =>
+      handler(
+        new Request(`https://example.org/tokens/${given}`, {
+          method: "POST",
+          headers: { "content-type": "application/json", "idempotency-key": key },
+          body: JSON.stringify({ payload: { amount: 7 } }),
+        }),
+      );
+    expect((await post(token, "one")).status).toBe(204);
+    expect((await post(token, "one")).status).toBe(204);
+    expect((await post(token, "other")).status).toBe(409);
+    expect((await post("A".repeat(60), "one")).status).toBe(404);
+    await instance.sendEvent({ type: "end" });
+
+    await expect(instance.result()).resolves.toBe(7);
+  });
+
   test("tokens need a secret", async () => {
     const process = subject.start({ ask: ask([]) });
     const instance = await process.workflows.ask.create();

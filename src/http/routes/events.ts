@@ -1,10 +1,37 @@
-import { idOfKey } from "../requests/repeatable-request.ts";
-import { DONE, NAME, VALUE } from "../schemas/common-schemas.ts";
-import { objectOf } from "../schemas/schema.ts";
+import { createOrSend as createOrSendOf } from "../../workflows/instances/create-or-send.ts";
+import type { SentEvent } from "../../workflows/instances/instance.ts";
+import { sendToBatch } from "../../workflows/instances/send-to-all.ts";
+import { present } from "../answers/present.ts";
+import { idOfKey, type Receipts, type RepeatableRequest } from "../requests/repeatable-request.ts";
+import { DONE, LABELS, NAME, VALUE } from "../schemas/common-schemas.ts";
+import { type FromSchema, objectOf } from "../schemas/schema.ts";
 import { fromWire } from "../wire-values.ts";
-import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
+import { TRAITS, toCreateOptions } from "./create-instances.ts";
+import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource, workflowResource } from "./instance-schemas.ts";
 import { actOnce } from "./repeatable-acts.ts";
 import { defineRoute } from "./route.ts";
+
+const EVENT_FIELDS = {
+  type: NAME,
+  payload: VALUE,
+  id: { ...NAME, description: "An event with an id of your own is delivered once, however often it is sent." },
+} as const;
+
+const EVENT = objectOf(EVENT_FIELDS, ["type"]);
+
+/** The sent event. In a repeatable request, it has an id of its own. */
+function toEvent(
+  { type, payload, id: own }: FromSchema<typeof EVENT>,
+  repeatable: RepeatableRequest | null,
+  label: string = "payload",
+): SentEvent<string, unknown> {
+  const id = own ?? (repeatable === null ? undefined : idOfKey(repeatable.hash));
+  return {
+    type,
+    ...(id === undefined ? {} : { id }),
+    ...(payload === undefined ? {} : { payload: fromWire(payload, label) }),
+  };
+}
 
 export const sendEvent = defineRoute({
   method: "POST",
@@ -14,26 +41,86 @@ export const sendEvent = defineRoute({
   operation: "events",
   resource: instanceResource,
   params: INSTANCE_PARAMS,
-  body: objectOf(
-    {
-      type: NAME,
-      payload: VALUE,
-      id: { ...NAME, description: "An event with an id of your own is delivered once, however often it is sent." },
-    },
-    ["type"],
-  ),
+  body: EVENT,
   repeatable: true,
   answers: DONE,
   errors: [404, 409],
   handle: async (call) => {
-    const { type, payload, id: own } = call.body;
-    const id = own ?? (call.repeatable === null ? undefined : idOfKey(call.repeatable.hash));
-    const event = {
-      type,
-      ...(id === undefined ? {} : { id }),
-      ...(payload === undefined ? {} : { payload: fromWire(payload, "payload") }),
-    };
+    const event = toEvent(call.body, call.repeatable);
     await actOnce(call, (instance) => instance.sendEvent(event));
     return { status: 204 };
+  },
+});
+
+const CREATED_OR_SENT = objectOf(
+  {
+    id: { type: "string" },
+    workflowName: { type: "string" },
+    outcome: { type: "string", enum: ["created", "sent"] },
+  },
+  ["id", "workflowName", "outcome"],
+);
+
+export const createOrSend = defineRoute({
+  method: "POST",
+  path: `${INSTANCE_PATH}/create-or-send`,
+  name: "createOrSend",
+  summary: "Sends an event to an instance, and creates the instance with it if there is none.",
+  operation: "events",
+  alsoNeeds: "create",
+  resource: instanceResource,
+  params: INSTANCE_PARAMS,
+  body: objectOf({ ...TRAITS, event: EVENT }, ["event"]),
+  repeatable: true,
+  answers: { 200: { description: "What was done.", schema: CREATED_OR_SENT } },
+  errors: [404, 409],
+  handle: async ({ host, params: { workflowName, instanceId: id }, body, repeatable, show }) => {
+    const { runtime, registered } = host.workflow(workflowName);
+    const { event, ...create } = body;
+    const options = { ...toCreateOptions(create), id, event: toEvent(event, repeatable, "event.payload") };
+    const perform = async (receipts?: Receipts) => {
+      const receiptOf = receipts && ((outcome: string) => receipts(0, outcome));
+      const { outcome } = await createOrSendOf(runtime, registered, options, receiptOf);
+      return present(CREATED_OR_SENT, { id, workflowName, outcome }, show);
+    };
+    const find = async () => ({}); // it gets the event whether or not it exists
+    const answer =
+      repeatable === null
+        ? await perform()
+        : await repeatable.once({ find, perform: (_, receipts) => perform(receipts), refuse: () => perform() });
+    return { status: 200, body: answer };
+  },
+});
+
+const SENT_BATCH = objectOf(
+  {
+    sent: { type: "integer", description: "How many instances of this batch have the event." },
+    full: { type: "integer", description: "How many take no more events until they have received some." },
+    cursor: { anyOf: [{ type: "string" }, { type: "null" }], description: "For the next batch; null after the last." },
+  },
+  ["sent", "full", "cursor"],
+);
+
+export const sendEventToAll = defineRoute({
+  method: "POST",
+  path: "/workflows/{workflowName}/events",
+  name: "sendEventToAll",
+  summary:
+    "Sends an event to the unfinished instances that have all of these labels, up to 100 in one request. Send it again with the cursor until that is null, with the same id.",
+  operation: "events",
+  resource: workflowResource,
+  params: { workflowName: NAME },
+  body: objectOf({ ...EVENT_FIELDS, labels: LABELS, cursor: { type: "string", maxLength: 2000 } }, ["type", "labels"]),
+  repeatable: true,
+  answers: { 200: { description: "What was done.", schema: SENT_BATCH } },
+  errors: [404],
+  handle: async ({ host, params, body, repeatable, show }) => {
+    const { runtime, registered } = host.workflow(params.workflowName);
+    const { labels, cursor = null, ...event } = body;
+    const sent = { ...toEvent(event, repeatable), labels };
+    const perform = async () => present(SENT_BATCH, await sendToBatch(runtime, registered, sent, cursor), show);
+    const find = async () => ({});
+    const answer = repeatable === null ? await perform() : await repeatable.once({ find, perform, refuse: perform });
+    return { status: 200, body: answer };
   },
 });

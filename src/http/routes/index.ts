@@ -1,6 +1,6 @@
 import { createDocument } from "../schemas/openapi.ts";
 import { createBatch, createInstance } from "./create-instances.ts";
-import { sendEvent } from "./events.ts";
+import { createOrSend, sendEvent, sendEventToAll } from "./events.ts";
 import { readHistory } from "./history.ts";
 import { cancelHooks, discardHooks, getHook, listHooks, redriveHooks } from "./hooks.ts";
 import { deleteBatch, restartOrCreate } from "./instance-batches.ts";
@@ -40,6 +40,8 @@ const ROUTES: readonly Route[] = [
   restartInstance,
   retryInstance,
   sendEvent,
+  sendEventToAll,
+  createOrSend,
   completeToken,
   readHistory,
   subscribe,

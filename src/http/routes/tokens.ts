@@ -1,5 +1,6 @@
-import { NotFoundError } from "../../errors.ts";
-import { completeToken as complete } from "../../workflows/tokens/complete-token.ts";
+import { invalidToken } from "../../errors.ts";
+import { completeToken as complete, openToken } from "../../workflows/tokens/complete-token.ts";
+import type { Receipts } from "../requests/repeatable-request.ts";
 import { DONE, VALUE } from "../schemas/common-schemas.ts";
 import { objectOf } from "../schemas/schema.ts";
 import { fromWire } from "../wire-values.ts";
@@ -17,13 +18,21 @@ export const completeToken = defineRoute({
   params: { token: { type: "string", minLength: 1, maxLength: 4000 } },
   body: objectOf({ payload: VALUE }, []),
   bodyOptional: true,
+  repeatable: true,
   answers: DONE,
   errors: [404, 409],
-  handle: async ({ host, params, body }) => {
+  handle: async ({ host, params: { token }, body, repeatable }) => {
     const { workflows } = host.parts;
-    if (workflows === null) throw new NotFoundError("token.invalid", "This isn't a token of this application.");
+    if (workflows === null) throw invalidToken();
     const payload = body.payload === undefined ? undefined : fromWire(body.payload, "payload");
-    await complete(workflows, params.token, payload);
+    const perform = async (receipts?: Receipts) => {
+      await complete(workflows, token, payload, receipts?.());
+      return null;
+    };
+    // A request with a key is remembered only if it has a token of this application.
+    const find = async () => ({ instance: (await openToken(workflows, token)).ref });
+    if (repeatable === null) await perform();
+    else await repeatable.once({ find, perform: (_, receipts) => perform(receipts), refuse: () => perform() });
     return { status: 204 };
   },
 });

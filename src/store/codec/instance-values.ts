@@ -2,6 +2,7 @@ import type { HookInsert } from "../hooks/hook-records.ts";
 import {
   type EndNotice,
   type EventInsert,
+  type FirstEvent,
   type HistoryEntry,
   type InstanceCommit,
   type InstanceInsert,
@@ -38,7 +39,14 @@ export class InstanceValues {
   }
 
   async encodeInsert(instance: InstanceInsert): Promise<InstanceInsert> {
-    return this.encodeParams(instance);
+    const { event } = instance;
+    const encoded = await this.encodeParams(instance);
+    return event === undefined ? encoded : { ...encoded, event: await this.#encodeFirst(instance, event) };
+  }
+
+  async #encodeFirst({ namespace, name, id }: InstanceName, event: FirstEvent): Promise<FirstEvent> {
+    const { eventId, type, payload } = await this.encodeEvent({ ...event, namespace, name, id });
+    return { eventId, type, payload };
   }
 
   async encodeParams<Owner extends NamedInstance & { readonly params: string }>(instance: Owner): Promise<Owner> {

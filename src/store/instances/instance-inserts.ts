@@ -1,4 +1,5 @@
 import type { Receipt } from "../request-statements.ts";
+import type { EventInsert } from "./event-records.ts";
 import type { InstanceName } from "./instance-identity.ts";
 
 /** A new instance. Values are encoded already. */
@@ -13,7 +14,12 @@ export interface InstanceInsert extends InstanceName {
   readonly lease: { readonly lock: string; readonly leaseMs: number } | null;
   /** Written with the instance. Where it is there already, the instance was created before, and may have been deleted since. */
   readonly receipt?: Receipt;
+  /** Sent to the instance by the statement that creates it. An instance that exists doesn't get it. */
+  readonly event?: FirstEvent;
 }
+
+/** The event with which an instance is created. */
+export type FirstEvent = Pick<EventInsert, "eventId" | "type" | "payload">;
 
 /** Properties that only some instances have. Times are in milliseconds. */
 export interface InstanceTraits {

@@ -7,9 +7,9 @@ import type { EventPayloads } from "../define/workflow-event.ts";
 import type { ParamsOf, WorkflowEvents, Workflows } from "../define/workflow-types.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { alreadyExists, type PreparedInstance, prepareAtOnce } from "./create.ts";
-import type { CreateArguments, CreateOptions, NewInstance } from "./create-options.ts";
+import type { CreateArguments, CreateOptions, CreateOrSendOptions } from "./create-options.ts";
 import { type AddressedEvent, type CreatedWithin, refuseLost } from "./foreign-bindings.ts";
-import type { EventToSend, SentEvent } from "./instance.ts";
+import type { SentEvent } from "./instance.ts";
 import { prepareEvent } from "./prepare-event.ts";
 
 /** A workflow in a unit of work. Its calls are written at the end, and a call that can't be written ends the unit of work. */
@@ -23,7 +23,7 @@ export interface UnitBinding<Params, Events extends EventPayloads> {
   sendEvent<Type extends keyof Events & string>(event: AddressedEvent<Type, Events[Type]>): void;
   /** Creates the instance if there is none of its id, and sends it the event. */
   createOrSend<Type extends keyof Events & string>(
-    options: NewInstance<Params> & { readonly id: string; readonly event: EventToSend<Type, Events[Type]> },
+    options: CreateOrSendOptions<Params, Type, Events[Type]>,
   ): CreatedWithin;
 }
 

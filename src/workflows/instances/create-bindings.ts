@@ -4,14 +4,16 @@ import type { AnyWorkflow } from "../define/workflow-types.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { checkBatch, createBatch, createIndependently, deleteBatch } from "./batches.ts";
 import { createInstance } from "./create.ts";
-import type { BatchOptions, CreateOptions, RestartOptions } from "./create-options.ts";
+import type { BatchOptions, CreateOptions, CreateOrSendOptions, RestartOptions } from "./create-options.ts";
+import { createOrSend } from "./create-or-send.ts";
 import { findInstance } from "./find-instance.ts";
 import type { WorkflowInstance } from "./instance.ts";
 import { InstanceHandle, type ResultCaller } from "./instance-handle.ts";
 import { countInstances, listInstances } from "./list-instances.ts";
 import { restartOrCreate } from "./restart-or-create.ts";
+import { sendToAll } from "./send-to-all.ts";
 import type { BindingOf } from "./typed-bindings.ts";
-import type { WorkflowBindings } from "./workflow-binding.ts";
+import type { LabelledEvent, WorkflowBindings } from "./workflow-binding.ts";
 
 type AnyBinding = BindingOf<AnyWorkflow>;
 
@@ -53,6 +55,8 @@ function createBinding(
         ? createAll(batch)
         : createIndependently(batch as BatchOptions<unknown>, create, maxBatchSize),
     restartOrCreate: (options: RestartOptions<unknown>) => restartOrCreate(runtime, workflow, options),
+    createOrSend: (options: CreateOrSendOptions<unknown, string, unknown>) => createOrSend(runtime, workflow, options),
+    sendEventToAll: (event: LabelledEvent<string, unknown>) => sendToAll(runtime, workflow, event),
     deleteBatch: (ids) => deleteBatch(runtime, workflow, ids, { callerRef }),
     get: (id) => findInstance(runtime, workflow, id, caller),
     list: (options) => listInstances(runtime, workflow.name, options),

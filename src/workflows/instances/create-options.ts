@@ -2,7 +2,7 @@ import type { InstanceStatus } from "../../store/instances/instance-records.ts";
 import type { Labels } from "../define/labels.ts";
 import type { RetentionOptions } from "../define/retention.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
-import type { WorkflowInstance } from "./instance.ts";
+import type { EventToSend, WorkflowInstance } from "./instance.ts";
 
 /** Options of `create`. */
 export interface CreateOptions<Params> {
@@ -89,4 +89,14 @@ export interface RestartedInstance<Output = unknown, Events extends EventPayload
   readonly instance: WorkflowInstance<Output, Events>;
   /** `unchanged`: the instance exists, and its status isn't one of `when`. */
   readonly outcome: "created" | "restarted" | "unchanged";
+}
+
+/** Options of `createOrSend`: those of `create`, used if there is no instance with this id, and the event. */
+export type CreateOrSendOptions<Params, Type extends string, Payload> = Omit<CreateOptions<Params>, "onConflict"> &
+  NeededParams<Params> & { readonly id: string; readonly event: EventToSend<Type, Payload> };
+
+export interface CreatedOrSent<Output = unknown, Events extends EventPayloads = EventPayloads> {
+  readonly instance: WorkflowInstance<Output, Events>;
+  /** `created`: the instance is new, and has the event. `sent`: it existed. */
+  readonly outcome: "created" | "sent";
 }

@@ -33,7 +33,7 @@ function toTraits(given: Partial<InstanceTraits>): InstanceTraits | null {
   return plain ? null : { ...NO_TRAITS, ...given };
 }
 
-const CREATE_FIELDS = ["id", "params", "onConflict", "priority", "retention", "labels", "locationHint"];
+export const CREATE_FIELDS = ["id", "params", "onConflict", "priority", "retention", "labels", "locationHint"];
 
 export interface PreparedInstance {
   readonly insert: InstanceInsert;

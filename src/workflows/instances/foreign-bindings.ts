@@ -8,7 +8,7 @@ import type { AnyWorkflow, ParamsOf, WorkflowEvents, Workflows } from "../define
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { checkBatch } from "./batches.ts";
 import { alreadyExists, type PreparedInstance, prepareAtOnce } from "./create.ts";
-import type { CreateArguments, CreateOptions, NewInstance } from "./create-options.ts";
+import type { CreateArguments, CreateOptions, CreateOrSendOptions, NewInstance } from "./create-options.ts";
 import type { EventToSend, SentEvent } from "./instance.ts";
 import { prepareEvent } from "./prepare-event.ts";
 
@@ -39,7 +39,7 @@ export interface ForeignBinding<Mode extends "sync" | "async", Params, Events ex
   sendEvent<Type extends keyof Events & string>(event: AddressedEvent<Type, Events[Type]>): InMode<Mode, void>;
   /** Creates the instance if there is none of its id, and sends it the event. */
   createOrSend<Type extends keyof Events & string>(
-    options: NewInstance<Params> & { readonly id: string; readonly event: EventToSend<Type, Events[Type]> },
+    options: CreateOrSendOptions<Params, Type, Events[Type]>,
   ): InMode<Mode, CreatedWithin>;
 }
 

@@ -5,12 +5,14 @@ import type {
   BatchOptions,
   CreateArguments,
   CreatedBatch,
+  CreatedOrSent,
+  CreateOrSendOptions,
   DeletedBatch,
   NewInstance,
   RestartArguments,
   RestartedInstance,
 } from "./create-options.ts";
-import type { InstanceSummary, WorkflowInstance } from "./instance.ts";
+import type { EventToSend, InstanceSummary, WorkflowInstance } from "./instance.ts";
 
 /** Creates, finds and manages the instances of one workflow. */
 export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
@@ -41,6 +43,25 @@ export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
    * const { outcome } = await app.workflows.report.restartOrCreate({ id: "daily" });
    */
   restartOrCreate(...rest: RestartArguments<Params>): Promise<RestartedInstance<Output, Events>>;
+  /**
+   * Sends an event to an instance, and creates the instance first if there is none with this id, in one transaction: no instance
+   * is left without its event. Concurrent calls create one instance, and all of their events arrive. Throws `instance.finished`
+   * if the instance has ended.
+   *
+   * @example
+   * await app.workflows.cart.createOrSend({ id: user, params: { user }, event: { type: "added", payload: { item } } });
+   */
+  createOrSend<Type extends keyof Events & string>(
+    options: CreateOrSendOptions<Params, Type, Events[Type]>,
+  ): Promise<CreatedOrSent<Output, Events>>;
+  /**
+   * Sends an event to every unfinished instance that has all of these labels and exists when the call begins. With an `id`, each
+   * run receives the event once, however often this is called. Returns how many have received it.
+   *
+   * @example
+   * const { sent } = await app.workflows.import.sendEventToAll({ labels: { customer: "acme" }, type: "stop" });
+   */
+  sendEventToAll<Type extends keyof Events & string>(event: LabelledEvent<Type, Events[Type]>): Promise<SentToAll>;
   /** Deletes up to `workflowLimits.batchSize` instances (default: 100) with their histories, in any status. */
   deleteBatch(ids: readonly string[]): Promise<DeletedBatch>;
   /** Returns an instance by its id; throws `instance.not_found` if there is none. */
@@ -49,6 +70,20 @@ export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
   list(options?: InstanceListOptions): Promise<InstancePage>;
   /** The number of instances in each status: exact, by a full scan of an index. */
   counts(): Promise<InstanceCounts>;
+}
+
+/** An event for all unfinished instances with these labels. */
+export type LabelledEvent<Type extends string, Payload> = EventToSend<Type, Payload> & {
+  /** At least one. */
+  readonly labels: Labels;
+};
+
+/** What became of an event that was sent to many instances. */
+export interface SentToAll {
+  /** The number of instances that have the event, from this call or from an earlier one with the same `id`. */
+  readonly sent: number;
+  /** The number of instances that take no more events until they have received some. Send it to them again later. */
+  readonly full: number;
 }
 
 /** The workflows of an application without their types. */

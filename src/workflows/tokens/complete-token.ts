@@ -1,26 +1,40 @@
-import { ConflictError, InvalidInputError, NotFoundError } from "../../errors.ts";
+import { ConflictError, InvalidInputError, invalidToken } from "../../errors.ts";
 import type { InstanceRun, JournalEntry } from "../../store/instances/instance-records.ts";
+import type { Receipt } from "../../store/request-statements.ts";
 import { encodeValue } from "../../values/index.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { readTarget, type TokenTarget, tokenEventType } from "./step-token.ts";
 
-/** Ends the wait of a token with a payload. Of several calls, one does. */
-export async function completeToken(runtime: WorkflowRuntime, token: string, payload?: unknown): Promise<void> {
+/** Ends the wait of a token with a payload. Of several calls, one does; all calls with the same receipt count as one. */
+export async function completeToken(
+  runtime: WorkflowRuntime,
+  token: string,
+  payload?: unknown,
+  receipt?: Receipt,
+): Promise<void> {
   const { workflows, store, namespace } = runtime;
-  if (workflows.tokens === null) throw noSecret();
-  const text = typeof token === "string" ? await workflows.tokens.keys.open(token) : null;
-  if (text === null) throw new NotFoundError("token.invalid", "This isn't a token of this application.");
-  const target = readTarget(text);
+  const target = await openToken(runtime, token);
   const { name, id, ref, run } = target;
   const type = tokenEventType(target.step);
   const maxBytes = workflows.settings.maxEventBytes;
   const encoded = encodeValue(payload, { label: "payload", maxBytes });
+  if (receipt !== undefined && (await store.engine.requests.find({ namespace, key: receipt.key })) !== null) return;
   await refuseEnded(runtime, target);
   const only: InstanceRun = { ref, run };
-  const sent = await store.instances.sendEvent({ namespace, name, id, only, eventId: type, type, payload: encoded });
+  const event = { namespace, name, id, only, eventId: type, type, payload: encoded };
+  const sent = await store.instances.sendEvent(receipt === undefined ? event : { ...event, receipt });
+  if (sent.result === "repeated") return;
   if (sent.result === "known") throw used();
   if (sent.result !== "sent") throw revoked();
   runtime.touched(sent.ref);
+}
+
+/** The wait that a token belongs to; refuses everything that isn't a token of this application. */
+export async function openToken({ workflows }: WorkflowRuntime, token: string): Promise<TokenTarget> {
+  if (workflows.tokens === null) throw noSecret();
+  const text = typeof token === "string" ? await workflows.tokens.keys.open(token) : null;
+  if (text === null) throw invalidToken();
+  return readTarget(text);
 }
 
 /** Refuses a token whose wait is over. */
@@ -51,7 +65,7 @@ function used(): ConflictError {
   return new ConflictError("token.used", "This token was used before: it ends its wait once.");
 }
 
-function revoked(): ConflictError {
+export function revoked(): ConflictError {
   return new ConflictError("token.revoked", "The wait of this token is over: it ended, timed out or was abandoned.");
 }
 

@@ -33,10 +33,18 @@ const undone = defineWorkflow({ name: "undone" }, async (_event, step) => {
   throw new Error("to be undone");
 });
 
-const workflows = { checkout, echo, failing, rich, undone };
+/** The tokens of `signed`, in the order in which they were made. */
+export const givenTokens: string[] = [];
+const signed = defineWorkflow({ name: "signed" }, async (_event: WorkflowEvent<unknown>, step) => {
+  const token = await step.createToken<Date>("signature", { timeout: "1 day" });
+  await step.do("give out", () => void givenTokens.push(token.value));
+  return token.result();
+});
+
+const workflows = { checkout, echo, failing, rich, undone, signed };
 
 export type App = Application<Record<never, never>, typeof workflows>;
 
 export function start(subject: ReturnType<typeof useHttp>): Promise<App> {
-  return subject.start({ workflows });
+  return subject.start({ workflows, tokens: { secret: "a secret of more than thirty-two characters" } });
 }

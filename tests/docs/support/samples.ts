@@ -32,6 +32,7 @@ export const SAMPLES = {
     "docs/progress-and-streams.md",
     "docs/results-and-history.md",
     "docs/versioning-code.md",
+    "docs/recipes.md",
     "docs/errors.md",
   ],
   "tests/docs/client.test.ts": ["docs/client.md"],

@@ -60,7 +60,13 @@ const ledger = defineWorkflow({ name: "ledger" }, async (_event: WorkflowEvent<u
   return rows;
 });
 
-export const workflows = { checkout, approval, parent, ledger };
+const signed = defineWorkflow({ name: "signed" }, async ({ instanceId }: WorkflowEvent<unknown>, step) => {
+  const token = await step.createToken<string>("signature", { timeout: "1 day" });
+  await step.do("send", () => note(instanceId, token.value));
+  return token.result();
+});
+
+export const workflows = { checkout, approval, parent, ledger, signed };
 
 const greet = defineHook({}, async (name: string) => note(name, "greeted"));
 
@@ -73,6 +79,7 @@ const stock = defineSubjects({
 export class Shop extends PerdureObject.of({
   workflows,
   hooks: { greet },
+  tokens: { secret: "a secret of more than thirty-two characters" },
   http: { authorize: ({ request }) => request.headers.get("authorization") === "Bearer secret" },
 }) {}
 

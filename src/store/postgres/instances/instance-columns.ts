@@ -48,6 +48,17 @@ export function insertColumns(instances: readonly InstanceInsert[]): unknown[] {
   ];
 }
 
+/** The parameters of `insertInstances` for those that are created with an event. */
+export function firstEventColumns(instances: readonly InstanceInsert[]): unknown[] {
+  const told = instances.flatMap(({ ref, event }) => (event === undefined ? [] : [{ ref, event }]));
+  return [
+    textArray(told.map(({ ref }) => ref)),
+    textArray(told.map(({ event }) => event.eventId)),
+    textArray(told.map(({ event }) => event.type)),
+    textArray(told.map(({ event }) => event.payload)),
+  ];
+}
+
 /** One JSON object. Labels and schedule are JSON texts already. */
 export function traitsToJson({ labels, schedule, ...rest }: InstanceTraits): string {
   return `${JSON.stringify(rest).slice(0, -1)},"labels":${labels},"schedule":${schedule}}`;

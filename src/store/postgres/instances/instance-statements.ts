@@ -52,6 +52,7 @@ import { isEnd, toCommitResults } from "./commit-results.ts";
 import {
   commitColumns,
   eventColumns,
+  firstEventColumns,
   insertColumns,
   instanceColumns,
   instanceLeaseColumns,
@@ -265,8 +266,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     carried?: Companion | null,
   ): Promise<InstanceInsertResult[] | null> {
     const lease = instances[0]?.lease ?? null;
-    if (!instances.every((one) => one.parent === null && one.traits === null && one.lease?.lock === lease?.lock))
-      return null;
+    if (!instances.every((one) => isPlain(one) && one.lease?.lock === lease?.lock)) return null;
     const values = [
       this.now(),
       ...instanceColumns(inOrder(instances, byName)),
@@ -287,11 +287,11 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     instances: readonly InstanceInsert[],
     { carried, on }: { readonly carried?: Companion | null | undefined; readonly on?: PostgresQueryable } = {},
   ): Promise<InstanceInsertResult[]> {
-    const statement = insertInstances(
-      this.schema,
-      instances.some(({ traits }) => isLimited(traits)),
-    );
-    const values = [this.now(), ...insertColumns(inOrder(instances, byName))];
+    const limited = instances.some(({ traits }) => isLimited(traits));
+    const events = instances.some(({ event }) => event !== undefined);
+    const statement = insertInstances(this.schema, { limited, events });
+    const columns = insertColumns(inOrder(instances, byName));
+    const values = [this.now(), ...columns, ...(events ? firstEventColumns(instances) : [])];
     const { rows } = await this.connection.run(statement, values, on, carried);
     const created = new Map(rows.map((row) => [row.ref, row]));
     const found = created.size < instances.length ? await this.#findCreated(instances, on) : new Map();
@@ -338,6 +338,11 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
       );
     }
   }
+}
+
+/** Whether nothing is written but the row, and the row has only the usual columns. */
+function isPlain({ parent, traits, event }: InstanceInsert): boolean {
+  return parent === null && traits === null && event === undefined;
 }
 
 /** Two events with the same key are one event: the second is known. */

@@ -90,7 +90,7 @@ export function foreignInsertInstances(schema: SchemaPrefix): Statement {
     name: "foreign_insert_instances",
     text: `
 with ${clockOf(schema, "$3", "$4")},
-${createdInstances(schema, false, `clock.open and ${isUnknown(`select from ${schema}instance as known where ${isNamedBy("known", "item")}`)}`, INSTANCES)},
+${createdInstances(schema, false, { condition: `clock.open and ${isUnknown(`select from ${schema}instance as known where ${isNamedBy("known", "item")}`)}`, items: INSTANCES })},
 relayed as (
   insert into ${schema}hook (namespace, id, name, payload, created_at, triggered_at, class, available_at, attempts)
   select created.namespace, 'relay~' || created.ref, '${RELAY}', json_build_object('kind', 'line', 'ref', created.ref),

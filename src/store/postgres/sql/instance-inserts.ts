@@ -31,17 +31,34 @@ select now from clock`,
 
 /**
  * Instances whose ids may exist: existing ones are left alone. Returns the new rows. `limited`: some of them join a line.
- * The batch is in the order of names. Indexes: instance_pkey, instance_id, label_pkey; line_pkey.
+ * `events`: some of them are created with an event, as parameters from `$11` to `$14`. The batch is in the order of names.
+ * Indexes: instance_pkey, instance_id, label_pkey; line_pkey; event_pkey.
  */
-export function insertInstances(schema: SchemaPrefix, limited: boolean): Statement {
+export function insertInstances(schema: SchemaPrefix, { limited, events }: InsertShape): Statement {
+  const name = limited ? "insert_limited_instances" : "insert_instances";
   return {
-    name: limited ? "insert_limited_instances" : "insert_instances",
+    name: events ? `${name}_with_events` : name,
     planOnce: true,
     text: `
 with clock as materialized (select ${NOW} as now),
-${createdInstances(schema, limited)}
+${createdInstances(schema, limited, { events })}${events ? `,\n${firstEvents(schema)}` : ""}
 select ref, created_at from created`,
   };
+}
+
+export interface InsertShape {
+  readonly limited: boolean;
+  readonly events: boolean;
+}
+
+/** The first event of a new run has sequence 1. */
+function firstEvents(schema: SchemaPrefix): string {
+  return `told as (
+  insert into ${schema}event (ref, run, id, sequence, type, payload, at)
+  select created.ref, 1, event.id, 1, event.type, event.payload, created.created_at
+  from unnest($11::text[], $12::text[], $13::text[], $14::json[]) as event(ref, id, type, payload)
+  join created on created.ref = event.ref
+)`;
 }
 
 /** The columns of instances to create, as parameters from `$2` to `$10`. */
@@ -49,18 +66,30 @@ const BATCH = `rows from (
   unnest($2::text[], $3::text[], $4::text[], $5::text[]), json_array_elements($6::json), unnest($7::text[], $8::text[], $9::bigint[], $10::json[])
 ) as item(ref, namespace, name, id, params, parent, lock, lease_ms, traits)`;
 
+interface CreatedParts {
+  readonly condition?: string;
+  readonly items?: string;
+  readonly events?: boolean;
+}
+
 /** The parts of a statement that has a `clock` and the `items` to create. `condition` says whether they are written. */
-export function createdInstances(schema: SchemaPrefix, limited: boolean, condition = "true", items = BATCH): string {
+export function createdInstances(
+  schema: SchemaPrefix,
+  limited: boolean,
+  { condition = "true", items = BATCH, events = false }: CreatedParts = {},
+): string {
   return `created as (
   insert into ${schema}instance (ref, namespace, name, id, params, parent, created_at, class, available_at, lock, started_at,
-  labels, priority, success_retention, error_retention, schedule, slot_key, rate_key)
+  labels, priority, success_retention, error_retention, schedule, slot_key, rate_key${events ? ", wakes" : ""})
 select item.ref, item.namespace, item.name, item.id, item.params, item.parent, clock.now,
   case when item.lock is null then ${freshClass("trait")} else ${WorkClass.leased} end,
   case when item.lock is null then ${freshTime("trait")} else clock.now + item.lease_ms end,
   item.lock,
   case when item.lock is null then null else clock.now end,
   (item.traits->>'labels')::json, trait.priority, (item.traits->>'successRetention')::bigint,
-  (item.traits->>'errorRetention')::bigint, (item.traits->>'schedule')::json, trait.slot_key, trait.rate_key
+  (item.traits->>'errorRetention')::bigint, (item.traits->>'schedule')::json, trait.slot_key, trait.rate_key${
+    events ? ",\n  case when item.ref = any ($11::text[]) then 1 else 0 end" : ""
+  }
 from clock
 cross join ${items}
 cross join lateral (

@@ -99,7 +99,7 @@ where ${IS_SCHEDULE_OF_ITEM} and schedule.confirmed_at < $1::bigint`,
  * Index: schedule_pkey; for those of the instance see `insertInstances`.
  */
 export function fireSchedule(schema: SchemaPrefix, instance: "none" | "unlimited" | "limited"): Statement {
-  const created = createdInstances(schema, instance === "limited", "exists (select from fired)");
+  const created = createdInstances(schema, instance === "limited", { condition: "exists (select from fired)" });
   const first = instance === "none" ? 2 : 11;
   const parameter = (index: number) => `$${first + index}`;
   return {

@@ -246,7 +246,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   }
 
   #insertWithoutReceipt(instance: InstanceInsert, now: number): InstanceInsertResult {
-    const { ref, params, parent, traits, lease } = instance;
+    const { namespace, name, id, ref, params, parent, traits, lease } = instance;
     const limited = isLimited(traits);
     const rank = lease
       ? { class: WorkClass.leased, availableAt: now + lease.leaseMs }
@@ -269,6 +269,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     if (inserted === 1) {
       if (limited) joinLine(this.driver, { ...instance, ...(traits as InstanceTraits), class: rank.class }, now);
       if (traits?.labels) this.#insertLabels(instance, traits.labels);
+      if (instance.event !== undefined) sendEvent(this.driver, { namespace, name, id, ...instance.event }, now);
       return { result: "created", ref, at: now };
     }
     // Sent before, with the reply lost, if it has our ref; created by an earlier attempt, if it has our parent.

@@ -5,6 +5,7 @@ import {
   type InstanceInsert,
   type InstanceOutcome,
   type NewEntry,
+  NO_TRAITS,
 } from "../../../../src/store/instances/instance-records.ts";
 import type { InstanceStatements } from "../../../../src/store/instances/instance-statements.ts";
 import { prepareInstance } from "../../../../src/store/postgres/sql/instance-inserts.ts";
@@ -28,6 +29,12 @@ const inserts = leases.map(({ ref }): InstanceInsert => {
   const id = `new-${ref}`;
   return { namespace: "app", name: "checkout", id, ref: id, params: "{}", parent: null, traits: null, lease: null };
 });
+
+const withEvent = (insert: InstanceInsert): InstanceInsert => ({
+  ...insert,
+  event: { eventId: "own:1", type: "word", payload: "1" },
+});
+const created = () => inserts.map(({ ref }) => ({ ref, created_at: 1 }));
 
 const PLAIN: NewEntry = {
   kind: "completed",
@@ -156,6 +163,21 @@ const STATEMENTS: [string, Use, string[], Answers?][] = [
     { write_receipts: () => [{ namespace: "app", key: "receipt" }] },
   ],
   ["create instances", (instances) => instances.insert(inserts), []],
+  [
+    "create instances with events",
+    (instances) => instances.insert(inserts.map(withEvent)),
+    [],
+    { insert_instances_with_events: created },
+  ],
+  [
+    "create limited instances with events",
+    (instances) =>
+      instances.insert(
+        inserts.map((one) => ({ ...withEvent(one), traits: { ...NO_TRAITS, slotKey: "app/checkout" } })),
+      ),
+    [],
+    { insert_limited_instances_with_events: created },
+  ],
   ["read past runs", (instances) => instances.pastRuns({ ...one, ref: leases[0]?.ref ?? "" }), ["past_run_pkey"]],
   [
     "find unknown names",
