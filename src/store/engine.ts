@@ -99,6 +99,8 @@ export interface EngineTransaction {
    * deadlock, or lost its connection. The same transaction may succeed if it is begun anew.
    */
   readonly interrupted: boolean;
+  /** Used instead of the clock's `defer` while the transaction is open, where that might never call back. */
+  readonly defer?: Clock["defer"];
   /** Native SQL with the engine's own placeholders, passed on untouched. Refuses to begin or end transactions. */
   query(text: string, parameters: readonly SqlValue[]): Promise<SqlRow[]>;
   /**

@@ -40,6 +40,19 @@ describe("an object with workflows, hooks and subjects", () => {
     expect(rows).toEqual([{ attempt: 2 }]);
   });
 
+  test("triggers a hook and sends an event from steps, once across all replays", async () => {
+    const approved = inside(async ({ app }) => (await app.workflows.approval.create({ id: order })).result());
+    await inside(async ({ app }) => (await app.workflows.caller.create({ id: order })).id);
+    const called = () => inside(async ({ app }) => (await (await app.workflows.caller.get(order)).status()).status);
+    await eventually(async () => expect(await called()).toBe("waiting"));
+    await evictDurableObject(object());
+    const output = await inside(async ({ app }) => (await app.workflows.caller.get(order)).result());
+
+    expect(output).toEqual({ hook: expect.any(String), missing: "instance.not_found" });
+    expect(await approved).toBe((output as { hook: string }).hook);
+    expect(happened.get(order)).toEqual(["greeted"]);
+  });
+
   test("runs hooks", async () => {
     await inside(({ app }) => app.hooks.greet.trigger(order));
 

@@ -74,6 +74,7 @@ class CodecEngine implements Engine {
         get interrupted() {
           return inner.interrupted;
         },
+        ...(inner.defer && { defer: inner.defer }),
         commitInstance: async (commit) => inner.commitInstance(await this.instances.encodeCommit(commit)),
         query: (text, parameters) => inner.query(text, parameters),
         insertHooks: async (hooks) => inner.insertHooks(await this.hooks.encodeInserts(hooks)),

@@ -122,9 +122,11 @@ export class SqliteEngine implements Engine {
   }
 
   #transactionWith(guarded: GuardedHandle, marked: boolean): EngineTransaction {
+    const { ownTransactions } = this.#driver;
     return {
       client: guarded.client,
       interrupted: false, // one connection writes at a time
+      ...(ownTransactions && { defer: ownTransactions.defer }),
       query: async (text, parameters) => {
         guarded.check(text);
         return this.#driver.all(text, parameters.map(toSqliteValue));

@@ -6,7 +6,7 @@ import type { AttemptEnd } from "../execution/endings.ts";
 import type { ExecutionHost } from "../execution/execution-host.ts";
 import type { Hold } from "../execution/hold.ts";
 import type { RunLimits } from "../execution/run-limits.ts";
-import { type Conclusion, type Sealing, TransactionAttempt } from "./transaction-attempt.ts";
+import { type Conclusion, type EndedBody, type Sealing, TransactionAttempt } from "./transaction-attempt.ts";
 
 /** The execution whose steps have transactions. */
 export interface TransactionOwner {
@@ -43,7 +43,7 @@ export class StepTransactions implements Sealing {
   readonly #owner: TransactionOwner;
   #waiting: Attempt[] = [];
   /** The transaction whose body has ended, until a turn seals it. */
-  #ended: { readonly end: AttemptEnd; readonly resolve: (commit: InstanceCommit) => void } | null = null;
+  #ended: (EndedBody & { readonly resolve: (commit: InstanceCommit) => void }) | null = null;
   #committing = false;
 
   constructor(host: ExecutionHost, hold: Hold, commits: Commits, limits: RunLimits, owner: TransactionOwner) {
@@ -86,12 +86,20 @@ export class StepTransactions implements Sealing {
   }
 
   /** Waits for the turn in which the end can be written. */
-  untilSealed(end: AttemptEnd): Promise<InstanceCommit> {
-    if (this.#committing) return Promise.resolve(this.#compose(end)); // the outcome of an earlier try is unknown
+  untilSealed(body: EndedBody): Promise<InstanceCommit> {
+    if (this.#committing) return Promise.resolve(this.#compose(body.end)); // the outcome of an earlier try is unknown
     return new Promise((resolve) => {
-      this.#ended = { end, resolve };
-      // A Durable Object lets nothing run but what the open transaction has begun: a turn that was asked for before it waits.
-      this.#host.clock.defer(() => this.#owner.takeTurn());
+      this.#ended = { ...body, resolve };
+      this.#takeTurns(this.#ended);
+    });
+  }
+
+  /** Until it is sealed: a Durable Object keeps the turns of its executions waiting for the transaction, which waits for this one. */
+  #takeTurns(ended: EndedBody): void {
+    ended.defer(() => {
+      if (this.#ended !== ended || this.#owner.over) return;
+      this.#owner.takeTurn();
+      if (this.#ended === ended) this.#takeTurns(ended);
     });
   }
 

@@ -1,4 +1,4 @@
-import { pause } from "../../clock.ts";
+import { type Clock, pause } from "../../clock.ts";
 import { AttemptAbortedError, CommitOutcomeUnknownError, StoreError } from "../../errors.ts";
 import type { EngineTransaction } from "../../store/engine.ts";
 import type { InstanceCommit, JournalEntry, NewEntry } from "../../store/instances/instance-records.ts";
@@ -15,10 +15,17 @@ import { runInside } from "../execution/steps/step-scope.ts";
 import { OpenTransaction } from "./open-transaction.ts";
 import type { TransactionPolicy } from "./transaction-policy.ts";
 
+/** The body of a transaction that is still open. */
+export interface EndedBody {
+  readonly end: AttemptEnd;
+  /** Calls back after everything that is under way, though the transaction is open. */
+  readonly defer: Clock["defer"];
+}
+
 /** Gives transactions their place among the commits of the run. */
 export interface Sealing {
   /** Waits for the turn in which the end can be written; gives the commit to write. */
-  untilSealed(end: AttemptEnd): Promise<InstanceCommit>;
+  untilSealed(ended: EndedBody): Promise<InstanceCommit>;
   /** The transaction was rolled back. */
   unseal(): void;
 }
@@ -91,6 +98,8 @@ export class TransactionAttempt {
     this.#hold = hold;
   }
 
+  readonly #defer: Clock["defer"] = (callback) => this.#host.clock.defer(callback);
+
   async run(): Promise<Conclusion> {
     for (let delay = FIRST_PAUSE_MS; ; delay = Math.min(delay * 2, LONGEST_PAUSE_MS)) {
       if (this.#attempt.over) return { kind: "dropped" };
@@ -112,16 +121,16 @@ export class TransactionAttempt {
 
   /** The promise that tells of the body's end is awaited out here: what follows from it isn't part of the transaction. */
   #transact(): Promise<Committed> {
-    let tellEnd: (end: AttemptEnd) => void = () => {};
-    const ended = new Promise<AttemptEnd>((resolve) => {
+    let tellEnd: (ended: EndedBody) => void = () => {};
+    const ended = new Promise<EndedBody>((resolve) => {
       tellEnd = resolve;
     });
-    const sealed = ended.then((end) => this.#sealing.untilSealed(end));
+    const sealed = ended.then((body) => this.#sealing.untilSealed(body));
     const { isolation } = this.#policy;
     const options = isolation === undefined ? { owned: true } : { owned: true, isolation };
     return this.#host.transaction(async (transaction) => {
       const end = await this.#callBody(transaction);
-      tellEnd(end);
+      tellEnd({ end, defer: transaction.defer ?? this.#defer });
       const commit = await this.#unlessStopped(sealed);
       const answer = await transaction.commitInstance(commit);
       if (answer.result === "superseded") throw new Superseded();

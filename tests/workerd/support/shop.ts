@@ -66,9 +66,20 @@ const signed = defineWorkflow({ name: "signed" }, async ({ instanceId }: Workflo
   return token.result();
 });
 
-export const workflows = { checkout, approval, parent, ledger, signed };
-
 const greet = defineHook({}, async (name: string) => note(name, "greeted"));
+
+/** Replayed after its hook was triggered and its event was sent. */
+const caller = defineWorkflow({ name: "caller" }, async ({ instanceId }: WorkflowEvent<unknown>, step) => {
+  const hook = await step.trigger(greet, instanceId);
+  await step.sendEvent({ workflow: approval, id: instanceId }, { type: "answered", payload: hook.id });
+  const missing = await step
+    .sendEvent({ workflow: "approval", id: "none" }, { type: "answered", payload: "yes" })
+    .catch(({ code }: { code?: unknown }) => code);
+  await step.sleep("nap", 6000);
+  return { hook: hook.id, missing };
+});
+
+export const workflows = { checkout, approval, parent, ledger, signed, caller };
 
 const stock = defineSubjects({
   every: "1 hour",

@@ -1,3 +1,4 @@
+import type { Clock } from "../../../clock.ts";
 import { type Placeholders, withoutNumbers } from "./placeholders.ts";
 
 /** The part of a SQLite library that the engine uses. Everything is synchronous, as in a Durable Object's storage. */
@@ -22,6 +23,8 @@ export interface SqliteDriver {
 export interface SqliteTransactions {
   sync<Result>(body: () => Result): Result;
   async<Result>(body: () => Promise<Result>): Promise<Result>;
+  /** Calls back after everything that is already under way, also while such a transaction is open. */
+  readonly defer: Clock["defer"];
 }
 
 export type SqliteValue = string | number | bigint | null | Uint8Array;

@@ -61,9 +61,19 @@ export function objectDriver(storage: ObjectStorage, onWrite: () => void): Sqlit
           onWrite();
           return result;
         }),
+      defer: deferWithoutTimer,
     },
     close: () => {},
   };
+}
+
+/**
+ * While a transaction is open, the runtime lets no event of the object in but those that the transaction has begun. A timer that was
+ * set before it and is due waits, too, and all later timers wait for that one: if the transaction waited for a timer, it could wait
+ * for ever. Reading a body is an event of another kind, and comes after the microtasks as a timer does.
+ */
+function deferWithoutTimer(callback: () => void): void {
+  void new Response("-").text().then(callback);
 }
 
 /** It has no 64-bit integers, and would take a view of a buffer for the whole of it. */
