@@ -18,6 +18,7 @@ import type { Store } from "../store/store.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { createForeignBindings, type ForeignBindings } from "../workflows/instances/foreign-bindings.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
+import { PendingCalls } from "./pending-calls.ts";
 import type { TriggerArguments } from "./unit-of-work.ts";
 
 /** What can be done in a transaction that the application began: it commits and rolls back with everything else in there. */
@@ -61,7 +62,8 @@ export function createWithin<Hooks extends HookDefinitions, Registry extends Wor
 ): RunWithin<Hooks, Registry> {
   const within = (transaction: ForeignTransaction) => {
     checkTransaction(store, transaction);
-    const calls = new ForeignCalls(store, transaction, hooks.namespace);
+    const pending = transaction.mode === "async" ? new PendingCalls(transaction) : null;
+    const calls = new ForeignCalls(store, pending?.transaction ?? transaction, hooks.namespace);
     const triggerHook: Trigger = (name, payload, options) =>
       calls.chain(
         prepareTrigger(hooks, name, payload, options, store.createId),
@@ -69,9 +71,11 @@ export function createWithin<Hooks extends HookDefinitions, Registry extends Wor
         `The schema of "${name}"`,
       );
     const bindings = workflows === null ? {} : createForeignBindings(workflows, calls, calls.chain);
-    return transaction.mode === "async"
-      ? { triggerHook: async (...given: Parameters<Trigger>) => triggerHook(...given), workflows: inPromises(bindings) }
-      : { triggerHook, workflows: bindings };
+    if (pending === null) return { triggerHook, workflows: bindings };
+    return {
+      triggerHook: (...given: Parameters<Trigger>) => pending.run(calls.transaction, () => triggerHook(...given)),
+      workflows: inPromises(bindings, (call) => pending.run(calls.transaction, call)),
+    };
   };
   return within as unknown as RunWithin<Hooks, Registry>;
 }
@@ -79,11 +83,14 @@ export function createWithin<Hooks extends HookDefinitions, Registry extends Wor
 type AnyCall = (...given: never[]) => unknown;
 
 /** In an asynchronous transaction a call that is refused rejects, as every other. */
-function inPromises(bindings: object): Record<string, Record<string, AnyCall>> {
+function inPromises(
+  bindings: object,
+  run: (call: () => unknown) => Promise<unknown>,
+): Record<string, Record<string, AnyCall>> {
   const wrap =
     (call: AnyCall) =>
-    async (...given: never[]) =>
-      call(...given);
+    (...given: never[]) =>
+      run(() => call(...given));
   const wrapAll = (binding: object) =>
     Object.fromEntries(Object.entries(binding).map(([name, call]) => [name, wrap(call as AnyCall)]));
   return Object.fromEntries(Object.entries(bindings).map(([key, binding]) => [key, wrapAll(binding as object)]));
@@ -92,7 +99,7 @@ function inPromises(bindings: object): Record<string, Record<string, AnyCall>> {
 /** The calls of one transaction: each is checked, written on its connection, and made known to workers once it has committed. */
 class ForeignCalls implements ForeignInstances {
   readonly #store: Store;
-  readonly #transaction: ForeignTransaction;
+  readonly transaction: ForeignTransaction;
   readonly #namespace: string;
   readonly #instances: ForeignInstances;
   /** Transactions whose commit is awaited. */
@@ -100,9 +107,9 @@ class ForeignCalls implements ForeignInstances {
 
   constructor(store: Store, transaction: ForeignTransaction, namespace: string) {
     this.#store = store;
-    this.#transaction = store.engine.enterForeign?.(transaction) ?? transaction;
+    this.transaction = store.engine.enterForeign?.(transaction) ?? transaction;
     this.#namespace = namespace;
-    this.#instances = store.engine.foreignInstances(this.#transaction, (id) => this.#confirm(id));
+    this.#instances = store.engine.foreignInstances(this.transaction, (id) => this.#confirm(id));
   }
 
   /** Waits where the transaction can wait, and refuses to where it can't. */
@@ -112,7 +119,7 @@ class ForeignCalls implements ForeignInstances {
     label = "A schema",
   ): Awaitable<Result> => {
     if (!isThenable(value)) return next(value as Value);
-    if (this.#transaction.mode === "async") return (value as Promise<Value>).then(next);
+    if (this.transaction.mode === "async") return (value as Promise<Value>).then(next);
     value.catch(() => {});
     throw new InvalidInputError(
       "payload.async_schema",
@@ -129,7 +136,7 @@ class ForeignCalls implements ForeignInstances {
     return this.#write(
       (store) => store.engine.foreignInsert(trigger),
       ({ text, parameters, confirmed = false }) => {
-        const rows = this.#transaction.execute(text, parameters);
+        const rows = this.transaction.execute(text, parameters);
         return isThenable(rows) ? rows.then((given) => done(given as SqlRow[], confirmed)) : done(rows, confirmed);
       },
     );
@@ -154,8 +161,8 @@ class ForeignCalls implements ForeignInstances {
     begin: (store: Store) => Awaitable<Value>,
     next: (value: Value) => Awaitable<Result>,
   ): Awaitable<Result> {
-    if (this.#transaction.mode === "async") return this.#writeLater(this.#transaction, begin, next);
-    if (!this.#transaction.isOpen()) throw notOpen();
+    if (this.transaction.mode === "async") return this.#writeLater(this.transaction, begin, next);
+    if (!this.transaction.isOpen()) throw notOpen();
     try {
       const value = begin(this.#store);
       if (!isThenable(value)) return next(value as Value);

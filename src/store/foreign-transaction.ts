@@ -26,6 +26,10 @@ export interface AsyncTransaction {
    * statement; null if it can't. Then a statement marks the transaction and the next ones look for the mark.
    */
   isOpen?(): boolean | null;
+  /** Tells of the end of every transaction on the connection, where the library does. Returns how to stop that. */
+  onEnd?(listener: () => void): () => void;
+  /** A call begins: what it must know of the transaction is asked before anything else is sent. @internal */
+  enter?(): void;
   /**
    * Runs a statement. On PostgreSQL it has placeholders like `$1` and parameters that are texts or null, and gives at most one row,
    * with the text `result`.

@@ -9,6 +9,14 @@ interface PgClient {
   getTransactionStatus?(): string | null;
   /** Whether every statement was answered. */
   readonly readyForQuery?: boolean;
+  /** Emits `readyForQuery` after each statement. */
+  readonly connection?: unknown;
+}
+
+/** The connection of a client, which hears from the server whether a transaction is open. */
+interface PgConnection {
+  on(event: "readyForQuery", listener: (message: { readonly status: string }) => void): unknown;
+  off(event: "readyForQuery", listener: (message: { readonly status: string }) => void): unknown;
 }
 
 /**
@@ -34,6 +42,18 @@ export function fromPg(client: PgClient): AsyncTransaction {
       const status = client.readyForQuery === true ? (client.getTransactionStatus?.() ?? null) : null;
       return status === null ? null : status !== "I"; // a statement that isn't answered may be the end of the transaction
     },
+    onEnd: (listener) => onPgEnd(client, listener),
     execute: async (text, parameters) => (await client.query(text, [...parameters])).rows,
   };
+}
+
+/** Tells whenever a statement leaves no transaction open. */
+export function onPgEnd(client: { readonly connection?: unknown } | undefined, listener: () => void): () => void {
+  const connection = client?.connection as Partial<PgConnection> | undefined;
+  if (typeof connection?.on !== "function") return () => {};
+  const hear = ({ status }: { readonly status: string }) => {
+    if (status === "I") listener();
+  };
+  connection.on("readyForQuery", hear);
+  return () => connection.off?.("readyForQuery", hear);
 }

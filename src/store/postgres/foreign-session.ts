@@ -9,27 +9,42 @@ import { markTransaction, OTHER_DATABASE } from "./sql/foreign-inserts.ts";
  * mark that only an open transaction keeps. Where the library knows that a transaction is open, it isn't marked, which saves a
  * statement; that is asked right before the statement is sent, because a call that isn't awaited may come after the transaction's
  * end. A savepoint that is rolled back takes the mark with it, so a statement that misses it is sent again after marking.
+ *
+ * The mark is sent as soon as a call begins. A call that isn't awaited may write later, when the connection has begun another
+ * transaction: it misses the mark, and is refused there.
  */
 export function foreignSession(transaction: AsyncTransaction, identity: DatabaseIdentity): AsyncTransaction {
-  let marked = false;
+  const mark = crypto.randomUUID();
+  /** The id of the transaction that was marked. */
+  let marked: Promise<unknown> | undefined;
 
-  const mark = async (own: string) => {
-    await transaction.execute(markTransaction().text, [own]);
-    marked = true;
+  const setMark = () => {
+    const id = transaction.execute(markTransaction().text, [mark]).then(resultOf);
+    id.catch(() => {
+      if (marked === id) marked = undefined;
+    });
+    return id;
   };
   const write = async (text: string, parameters: readonly SqlValue[], own: string) => {
     const open = transaction.isOpen?.() ?? null;
     if (open === false) return [];
     if (open) return transaction.execute(text, [...parameters, own, null]);
-    if (!marked) await mark(own);
-    const send = () => transaction.execute(text, [...parameters, own, own]);
+    marked ??= setMark();
+    const before = await marked;
+    const send = () => transaction.execute(text, [...parameters, own, mark]);
     const rows = await send();
     if (resultOf(rows) !== null) return rows;
-    await mark(own);
-    return send();
+    const again = setMark();
+    const isSame = (await again) === before;
+    marked = isSame ? again : undefined;
+    if (isSame) return send();
+    throw otherTransaction();
   };
   return {
     ...transaction,
+    enter: () => {
+      if ((transaction.isOpen?.() ?? null) === null) marked ??= setMark();
+    },
     execute: async (text, parameters) => {
       const own = await identity.get();
       const rows = await write(text, parameters, own);
@@ -44,6 +59,14 @@ export function foreignSession(transaction: AsyncTransaction, identity: Database
 
 function resultOf(rows: readonly SqlRow[]): unknown {
   return rows[0]?.["result"] ?? null;
+}
+
+function otherTransaction(): InvalidInputError {
+  return new InvalidInputError(
+    "transaction.not_open",
+    "The connection has no open transaction, or another one than when this call began, so nothing was written. Await every call " +
+      "before the transaction ends, and call within anew for the next one.",
+  );
 }
 
 function otherDatabase(): InvalidInputError {

@@ -9,8 +9,8 @@ const INT8 = 20;
 function pgLibrary(name: string, options: pg.ClientConfig): Library {
   return {
     name,
-    open: async (connectionString) => {
-      const pool = new pg.Pool({ connectionString, ...options });
+    open: async (connectionString, { connections: max = 10 } = {}) => {
+      const pool = new pg.Pool({ connectionString, max, ...options });
       return {
         transact: async (body, isolation = "read committed") => {
           const client = await pool.connect();
@@ -39,8 +39,8 @@ function fromPgClient(client: pg.PoolClient): OwnTransaction {
 function postgresJsLibrary(name: string, options: postgresJs.Options<Record<string, never>>): Library {
   return {
     name,
-    open: async (url) => {
-      const sql = postgresJs(url, { ...options, onnotice: () => {} });
+    open: async (url, { connections: max = 10 } = {}) => {
+      const sql = postgresJs(url, { ...options, max, onnotice: () => {} });
       const wrap = (tx: postgresJs.TransactionSql): OwnTransaction => ({
         transaction: fromPostgresJs(tx),
         query: (text) => tx.unsafe(text),

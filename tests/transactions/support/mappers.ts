@@ -14,8 +14,8 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 const typeOrm: Library = {
   name: "TypeORM",
-  open: async (url) => {
-    const source = await new DataSource({ type: "postgres", url }).initialize();
+  open: async (url, { connections: poolSize = 10 } = {}) => {
+    const source = await new DataSource({ type: "postgres", url, poolSize }).initialize();
     const wrap = (manager: TypeOrmManager): OwnTransaction => ({
       transaction: fromTypeOrm(manager),
       query: (text) => manager.query(text),
@@ -32,8 +32,13 @@ const typeOrm: Library = {
 
 const mikroOrm: Library = {
   name: "MikroORM",
-  open: async (clientUrl) => {
-    const orm = await MikroORM.init({ clientUrl, entities: [], discovery: { warnWhenNoEntities: false } });
+  open: async (clientUrl, { connections: max = 10 } = {}) => {
+    const orm = await MikroORM.init({
+      clientUrl,
+      pool: { max },
+      entities: [],
+      discovery: { warnWhenNoEntities: false },
+    });
     const wrap = (em: EntityManager): OwnTransaction => ({
       transaction: fromMikroOrm(em),
       query: (text) => em.execute(text),
@@ -70,9 +75,9 @@ const PRISMA_LEVELS: Record<Isolation, string> = {
 
 const prisma: Library = {
   name: "Prisma",
-  open: async (connectionString) => {
+  open: async (connectionString, { connections: max = 10 } = {}) => {
     const PrismaClientClass = await generatedPrisma();
-    const client = new PrismaClientClass({ adapter: new PrismaPg({ connectionString }) });
+    const client = new PrismaClientClass({ adapter: new PrismaPg({ connectionString, max }) });
     return {
       transact: (body, isolation = "read committed") =>
         client.$transaction(

@@ -20,7 +20,8 @@ export interface OpenLibrary {
 
 export interface Library {
   readonly name: string;
-  open(url: string): Promise<OpenLibrary>;
+  /** `connections`: how many it may open. Default: its own. */
+  open(url: string, options?: { readonly connections?: number }): Promise<OpenLibrary>;
 }
 
 /** With savepoints in SQL, for libraries that have none of their own. */

@@ -10,8 +10,8 @@ import { type Isolation, type Library, type OwnTransaction, withSavepoints } fro
 function kyselyLibrary(name: string, plugins: KyselyPlugin[]): Library {
   return {
     name,
-    open: async (connectionString) => {
-      const pool = new pg.Pool({ connectionString });
+    open: async (connectionString, { connections: max = 10 } = {}) => {
+      const pool = new pg.Pool({ connectionString, max });
       const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }), plugins });
       const wrap = (trx: Transaction<unknown>): OwnTransaction =>
         withSavepoints({
@@ -34,8 +34,8 @@ function kyselyLibrary(name: string, plugins: KyselyPlugin[]): Library {
 /** With savepoints, which only a controlled transaction of Kysely has. */
 const controlledKysely: Library = {
   name: "Kysely's controlled transactions",
-  open: async (connectionString) => {
-    const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString }) }) });
+  open: async (connectionString, { connections: max = 10 } = {}) => {
+    const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString, max }) }) });
     return {
       transact: async (body, isolation = "read committed") => {
         const trx = await db.startTransaction().setIsolationLevel(isolation).execute();
@@ -69,11 +69,14 @@ const controlledKysely: Library = {
 type DrizzleDatabase = ReturnType<typeof drizzleOnPg> | ReturnType<typeof drizzleOnPostgresJs>;
 type DrizzleTransaction = Parameters<Parameters<DrizzleDatabase["transaction"]>[0]>[0];
 
-function drizzleLibrary(name: string, connect: (url: string) => [DrizzleDatabase, () => Promise<unknown>]): Library {
+function drizzleLibrary(
+  name: string,
+  connect: (url: string, max: number) => [DrizzleDatabase, () => Promise<unknown>],
+): Library {
   return {
     name,
-    open: async (url) => {
-      const [db, close] = connect(url);
+    open: async (url, { connections = 10 } = {}) => {
+      const [db, close] = connect(url, connections);
       const wrap = (tx: DrizzleTransaction): OwnTransaction => ({
         transaction: fromDrizzle(tx),
         query: async (text) => tx.execute(text),
@@ -92,8 +95,8 @@ function drizzleLibrary(name: string, connect: (url: string) => [DrizzleDatabase
 function knexLibrary(name: string, options: Knex.Config): Library {
   return {
     name,
-    open: async (connection) => {
-      const knex = createKnex({ client: "pg", connection, pool: { min: 0 }, ...options });
+    open: async (connection, { connections: max = 10 } = {}) => {
+      const knex = createKnex({ client: "pg", connection, pool: { min: 0, max }, ...options });
       const wrap = (trx: Knex.Transaction): OwnTransaction => ({
         transaction: fromKnex(trx),
         query: async (text) => trx.raw(text),
@@ -123,12 +126,12 @@ export const QUERY_BUILDERS: readonly Library[] = [
   kyselyLibrary("Kysely", []),
   kyselyLibrary("Kysely with the CamelCasePlugin", [new CamelCasePlugin({ upperCase: true })]),
   controlledKysely,
-  drizzleLibrary("Drizzle on pg", (connectionString) => {
-    const pool = new pg.Pool({ connectionString });
+  drizzleLibrary("Drizzle on pg", (connectionString, max) => {
+    const pool = new pg.Pool({ connectionString, max });
     return [drizzleOnPg(pool), () => pool.end()];
   }),
-  drizzleLibrary("Drizzle on postgres.js", (url) => {
-    const sql = postgresJs(url);
+  drizzleLibrary("Drizzle on postgres.js", (url, max) => {
+    const sql = postgresJs(url, { max });
     return [drizzleOnPostgresJs(sql), () => sql.end()];
   }),
   knexLibrary("Knex", {}),

@@ -48,9 +48,12 @@ export function readIdentity(schema: SchemaPrefix): Statement {
   return { name: "read_identity", text: `select ${identityOf(schema)} as result` };
 }
 
-/** Marks the open transaction. Index: none. */
+/** Marks the open transaction, and says which one it is. Index: none. */
 export function markTransaction(): Statement {
-  return { name: "mark_transaction", text: `select set_config('${MARK}', $1::text, true) as result` };
+  return {
+    name: "mark_transaction",
+    text: `select pg_current_xact_id()::text as result from set_config('${MARK}', $1::text, true)`,
+  };
 }
 
 const resultOf = (result: string) =>
