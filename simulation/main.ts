@@ -1,13 +1,17 @@
 import { parseArgs } from "node:util";
+import { simulateDatabases } from "./databases/simulate-databases.ts";
 import { ProgressBar } from "./progress-bar.ts";
 import { type SimulationResult, type SimulationStatistics, simulate } from "./simulate.ts";
 import { simulateSubjects } from "./subjects/simulate-subjects.ts";
 
-const USAGE = `npm run simulate                     1000 worlds, each with subjects of its own beside it
+const USAGE = `npm run simulate                     1000 worlds; each has beside it one of subjects and one of two databases
 npm run simulate -- --seeds 5000     that many
 npm run simulate -- --from 20000     beginning with another seed
 npm run simulate -- --seed 42        one world again, with everything that happens in it
-npm run simulate -- --seed 42 --subjects     the subjects of that seed instead`;
+npm run simulate -- --seed 42 --subjects     the subjects of that seed instead
+npm run simulate -- --seed 42 --databases    the two databases of that seed instead`;
+
+type Kind = "main" | "subjects" | "databases";
 
 /** Of a world that went wrong; --seed shows all. */
 const LAST_LINES = 100;
@@ -18,51 +22,61 @@ const { values } = parseArgs({
     from: { type: "string", default: "1" },
     seed: { type: "string" },
     subjects: { type: "boolean", default: false },
+    databases: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
 
 if (values.help) console.log(USAGE);
-else if (values.seed !== undefined) await replay(toNumber("seed", values.seed), values.subjects);
+else if (values.seed !== undefined) await replay(toNumber("seed", values.seed), kindOf(values));
 else await explore(toNumber("from", values.from), toNumber("seeds", values.seeds));
 
-async function replay(seed: number, subjects: boolean): Promise<void> {
-  const result = subjects ? await simulateSubjects(seed) : await simulate(seed);
+function kindOf({ subjects, databases }: { subjects: boolean; databases: boolean }): Kind {
+  if (subjects) return "subjects";
+  return databases ? "databases" : "main";
+}
+
+async function replay(seed: number, kind: Kind): Promise<void> {
+  const worlds = { main: simulate, subjects: simulateSubjects, databases: simulateDatabases };
+  const result = await worlds[kind](seed);
   console.log(result.trace.join("\n"));
-  if (result.violation !== null) fail(seed, result.violation, subjects);
-  else if (!("statistics" in result)) console.log(`\nSeed ${seed}: every invariant of subjects holds.`);
+  if (result.violation !== null) fail(seed, result.violation, kind);
+  else if (!("statistics" in result)) console.log(`\nSeed ${seed}: every invariant of ${kind} holds.`);
   else console.log(`\nSeed ${seed}: every invariant holds. ${describe(result.statistics)}`);
 }
 
 async function explore(from: number, seeds: number): Promise<void> {
   const progress = new ProgressBar(seeds);
   const totals: Partial<Record<keyof SimulationStatistics, number>> = {};
-  let changes = 0;
+  let [changes, runsBeside] = [0, 0];
   for (let seed = from; seed < from + seeds; seed++) {
-    const result = await simulate(seed);
-    for (const [name, value] of Object.entries(result.statistics) as [keyof SimulationStatistics, number][]) {
+    const main = await simulate(seed);
+    for (const [name, value] of Object.entries(main.statistics) as [keyof SimulationStatistics, number][]) {
       totals[name] = (totals[name] ?? 0) + value;
     }
-    const subjects = result.violation === null ? await simulateSubjects(seed) : null;
-    changes += subjects?.changes ?? 0;
+    const subjects = await simulateSubjects(seed);
+    const databases = await simulateDatabases(seed);
+    changes += subjects.changes;
+    runsBeside += databases.runsBeside;
     progress.advance();
-    const { violation, trace } = subjects ?? result;
-    if (violation === null) continue;
-    progress.end();
-    console.log(trace.slice(-LAST_LINES).join("\n"));
-    fail(seed, violation, subjects !== null);
-    return;
+    for (const [kind, { violation, trace }] of Object.entries({ main, subjects, databases })) {
+      if (violation === null) continue;
+      progress.end();
+      console.log(trace.slice(-LAST_LINES).join("\n"));
+      fail(seed, violation, kind as Kind);
+      return;
+    }
   }
   progress.end();
   console.log(
     `${seeds} worlds, and every invariant holds in each. ${describe(totals as SimulationStatistics)} ` +
-      `Beside them, ${changes} changes of subjects.`,
+      `Beside them, ${changes} changes of subjects, and ${runsBeside} calls of handlers while another database was away.`,
   );
 }
 
-function fail(seed: number, violation: NonNullable<SimulationResult["violation"]>, subjects: boolean): void {
+function fail(seed: number, violation: NonNullable<SimulationResult["violation"]>, kind: Kind): void {
   console.log(`\nSeed ${seed} breaks "${violation.invariant}": ${violation.details}`);
-  console.log(`All of it again: npm run simulate -- --seed ${seed}${subjects ? " --subjects" : ""}`);
+  console.log(`All of it again: npm run simulate -- --seed ${seed}${kind === "main" ? "" : ` --${kind}`}`);
   process.exitCode = 1;
 }
 
