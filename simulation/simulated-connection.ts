@@ -184,13 +184,14 @@ export class SimulatedConnection implements Engine {
       interrupted: false,
       commitInstance: async (commit) => {
         const result = await transaction.commitInstance(commit);
+        let written = result;
         records.push(() => {
-          instances.commits.committed([commit], [result], false);
-          instances.ledger.committed(commit, result);
+          instances.commits.committed([commit], [written], false);
+          instances.ledger.committed(commit, written);
         });
         statements.push(async (late) => {
-          if ((await wrap(late).commitInstance(commit)).result === "superseded")
-            throw new Error("simulated: superseded");
+          written = await wrap(late).commitInstance(commit); // at another time
+          if (written.result === "superseded") throw new Error("simulated: superseded");
         });
         return answer(result);
       },

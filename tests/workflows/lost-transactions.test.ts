@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { defineWorkflow, perdure } from "../../src/index.ts";
+import { defineWorkflow, perdure, StoreError } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { ENGINES, type TestEngine, type TestStore } from "../support/engines.ts";
@@ -72,5 +72,26 @@ describe("a connection that is cut at the commit of a step's transaction", () =>
     await instance.resume();
     await instance.result();
     expect(ran).toEqual(["next"]);
+  });
+
+  test("and a transaction that the database refuses to begin count as no attempt", async () => {
+    await using adapter = postgres(proxy.url, { logger: silent });
+    const { engine } = adapter.store;
+    const begin = engine.transaction.bind(engine);
+    let refusals = 0;
+    const workflow = defineWorkflow({ name: "cut" }, async (_event, step) =>
+      step.transaction("write", { retries: { limit: 0, delay: 0 } }, async (_tx, { attempt }) => attempt),
+    );
+    const given = { database: adapter, workflows: { workflow }, namespace: "refused", logger: silent };
+    await using app = await perdure(given);
+    Object.assign(engine, {
+      transaction: (...parameters: Parameters<typeof begin>) => {
+        if (++refusals > 2) return begin(...parameters);
+        throw new StoreError("store.rejected", "Permission denied.", { transient: false });
+      },
+    });
+    const instance = await app.workflows.workflow.create();
+    await expect(instance.result()).resolves.toBe(1);
+    expect(refusals).toBeGreaterThan(2);
   });
 });

@@ -1,5 +1,5 @@
 import { type Clock, pause } from "../../clock.ts";
-import { AttemptAbortedError, CommitOutcomeUnknownError, StoreError } from "../../errors.ts";
+import { AttemptAbortedError, CommitOutcomeUnknownError, isInfrastructure, StoreError } from "../../errors.ts";
 import type { EngineTransaction } from "../../store/engine.ts";
 import type { InstanceCommit, JournalEntry, NewEntry } from "../../store/instances/instance-records.ts";
 import { decodeValue } from "../../values/index.ts";
@@ -88,6 +88,8 @@ export class TransactionAttempt {
   #unknown: SentCommit | null = null;
   /** The commit that this try has sent. */
   #sent: SentCommit | null = null;
+  /** Whether this try has come as far as the body. */
+  #begun = false;
 
   constructor(attempt: Attempt, host: ExecutionHost, hold: Hold, limits: RunLimits, sealing: Sealing) {
     this.#attempt = attempt;
@@ -112,6 +114,7 @@ export class TransactionAttempt {
 
   async #try(): Promise<Conclusion | "again"> {
     this.#sent = null;
+    this.#begun = false;
     try {
       return await this.#transact();
     } catch (error) {
@@ -129,6 +132,7 @@ export class TransactionAttempt {
     const { isolation } = this.#policy;
     const options = isolation === undefined ? { owned: true } : { owned: true, isolation };
     return this.#host.transaction(async (transaction) => {
+      this.#begun = true;
       const end = await this.#callBody(transaction);
       tellEnd({ end, defer: transaction.defer ?? this.#defer });
       const commit = await this.#unlessStopped(sealed);
@@ -190,7 +194,8 @@ export class TransactionAttempt {
       if (error.interrupted && !this.#attempt.over) return "again";
       return this.#attempt.over ? { kind: "dropped" } : { kind: "failed", error: error.error, known };
     }
-    if (error instanceof StoreError && error.transient) return "again";
+    // A database in which no transaction can begin says nothing about the body.
+    if (isInfrastructure(error) && (!this.#begun || (error as StoreError).transient)) return "again";
     return { kind: "failed", error, known };
   }
 
