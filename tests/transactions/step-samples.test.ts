@@ -1,0 +1,59 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type AnyWorkflow, perdure } from "../../src/index.ts";
+import { root, samplesOf } from "../docs/support/samples.ts";
+import { DRIVERS, type TestEngine } from "../support/engines.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+const samples = samplesOf("docs/transactions.md").filter((sample) => /StepTransaction<\w+/.test(sample));
+const libraryOf = (sample: string) => /from "(drizzle-orm\/[\w-]+|kysely)"/.exec(sample)?.[1] ?? "unknown";
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(root, "tests/transactions/step-samples-"));
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+test("the document shows the libraries that can use the connection of a step's transaction", () => {
+  expect(samples.map(libraryOf)).toEqual(["drizzle-orm/node-postgres", "kysely", "drizzle-orm/better-sqlite3"]);
+});
+
+describe.each(samples.map((sample) => ({ library: libraryOf(sample), sample })))("the sample of $library", (given) => {
+  const { library, sample } = given;
+
+  test("writes its row and its step together, and neither if the step fails", async () => {
+    const wanted = library.endsWith("better-sqlite3") ? "better-sqlite3" : "postgres";
+    const engine = DRIVERS.find(({ name }) => name === wanted) as TestEngine;
+    const database = await engine.create();
+    const file = join(directory, `${library.replace("/", "-")}.ts`);
+    const failing = sample.replace(/^( +)(await .*;)\n {2}}\);/m, '$1$2\n$1throw new Error("no");\n  });');
+    expect(failing).not.toBe(sample);
+    const exported = (text: string) => text.replace("const booking", "export const booking");
+    await writeFile(file, exported(sample));
+    await writeFile(`${file}.failing.ts`, exported(failing).replaceAll('"booking"', '"failing"'));
+    const { booking } = (await import(pathToFileURL(file).href)) as { booking: AnyWorkflow };
+    const { booking: failed } = (await import(pathToFileURL(`${file}.failing.ts`).href)) as { booking: AnyWorkflow };
+    const query = (text: string) => database.store.engine.transaction((transaction) => transaction.query(text, []));
+    await query("create table bookings (seat text)");
+    const app = await perdure({
+      database: database.reopen(),
+      workflows: { booking, failed },
+      logger: { info: () => {}, warn: () => {}, error: () => {} },
+    });
+    try {
+      const failure = await app.workflows.failed.create({ id: "b" });
+      await (await app.workflows.booking.create({ id: "a" })).result();
+      const hasFailed = async () => (await failure.history()).entries.some(({ kind }) => kind === "failed");
+      await waitUntil("the step has failed", hasFailed);
+      await failure.terminate();
+      expect(await query("select seat from bookings")).toEqual([{ seat: "12a" }]);
+    } finally {
+      await app.stop();
+      await database.dispose();
+    }
+  });
+});
