@@ -12,6 +12,7 @@ import type { ScheduleStatements } from "../src/store/schedules/schedule-stateme
 import { schemaMigrations } from "../src/store/sqlite/schema.ts";
 import type { StreamStatements } from "../src/store/streams/stream-statements.ts";
 import type { SubjectStatements } from "../src/store/subjects/subject-statements.ts";
+import type { WorkerStatements } from "../src/store/workers/worker-statements.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import { readHooks, readInstances } from "./older-process.ts";
@@ -44,6 +45,7 @@ export class SimulatedConnection implements Engine {
   readonly streams: StreamStatements;
   readonly subjects: SubjectStatements;
   readonly requests: RequestStatements;
+  readonly workers: WorkerStatements;
   readonly wakeups: SimulatedWakeups;
   readonly schemaMigrations = schemaMigrations;
   readonly wire: Wire;
@@ -71,6 +73,7 @@ export class SimulatedConnection implements Engine {
     this.schedules = createScheduleStatements(this.wire, engine.schedules, options.instances.schedules);
     this.streams = createStreamStatements(this.wire, streams, options.instances.streams);
     this.requests = engine.requests;
+    this.workers = engine.workers;
     this.subjects = createSubjectStatements(this.wire, engine.subjects);
     const hooks = createStatements(this.wire, options.world, options.database, options.book);
     this.hooks = readHooks(hooks, options.book, options.instances, name);

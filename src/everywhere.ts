@@ -52,6 +52,7 @@ export type { DurableHooksOptions, StuckHook, StuckHooksReport } from "./hooks/h
 export type { DebounceOptions, TriggerOptions } from "./hooks/trigger.ts";
 export type { TriggeredHook } from "./hooks/write-triggers.ts";
 export type { Logger } from "./logger.ts";
+export type { WorkerSummary } from "./monitoring/list-workers.ts";
 export type { Backoff, RetryOptions } from "./queue/retry-policy.ts";
 export type { Randomness } from "./randomness.ts";
 export { type AesGcmOptions, aesGcm } from "./store/codec/aes-gcm.ts";

@@ -8,6 +8,7 @@ import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
+import { listWorkers, type WorkerSummary } from "../monitoring/list-workers.ts";
 import { drainTogether } from "../queue/drain-together.ts";
 import type { Store } from "../store/store.ts";
 import { evaluateEnv, RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
@@ -100,6 +101,14 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
       },
     ]);
     this.hooks = Object.freeze(Object.fromEntries(handles)) as HookHandles<Hooks>;
+  }
+
+  /**
+   * The workers of all processes that run hooks or workflows of this application: those that live, and those that have died
+   * within a day.
+   */
+  workers(): Promise<WorkerSummary[]> {
+    return listWorkers(this.#store, this.parts.namespace);
   }
 
   /** Looks for work now. */

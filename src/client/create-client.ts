@@ -1,11 +1,12 @@
 import { invalidToken } from "../errors.ts";
+import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
 import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
 import type { AllInstanceCounts, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import { type ClientOptions, parseClientOptions } from "./client-options.ts";
 import { RemoteBinding } from "./remote-binding.ts";
 import { Transport } from "./transport.ts";
-import { fromWirePage, toListQuery, toWire, type WirePage } from "./wire.ts";
+import { fromWirePage, fromWireWorker, toListQuery, toWire, type WirePage, type WireWorker } from "./wire.ts";
 import { WorkflowNames } from "./workflow-names.ts";
 
 /** The part of an application's type that a client uses. */
@@ -27,6 +28,8 @@ export interface Client<App extends ServedApplication> {
    * Throws `token.used` if the token was used before, `token.revoked` if its wait is over, and `token.invalid` if it isn't one.
    */
   completeToken(token: string, payload?: unknown): Promise<void>;
+  /** The workers of all processes that run hooks or workflows of the application. */
+  workers(): Promise<WorkerSummary[]>;
 }
 
 /**
@@ -62,6 +65,10 @@ export function createClient<
       if (typeof token !== "string" || token === "") throw invalidToken();
       const body = payload === undefined ? {} : { payload: toWire(payload) };
       await transport.send({ method: "POST", path: ["tokens", token], body });
+    },
+    workers: async () => {
+      const { body } = await transport.send({ method: "GET", path: ["workers"] });
+      return (body as { workers: WireWorker[] }).workers.map(fromWireWorker);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { InvalidInputError } from "../errors.ts";
+import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import { checkOptions } from "../options.ts";
 import { decodeValue, encodeValue } from "../values/index.ts";
 import type { EarlierRun, HistoryItem, HistoryPage } from "../workflows/instances/history-page.ts";
@@ -59,6 +60,12 @@ export interface WirePage {
 
 export function fromWirePage({ instances, cursor }: WirePage): InstancePage {
   return { instances: instances.map(fromWireState), cursor };
+}
+
+export type WireWorker = Wire<WorkerSummary>;
+
+export function fromWireWorker(worker: WireWorker): WorkerSummary {
+  return { ...worker, startedAt: new Date(worker.startedAt), lastSeenAt: new Date(worker.lastSeenAt) };
 }
 
 export function fromWireHistory({ entries, earlierRuns, ...rest }: WireHistory): HistoryPage {

@@ -11,7 +11,7 @@ import {
   logDispatchError,
   parseConcurrency,
 } from "./dispatcher-options.ts";
-import { createProcessOwner } from "./process-owner.ts";
+import { createProcessOwner, isGone } from "./process-owner.ts";
 
 export interface DispatcherOptions {
   readonly processor: DurableHooksProcessor;
@@ -66,6 +66,7 @@ export function createDurableHooksDispatcher(options: DispatcherOptions): Durabl
   }
   const { processor } = options;
   const settings = { processor, ...parseDispatching(options, processor.stackTraces) };
+  for (const store of processor.stores) store.workers.isGone = isGone;
   const createLoop = () => new DispatchLoop({ ...settings, owner: createProcessOwner() });
   let loop: DispatchLoop | undefined;
   return {

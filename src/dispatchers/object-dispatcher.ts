@@ -1,6 +1,7 @@
 import { callSafely } from "../call-safely.ts";
 import { type Clock, pause } from "../clock.ts";
 import { StoreError } from "../errors.ts";
+import { describeWorker } from "../queue/describe-worker.ts";
 import { type DispatchErrorContext, DispatchLoop, type DispatchOptions } from "../queue/dispatch-loop.ts";
 import { type Owner, ownerOfToken } from "../queue/owner.ts";
 import type { ProcessorTaker } from "../queue/processor.ts";
@@ -52,6 +53,9 @@ export class ObjectDispatcher implements ProcessorTaker {
     );
     this.#alarm.watch(() => processor.nextWake({ takeOver: true }));
     processor.join(this, { listens: true });
+    const owner = { name: this.#incarnation, host: "durable object" };
+    const worker = describeWorker(owner, options.concurrency, processor.sources);
+    for (const store of processor.stores) store.workers.addUnstored(worker);
   }
 
   /** An object has one owner at a time: leases of an earlier one are free. Called before any event is delivered. */

@@ -19,10 +19,14 @@ let dispatchers = 0;
 export function createProcessOwner(): Owner {
   machine ??= machineName();
   incarnation ??= crypto.randomUUID().slice(-10);
-  return { name: `${machine}~${globalThis.process?.pid ?? 0}~${incarnation}~${++dispatchers}`, isGone };
+  const { pid = 0 } = globalThis.process ?? {};
+  const host = readOrEmpty(() => builtin("node:os").hostname()) || "unknown";
+  return { name: `${machine}~${pid}~${incarnation}~${++dispatchers}`, host, pid, isGone };
 }
 
-function isGone(name: string): boolean {
+/** Whether the process of an owner has ended: known only of processes of this machine. */
+export function isGone(name: string): boolean {
+  machine ??= machineName();
   const [itsMachine, pid, itsIncarnation] = name.split("~");
   if (itsMachine !== machine || itsIncarnation === incarnation || !/^\d+$/.test(pid ?? "")) return false;
   return Number(pid) === process.pid || !isAlive(Number(pid));

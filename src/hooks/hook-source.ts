@@ -3,7 +3,7 @@ import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
 import type { ClaimedHook, HookLease } from "../store/hooks/hook-records.ts";
 import { RELAY } from "../store/hooks/relay.ts";
-import type { QueueScope } from "../store/queue/claim-request.ts";
+import type { QueueScope, WakeQuestion } from "../store/queue/claim-request.ts";
 import type { Store } from "../store/store.ts";
 import { loggedError } from "../values/index.ts";
 import { HookBatches } from "./hook-batches.ts";
@@ -17,6 +17,7 @@ const PURGE_BATCH = 1000;
 /** The hooks of some namespaces in one database, as work. */
 export class HookSource implements ProcessorSource {
   readonly kind = "hook";
+  readonly carriesBeats = true;
   readonly store: Store;
   readonly namespaces: readonly string[];
   readonly #hooks: ReadonlyMap<string, RegisteredHooks>;
@@ -29,6 +30,10 @@ export class HookSource implements ProcessorSource {
     this.#hooks = new Map(hooks.map((one) => [one.namespace, one]));
     this.namespaces = [...this.#hooks.keys()];
     this.#scopes = hooks.map(({ namespace, claimable }) => ({ namespace, names: [...claimable, RELAY] }));
+  }
+
+  registered(namespace: string): readonly string[] {
+    return this.#hooks.get(namespace)?.names ?? [];
   }
 
   handles(namespace: string, name: string): boolean {
@@ -53,8 +58,8 @@ export class HookSource implements ProcessorSource {
     return work;
   }
 
-  nextWake(options: { takeOver: boolean }): Promise<number | null> {
-    return this.store.hooks.statements.nextWake(this.#scopes, options);
+  nextWake(question: WakeQuestion): Promise<number | null> {
+    return this.store.hooks.statements.nextWake(this.#scopes, question);
   }
 
   async renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {

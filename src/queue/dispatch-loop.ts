@@ -5,6 +5,8 @@ import type { ClaimedWork, Reservation, WorkKind, WorkNotice } from "../store/qu
 import type { Store } from "../store/store.ts";
 import { loggedError } from "../values/index.ts";
 import { Chore } from "./chore.ts";
+import { describeWorker } from "./describe-worker.ts";
+import { Heartbeat } from "./heartbeat.ts";
 import { createTokens, type Owner, ownerOfToken } from "./owner.ts";
 import type { Processor, ProcessorTaker } from "./processor.ts";
 import { SourceLoop } from "./source-loop.ts";
@@ -40,6 +42,8 @@ export class DispatchLoop implements ProcessorTaker {
   readonly #clock: Clock;
   readonly #worker: Worker;
   readonly #loops: readonly SourceLoop[];
+  /** One for each database. */
+  readonly #heartbeats: ReadonlyMap<Store, Heartbeat>;
   /** Start-up queries, one set per source. */
   readonly #beginnings: Chore[] = [];
   #leave: (() => void) | undefined;
@@ -66,9 +70,11 @@ export class DispatchLoop implements ProcessorTaker {
       onError,
     });
     this.#worker = worker;
-    this.#loops = processor.sources.map(
-      (source) => new SourceLoop({ source, worker, clock, randomness, pollIntervalMs, onError }),
-    );
+    this.#heartbeats = this.#createHeartbeats(onError);
+    this.#loops = processor.sources.map((source) => {
+      const heartbeat = this.#heartbeats.get(source.store) ?? null;
+      return new SourceLoop({ source, worker, clock, randomness, pollIntervalMs, heartbeat, onError });
+    });
   }
 
   start(): void {
@@ -80,6 +86,7 @@ export class DispatchLoop implements ProcessorTaker {
       this.#begin(() => loop.survey());
       loop.start();
     }
+    for (const heartbeat of this.#heartbeats.values()) heartbeat.start();
   }
 
   /** Looks for work now. */
@@ -91,8 +98,10 @@ export class DispatchLoop implements ProcessorTaker {
     this.#stopping = true;
     const loops = this.#loops.map((loop) => loop.stop());
     const beginnings = this.#beginnings.map((beginning) => beginning.stop());
+    const heartbeats = [...this.#heartbeats.values()];
     await this.#worker.stop(deadlineMs);
-    await Promise.all([...loops, ...beginnings]);
+    await Promise.all([...loops, ...beginnings, ...heartbeats.map((heartbeat) => heartbeat.stop())]);
+    await Promise.all(heartbeats.map((heartbeat) => heartbeat.remove()));
     this.#leave?.();
   }
 
@@ -187,6 +196,19 @@ export class DispatchLoop implements ProcessorTaker {
     const fails = failures.size > 0 && failed.size === databases.size;
     for (const error of fails ? others : failures.values()) this.#reportError(error);
     if (fails) throw first;
+  }
+
+  #createHeartbeats(onError: (error: unknown) => void): ReadonlyMap<Store, Heartbeat> {
+    const { processor, owner, concurrency } = this.#options;
+    const { host } = owner;
+    if (host === undefined) return new Map();
+    const heartbeats = processor.stores.map((store) => {
+      const sources = processor.sources.filter((source) => source.store === store);
+      const worker = describeWorker({ ...owner, host }, concurrency, sources);
+      const heartbeat = new Heartbeat({ clock: this.#clock, workers: store.workers.statements, worker, onError });
+      return [store, heartbeat] as const;
+    });
+    return new Map(heartbeats);
   }
 
   #begin(body: () => Promise<void>): void {

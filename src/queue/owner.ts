@@ -4,6 +4,9 @@
  */
 export interface Owner {
   readonly name: string;
+  /** The name of its machine. An owner without one is short-lived, and isn't listed among the workers. */
+  readonly host?: string;
+  readonly pid?: number | null;
   /** Whether the process of that name is known to have ended. When in doubt, false: its leases run out by themselves. */
   isGone(name: string): boolean;
 }

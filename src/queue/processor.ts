@@ -10,6 +10,8 @@ export interface ProcessorSource extends WorkSource {
   readonly namespaces: readonly string[];
   /** Whether the source has nothing to claim, only chores. */
   readonly tendsOnly?: true;
+  /** The names of hooks or workflows that it runs in a namespace, apart from the library's own. */
+  registered?(namespace: string): readonly string[];
   /** Whether this process can run work of this name. */
   handles(namespace: string, name: string): boolean;
   /** Makes work of a claimed row; `askedAt` is the monotonic time of the claim. */
@@ -38,23 +40,24 @@ export class Processor {
   readonly namespaces: readonly string[];
   /** @internal */
   readonly sources: readonly ProcessorSource[];
-  readonly #stores: readonly Store[];
+  /** @internal */
+  readonly stores: readonly Store[];
 
   /** @internal */
   constructor(sources: readonly ProcessorSource[]) {
     this.sources = sources;
     this.namespaces = [...new Set(sources.flatMap((source) => source.namespaces))];
-    this.#stores = [...new Set(sources.map((source) => source.store))];
+    this.stores = [...new Set(sources.map((source) => source.store))];
   }
 
   /** @internal */
   get clock(): Clock {
-    return (this.#stores[0] as Store).clock;
+    return (this.stores[0] as Store).clock;
   }
 
   /** @internal */
   get randomness(): Randomness {
-    return (this.#stores[0] as Store).randomness;
+    return (this.stores[0] as Store).randomness;
   }
 
   /** Stores what operators must see as soon as the application has started: its schedules. @internal */
@@ -64,12 +67,12 @@ export class Processor {
 
   /** @internal */
   get stackTraces(): boolean {
-    return this.#stores.every(({ stackTraces }) => stackTraces);
+    return this.stores.every(({ stackTraces }) => stackTraces);
   }
 
   /** Whether other processes can announce their work to this one. @internal */
   get connected(): boolean {
-    return this.#stores.every((store) => store.work.connected);
+    return this.stores.every((store) => store.work.connected);
   }
 
   /** When work is due next: pending, retrying or abandoned by a lost process. Null if none waits. */
@@ -89,7 +92,7 @@ export class Processor {
         }),
       ),
     );
-    if (failures.size === this.#stores.length) throw failures.values().next().value;
+    if (failures.size === this.stores.length) throw failures.values().next().value;
     const known = wakes.filter((wake) => wake !== null);
     return known.length === 0 ? null : Math.min(...known);
   }
@@ -109,7 +112,7 @@ export class Processor {
 
   /** @internal */
   join(taker: ProcessorTaker, options: { listens: boolean }): () => void {
-    const leave = this.#stores.map((store) => {
+    const leave = this.stores.map((store) => {
       const taking = {
         notice: (notice: WorkNotice) => taker.notice(notice, store),
         reserve: <Kind extends WorkKind>(kind: Kind, namespace: string, name: string) =>

@@ -1,6 +1,8 @@
 import type { Clock } from "../clock.ts";
 import type { Randomness } from "../randomness.ts";
+import type { WorkerInsert } from "../store/workers/worker-records.ts";
 import { Chore } from "./chore.ts";
+import type { Heartbeat } from "./heartbeat.ts";
 import type { ProcessorSource } from "./processor.ts";
 import { Backoff, FIRST_BACKOFF_MS, WakeTimer } from "./wake-timer.ts";
 import type { Worker } from "./worker.ts";
@@ -12,6 +14,8 @@ interface SourceLoopOptions {
   readonly randomness: Randomness;
   /** How often to look for work of other processes if they can't announce it. */
   readonly pollIntervalMs: number;
+  /** Of the worker in the source's database; null if it has none there. */
+  readonly heartbeat: Heartbeat | null;
   readonly onError: (error: unknown) => void;
 }
 
@@ -205,7 +209,10 @@ export class SourceLoop {
     const holdsWork = this.#worker.held > 0;
     if (this.#claimAt === this.#doubtfulAt) this.#claimAt = Number.POSITIVE_INFINITY; // the answer says when
     const askedAt = this.#clock.monotonic();
-    const remaining = await this.source.nextWake({ takeOver: this.#worker.takesOver });
+    const { takesOver: takeOver } = this.#worker;
+    const ask = (worker?: WorkerInsert) => this.source.nextWake({ takeOver, worker });
+    const { heartbeat } = this.#options;
+    const remaining = await (heartbeat !== null && this.source.carriesBeats ? heartbeat.carriedBy(ask) : ask());
     if (remaining !== null) {
       const dueAt = Math.max(askedAt + remaining, this.#backoffUntil);
       this.#claimAt = Math.min(this.#claimAt, dueAt);

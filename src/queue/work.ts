@@ -1,4 +1,5 @@
 import type { AttemptAbortedError } from "../errors.ts";
+import type { WakeQuestion } from "../store/queue/claim-request.ts";
 import type { WorkKind } from "../store/queue/work-board.ts";
 
 /** Work whose stored values the codec can't read is tried again after this time: the key may arrive later. */
@@ -87,7 +88,9 @@ export interface WorkSource {
   readonly needsRoom?: boolean;
   claim(request: WorkClaim): Promise<Work[]>;
   /** Milliseconds until work is due, zero or less if it is due now; null if none waits. */
-  nextWake(options: { takeOver: boolean }): Promise<number | null>;
+  nextWake(question: WakeQuestion): Promise<number | null>;
+  /** Whether its question for the next wake can carry a worker's heartbeat. Default: false. */
+  readonly carriesBeats?: true;
   /** Renews the leases of work of this source. Returns the work that is still held. */
   renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>>;
   /** Releases rows that are leased with these tokens and don't run here, as if they had not been claimed. */

@@ -18,6 +18,7 @@ import type { ScheduleStatements } from "./schedules/schedule-statements.ts";
 import type { SqlRow, SqlValue } from "./sql-value.ts";
 import type { StreamStatements } from "./streams/stream-statements.ts";
 import type { SubjectStatements } from "./subjects/subject-statements.ts";
+import type { WorkerStatements } from "./workers/worker-statements.ts";
 
 /**
  * The port to a database, in batches. Each method is one statement (or a few, if its comment says so), and carries its own
@@ -34,6 +35,7 @@ export interface Engine {
   readonly subjects: SubjectStatements;
   readonly streams: StreamStatements;
   readonly requests: RequestStatements;
+  readonly workers: WorkerStatements;
   readonly wakeups: Wakeups;
   /** The migrations of Perdure's own tables, in order. */
   readonly schemaMigrations: readonly Migration[];

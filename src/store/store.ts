@@ -8,6 +8,7 @@ import { StoredInstances } from "./instances/stored-instances.ts";
 import { WorkBoard } from "./queue/work-board.ts";
 import { StoredStreams } from "./streams/stored-streams.ts";
 import { StoredSubjects } from "./subjects/stored-subjects.ts";
+import { StoredWorkers } from "./workers/stored-workers.ts";
 
 export interface StoreOptions {
   readonly engine: Engine;
@@ -30,6 +31,7 @@ export class Store {
   readonly subjects: StoredSubjects;
   readonly streams: StoredStreams;
   readonly work: WorkBoard;
+  readonly workers: StoredWorkers;
 
   constructor({ engine, randomness, logger, stackTraces = true }: StoreOptions) {
     this.engine = engine;
@@ -43,6 +45,7 @@ export class Store {
     this.subjects = new StoredSubjects(engine);
     this.streams = new StoredStreams(engine);
     this.work = new WorkBoard(engine.wakeups);
+    this.workers = new StoredWorkers(engine.workers, engine.clock);
   }
 
   async close(): Promise<void> {

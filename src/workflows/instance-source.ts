@@ -1,7 +1,7 @@
 import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
 import type { ClaimedInstance, NamedLease } from "../store/instances/instance-records.ts";
-import type { QueueScope } from "../store/queue/claim-request.ts";
+import type { QueueScope, WakeQuestion } from "../store/queue/claim-request.ts";
 import type { Store } from "../store/store.ts";
 import { InstanceWork } from "./instance-work.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
@@ -13,6 +13,7 @@ const PURGE_BATCH = 100;
 /** The workflow instances of some namespaces in one database, as work. */
 export class InstanceSource implements ProcessorSource {
   readonly kind = "instance";
+  readonly carriesBeats = true;
   readonly store: Store;
   readonly namespaces: readonly string[];
   readonly #runtimes: ReadonlyMap<string, WorkflowRuntime>;
@@ -24,6 +25,10 @@ export class InstanceSource implements ProcessorSource {
     this.#runtimes = new Map(runtimes.map((runtime) => [runtime.namespace, runtime]));
     this.namespaces = [...this.#runtimes.keys()];
     this.#scopes = runtimes.map(({ namespace, workflows }) => ({ namespace, names: workflows.names }));
+  }
+
+  registered(namespace: string): readonly string[] {
+    return this.#runtimes.get(namespace)?.workflows.names ?? [];
   }
 
   handles(namespace: string, name: string): boolean {
@@ -42,9 +47,9 @@ export class InstanceSource implements ProcessorSource {
     return claimed.map((instance) => this.toWork(instance, askedAt));
   }
 
-  nextWake(options: { takeOver: boolean }): Promise<number | null> {
+  nextWake(question: WakeQuestion): Promise<number | null> {
     for (const { progressDrops } of this.#runtimes.values()) progressDrops.sweep();
-    return this.store.instances.statements.nextWake(this.#scopes, options);
+    return this.store.instances.statements.nextWake(this.#scopes, question);
   }
 
   async renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {

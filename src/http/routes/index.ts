@@ -21,6 +21,7 @@ import { getSubject, listDispatchers, listSubjects, makeSubjectDue, releaseSubje
 import { subscribe } from "./subscribe.ts";
 import { tick } from "./tick.ts";
 import { completeToken } from "./tokens.ts";
+import { listWorkers } from "./workers.ts";
 import { listWorkflows } from "./workflows.ts";
 
 /** What every handler serves. */
@@ -60,6 +61,7 @@ const ROUTES: readonly Route[] = [
   resumeSchedule,
   runSchedule,
   readStatistics,
+  listWorkers,
 ];
 
 /** The routes of one handler, with the document that describes them. */

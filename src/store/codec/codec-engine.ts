@@ -8,6 +8,7 @@ import type { HookInsert } from "../hooks/hook-records.ts";
 import type { InstanceInsert } from "../instances/instance-records.ts";
 import type { AppliedMigration, Migration } from "../migration.ts";
 import type { RequestStatements } from "../request-statements.ts";
+import type { WorkerStatements } from "../workers/worker-statements.ts";
 import type { Codec } from "./codec.ts";
 import { CodecHookStatements } from "./codec-hooks.ts";
 import { CodecInstanceStatements } from "./codec-instances.ts";
@@ -38,6 +39,8 @@ class CodecEngine implements Engine {
   readonly subjects: CodecSubjectStatements;
   /** Hashes, ids and codes: there is nothing to hide. */
   readonly requests: RequestStatements;
+  /** Names of code and of machines. */
+  readonly workers: WorkerStatements;
   readonly wakeups: Wakeups;
   readonly schemaMigrations: readonly Migration[];
   readonly flushesInFlight: number;
@@ -56,6 +59,7 @@ class CodecEngine implements Engine {
     this.streams = new CodecStreamStatements(inner.streams, codec);
     this.subjects = new CodecSubjectStatements(inner.subjects, codec);
     this.requests = inner.requests;
+    this.workers = inner.workers;
     this.#inner = inner;
     this.#codec = codec;
   }

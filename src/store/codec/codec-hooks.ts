@@ -15,7 +15,7 @@ import type {
   SettleResult,
 } from "../hooks/hook-records.ts";
 import type { CancelTarget, HookStatements, InsertResult } from "../hooks/hook-statements.ts";
-import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
+import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import { locationOfHook, locationOfHookError, type ValueLocation } from "./location.ts";
 import type { ValueCodec } from "./value-codec.ts";
 
@@ -71,8 +71,8 @@ export class CodecHookStatements implements HookStatements {
     return this.#inner.settle(await this.encodeSettlements(settlements), sending);
   }
 
-  nextWake(scopes: readonly QueueScope[], options: { takeOver: boolean }): Promise<number | null> {
-    return this.#inner.nextWake(scopes, options);
+  nextWake(scopes: readonly QueueScope[], question: WakeQuestion): Promise<number | null> {
+    return this.#inner.nextWake(scopes, question);
   }
 
   count(counts: readonly HookCount[]): Promise<boolean[]> {

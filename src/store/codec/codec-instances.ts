@@ -37,7 +37,7 @@ import type {
 } from "../instances/instance-records.ts";
 import type { InstanceStatements } from "../instances/instance-statements.ts";
 import type { AdmitRequest } from "../lines/line-records.ts";
-import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
+import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import { InstanceValues } from "./instance-values.ts";
 import type { ValueCodec } from "./value-codec.ts";
 
@@ -131,8 +131,8 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.renew(leases, leaseMs);
   }
 
-  nextWake(scopes: readonly QueueScope[], options: { takeOver: boolean }): Promise<number | null> {
-    return this.#inner.nextWake(scopes, options);
+  nextWake(scopes: readonly QueueScope[], question: WakeQuestion): Promise<number | null> {
+    return this.#inner.nextWake(scopes, question);
   }
 
   confirm(leases: readonly InstanceLease[]): Promise<boolean[]> {

@@ -1,5 +1,5 @@
 import type { Sending } from "../group-commit.ts";
-import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
+import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import type {
   ClaimedHook,
   HookCount,
@@ -37,7 +37,7 @@ export interface HookStatements {
   /** Writes how often hooks were tried, each only for its owner. Gives, in the order of the counts, whether it was. */
   count(counts: readonly HookCount[]): Promise<boolean[]>;
   /** Milliseconds until the earliest row in scope is due (zero or less: it is), or null if nothing waits. */
-  nextWake(scopes: readonly QueueScope[], options: { takeOver: boolean }): Promise<number | null>;
+  nextWake(scopes: readonly QueueScope[], question: WakeQuestion): Promise<number | null>;
   /** The tokens of leases in these namespaces. Small: there are as many as there are handlers running. */
   leaseTokens(namespaces: readonly string[]): Promise<string[]>;
   /** The hooks that are claimed with one of these tokens. */

@@ -1,7 +1,7 @@
 import type { Sending } from "../group-commit.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
 import type { AdmitRequest } from "../lines/line-records.ts";
-import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
+import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import type {
   ClaimedInstance,
   EventInsert,
@@ -92,7 +92,7 @@ export interface InstanceStatements {
   confirm(leases: readonly InstanceLease[]): Promise<boolean[]>;
 
   /** Milliseconds until the earliest row in scope is due (zero or less: it is), or null if nothing waits. */
-  nextWake(scopes: readonly QueueScope[], options: { takeOver: boolean }): Promise<number | null>;
+  nextWake(scopes: readonly QueueScope[], question: WakeQuestion): Promise<number | null>;
 
   leaseTokens(namespaces: readonly string[]): Promise<string[]>;
 

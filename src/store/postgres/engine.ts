@@ -31,6 +31,7 @@ import { PostgresScheduleStatements } from "./schedule-statements.ts";
 import { schemaMigrations } from "./schema/schema.ts";
 import { PostgresStreamStatements } from "./stream-statements.ts";
 import { PostgresSubjectStatements } from "./subject-statements.ts";
+import { PostgresWorkerStatements } from "./worker-statements.ts";
 
 /** Connections that units of work leave free: one listens, the others serve claims, commits, and calls in users' code. */
 const KEPT_CONNECTIONS = 4;
@@ -56,6 +57,7 @@ export class PostgresEngine implements Engine {
   readonly subjects: PostgresSubjectStatements;
   readonly streams: PostgresStreamStatements;
   readonly requests: PostgresRequestStatements;
+  readonly workers: PostgresWorkerStatements;
   readonly wakeups: PostgresWakeups;
   readonly schemaMigrations: ReturnType<typeof schemaMigrations>;
   readonly #connection: Connection;
@@ -101,6 +103,7 @@ export class PostgresEngine implements Engine {
     this.subjects = new PostgresSubjectStatements(this.#connection, clock, prefix, this.wakeups);
     this.streams = new PostgresStreamStatements(this.#connection, clock, prefix);
     this.requests = new PostgresRequestStatements(this.#connection, clock, prefix);
+    this.workers = new PostgresWorkerStatements(this.#connection, clock, prefix);
     this.schemaMigrations = schemaMigrations(prefix);
   }
 

@@ -14,7 +14,7 @@ import type {
 } from "../hooks/hook-records.ts";
 import { toClaimedHook, toLease, toSettleResult } from "../hooks/hook-rows.ts";
 import type { HookStatements, InsertResult } from "../hooks/hook-statements.ts";
-import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
+import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import { hookLanes } from "../queue/lanes.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
 import { ClaimProgress, claimLanes, laneColumns } from "./claim-lanes.ts";
@@ -38,6 +38,8 @@ import {
 } from "./sql/hook-outcomes.ts";
 import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
+import { nextWakeWithBeat } from "./sql/workers.ts";
+import { workerColumns } from "./worker-statements.ts";
 
 type Row = Record<string, unknown>;
 
@@ -115,10 +117,13 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     return settlements.map((settlement) => results.get(settlement) ?? "lost");
   }
 
-  async nextWake(scopes: readonly QueueScope[], options: { takeOver: boolean }): Promise<number | null> {
-    const lanes = hookLanes(scopes, options.takeOver);
-    if (lanes.length === 0) return null;
-    const { rows } = await this.run(nextWake("hook"), [this.now(), ...laneColumns(lanes)]);
+  async nextWake(scopes: readonly QueueScope[], { takeOver, worker }: WakeQuestion): Promise<number | null> {
+    const lanes = hookLanes(scopes, takeOver);
+    if (lanes.length === 0 && worker === undefined) return null;
+    const asked = [this.now(), ...laneColumns(lanes)];
+    const { rows } = await (worker === undefined
+      ? this.run(nextWake("hook"), asked)
+      : this.run(nextWakeWithBeat("hook"), [...asked, ...workerColumns(worker)]));
     return toNumberOrNull(rows[0]?.remaining ?? null);
   }
 

@@ -1,3 +1,5 @@
+import type { WorkerInsert } from "../workers/worker-records.ts";
+
 /** The hooks or workflows of one namespace that a process has code for, by name: it claims no others. */
 export interface QueueScope {
   readonly namespace: string;
@@ -17,4 +19,12 @@ export interface ClaimRequest {
   readonly mostLost?: number;
   readonly lock: string;
   readonly leaseMs: number;
+}
+
+/** How to look for the time at which rows are due. */
+export interface WakeQuestion {
+  /** Whether rows whose lease has expired count. */
+  readonly takeOver: boolean;
+  /** The worker that asks, if its heartbeat is to be written together with the question. */
+  readonly worker?: WorkerInsert | undefined;
 }

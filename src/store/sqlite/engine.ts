@@ -29,6 +29,7 @@ import { SqliteScheduleStatements } from "./schedule-statements.ts";
 import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
 import { SqliteStreamStatements } from "./stream-statements.ts";
 import { SqliteSubjectStatements } from "./subject-statements.ts";
+import { SqliteWorkerStatements } from "./worker-statements.ts";
 
 const FIRST_BUSY_PAUSE_MS = 1;
 const LONGEST_BUSY_PAUSE_MS = 20;
@@ -67,6 +68,7 @@ export class SqliteEngine implements Engine {
   readonly subjects: SqliteSubjectStatements;
   readonly streams: SqliteStreamStatements;
   readonly requests: SqliteRequestStatements;
+  readonly workers: SqliteWorkerStatements;
   readonly wakeups: SqliteEngineOptions["wakeups"];
   readonly schemaMigrations = schemaMigrations;
   readonly #driver: SqliteDriver;
@@ -98,6 +100,7 @@ export class SqliteEngine implements Engine {
     this.subjects = new SqliteSubjectStatements(access);
     this.streams = new SqliteStreamStatements(access);
     this.requests = new SqliteRequestStatements(access);
+    this.workers = new SqliteWorkerStatements(access);
   }
 
   async transaction<Result>(

@@ -16,7 +16,7 @@ import type {
 } from "../hooks/hook-records.ts";
 import { toClaimedHook, toHookRecord, toLease, toSettleResult, toStatistics } from "../hooks/hook-rows.ts";
 import type { CancelTarget, HookStatements, InsertResult } from "../hooks/hook-statements.ts";
-import type { ClaimRequest, QueueScope } from "../queue/claim-request.ts";
+import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import { hookLanes } from "../queue/lanes.ts";
 import type { SqliteAccess, SqliteDriver } from "./drivers/driver.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
@@ -127,8 +127,8 @@ export class SqliteHookStatements implements HookStatements {
     return [{ payload: relay.payload as string, createdAt: Number(relay.created_at) }];
   }
 
-  nextWake(scopes: readonly QueueScope[], { takeOver }: { takeOver: boolean }): Promise<number | null> {
-    return findNextWake(this.#access, NEXT_WAKE, hookLanes(scopes, takeOver));
+  nextWake(scopes: readonly QueueScope[], { takeOver, worker }: WakeQuestion): Promise<number | null> {
+    return findNextWake(this.#access, NEXT_WAKE, hookLanes(scopes, takeOver), worker);
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {

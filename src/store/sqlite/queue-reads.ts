@@ -1,6 +1,8 @@
 import type { QueueLane } from "../queue/lanes.ts";
 import { WorkClass } from "../queue/work-class.ts";
+import type { WorkerInsert } from "../workers/worker-records.ts";
 import type { SqliteAccess, SqliteDriver } from "./drivers/driver.ts";
+import { writeBeat } from "./worker-statements.ts";
 
 type Row = Record<string, unknown>;
 
@@ -47,21 +49,27 @@ function findIn(
   return found;
 }
 
-/** Milliseconds until the earliest row of these lanes is due. */
+/** Milliseconds until the earliest row of these lanes is due. Writes the heartbeat of the worker that asks, too, if it is given. */
 export async function findNextWake(
   access: SqliteAccess,
   statement: string,
   lanes: readonly QueueLane[],
+  worker: WorkerInsert | undefined,
 ): Promise<number | null> {
-  if (lanes.length === 0) return null;
+  if (lanes.length === 0 && worker === undefined) return null;
   const scopes = new Map(lanes.map(({ namespace, names }) => [names, { namespace, names }])); // lanes share their scope's names
   const parameters = [
     JSON.stringify(lanes.map(({ namespace, class: workClass }) => ({ namespace, class: workClass }))),
     JSON.stringify([...scopes.values()]),
   ];
-  return access.read(() => {
+  const ask = () => {
     const [row] = access.driver.all(statement, parameters);
     const availableAt = row?.available_at ?? null;
     return availableAt === null ? null : Number(availableAt) - access.now();
+  };
+  if (worker === undefined) return access.read(ask);
+  return access.write(() => {
+    writeBeat(access, worker);
+    return ask();
   });
 }

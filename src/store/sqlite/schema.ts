@@ -14,7 +14,7 @@ export const MIGRATIONS_TABLE = `create table if not exists perdure_migration (
 
 /**
  * The tables of Perdure in SQLite, on Node and in a Durable Object, in the order: hooks, instances and their dependents, limits,
- * schedules, subjects, requests.
+ * schedules, subjects, requests, workers.
  *
  * A table with large values has row numbers (no `without rowid`). Without row numbers, a table is one b-tree in the order of its
  * primary key, and SQLite reads a whole row, with all its overflow pages, to compare its key with another. With row numbers, it
@@ -277,6 +277,21 @@ where available_at is not null and group_key is not null`,
 ) strict, without rowid`,
   // Requests that have expired.
   "create index perdure_request_expiry on perdure_request (expires_at)",
+
+  // Workers that live, or have died not long ago, see `WorkerInsert`. In a Durable Object there are none.
+  `create table perdure_worker (
+  id text not null primary key,
+  host text not null,
+  pid integer,
+  version text not null,
+  hook_slots integer not null,
+  workflow_slots integer not null,
+  started_at integer not null,
+  seen_at integer not null,
+  work text not null check (json_valid(work))
+) strict, without rowid`,
+  // Workers in the order in which they were last seen.
+  "create index perdure_worker_seen on perdure_worker (seen_at)",
 ];
 
 /** Released migrations are never edited: databases have applied them as they are. A change of the schema is a new migration at the end. */

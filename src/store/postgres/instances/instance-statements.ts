@@ -27,7 +27,7 @@ import type { InstanceStatements } from "../../instances/instance-statements.ts"
 import { PAGE_BYTES } from "../../instances/load-page.ts";
 import { isDelivered } from "../../instances/repeated-change.ts";
 import type { AdmitRequest } from "../../lines/line-records.ts";
-import type { ClaimRequest, QueueScope } from "../../queue/claim-request.ts";
+import type { ClaimRequest, QueueScope, WakeQuestion } from "../../queue/claim-request.ts";
 import { instanceLanes } from "../../queue/lanes.ts";
 import { isLimited } from "../../queue/rank.ts";
 import { toNumber, toNumberOrNull } from "../../rows.ts";
@@ -47,6 +47,8 @@ import { expireLeases, findLeased, leaseTokens, nextWake } from "../sql/queue.ts
 import { sendEvents } from "../sql/send-events.ts";
 import type { SchemaPrefix } from "../sql/statement.ts";
 import { joinLinesOf } from "../sql/tell-lines.ts";
+import { nextWakeWithBeat } from "../sql/workers.ts";
+import { workerColumns } from "../worker-statements.ts";
 import { PostgresAdmission } from "./admission.ts";
 import { isEnd, toCommitResults } from "./commit-results.ts";
 import {
@@ -201,10 +203,13 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     return rows.map(toRenewedInstance);
   }
 
-  async nextWake(scopes: readonly QueueScope[], options: { takeOver: boolean }): Promise<number | null> {
-    const lanes = instanceLanes(scopes, options.takeOver);
-    if (lanes.length === 0) return null;
-    const { rows } = await this.run(nextWake("instance"), [this.now(), ...laneColumns(lanes)]);
+  async nextWake(scopes: readonly QueueScope[], { takeOver, worker }: WakeQuestion): Promise<number | null> {
+    const lanes = instanceLanes(scopes, takeOver);
+    if (lanes.length === 0 && worker === undefined) return null;
+    const asked = [this.now(), ...laneColumns(lanes)];
+    const { rows } = await (worker === undefined
+      ? this.run(nextWake("instance"), asked)
+      : this.run(nextWakeWithBeat("instance"), [...asked, ...workerColumns(worker)]));
     return toNumberOrNull(rows[0]?.remaining ?? null);
   }
 

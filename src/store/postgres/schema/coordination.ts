@@ -82,3 +82,24 @@ export function request(schema: SchemaPrefix): string[] {
     `create index request_expiry on ${table} (expires_at)`,
   ];
 }
+
+/** Workers that live, or have died not long ago: see `WorkerInsert`. worker_pkey serves heartbeats. */
+export function worker(schema: SchemaPrefix): string[] {
+  const table = `${schema}worker`;
+  return [
+    `create table ${table} (
+  started_at bigint not null,
+  seen_at bigint not null,
+  pid integer,
+  hook_slots integer not null,
+  workflow_slots integer not null,
+  id text collate "C" not null,
+  host text not null,
+  version text not null,
+  work json not null,
+  constraint worker_pkey primary key (id)
+)`,
+    // Listing workers, and deleting those that have been silent for long.
+    `create index worker_seen on ${table} (seen_at)`,
+  ];
+}

@@ -59,14 +59,9 @@ due as materialized (
 taken as not materialized (select * from lost union all select * from due)`;
 }
 
-/**
- * How long until the earliest row of these lanes is due. Index: hook_due or instance_due gives the first entry of each lane.
- */
-export function nextWake(table: QueueTable): (schema: SchemaPrefix) => Statement {
-  return (schema) => ({
-    name: `next_${table}_wake`,
-    planOnce: true,
-    text: `
+/** See `nextWake`. */
+export function nextWakeOf(schema: SchemaPrefix, table: QueueTable): string {
+  return `
 select min(earliest.available_at) - ${NOW} as remaining
 from unnest($2::text[], $3::smallint[], $4::text[]) as lane(namespace, class, names)
 cross join lateral (
@@ -78,8 +73,14 @@ cross join lateral (
     and work.name = any (lane.names::text[])
   order by work.available_at, work.${QUEUE_KEY[table]}
   limit 1
-) as earliest`,
-  });
+) as earliest`;
+}
+
+/**
+ * How long until the earliest row of these lanes is due. Index: hook_due or instance_due gives the first entry of each lane.
+ */
+export function nextWake(table: QueueTable): (schema: SchemaPrefix) => Statement {
+  return (schema) => ({ name: `next_${table}_wake`, planOnce: true, text: nextWakeOf(schema, table) });
 }
 
 /** The tokens that hold leases. Index: hook_due or instance_due, their leased lanes. */

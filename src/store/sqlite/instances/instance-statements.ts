@@ -33,7 +33,7 @@ import type { InstanceStatements } from "../../instances/instance-statements.ts"
 import { PAGE_BYTES, PageRoom } from "../../instances/load-page.ts";
 import { isDelivered } from "../../instances/repeated-change.ts";
 import type { AdmitRequest } from "../../lines/line-records.ts";
-import type { ClaimRequest, QueueScope } from "../../queue/claim-request.ts";
+import type { ClaimRequest, QueueScope, WakeQuestion } from "../../queue/claim-request.ts";
 import { instanceLanes } from "../../queue/lanes.ts";
 import { freshRank, isLimited } from "../../queue/rank.ts";
 import { WorkClass } from "../../queue/work-class.ts";
@@ -187,8 +187,8 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     });
   }
 
-  nextWake(scopes: readonly QueueScope[], { takeOver }: { takeOver: boolean }): Promise<number | null> {
-    return findNextWake(this.access, NEXT_WAKE, instanceLanes(scopes, takeOver));
+  nextWake(scopes: readonly QueueScope[], { takeOver, worker }: WakeQuestion): Promise<number | null> {
+    return findNextWake(this.access, NEXT_WAKE, instanceLanes(scopes, takeOver), worker);
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {

@@ -3,7 +3,12 @@ import type { HookFilter, HookInsert, HookOutcome } from "../../../../src/store/
 import type { PostgresHookStatements } from "../../../../src/store/postgres/hook-statements.ts";
 import { COMPLETED, KEPT, PLAIN_TRIGGER } from "../../../support/use-store.ts";
 import { ALL_ROWS, type PlannedStatement, type PlannedTables } from "./misled-plans.ts";
-import { type Answers, recordHookStatements, recordRequestStatements } from "./recorded-statements.ts";
+import {
+  type Answers,
+  recordHookStatements,
+  recordRequestStatements,
+  recordWorkerStatements,
+} from "./recorded-statements.ts";
 
 const BATCH = 500;
 
@@ -52,6 +57,15 @@ const SETTLED: Answers = {
 const request = { namespace: "app", key: "request-1" };
 const REQUEST = ["request_pkey"];
 
+const WORKER = {
+  id: "worker-1",
+  host: "machine",
+  pid: 1,
+  version: "1",
+  concurrency: { hooks: 1, workflows: 1 },
+  work: {},
+};
+
 const STATEMENTS: PlannedStatement[] = [
   [
     "claim hooks",
@@ -59,6 +73,13 @@ const STATEMENTS: PlannedStatement[] = [
     DUE,
   ],
   ["find the next wake of hooks", hooks((statements) => statements.nextWake(scopes, { takeOver: true })), DUE],
+  [
+    "find the next wake of hooks with a heartbeat",
+    hooks((statements) => statements.nextWake(scopes, { takeOver: true, worker: WORKER })),
+    DUE,
+  ],
+  ["write a heartbeat", () => recordWorkerStatements((workers) => workers.beat(WORKER)), []],
+  ["remove a worker", () => recordWorkerStatements((workers) => workers.remove(WORKER.id)), ["worker_pkey"]],
   ["renew leases of hooks", hooks((statements) => statements.renew(leases, 1000)), BY_ID],
   ["delete completed hooks", settle(COMPLETED, false), BY_ID],
   ["delete completed hooks with keys", settle(COMPLETED, true), BY_ID],

@@ -7,10 +7,12 @@ import { PostgresScheduleStatements } from "../../../../src/store/postgres/sched
 import type { Statement } from "../../../../src/store/postgres/sql/statement.ts";
 import { PostgresStreamStatements } from "../../../../src/store/postgres/stream-statements.ts";
 import { PostgresSubjectStatements } from "../../../../src/store/postgres/subject-statements.ts";
+import { PostgresWorkerStatements } from "../../../../src/store/postgres/worker-statements.ts";
 import type { RequestStatements } from "../../../../src/store/request-statements.ts";
 import type { ScheduleStatements } from "../../../../src/store/schedules/schedule-statements.ts";
 import type { StreamStatements } from "../../../../src/store/streams/stream-statements.ts";
 import type { SubjectStatements } from "../../../../src/store/subjects/subject-statements.ts";
+import type { WorkerStatements } from "../../../../src/store/workers/worker-statements.ts";
 import { ControlledClock } from "../../../support/controlled-clock.ts";
 
 export interface RecordedStatement {
@@ -91,6 +93,12 @@ export function recordSubjectStatements(
   return record((connection) =>
     use(new PostgresSubjectStatements(connection, new ControlledClock(), SCHEMA, NO_CONNECTION)),
   );
+}
+
+export function recordWorkerStatements(
+  use: (workers: WorkerStatements) => Promise<unknown>,
+): Promise<RecordedStatement[]> {
+  return record((connection) => use(new PostgresWorkerStatements(connection, new ControlledClock(), SCHEMA)));
 }
 
 const SCHEMA = '"perdure".';

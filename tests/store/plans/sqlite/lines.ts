@@ -29,6 +29,7 @@ import {
   RESUME_SCHEDULE,
   RETIRE_SCHEDULE,
 } from "../../../../src/store/sqlite/sql/schedules.ts";
+import { BEAT_WORKER, LIST_WORKERS, REMOVE_WORKER, SWEEP_WORKERS } from "../../../../src/store/sqlite/sql/workers.ts";
 import type { PlannedStatement, PlannedTables } from "./searches.ts";
 
 const LINE = "PRIMARY KEY (kind=? AND key=?)";
@@ -66,6 +67,14 @@ const STATEMENTS: PlannedStatement[] = [
   ["confirm a schedule", CONFIRM_SCHEDULE, [SCHEDULE]],
   ["retire a schedule", RETIRE_SCHEDULE, [SCHEDULE]],
   ["resume a schedule", RESUME_SCHEDULE, [SCHEDULE]],
+  ["write a heartbeat", BEAT_WORKER, []],
+  ["sweep workers", SWEEP_WORKERS, ["PRIMARY KEY (id=?)", "COVERING INDEX perdure_worker_seen (seen_at<?)"]],
+  ["remove a worker", REMOVE_WORKER, ["PRIMARY KEY (id=?)"]],
+  [
+    "list workers",
+    LIST_WORKERS,
+    ["INDEX perdure_worker_seen (seen_at>?)", "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"],
+  ],
   ["pause schedules", PAUSE_SCHEDULES, ["PRIMARY KEY (namespace=? AND workflow=?)"]],
 ];
 
@@ -83,5 +92,7 @@ function fill(database: DatabaseSync): void {
     select 'app/checkout', available_at, ref, 1 from perdure_instance where slot_key is null;
     insert into perdure_schedule (namespace, workflow, name, cron, timezone, confirmed_at)
     select 'app', 'checkout', ref, '* * * * *', 'UTC', 0 from perdure_instance where slot_key is null;
+    insert into perdure_worker (id, host, version, hook_slots, workflow_slots, started_at, seen_at, work)
+    select ref, '', '', 1, 1, 0, available_at, '{}' from perdure_instance where slot_key is null;
     analyze`);
 }

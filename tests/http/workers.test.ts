@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest";
+import { createClient } from "../../src/client/index.ts";
+import { ENGINES } from "../support/engines.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { hooks, workflows } from "./support/sample-app.ts";
+import { useHttp } from "./support/use-http.ts";
+
+describe.each(ENGINES)("workers on $name", (engine) => {
+  const subject = useHttp(engine);
+
+  test("are listed alike in process, over HTTP and by the client", async () => {
+    const app = await subject.start({ workflows, hooks });
+    const http = subject.serve(app);
+    const workers = await waitUntil("there is a worker", async () => {
+      const listed = await app.workers();
+      return listed.length > 0 ? listed : null;
+    });
+    const client = createClient({ baseUrl: "http://localhost", fetch: (request) => http.handler(request as Request) });
+
+    expect(workers).toMatchObject([{ alive: true, pid: process.pid, hooks: Object.keys(hooks) }]);
+    expect(workers[0]?.workflows.toSorted()).toEqual(
+      Object.values(app.parts.workflows?.workflows.names ?? []).toSorted(),
+    );
+    const { status, body } = await http.get("/workers");
+    expect([status, body]).toEqual([200, JSON.parse(JSON.stringify({ workers }))]);
+    expect(await client.workers()).toEqual(workers);
+  });
+
+  test("need the permission to read", async () => {
+    const app = await subject.start({ hooks });
+    const denied = subject.serve(app, { authorize: { create: () => true } });
+
+    expect(await denied.get("/workers")).toMatchObject({ status: 403, body: { code: "http.forbidden" } });
+  });
+});
