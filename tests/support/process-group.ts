@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
 import { type HookPage, type HookStatistics, perdure, StoreError } from "../../src/index.ts";
 import { LogBook } from "../hooks/support/log-book.ts";
-import type { TestEngine, TestStore } from "./engines.ts";
+import { SharedDatabase } from "./shared-database.ts";
 import { waitUntil } from "./wait-until.ts";
 import { type RunEntry, WorkerProcess } from "./worker-process.ts";
 import { type HookName, TRIGGERED_HOOKS, type WorkerApplication, type WorkerSettings } from "./worker-settings.ts";
@@ -16,60 +14,17 @@ export function useProcessGroup(): ProcessGroup {
   return group;
 }
 
-export class ProcessGroup {
-  readonly #workers: WorkerProcess[] = [];
-  #database: TestStore | undefined;
-  #location = "";
-  #app: WorkerApplication | undefined;
-  #directory: string | undefined;
-
-  /** A migrated database of this engine, and a process that triggers. */
-  async open(engine: TestEngine): Promise<void> {
-    this.#database = await engine.create();
-    await this.openAt(this.#database.location);
-  }
-
-  /** The same with a database that the test looks after. */
-  async openAt(location: string): Promise<void> {
-    this.#location = location;
-    await this.connect();
-  }
-
-  /** A database without any tables, on SQLite not even a file, that no process has opened yet; then `connect`. */
-  async openEmpty(engine: TestEngine): Promise<void> {
-    if (engine.dialect === "sqlite") {
-      this.#location = join(this.directory, "empty.db");
-    } else {
-      this.#database = await engine.createEmpty();
-      this.#location = this.#database.location;
-    }
-  }
-
-  async connect(): Promise<void> {
+export class ProcessGroup extends SharedDatabase<WorkerApplication, WorkerProcess> {
+  protected openApp(database: string): Promise<WorkerApplication> {
     const logger = new LogBook(); // log lines about the faults of a test don't matter
-    this.#app = await perdure({ database: this.#location, hooks: TRIGGERED_HOOKS, worker: false, logger });
-  }
-
-  get location(): string {
-    return this.#location;
-  }
-
-  /** A directory for files of the test. */
-  get directory(): string {
-    this.#directory ??= mkdtempSync(join(tmpdir(), "perdure-processes-"));
-    return this.#directory;
-  }
-
-  get app(): WorkerApplication {
-    if (this.#app === undefined) throw new Error("Open a database first.");
-    return this.#app;
+    return perdure({ database, hooks: TRIGGERED_HOOKS, worker: false, logger });
   }
 
   /** Starts a process, and doesn't wait for it. */
   launch(settings: Partial<WorkerSettings> = {}): WorkerProcess {
-    const runLog = join(this.directory, `runs-${this.#workers.length}`);
-    const worker = WorkerProcess.start({ database: this.#location, runLog, ...settings });
-    this.#workers.push(worker);
+    const runLog = join(this.directory, `runs-${this.workers.length}`);
+    const worker = WorkerProcess.start({ database: this.location, runLog, ...settings });
+    this.workers.push(worker);
     return worker;
   }
 
@@ -85,7 +40,7 @@ export class ProcessGroup {
 
   /** What the handlers of all processes wrote down. */
   get runs(): RunEntry[] {
-    return this.#workers.flatMap((worker) => worker.runs);
+    return this.workers.flatMap((worker) => worker.runs);
   }
 
   statistics(): Promise<HookStatistics> {
@@ -113,16 +68,5 @@ export class ProcessGroup {
     return waitUntil(`a handler ${event} in process ${worker.pid}; it said:\n${worker.output}`, () =>
       worker.runs.find((run) => run.event === event && (hookId === undefined || run.hookId === hookId)),
     );
-  }
-
-  async dispose(): Promise<void> {
-    for (const worker of this.#workers) worker.kill("SIGKILL");
-    await Promise.all(this.#workers.splice(0).map((worker) => worker.ended));
-    await this.#app?.stop();
-    this.#app = undefined;
-    await this.#database?.dispose();
-    this.#database = undefined;
-    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
-    this.#directory = undefined;
   }
 }

@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect } from "vitest";
 import { type Application, type HistoryItem, perdure, StoreError, type WorkflowBinding } from "../../src/index.ts";
 import { LogBook } from "../hooks/support/log-book.ts";
-import type { TestEngine, TestStore } from "./engines.ts";
+import { SharedDatabase } from "./shared-database.ts";
 import { waitUntil } from "./wait-until.ts";
 import { WorkflowProcess } from "./workflow-process.ts";
 import { createPrograms, type ProgramName, type Programs } from "./workflow-programs.ts";
@@ -23,51 +21,23 @@ export function useWorkflowGroup(): WorkflowGroup {
   return group;
 }
 
-export class WorkflowGroup {
-  readonly #processes: WorkflowProcess[] = [];
-  #database: TestStore | undefined;
-  #location = "";
-  #app: WorkflowApplication | undefined;
-  #directory: string | undefined;
-
-  /** A migrated database of this engine, and a process that creates. */
-  async open(engine: TestEngine): Promise<void> {
-    this.#database = await engine.create();
-    await this.openAt(this.#database.location);
-  }
-
-  /** The same with a database that the test looks after. */
-  async openAt(location: string): Promise<void> {
-    this.#location = location;
+export class WorkflowGroup extends SharedDatabase<WorkflowApplication, WorkflowProcess> {
+  protected openApp(database: string): Promise<WorkflowApplication> {
     const workflows = createPrograms({ write: () => {}, gate: Promise.resolve() });
     const logger = new LogBook(); // log lines about the faults of a test don't matter
-    this.#app = await perdure({ database: location, workflows, worker: false, logger });
-  }
-
-  get location(): string {
-    return this.#location;
-  }
-
-  get directory(): string {
-    this.#directory ??= mkdtempSync(join(tmpdir(), "perdure-workflows-"));
-    return this.#directory;
-  }
-
-  get app(): WorkflowApplication {
-    if (this.#app === undefined) throw new Error("Open a database first.");
-    return this.#app;
+    return perdure({ database, workflows, worker: false, logger });
   }
 
   /** What the bodies of all processes wrote down. */
   get began(): WorkflowProcess["began"] {
-    return this.#processes.flatMap(({ began }) => began);
+    return this.workers.flatMap(({ began }) => began);
   }
 
   /** Starts a process, and waits until it is at work. */
   start(settings: Partial<WorkflowProcessSettings> = {}): Promise<WorkflowProcess> {
-    const ledger = join(this.directory, `bodies-${this.#processes.length}`);
-    const started = new WorkflowProcess({ database: this.#location, ledger, ...settings });
-    this.#processes.push(started);
+    const ledger = join(this.directory, `bodies-${this.workers.length}`);
+    const started = new WorkflowProcess({ database: this.location, ledger, ...settings });
+    this.workers.push(started);
     return started.ready();
   }
 
@@ -141,17 +111,6 @@ export class WorkflowGroup {
       counts.push(...steps.map((step) => began.get(`${id} ${step}`) ?? 0));
     }
     return counts;
-  }
-
-  async dispose(): Promise<void> {
-    for (const process of this.#processes) process.kill("SIGKILL");
-    await Promise.all(this.#processes.splice(0).map((process) => process.ended));
-    await this.#app?.stop();
-    this.#app = undefined;
-    await this.#database?.dispose();
-    this.#database = undefined;
-    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
-    this.#directory = undefined;
   }
 }
 

@@ -1,24 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { PLAIN_TRIGGER } from "../../../tests/support/use-store.ts";
 import type { HookInsert } from "./hook-records.ts";
 import { mergeTriggers } from "./merge-triggers.ts";
 
 function trigger(id: string, overrides: Partial<HookInsert> = {}): HookInsert {
-  return {
-    namespace: "app",
-    id,
-    ownId: false,
-    name: "greet",
-    key: null,
-    triggers: 1,
-    triggeredAt: null,
-    payload: "null",
-    retries: null,
-    trace: null,
-    processAt: null,
-    debounce: null,
-    lease: null,
-    ...overrides,
-  };
+  return { ...PLAIN_TRIGGER, namespace: "app", id, ...overrides };
 }
 
 function quiet(delayMs: number, maxWaitMs: number): Partial<HookInsert> {
