@@ -111,6 +111,8 @@ export function createInstanceStatements(
         () => instances.dropProgress(range),
         () => book.progress.dropped(range),
       ),
+    unfinishedVersions: (scope, limit) =>
+      wire.call("unfinished versions", () => instances.unfinishedVersions(scope, limit)),
     unknownNames: (scope) => wire.call("unknown names", () => instances.unknownNames(scope)),
     awaitEnds: (requests) =>
       wire.call(`await ${requests.map(({ instance }) => instance.id).join(", ")}`, () => instances.awaitEnds(requests)),

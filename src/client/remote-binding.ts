@@ -20,6 +20,7 @@ import type {
   InstancePage,
   LabelledEvent,
   SentToAll,
+  VersionSummary,
   WorkflowBinding,
 } from "../workflows/instances/workflow-binding.ts";
 import { RemoteInstance } from "./remote-instance.ts";
@@ -110,6 +111,12 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
     const { body } = await this.#transport.send({ method: "GET", path: ["stats"] });
     const { instances } = body as { instances: { workflows: Record<string, InstanceCounts> } };
     return instances.workflows[name] as InstanceCounts;
+  }
+
+  async versions(): Promise<VersionSummary[]> {
+    const path = ["workflows", await this.#findName(), "versions"];
+    const { body } = await this.#transport.send({ method: "GET", path });
+    return (body as { versions: VersionSummary[] }).versions;
   }
 
   async #createBatch(instances: readonly Options[]): Promise<{ created: WorkflowInstance[]; errors: BatchError[] }> {

@@ -3,7 +3,7 @@ import { type Duration, parseDuration } from "../duration.ts";
 import { ConflictError, NotFoundError, PerdureError, WorkflowFailedError, WorkflowTerminatedError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { HistoryOptions, HistoryPage } from "../workflows/instances/history-page.ts";
-import type { InstanceState, SentEvent, WorkflowInstance } from "../workflows/instances/instance.ts";
+import type { InstanceState, RestartRunOptions, SentEvent, WorkflowInstance } from "../workflows/instances/instance.ts";
 import type {
   StandardEventType,
   SubscribeOptions,
@@ -70,8 +70,9 @@ export class RemoteInstance implements WorkflowInstance {
     }
   }
 
-  async restart(options: { readonly from?: object } = {}): Promise<void> {
-    await this.#post("restart", { ...(options.from === undefined ? {} : { body: options }) });
+  async restart(options: RestartRunOptions = {}): Promise<void> {
+    const given = options.from !== undefined || options.version !== undefined;
+    await this.#post("restart", { ...(given ? { body: options } : {}) });
   }
 
   async retryFailedStep(): Promise<void> {

@@ -84,6 +84,7 @@ async function ofWorkflow(
   if (operation === "createOrSend") return (await binding.createOrSend(parameters[0] as never)).outcome;
   if (operation === "sendEventToAll") return binding.sendEventToAll(parameters[0] as never);
   if (operation === "counts") return binding.counts();
+  if (operation === "versions") return binding.versions();
   if (operation === "list") return list(runtime, binding, parameters[0] as InstanceListOptions);
   throw unknown(`no operation "${operation}"`);
 }

@@ -24,6 +24,7 @@ import type {
   InstancePage,
   LabelledEvent,
   SentToAll,
+  VersionSummary,
   WorkflowBinding,
 } from "../workflows/instances/workflow-binding.ts";
 import { revoked } from "../workflows/tokens/complete-token.ts";
@@ -139,6 +140,7 @@ function createBinding(workflow: RoutedWorkflow): RoutedBinding<unknown, unknown
     get: async (id: string) => workflow.instance(id, await workflow.find(id)),
     list: (options?: InstanceListOptions) => listAll(workflow, options),
     counts: () => countAll(workflow),
+    versions: () => listAllVersions(workflow),
   } as unknown as RoutedBinding<unknown, unknown, EventPayloads>;
 }
 
@@ -165,6 +167,18 @@ async function countAll(workflow: RoutedWorkflow): Promise<InstanceCounts> {
   return Object.fromEntries(
     statuses.map((status) => [status, others.reduce((sum, one) => sum + one[status], first?.[status] ?? 0)]),
   ) as InstanceCounts;
+}
+
+/** Objects may run different code while it is deployed. */
+async function listAllVersions(workflow: RoutedWorkflow): Promise<VersionSummary[]> {
+  const found = ((await workflow.callAll("versions")) as VersionSummary[][]).flat();
+  return [...Map.groupBy(found, ({ version }) => version)]
+    .sort(([one], [other]) => (other ?? 0) - (one ?? 0))
+    .map(([version, parts]) => ({
+      version,
+      unfinished: sum(parts, (part) => part.unfinished),
+      registered: parts.every(({ registered }) => registered),
+    }));
 }
 
 function sum<Item>(items: readonly Item[], count: (item: Item) => number): number {

@@ -16,7 +16,7 @@ interface ObjectStub {
 }
 
 /** Calls that only read can be repeated. */
-const READS = new Set(["exists", "status", "result", "history", "list", "counts", "readToken"]);
+const READS = new Set(["exists", "status", "result", "history", "list", "counts", "versions", "readToken"]);
 const MOST_ATTEMPTS = 4;
 
 /** A number of objects, among which ids are divided. */

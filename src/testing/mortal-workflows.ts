@@ -1,4 +1,4 @@
-import { type RegisteredWorkflow, RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
+import { RegisteredWorkflows, type WorkflowVersion } from "../workflows/define/registered-workflows.ts";
 import type { WorkflowStep } from "../workflows/define/step.ts";
 import type { AnyWorkflowDefinition, WorkflowEntrypointClass } from "../workflows/define/workflow-types.ts";
 import type { ProcessLife } from "./process-life.ts";
@@ -18,7 +18,7 @@ export class MortalWorkflows extends RegisteredWorkflows {
   readonly #life: ProcessLife;
   readonly #enter: Enter;
   readonly #rehearse: Rehearse;
-  readonly #mortal = new Map<string, RegisteredWorkflow>();
+  readonly #mortal = new Map<WorkflowVersion, WorkflowVersion>();
 
   constructor(
     workflows: ConstructorParameters<typeof RegisteredWorkflows>,
@@ -32,25 +32,21 @@ export class MortalWorkflows extends RegisteredWorkflows {
     this.#rehearse = rehearse;
   }
 
-  override find(name: string): RegisteredWorkflow | undefined {
-    const found = super.find(name);
+  override findVersion(instance: { readonly name: string; readonly version: number }): WorkflowVersion | undefined {
+    const found = super.findVersion(instance);
     return found && this.#toMortal(found);
   }
 
-  override get(workflow: unknown): RegisteredWorkflow {
-    return this.#toMortal(super.get(workflow));
-  }
-
-  #toMortal({ key, definition, entrypoint, ...rest }: RegisteredWorkflow): RegisteredWorkflow {
-    const known = this.#mortal.get(key);
+  #toMortal(version: WorkflowVersion): WorkflowVersion {
+    const known = this.#mortal.get(version);
     if (known !== undefined) return known;
+    const { key, definition, entrypoint } = version;
     const mortal = {
-      ...rest,
-      key,
+      ...version,
       definition: definition === null ? null : this.#watchDefinition(key, definition),
       entrypoint: entrypoint === null ? null : this.#watchEntrypoint(key, entrypoint),
     };
-    this.#mortal.set(key, mortal);
+    this.#mortal.set(version, mortal);
     return mortal;
   }
 

@@ -51,6 +51,7 @@ function createBinding(world: World, key: string): Binding {
     get: async (id) => toInstance(await ask((binding) => binding.get(id))),
     list: (options) => ask((binding) => binding.list(options)),
     counts: () => ask((binding) => binding.counts()),
+    versions: () => ask((binding) => binding.versions()),
   } as Binding;
   makeIntrospectable(binding, world, key);
   return binding;

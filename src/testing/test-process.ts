@@ -20,7 +20,7 @@ import { createAdapter, Store } from "../store/store.ts";
 import type { SubjectsDefinition, SubjectsOptions } from "../subjects/define-subjects.ts";
 import { earliest } from "../subjects/subject-schedule.ts";
 import { decodeValue, StreamReference } from "../values/index.ts";
-import type { EnvOption } from "../workflows/define/registered-workflows.ts";
+import type { EnvOption, RegisteredWorkflow } from "../workflows/define/registered-workflows.ts";
 import type { WorkflowSettings } from "../workflows/define/workflow-settings.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { withWorkflows } from "../workflows/hook-supplements.ts";
@@ -153,9 +153,13 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
     return this.#workflows.streams.open(ref, value, () => {});
   }
 
+  registered(workflow: unknown): RegisteredWorkflow {
+    return this.#workflows.workflows.get(workflow);
+  }
+
   /** Under which the instances of a workflow are stored. */
   nameOf(workflow: unknown): string {
-    return this.#workflows.workflows.get(workflow).name;
+    return this.registered(workflow).name;
   }
 
   get statements(): InstanceStatements {

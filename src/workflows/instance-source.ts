@@ -4,6 +4,7 @@ import type { ClaimedInstance, NamedLease } from "../store/instances/instance-re
 import type { QueueScope, WakeQuestion } from "../store/queue/claim-request.ts";
 import type { Store } from "../store/store.ts";
 import { InstanceWork } from "./instance-work.ts";
+import { findMissingVersions } from "./instances/list-versions.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 /** Notices of other processes within this time share one look. */
@@ -24,15 +25,16 @@ export class InstanceSource implements ProcessorSource {
     this.store = store;
     this.#runtimes = new Map(runtimes.map((runtime) => [runtime.namespace, runtime]));
     this.namespaces = [...this.#runtimes.keys()];
-    this.#scopes = runtimes.map(({ namespace, workflows }) => ({ namespace, names: workflows.names }));
+    this.#scopes = runtimes.map(({ namespace, workflows }) => ({ namespace, names: [...workflows.versionNames] }));
   }
 
   registered(namespace: string): readonly string[] {
     return this.#runtimes.get(namespace)?.workflows.names ?? [];
   }
 
+  /** `name` is a `versionName`. */
   handles(namespace: string, name: string): boolean {
-    return this.#runtimes.get(namespace)?.workflows.find(name) !== undefined;
+    return this.#runtimes.get(namespace)?.workflows.versionNames.has(name) === true;
   }
 
   toWork(instance: ClaimedInstance, askedAt: number): InstanceWork {
@@ -102,9 +104,11 @@ export class InstanceSource implements ProcessorSource {
     }, GATHER_MS);
   }
 
-  /** Reports unfinished instances of workflows that this process doesn't have; it leaves them alone. */
+  /** Reports unfinished instances of workflows and versions that this process doesn't have; it leaves them alone. */
   async survey(): Promise<boolean> {
-    for (const { namespace, workflows } of this.#runtimes.values()) {
+    for (const runtime of this.#runtimes.values()) {
+      await this.#reportMissingVersions(runtime);
+      const { namespace, workflows } = runtime;
       const unknown = await this.store.instances.statements.unknownNames({ namespace, names: workflows.names });
       if (unknown.length === 0) continue;
       this.store.logger.warn(
@@ -116,5 +120,15 @@ export class InstanceSource implements ProcessorSource {
       );
     }
     return false;
+  }
+
+  async #reportMissingVersions(runtime: WorkflowRuntime): Promise<void> {
+    const versions = await findMissingVersions(runtime);
+    if (versions.length === 0) return;
+    this.store.logger.warn(
+      "There are unfinished instances on versions of workflows that this process doesn't have. It leaves them alone: keep each version " +
+        "registered until its instances are finished, or restart them on the newest. `unfinished` counts at most the 500 oldest.",
+      { namespace: runtime.namespace, versions },
+    );
   }
 }

@@ -1,6 +1,7 @@
 import type { ProcessorSource } from "../queue/processor.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
 import type { ClaimedInstance } from "../store/instances/instance-records.ts";
+import { LEFT_DELAY_MS } from "../store/lines/look-at-line.ts";
 import type { QueueScope } from "../store/queue/claim-request.ts";
 import type { Store } from "../store/store.ts";
 import type { InstanceSource } from "./instance-source.ts";
@@ -23,6 +24,8 @@ export class LineSource implements ProcessorSource {
   /** Whether there are lines that this process may admit from. */
   #limited: boolean;
   #opened = false;
+  /** Whether the last look admitted nothing. */
+  #inVain = false;
 
   constructor(instances: InstanceSource, runtimes: readonly WorkflowRuntime[]) {
     this.store = instances.store;
@@ -44,16 +47,25 @@ export class LineSource implements ProcessorSource {
 
   async claim({ limit: room, lock, leaseMs }: WorkClaim): Promise<Work[]> {
     if (!this.#limited) return [];
-    const limitsOf = (namespace: string, name: string) =>
-      (this.#runtimes.get(namespace) as WorkflowRuntime).workflows.limitsOf(name);
-    const request = { scopes: this.#scopes, limitsOf, room, lock, leaseMs };
+    const workflowsOf = (namespace: string) => (this.#runtimes.get(namespace) as WorkflowRuntime).workflows;
+    const limitsOf = (namespace: string, name: string) => workflowsOf(namespace).limitsOf(name);
+    const versionsOf = (namespace: string, name: string) => workflowsOf(namespace).versionsOf(name);
+    const request = { scopes: this.#scopes, limitsOf, versionsOf, room, lock, leaseMs };
     const askedAt = this.store.clock.monotonic();
     const admitted = await this.store.instances.statements.admit(request);
+    this.#inVain = admitted.length === 0;
     return admitted.map((instance) => this.toWork(instance, askedAt));
   }
 
+  /**
+   * Lines are looked at again while instances of other versions wait in them. After a look in vain this process is late by chance, so
+   * that it doesn't always come before one that has these versions.
+   */
   async nextWake(): Promise<number | null> {
-    return this.#limited ? this.store.instances.statements.nextAdmission(this.#scopes) : null;
+    if (!this.#limited) return null;
+    const remaining = await this.store.instances.statements.nextAdmission(this.#scopes);
+    if (!this.#inVain || remaining === null || remaining <= 0 || remaining > LEFT_DELAY_MS) return remaining;
+    return remaining + Math.ceil(LEFT_DELAY_MS * this.store.randomness.fraction());
   }
 
   renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {

@@ -2,7 +2,7 @@ import { applySchema } from "../schema.ts";
 import { decodeValue } from "../values/index.ts";
 import type { WorkflowContext } from "./define/define-workflow.ts";
 import { constructEntrypoint, type ExecutionContext } from "./define/entrypoint.ts";
-import { evaluateEnv, type RegisteredWorkflow } from "./define/registered-workflows.ts";
+import { evaluateEnv, type WorkflowVersion } from "./define/registered-workflows.ts";
 import { fromTrait, type WorkflowEvent } from "./define/workflow-event.ts";
 import type { WorkflowEntrypointClass } from "./define/workflow-types.ts";
 import type { Execution } from "./execution/execution.ts";
@@ -16,7 +16,7 @@ export function runWorkflow(runtime: WorkflowRuntime, execution: Execution): unk
   const { name, id, createdAt, schedule: trait } = execution.instance;
   const read = readParams(execution);
   if (read === null) return new Promise(() => {});
-  const workflow = runtime.workflows.find(name) as RegisteredWorkflow; // instances of unknown workflows are never claimed
+  const workflow = runtime.workflows.findVersion(execution.instance) as WorkflowVersion; // no other is claimed
   const steps = new Steps(runtime, execution);
   const schedule = fromTrait(trait);
   const event: WorkflowEvent<unknown> = {
@@ -44,13 +44,13 @@ function readParams(execution: Execution): { readonly params: unknown } | null {
 }
 
 /** As on Cloudflare, a class receives an empty object if no params were given. */
-function toPayload({ definition }: RegisteredWorkflow, params: unknown): Readonly<unknown> {
+function toPayload({ definition }: WorkflowVersion, params: unknown): Readonly<unknown> {
   return definition === null && params === undefined ? {} : (params as Readonly<unknown>);
 }
 
 function call(
   runtime: WorkflowRuntime,
-  { definition, entrypoint }: RegisteredWorkflow,
+  { definition, entrypoint }: WorkflowVersion,
   event: WorkflowEvent<unknown>,
   step: Steps,
   ref: string,

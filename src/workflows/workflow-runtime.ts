@@ -1,14 +1,15 @@
 import { isUnanswered, PerdureError } from "../errors.ts";
-import type {
-  ClaimedInstance,
-  InstanceChange,
-  InstanceCommit,
-  InstanceInsert,
-  InstanceInsertResult,
-  InstanceName,
-  InstanceRecord,
-  NamedLease,
-  RenewedInstance,
+import {
+  type ClaimedInstance,
+  type InstanceChange,
+  type InstanceCommit,
+  type InstanceInsert,
+  type InstanceInsertResult,
+  type InstanceName,
+  type InstanceRecord,
+  type NamedLease,
+  type RenewedInstance,
+  versionName,
 } from "../store/instances/instance-records.ts";
 import { isLimited } from "../store/queue/rank.ts";
 import type { Reservation } from "../store/queue/work-board.ts";
@@ -207,9 +208,9 @@ export class WorkflowRuntime {
    * Reserves a slot for a new instance. Null for an instance with limits, which must queue in its line, and for one that has an
    * event already, which is loaded when it is claimed.
    */
-  #reserve({ namespace, name, traits, event }: InstanceInsert): Reservation<"instance"> | null {
+  #reserve({ namespace, name, version, traits, event }: InstanceInsert): Reservation<"instance"> | null {
     if (isLimited(traits) || event !== undefined) return null;
-    return this.store.work.reserve("instance", namespace, name);
+    return this.store.work.reserve("instance", namespace, versionName(name, version));
   }
 
   #createHost(): ExecutionHost {
@@ -239,8 +240,8 @@ export class WorkflowRuntime {
       awaitEnd: (request) => instances.awaitEnd(request),
       woke: (refs) => this.woke(refs),
       reacquire: (execution) => void this.reacquire(execution as Execution),
-      stopsDiverged: (name) => this.workflows.find(name)?.onDivergence === "stop",
-      isStrict: (name) => this.workflows.find(name)?.strict === true,
+      stopsDiverged: (instance) => this.workflows.findVersion(instance)?.onDivergence === "stop",
+      isStrict: (instance) => this.workflows.findVersion(instance)?.strict === true,
       warn: (message, details) => logger.warn(message, details),
     };
   }
@@ -256,7 +257,7 @@ export class WorkflowRuntime {
 
   #created(write: InstanceInsert, reservation: Reservation<"instance"> | null, result: InstanceInsertResult): void {
     if (reservation !== null && result.result === "created" && result.ref === write.ref) {
-      const { namespace, name, id, ref, params } = write;
+      const { namespace, name, id, version, ref, params } = write;
       const { at } = result;
       const history = {
         run: 1,
@@ -271,7 +272,7 @@ export class WorkflowRuntime {
         dueAt: at,
         claimedAt: at,
       };
-      reservation.start({ namespace, name, id, ref, params, lock: reservation.lock, ...history });
+      reservation.start({ namespace, name, id, version, ref, params, lock: reservation.lock, ...history });
       return;
     }
     const lease = { instance: write, ref: write.ref, run: 1, lock: reservation?.lock as string };
@@ -280,9 +281,9 @@ export class WorkflowRuntime {
     if (result.result === "created") this.store.work.post({ namespace: this.namespace, delayMs: 0 });
   }
 
-  async #awaitRoom({ namespace, name }: InstanceName): Promise<Reservation<"instance"> | null> {
+  async #awaitRoom({ namespace, name, version }: ClaimedInstance): Promise<Reservation<"instance"> | null> {
     for (let attempt = 0; attempt < MOST_REACQUISITIONS && this.store.work.attended; attempt++) {
-      const reservation = this.store.work.reserve("instance", namespace, name);
+      const reservation = this.store.work.reserve("instance", namespace, versionName(name, version));
       if (reservation !== null) return reservation;
       await this.#pause(attempt);
     }

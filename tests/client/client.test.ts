@@ -140,6 +140,7 @@ describe.each(ENGINES)("a client on $name", (engine) => {
     });
     expect(labelled.instances.map(({ id, labels }) => [id, labels])).toEqual([["a", { tenant: "x" }]]);
     expect(await echo.counts()).toEqual(await app.workflows.echo.counts());
+    expect(await echo.versions()).toEqual([{ version: null, unfinished: 0, registered: true }]);
     expect(await client.instances.counts()).toEqual(await app.instances.counts());
     expect((await client.instances.list({ limit: 2 })).instances).toHaveLength(2);
 

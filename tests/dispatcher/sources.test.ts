@@ -64,7 +64,7 @@ describe.each(ENGINES)("chores on $name", (engine) => {
   test.each(FAULTS)("a purge and a survey that %s hold back no claim", async (_, fault) => {
     const process = subject.process({ plain });
     const { statements } = process.store.instances;
-    for (const method of ["leaseTokens", "unknownNames", "openLines", "purge"] as const) {
+    for (const method of ["leaseTokens", "unknownNames", "unfinishedVersions", "openLines", "purge"] as const) {
       vi.spyOn(statements, method).mockImplementation(fault);
     }
     process.start();

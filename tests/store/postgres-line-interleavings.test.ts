@@ -30,6 +30,7 @@ describe("forced interleavings of lines on PostgreSQL", () => {
   const request = (slots: number, room = 10): AdmitRequest => ({
     scopes: [{ namespace: fixture.namespace, names: ["checkout"] }],
     limitsOf: () => ({ slots, starts: null }),
+    versionsOf: () => [0],
     room,
     lock: "held open",
     leaseMs: LEASE_MS,

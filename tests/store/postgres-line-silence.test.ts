@@ -43,6 +43,7 @@ describe("a process that admits from a line on PostgreSQL", () => {
   const request = (): AdmitRequest => ({
     scopes: [{ namespace: fixture.namespace, names: ["checkout"] }],
     limitsOf: () => ({ slots: 3, starts: RATE }),
+    versionsOf: () => [0],
     room: 1,
     lock: "behind the proxy",
     leaseMs: LEASE_MS,

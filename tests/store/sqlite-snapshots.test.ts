@@ -28,7 +28,15 @@ describe("reads of SQLite while another process writes", () => {
     await migrateEngine(store.engine, []);
     instances = store.engine.instances;
     await instances.insert([
-      { ...name, ref: run.ref, params: "1", parent: null, traits: null, lease: { lock: "mine", leaseMs: 1000 } },
+      {
+        ...name,
+        ref: run.ref,
+        params: "1",
+        version: 0,
+        parent: null,
+        traits: null,
+        lease: { lock: "mine", leaseMs: 1000 },
+      },
     ]);
     const entry = { kind: "completed", type: "do", name: "charge", count: 1, attempt: 1, value: "1" } as const;
     const entries = [{ ...entry, dueAt: null, event: null, parent: null }];

@@ -114,6 +114,7 @@ export class InstancesUnderTest {
     return {
       ...this.named(`instance-${number}`),
       ref: `ref-${number}`,
+      version: 0,
       params: "null",
       parent: null,
       traits: null,
@@ -157,9 +158,10 @@ export class InstancesUnderTest {
   /** Lets in from lines, with these limits. */
   admit(limits: Partial<LineLimits>, overrides: Partial<AdmitRequest> = {}): Promise<ClaimedInstance[]> {
     const limitsOf = () => ({ slots: null, starts: null, ...limits });
+    const versionsOf = () => [0];
     const scopes = [{ namespace: this.namespace, names: ["checkout"] }];
     const lock = `lock-${++this.#locks}`;
-    return this.statements.admit({ scopes, limitsOf, room: 10, lock, leaseMs: LEASE_MS, ...overrides });
+    return this.statements.admit({ scopes, limitsOf, versionsOf, room: 10, lock, leaseMs: LEASE_MS, ...overrides });
   }
 
   /** Milliseconds until the next line is due. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { defineWorkflow, perdure } from "../../src/index.ts";
 import { ENCRYPTED, type TestEngine } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { isIdle, start } from "./support/sql-callers.ts";
+import { isIdle, opened, start } from "./support/sql-callers.ts";
 
 const encrypted = ENCRYPTED.find(({ dialect }) => dialect === "postgres") as TestEngine;
 
@@ -105,6 +106,24 @@ describe("perdure.trigger_hook", () => {
 });
 
 describe("perdure.create_workflow", () => {
+  test.each([{ versions: [2, 1] }, { versions: [2, undefined] }])(
+    "gives an instance the newest version that the first process to claim it has, of $versions",
+    async ({ versions: [newest, older] }) => {
+      const { adapter, client } = await start();
+      const versioned = (version?: number) =>
+        defineWorkflow({ name: "versioned", ...(version === undefined ? {} : { version }) }, async () => version);
+      const second = await perdure({
+        database: adapter,
+        workflows: { versioned: [versioned(newest), versioned(older)] },
+      });
+      opened.push(() => second.stop());
+      await client.query("select * from perdure.create_workflow('versioned', 'one')");
+      const instance = await second.workflows.versioned.get("one");
+      expect(await instance.result()).toBe(2);
+      expect(await instance.status()).toMatchObject({ version: 2 });
+    },
+  );
+
   test("creates an instance that is there when the transaction has committed", async () => {
     const { app, client } = await start();
     const { rows } = await client.query(

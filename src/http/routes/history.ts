@@ -12,7 +12,7 @@ import {
   VALUE,
 } from "../schemas/common-schemas.ts";
 import { arrayOf, component, nullable, objectOf } from "../schemas/schema.ts";
-import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource, ROLLBACK, STATUS } from "./instance-schemas.ts";
+import { INSTANCE_PARAMS, INSTANCE_PATH, instanceResource, ROLLBACK, STATUS, VERSION } from "./instance-schemas.ts";
 import { defineRoute } from "./route.ts";
 
 const ENTRY = component(
@@ -45,6 +45,7 @@ const EARLIER_RUN = component(
   objectOf(
     {
       run: { type: "integer" },
+      version: VERSION,
       status: STATUS,
       output: VALUE,
       error: FAILURE,
@@ -60,6 +61,7 @@ const EARLIER_RUN = component(
 const ABOUT = objectOf(
   {
     run: { type: "integer", description: "The present run." },
+    version: VERSION,
     earlierRuns: { ...arrayOf(EARLIER_RUN), description: "Oldest first; at most 100, and fewer where they are large." },
     runsCursor: {
       ...nullable({ type: "integer" }),

@@ -22,11 +22,12 @@ import { subscribe } from "./subscribe.ts";
 import { tick } from "./tick.ts";
 import { completeToken } from "./tokens.ts";
 import { listWorkers } from "./workers.ts";
-import { listWorkflows } from "./workflows.ts";
+import { listVersions, listWorkflows } from "./workflows.ts";
 
 /** What every handler serves. */
 const ROUTES: readonly Route[] = [
   listWorkflows,
+  listVersions,
   listAllInstances,
   listInstances,
   createInstance,

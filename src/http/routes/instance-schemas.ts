@@ -5,6 +5,12 @@ import { component, objectOf, type Schema } from "../schemas/schema.ts";
 
 export const STATUS = { type: "string", enum: INSTANCE_STATUSES } as const satisfies Schema;
 
+/** Of an instance or a run. */
+export const VERSION = {
+  type: "integer",
+  description: "The version of the workflow; absent without.",
+} as const satisfies Schema;
+
 /** Of a run. */
 export const ROLLBACK = {
   ...objectOf({ outcome: { type: "string", enum: ["complete", "failed"] }, error: FAILURE }, ["outcome"]),
@@ -20,6 +26,7 @@ export const INSTANCE = component("Instance", {
     output: VALUE,
     error: FAILURE,
     rollback: ROLLBACK,
+    version: VERSION,
     run: { type: "integer", description: "Counted from 1; a restart begins the next." },
     labels: LABELS,
     createdAt: TIME,

@@ -113,7 +113,17 @@ export const restartInstance = defineAction({
   name: "restartInstance",
   summary:
     "Restarts an instance with the same params, in any state. With `from`, steps that ended before that step keep their results.",
-  body: objectOf({ from: RESTART_POINT }, []),
+  body: objectOf(
+    {
+      from: RESTART_POINT,
+      version: {
+        type: "string",
+        enum: ["newest"],
+        description: "Runs the newest version. Default: it keeps its version.",
+      },
+    },
+    [],
+  ),
   repeatable: true,
   errors: [404, 409],
   act: (instance, body) => instance.restart(body),

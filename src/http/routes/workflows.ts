@@ -1,4 +1,6 @@
-import { arrayOf, component, objectOf } from "../schemas/schema.ts";
+import { NAME } from "../schemas/common-schemas.ts";
+import { arrayOf, component, nullable, objectOf } from "../schemas/schema.ts";
+import { workflowResource } from "./instance-schemas.ts";
 import { defineRoute } from "./route.ts";
 
 const WORKFLOW = component(
@@ -26,5 +28,38 @@ export const listWorkflows = defineRoute({
   handle: async ({ host }) => ({
     status: 200,
     body: { workflows: host.workflows.map(({ name, key }) => ({ name, key })) },
+  }),
+});
+
+const VERSION = component(
+  "WorkflowVersion",
+  objectOf(
+    {
+      version: { ...nullable({ type: "integer" }), description: "Null is the workflow without a version." },
+      unfinished: { type: "integer", description: "The number of its instances that aren't finished." },
+      registered: {
+        type: "boolean",
+        description: "Whether this process has it. Only a process that has it runs its instances.",
+      },
+    },
+    ["version", "unfinished", "registered"],
+  ),
+);
+
+export const listVersions = defineRoute({
+  method: "GET",
+  path: "/workflows/{workflowName}/versions",
+  name: "listVersions",
+  summary: "The versions of a workflow that this process has, or that unfinished instances are on.",
+  operation: "read",
+  params: { workflowName: NAME },
+  resource: workflowResource,
+  answers: {
+    200: { description: "The newest first.", schema: objectOf({ versions: arrayOf(VERSION) }, ["versions"]) },
+  },
+  errors: [404],
+  handle: async ({ host, params }) => ({
+    status: 200,
+    body: { versions: await host.workflow(params.workflowName).binding.versions() },
   }),
 });

@@ -32,6 +32,7 @@ import type {
   RenewedInstance,
   RestartRequest,
   RunRange,
+  VersionCount,
   WaitRequest,
   WaitResult,
 } from "../instances/instance-records.ts";
@@ -149,6 +150,10 @@ export class CodecInstanceStatements implements InstanceStatements {
 
   expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number> {
     return this.#inner.expireLeases(namespaces, locks);
+  }
+
+  unfinishedVersions(scope: QueueScope, limit: number | null): Promise<VersionCount[]> {
+    return this.#inner.unfinishedVersions(scope, limit);
   }
 
   unknownNames(scope: QueueScope): Promise<string[]> {

@@ -5,6 +5,8 @@ import type { InstanceName } from "./instance-identity.ts";
 /** A new instance. Values are encoded already. */
 export interface InstanceInsert extends InstanceName {
   readonly ref: string;
+  /** Of the workflow; 0 without. */
+  readonly version: number;
   readonly params: string;
   /** The step of another instance that creates it, as a text that no other step has; null where a caller does. */
   readonly parent: string | null;
@@ -65,4 +67,5 @@ export interface InstanceInsertResult {
 export interface InstancePreparation
   extends Pick<InstanceTraits, "slotKey" | "rateKey" | "successRetention" | "errorRetention"> {
   readonly params: string;
+  readonly version: number;
 }

@@ -1,6 +1,8 @@
 import type { InstanceLease, InstanceName } from "./instance-identity.ts";
 
 export interface ClaimedInstance extends InstanceName, InstanceLease {
+  /** Of the workflow; 0 without. */
+  readonly version: number;
   readonly params: string;
   readonly createdAt: number;
   /** How many owners in a row were lost without having added to the journal, this takeover included. */

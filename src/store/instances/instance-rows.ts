@@ -14,6 +14,7 @@ import type {
   RollbackReason,
   StepType,
   StoredEvent,
+  VersionCount,
 } from "./instance-records.ts";
 
 type Row = Record<string, unknown>;
@@ -23,6 +24,7 @@ export function toClaimedInstance(row: Row): ClaimedInstance {
     namespace: row.namespace as string,
     name: row.name as string,
     id: row.id as string,
+    version: toNumber(row.version),
     ref: row.ref as string,
     run: toNumber(row.run),
     lock: row.lock as string,
@@ -88,6 +90,7 @@ export function toInstanceRecord(row: Row): InstanceRecord {
     namespace: row.namespace as string,
     name: row.name as string,
     id: row.id as string,
+    version: toNumber(row.version),
     ref: row.ref as string,
     run: toNumber(row.run),
     status: row.status as InstanceStatus,
@@ -113,6 +116,10 @@ export function toInstanceCount(row: Row): InstanceCount {
   return { name: row.name as string, status: row.status as InstanceStatus, count: toNumber(row.count) };
 }
 
+export function toVersionCount(row: Row): VersionCount {
+  return { name: row.name as string, version: toNumber(row.version), count: toNumber(row.count) };
+}
+
 export function toHistoryEntry(row: Row): HistoryEntry {
   return {
     ...toJournalEntry(row),
@@ -126,6 +133,7 @@ export function toHistoryEntry(row: Row): HistoryEntry {
 export function toPastRun(row: Row): PastRun {
   return {
     run: toNumber(row.run),
+    version: toNumber(row.version),
     status: row.status as InstanceStatus,
     output: row.output as string | null,
     error: row.error as string | null,

@@ -32,6 +32,7 @@ import type {
   RenewedInstance,
   RestartRequest,
   RunRange,
+  VersionCount,
   WaitRequest,
   WaitResult,
 } from "./instance-records.ts";
@@ -104,6 +105,12 @@ export interface InstanceStatements {
 
   /** Names of workflows that have unfinished instances which aren't paused, but that aren't in the scope. At most 20. */
   unknownNames(scope: QueueScope): Promise<string[]>;
+
+  /**
+   * How many unfinished instances each version of these workflows has; null counts all. With a limit, only so many of each workflow
+   * are counted, the oldest first; or, where instances are listed by status, of each status.
+   */
+  unfinishedVersions(scope: QueueScope, limit: number | null): Promise<VersionCount[]>;
 
   /**
    * Stores events and makes their instances due. Pending events are counted only if the instance has been sent that many in its life;

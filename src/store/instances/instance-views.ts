@@ -18,6 +18,8 @@ export type InstanceStatus = (typeof INSTANCE_STATUSES)[number];
 
 /** An instance as its users see it. */
 export interface InstanceRecord extends InstanceName, InstanceRun {
+  /** Of the workflow; 0 without. */
+  readonly version: number;
   readonly status: InstanceStatus;
   readonly params: string;
   readonly output: string | null;
@@ -93,6 +95,8 @@ export interface RunRange {
 /** How a run ended that was restarted. */
 export interface PastRun {
   readonly run: number;
+  /** Of the workflow; 0 without. */
+  readonly version: number;
   /** As it was when it was restarted. */
   readonly status: InstanceStatus;
   readonly output: string | null;
@@ -112,4 +116,6 @@ export interface RestartRequest {
   readonly kept?: KeptEntries;
   /** The limit keys for its new params; without them it keeps those that it has. */
   readonly keys?: Pick<InstanceTraits, "slotKey" | "rateKey"> | null;
+  /** The version of the next run; without, it keeps the one that it has. */
+  readonly version?: number | null;
 }

@@ -34,6 +34,8 @@ export interface AdmitRequest {
   readonly scopes: readonly QueueScope[];
   /** Of the workflow of this name. */
   readonly limitsOf: (namespace: string, name: string) => LineLimits;
+  /** The versions of the workflow that the process has. It leaves instances of others in line. */
+  readonly versionsOf: (namespace: string, name: string) => readonly number[];
   /** How many instances the worker can start now. */
   readonly room: number;
   readonly lock: string;

@@ -69,7 +69,7 @@ const TABLES: readonly string[] = [
   "create index perdure_hook_completed on perdure_hook (namespace, purge_at, id) where available_at is null and error is null",
 
   // An instance of a workflow, a claimable row like a hook. Its status follows from the queue columns until it has an outcome: the
-  // first condition that holds decides. A row of the leased class without a lock was given back after a recovery, and waits to be
+  // first condition that holds decides. `version` is that of the workflow, 0 without. A row of the leased class without a lock was given back after a recovery, and waits to be
   // taken over. The columns from `success_retention` to `labels` are the traits that only some instances have.
   // `waiters` are the runs that wait for its end, see `StoredWaiter`: null for most, and once it is finished.
   `create table perdure_instance (
@@ -77,6 +77,7 @@ const TABLES: readonly string[] = [
   namespace text not null,
   name text not null,
   id text not null,
+  version integer not null default 0,
   run integer not null default 1,
   class integer not null,
   available_at integer,
@@ -166,6 +167,7 @@ where rate_key is not null and slot_key is null and class >= ${WorkClass.lineCon
   `create table perdure_past_run (
   ref text not null,
   run integer not null,
+  version integer not null default 0,
   status text not null,
   started_at integer,
   finished_at integer,

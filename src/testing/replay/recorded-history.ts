@@ -53,7 +53,7 @@ const LEASE = { lock: "history", leaseMs: 1000 };
 /** Makes an instance that has been through this, and is due. */
 export async function storeHistory(
   statements: InstanceStatements,
-  name: InstanceName,
+  name: InstanceName & { readonly version: number },
   params: string,
   entries: readonly HistoryItem[],
 ): Promise<void> {

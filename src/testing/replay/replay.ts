@@ -95,8 +95,9 @@ async function follow(
   );
   try {
     const process = world.here();
-    const name = process.nameOf("replayed");
-    await storeHistory(process.statements, { namespace: "app", name, id: instanceId }, encodeValue(params), entries);
+    const { name, version } = process.registered("replayed");
+    const instance = { namespace: "app", name, version, id: instanceId };
+    await storeHistory(process.statements, instance, encodeValue(params), entries);
     await process.runDue({ untilStalled: true });
     const { status, output, error } = await process.instance("replayed", instanceId).status();
     const outcome = status === "complete" || status === "errored" ? status : "continues";

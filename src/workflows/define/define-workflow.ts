@@ -10,6 +10,7 @@ import { parseRetention, type RetentionOptions } from "./retention.ts";
 import type { WorkflowStep } from "./step.ts";
 import { type OnDivergence, parseOnDivergence, parseStrict } from "./strictness.ts";
 import { parseTerminalHooks, TERMINAL_HOOKS, type TerminalHooks } from "./terminal-hooks.ts";
+import { parseVersion } from "./version.ts";
 import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
 import type { AnyWorkflowDefinition, WorkflowDefinition, WorkflowFunction } from "./workflow-types.ts";
 
@@ -46,6 +47,11 @@ type CheckedParams<Input extends StandardSchemaV1 | undefined, Params> = Input e
 
 interface WorkflowOptions<Params, Output> extends TerminalHooks<Output> {
   readonly name: string;
+  /**
+   * A whole number from 1. An instance stays on the version that it was created with; new instances get the newest that is
+   * registered: `workflows: { checkout: [checkoutV2, checkoutV1] }`. Default: none, which is older than every version.
+   */
+  readonly version?: number;
   /** When instances are created by schedules: cron expressions in UTC, or `{ cron, timezone, params, name }`. */
   readonly schedules?: readonly ScheduleOption<Params>[];
   /** How long finished instances are kept, unless `create` gives another time. Default: forever. */
@@ -98,6 +104,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
     label: "A workflow",
     fields: [
       "name",
+      "version",
       "input",
       "output",
       "events",
@@ -113,6 +120,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
   });
   const {
     name,
+    version,
     input: given,
     output,
     events,
@@ -127,6 +135,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
   return {
     kind: "workflow",
     name: checkWorkflowName(name),
+    version: parseVersion(version),
     input,
     output: checkSchema(output, "output"),
     events: checkEvents(events),

@@ -1,6 +1,7 @@
 import { InvalidInputError, NotFoundError } from "../../errors.ts";
 import type { AnyHookDefinition } from "../../hooks/define-hook.ts";
 import { checkWorkflowName } from "../../names.ts";
+import { NO_VERSION, UNDECIDED_VERSION, versionName } from "../../store/instances/instance-records.ts";
 import type { LineLimits } from "../../store/lines/line-records.ts";
 import type { WorkflowBindings } from "../instances/workflow-binding.ts";
 import { parseSchedules, type WorkflowSchedule } from "../schedules/schedule-option.ts";
@@ -11,15 +12,29 @@ import { type FlowControl, NO_LIMITS, parseFlowControl } from "./flow-control.ts
 import { parseRetention, type Retention } from "./retention.ts";
 import { type OnDivergence, parseOnDivergence, parseStrict } from "./strictness.ts";
 import { type Ending, type EndingHooks, endingHookName, parseTerminalHooks } from "./terminal-hooks.ts";
+import { parseVersion } from "./version.ts";
 import type { WorkflowSettings } from "./workflow-settings.ts";
-import type { AnyWorkflow, AnyWorkflowDefinition, WorkflowEntrypointClass, Workflows } from "./workflow-types.ts";
+import type {
+  AnyWorkflow,
+  AnyWorkflowDefinition,
+  WorkflowEntrypointClass,
+  Workflows,
+  WorkflowVersions,
+} from "./workflow-types.ts";
 
-/** A workflow that this process can run. */
+/**
+ * A workflow that this process can run. Where it has versions, it is the newest of them, which also has what concerns all:
+ * schedules, limits, hooks and retention.
+ */
 export interface RegisteredWorkflow {
   /** The key that the application registered it under. */
   readonly key: string;
   /** The name that its instances are stored under. */
   readonly name: string;
+  /** 0 without. */
+  readonly version: number;
+  /** The newest first: itself, and those that only instances which were created with them use. */
+  readonly versions: readonly WorkflowVersion[];
   readonly definition: AnyWorkflowDefinition | null;
   readonly entrypoint: WorkflowEntrypointClass | null;
   readonly schedules: readonly WorkflowSchedule[];
@@ -33,6 +48,9 @@ export interface RegisteredWorkflow {
   /** The registered object, by which other workflows refer to it. */
   readonly source: AnyWorkflow;
 }
+
+/** One version of a workflow. */
+export type WorkflowVersion = Omit<RegisteredWorkflow, "versions">;
 
 /** The `env` of an application: a value, or a function that makes it from the application's workflows. */
 export type EnvOption = unknown | ((workflows: WorkflowBindings) => unknown);
@@ -49,6 +67,8 @@ export class RegisteredWorkflows {
   /** Null without a secret. */
   readonly tokens: { readonly keys: TokenKeys; readonly url: string | null } | null;
   readonly names: readonly string[];
+  /** The versions that instances can be claimed with, by `versionName`. */
+  readonly versionNames: ReadonlySet<string>;
   readonly all: readonly RegisteredWorkflow[];
   readonly #byName: ReadonlyMap<string, RegisteredWorkflow>;
 
@@ -66,15 +86,18 @@ export class RegisteredWorkflows {
     if (Object.prototype.toString.call(workflows) !== "[object Object]") {
       throw invalid("The workflows must be an object: { key: defineWorkflow(…) }");
     }
-    this.all = Object.entries(workflows).map(([key, workflow]) => register(key, workflow));
+    this.all = Object.entries(workflows).map(([key, workflow]) => registerVersions(key, workflow));
     for (const { name } of this.all) checkWorkflowName(name, settings.maxWorkflowName);
     this.#byName = new Map(this.all.map((workflow) => [workflow.name, workflow]));
     this.names = [...this.#byName.keys()];
     if (this.names.length < this.all.length) {
       const twice = this.all.find(({ name }, index) => this.all.findIndex((one) => one.name === name) !== index);
-      throw invalid(`Two workflows have the name "${twice?.name}"`);
+      throw invalid(
+        `Two workflows have the name "${twice?.name}". Register its versions under one key, as { key: [newest, …, oldest] }`,
+      );
     }
     for (const workflow of this.all) this.#refuseAmbiguous(workflow);
+    this.versionNames = new Set(this.all.flatMap(claimableVersions));
   }
 
   /** The ending hooks of all workflows, by name. */
@@ -85,7 +108,12 @@ export class RegisteredWorkflows {
     return new Map(hooks);
   }
 
-  /** Finds a workflow by its stored name, as instances, schedules and requests refer to it. */
+  /** Finds the code of an instance. */
+  findVersion({ name, version }: { readonly name: string; readonly version: number }): WorkflowVersion | undefined {
+    return this.#byName.get(name)?.versions.find((one) => one.version === version);
+  }
+
+  /** Finds a workflow by its stored name, as schedules and requests refer to it. */
   find(name: string): RegisteredWorkflow | undefined {
     return this.#byName.get(name);
   }
@@ -93,6 +121,11 @@ export class RegisteredWorkflows {
   /** The limits of each workflow. */
   limitsOf(name: string): LineLimits {
     return this.#byName.get(name)?.flow?.limits ?? NO_LIMITS;
+  }
+
+  /** The versions of a workflow, the newest first. */
+  versionsOf(name: string): readonly number[] {
+    return this.#byName.get(name)?.versions.map(({ version }) => version) ?? [];
   }
 
   /** Finds a workflow by its name, its key or the registered object, as user code refers to it. */
@@ -114,11 +147,13 @@ export class RegisteredWorkflows {
   /** The registered object comes before a registration of the same object under another name. */
   #findObject(given: unknown): RegisteredWorkflow | undefined {
     if (given === null || given === undefined) return undefined;
-    const registered = this.all.filter(({ source }) => source === given);
+    const registered = this.all.filter(({ versions }) => versions.some(({ source }) => source === given));
     const [found, other] =
       registered.length > 0
         ? registered
-        : this.all.filter(({ definition, entrypoint }) => definition === given || entrypoint === given);
+        : this.all.filter(({ versions }) =>
+            versions.some((one) => one.definition === given || one.entrypoint === given),
+          );
     if (other === undefined) return found;
     const names = `"${found?.name}" and "${other.name}"`;
     throw invalid(`The workflow is registered under several names, ${names}: pass one of the names`);
@@ -135,15 +170,41 @@ export class RegisteredWorkflows {
   }
 }
 
-function register(key: string, source: AnyWorkflow): RegisteredWorkflow {
+/** Any version is right for an instance that has none yet; it can be claimed by the name alone where that is registered. */
+function claimableVersions({ name, versions }: RegisteredWorkflow): string[] {
+  const names = versions.map(({ version }) => versionName(name, version));
+  return names.includes(name) ? names : [...names, versionName(name, UNDECIDED_VERSION)];
+}
+
+function registerVersions(key: string, source: AnyWorkflow | WorkflowVersions): RegisteredWorkflow {
+  const given = (Array.isArray(source) ? source : [source]) as readonly AnyWorkflow[];
+  const versions = given.map((one) => register(key, one));
+  const [newest] = versions;
+  if (newest === undefined) throw invalid(`The workflow "${key}" has no version`);
+  for (const [index, { name, version }] of versions.entries()) {
+    if (name !== newest.name) {
+      throw invalid(
+        `The versions of "${key}" have different names, "${newest.name}" and "${name}": a workflow has one`,
+      );
+    }
+    const newer = versions[index - 1];
+    if (newer === undefined || newer.version > version) continue;
+    const listed = versions.map((one) => one.version || "none").join(", ");
+    throw invalid(`The versions of "${key}" must be different, the newest first; got ${listed}`);
+  }
+  return { ...newest, versions };
+}
+
+function register(key: string, source: AnyWorkflow): WorkflowVersion {
   if (isWorkflowDefinition(source)) {
-    const { name, schedules, flow, endingHooks, retention, onDivergence, strict } = source;
-    const others = { schedules, flow, endingHooks, retention, onDivergence, strict };
+    const { name, version, schedules, flow, endingHooks, retention, onDivergence, strict } = source;
+    const others = { version, schedules, flow, endingHooks, retention, onDivergence, strict };
     return { key, name, definition: source, entrypoint: null, ...others, source };
   }
   if (isEntrypoint(source)) {
     const retention = parseRetention(undefined, "workflow.invalid");
     const nothing = {
+      version: NO_VERSION,
       schedules: [],
       flow: null,
       endingHooks: {},
@@ -159,6 +220,7 @@ function register(key: string, source: AnyWorkflow): RegisteredWorkflow {
   const endingHooks = parseTerminalHooks(options);
   if (isWorkflowDefinition(workflow)) {
     const others = {
+      version: parseVersion(options.version, workflow.version),
       schedules: schedules === undefined ? workflow.schedules : parseSchedules(schedules, workflow.input),
       flow: flow ?? workflow.flow,
       endingHooks: { ...workflow.endingHooks, ...endingHooks },
@@ -173,11 +235,13 @@ function register(key: string, source: AnyWorkflow): RegisteredWorkflow {
     const retention = parseRetention(options.retention, "workflow.invalid");
     const onDivergence = parseOnDivergence(options.onDivergence);
     const strict = parseStrict(options.strict);
-    const others = { schedules: parseSchedules(schedules, null), flow, endingHooks, retention, onDivergence, strict };
+    const version = parseVersion(options.version);
+    const behaviour = { version, retention, onDivergence, strict };
+    const others = { schedules: parseSchedules(schedules, null), flow, endingHooks, ...behaviour };
     return { key, name: checkWorkflowName(name), definition: null, entrypoint: workflow, ...others, source };
   }
   throw invalid(
-    `The workflow "${key}" must be made by defineWorkflow, or be a class that extends WorkflowEntrypoint, or { name, workflow }`,
+    `The workflow "${key}" must be made by defineWorkflow, or be a class that extends WorkflowEntrypoint, or { name, workflow }, or an array of versions of it`,
   );
 }
 

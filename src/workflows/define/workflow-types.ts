@@ -12,6 +12,8 @@ export type WorkflowFunction = (event: never, step: never, context: never) => un
 export interface WorkflowDefinition<Params, Output, Events extends EventPayloads> {
   readonly kind: "workflow";
   readonly name: string;
+  /** 0 without. */
+  readonly version: number;
   readonly input: StandardSchemaV1 | null;
   readonly output: StandardSchemaV1 | null;
   readonly events: ReadonlyMap<string, StandardSchemaV1> | null;
@@ -40,6 +42,8 @@ export type AnyWorkflow = AnyWorkflowDefinition | WorkflowEntrypointClass | Name
 export interface NamedWorkflow extends AnyFlowControlOptions, TerminalHooks {
   readonly name: string;
   readonly workflow: WorkflowEntrypointClass | AnyWorkflowDefinition;
+  /** Default: as in the definition. A class has none. */
+  readonly version?: number;
   readonly schedules?: readonly ScheduleOption[];
   /** How long finished instances are kept, unless `create` gives another time. Default: as in the definition. */
   readonly retention?: RetentionOptions;
@@ -50,13 +54,16 @@ export interface NamedWorkflow extends AnyFlowControlOptions, TerminalHooks {
 // biome-ignore lint/suspicious/noExplicitAny: whatever the workflow takes; a registry knows it only by its class
 type AnyFlowControlOptions = FlowControlOptions<any>;
 
-export type Workflows = Readonly<Record<string, AnyWorkflow>>;
+/** The versions of one workflow, the newest first. All have the same name. */
+export type WorkflowVersions = readonly [newest: AnyWorkflow, ...older: AnyWorkflow[]];
+
+export type Workflows = Readonly<Record<string, AnyWorkflow | WorkflowVersions>>;
 
 /** The params that `create` accepts. */
 export type ParamsOf<Workflow> =
   Workflow extends WorkflowDefinition<infer Params, unknown, EventPayloads>
     ? Params
-    : Workflow extends { readonly workflow: infer Inner }
+    : Workflow extends { readonly workflow: infer Inner } | readonly [infer Inner, ...unknown[]]
       ? ParamsOf<Inner>
       : Workflow extends new (
             ...parameters: never[]
@@ -70,7 +77,7 @@ export type ParamsOf<Workflow> =
 export type WorkflowOutput<Workflow> =
   Workflow extends WorkflowDefinition<never, infer Output, EventPayloads>
     ? Output
-    : Workflow extends { readonly workflow: infer Inner }
+    : Workflow extends { readonly workflow: infer Inner } | readonly [infer Inner, ...unknown[]]
       ? WorkflowOutput<Inner>
       : Workflow extends new (
             ...parameters: never[]
@@ -82,7 +89,7 @@ export type WorkflowOutput<Workflow> =
 export type WorkflowEvents<Workflow> =
   Workflow extends WorkflowDefinition<never, unknown, infer Events>
     ? Events
-    : Workflow extends { readonly workflow: infer Inner }
+    : Workflow extends { readonly workflow: infer Inner } | readonly [infer Inner, ...unknown[]]
       ? WorkflowEvents<Inner>
       : EventPayloads;
 

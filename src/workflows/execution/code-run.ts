@@ -141,7 +141,7 @@ export class CodeRun implements CallingRun {
     if (expected === null) return null;
     const { name, id } = this.#instance;
     const error = new WorkflowDivergedError(describeStep(expected), describeStep(call));
-    if (this.#host.stopsDiverged(name)) return error;
+    if (this.#host.stopsDiverged(this.#instance)) return error;
     this.#diverged = true;
     this.#host.warn(
       "The code calls a new step where the history has another, which it hasn't called. Its work may be done twice. " +

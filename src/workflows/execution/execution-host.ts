@@ -59,10 +59,10 @@ export interface ExecutionHost {
   woke(refs: readonly string[]): void;
   /** The code went on after the instance had been parked: takes the instance again, unless it has another owner. */
   reacquire(execution: ParkedExecution): void;
-  /** Whether instances of this workflow are held if the code diverges from their history. */
-  stopsDiverged(workflow: string): boolean;
-  /** Whether instances of this workflow fail if its function ends without some of its steps. */
-  isStrict(workflow: string): boolean;
+  /** Whether the instance is held if its code diverges from its history. */
+  stopsDiverged(instance: ClaimedInstance): boolean;
+  /** Whether the instance fails if its function ends without some of its steps. */
+  isStrict(instance: ClaimedInstance): boolean;
   warn(message: string, details: Readonly<Record<string, unknown>>): void;
 }
 

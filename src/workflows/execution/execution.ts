@@ -113,7 +113,7 @@ export class Execution extends Turns {
         "await each step, or Promise.all of them.",
       { workflow: name, instance: id, steps: calls.slice(0, MOST_NAMED).map(describeStep) },
     );
-    return this.host.isStrict(name);
+    return this.host.isStrict(this.instance);
   }
 
   readonly #threw = (thrown: unknown): void => {

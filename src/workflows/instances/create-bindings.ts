@@ -10,6 +10,7 @@ import { findInstance } from "./find-instance.ts";
 import type { WorkflowInstance } from "./instance.ts";
 import { InstanceHandle, type ResultCaller } from "./instance-handle.ts";
 import { countInstances, listInstances } from "./list-instances.ts";
+import { listVersions } from "./list-versions.ts";
 import { restartOrCreate } from "./restart-or-create.ts";
 import { sendToAll } from "./send-to-all.ts";
 import type { BindingOf } from "./typed-bindings.ts";
@@ -61,6 +62,7 @@ function createBinding(
     get: (id) => findInstance(runtime, workflow, id, caller),
     list: (options) => listInstances(runtime, workflow.name, options),
     counts: () => countInstances(runtime, workflow.name),
+    versions: () => listVersions(runtime, workflow),
   } as AnyBinding;
 }
 

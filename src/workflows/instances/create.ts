@@ -63,7 +63,7 @@ export function prepareAtOnce(
   options: CreateOptions<unknown> = {},
   { parent = null, ref = runtime.store.createId(), receipt }: InstanceOrigin = {},
 ): Awaitable<PreparedInstance> {
-  const { name, definition, flow } = workflow;
+  const { name, version, definition, flow } = workflow;
   checkOptions(options, { label: "create", fields: CREATE_FIELDS, code: "create.invalid" });
   const { onConflict = "error", priority = 0 } = options;
   if (onConflict !== "error" && onConflict !== "return") {
@@ -80,7 +80,8 @@ export function prepareAtOnce(
     const keys = flow === null ? null : flowKeys(flow, { namespace, name }, params);
     const traits = toTraits({ ...given, ...keys, priority });
     const kept = receipt && { receipt };
-    return { insert: { namespace, name, id, ref, params: encoded, parent, traits, lease: null, ...kept }, onConflict };
+    const insert = { namespace, name, id, version, ref, params: encoded, parent, traits, lease: null, ...kept };
+    return { insert, onConflict };
   };
   const params = applySchema(schema, options.params, `The params of "${name}"`, "params.invalid");
   return schema !== null && isThenable(params) ? params.then(toPrepared) : toPrepared(params);

@@ -46,6 +46,8 @@ export interface HistoryItem {
 /** A run that was restarted. */
 export interface EarlierRun {
   readonly run: number;
+  /** The version of the workflow that ran it; absent without. */
+  readonly version?: number;
   /** The status before the restart. */
   readonly status: InstanceStatus;
   readonly output?: unknown;
@@ -60,6 +62,8 @@ export interface EarlierRun {
 export interface HistoryPage {
   /** The present run. */
   readonly run: number;
+  /** The version of the workflow that runs it; absent without. */
+  readonly version?: number;
   /** Oldest first, at most 100; fewer if their outputs are large. */
   readonly earlierRuns: readonly EarlierRun[];
   /** For `runsAfter`: the last of these runs if there are more earlier runs, else null. */

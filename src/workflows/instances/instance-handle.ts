@@ -17,6 +17,7 @@ import type {
   InstanceRun,
   InstanceTarget,
   KeptEntries,
+  RestartRequest,
 } from "../../store/instances/instance-records.ts";
 import type { Receipt } from "../../store/request-statements.ts";
 import { decodeValue } from "../../values/index.ts";
@@ -32,7 +33,7 @@ import type {
 import { parseSubscribeOptions, subscribe } from "../views/subscribe.ts";
 import type { InstanceOperation, WorkflowRuntime } from "../workflow-runtime.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
-import type { InstanceState, ResultOptions, SentEvent, WorkflowInstance } from "./instance.ts";
+import type { InstanceState, RestartRunOptions, ResultOptions, SentEvent, WorkflowInstance } from "./instance.ts";
 import { toState } from "./instance-state.ts";
 import {
   checkRestartPoint,
@@ -40,7 +41,6 @@ import {
   keepEntriesOf,
   keptBefore,
   keptWithoutFailed,
-  type RestartPoint,
   type StepEntries,
 } from "./kept-entries.ts";
 import { prepareEvent } from "./prepare-event.ts";
@@ -172,17 +172,18 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     if (!changed && isFinished(instance)) throw this.#finishedAlready("it can't be terminated");
   }
 
-  async restart(options: { readonly from?: RestartPoint } = {}): Promise<void> {
-    checkOptions(options, { label: "restart", fields: ["from"] });
+  async restart(options: RestartRunOptions = {}): Promise<void> {
+    checkOptions(options, { label: "restart", fields: ["from", "version"] });
+    const version = this.#parseVersion(options.version);
     if (options.from !== undefined) {
       const from = checkRestartPoint(options.from, this.#runtime.workflows.settings.maxStepName);
-      await this.#restartWith("received", (steps, { ref }) => {
+      await this.#restartWith("received", version, (steps, { ref }) => {
         const running = this.#runtime.live.get(ref);
         return keptBefore(steps, from, (path) => running?.code.placeOf(path) ?? null);
       });
       return;
     }
-    const { instance } = await this.#change("restart");
+    const { instance } = await this.#change("restart", { statuses: null, params: null, version });
     if (instance === null) return;
     const { ref, run } = instance;
     this.#runtime.store.streams.statements.wipeRuns(ref, run).catch(() => {}); // otherwise they are deleted with the instance
@@ -190,7 +191,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   /** Kept results may be streams of earlier runs: those stay, and are deleted with the instance. */
   async retryFailedStep(): Promise<void> {
-    await this.#restartWith("all", (steps, { status, error }) => {
+    await this.#restartWith("all", null, (steps, { status, error }) => {
       if (status === "errored") return keptWithoutFailed(steps, error as string);
       throw new ConflictError(
         "instance.not_errored",
@@ -223,6 +224,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   /** Begins the next run with the chosen steps of this one. If another caller restarts it at the same time, reads it again. */
   async #restartWith(
     events: KeptEntries["events"],
+    version: number | null,
     choose: (steps: StepEntries[], record: InstanceRecord) => StepEntries[],
   ): Promise<void> {
     while (!(await this.#isRepeated())) {
@@ -232,25 +234,31 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
       const present = { ref: record.ref, run: record.run, instance: record };
       const history = await instances.load(present, held).finally(() => held.release());
       if (history === null) continue;
-      const kept = keepEntriesOf(choose(groupBySteps(history.entries), record));
-      const { changed } = await this.#change("restart", { run: record.run, ...kept, events });
+      const entries = keepEntriesOf(choose(groupBySteps(history.entries), record));
+      const kept = { run: record.run, ...entries, events };
+      const { changed } = await this.#change("restart", { statuses: null, params: null, kept, version });
       if (changed) return;
     }
   }
 
-  #ask(operation: InstanceOperation, kept?: KeptEntries): Promise<InstanceChange> {
+  /** Null keeps the version that the instance has. */
+  #parseVersion(version: unknown): number | null {
+    if (version === undefined) return null;
+    if (version === "newest") return this.#workflow.version;
+    throw new InvalidInputError("options.invalid", 'version must be "newest", or be left out to keep the version.');
+  }
+
+  #ask(operation: InstanceOperation, restart?: RestartRequest): Promise<InstanceChange> {
     const { statements } = this.#runtime.store.instances;
-    if (operation === "restart") {
-      return statements.restart(this.#name, kept === undefined ? undefined : { statuses: null, params: null, kept });
-    }
+    if (operation === "restart") return statements.restart(this.#name, restart);
     if (operation === "terminate" || operation === "rollBack") {
       return statements[operation](this.#name, this.#terminationHook());
     }
     return statements[operation](this.#name);
   }
 
-  async #change(operation: InstanceOperation, kept?: KeptEntries): Promise<InstanceChange> {
-    const change = await this.#runtime.change(operation, () => this.#ask(operation, kept));
+  async #change(operation: InstanceOperation, restart?: RestartRequest): Promise<InstanceChange> {
+    const change = await this.#runtime.change(operation, () => this.#ask(operation, restart));
     if (change.repeated) return { changed: true, instance: null };
     if (change.instance === null) throw await this.#missing();
     if (change.changed && change.instance.ref === this.#callerRef && ENDS_RUN.has(operation)) await never();

@@ -1,6 +1,7 @@
 import type { InstanceRecord } from "../../store/instances/instance-records.ts";
 import { decodeValue, describeError, describeWithStack, shownOrUnreadable } from "../../values/index.ts";
 import type { Labels } from "../define/labels.ts";
+import { shownVersion } from "../define/version.ts";
 import { toRollback } from "../rollback/rollback-outcome.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { InstanceState, InstanceSummary } from "./instance.ts";
@@ -40,6 +41,7 @@ function toPlainState(record: InstanceRecord, runtime: WorkflowRuntime) {
   const waits = status === "running" && runtime.live.get(ref)?.waiting === true;
   return {
     status: waits || status === "diverged" ? ("waiting" as const) : status,
+    ...shownVersion(record),
     run,
     labels: labels === null ? {} : (JSON.parse(labels) as Labels),
     createdAt: new Date(createdAt),

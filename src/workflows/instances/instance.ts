@@ -26,6 +26,8 @@ export interface InstanceState<Output = unknown> {
   readonly diverged?: ErrorDescription;
   /** Why a stored value can't be read, while the instance waits for code, or a codec, that can read it. */
   readonly unreadable?: Unreadable;
+  /** The version of the workflow that runs it; absent without. */
+  readonly version?: number;
   /** Counted from 1; a restart begins the next. */
   readonly run: number;
   /** The labels given at `create`. */
@@ -72,6 +74,13 @@ export interface ResultOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Options of `restart`. */
+export interface RestartRunOptions {
+  readonly from?: RestartPoint;
+  /** Runs the newest version that the calling process has. Default: the version that the instance has. */
+  readonly version?: "newest";
+}
+
 /** One instance of a workflow. */
 export interface WorkflowInstance<Output = unknown, Events extends EventPayloads = EventPayloads> {
   readonly id: string;
@@ -97,9 +106,10 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   terminate(options?: { readonly rollback?: boolean }): Promise<void>;
   /**
    * Begins a new run with the same params, from any status. Earlier runs stay in the history; events that were not received are
-   * dropped. With `from`, steps that began before that step and have ended keep their results.
+   * dropped. With `from`, steps that began before that step and have ended keep their results. It keeps its version, too, unless
+   * `version` is `"newest"`.
    */
-  restart(options?: { readonly from?: RestartPoint }): Promise<void>;
+  restart(options?: RestartRunOptions): Promise<void>;
   /**
    * For an errored instance: begins a run that keeps the results of all steps except those whose failures ended it, which get
    * fresh attempts. Events that no kept step has received stay.

@@ -29,10 +29,11 @@ export function prepareEvent(
   return schema !== null && isThenable(payload) ? payload.then(toInsert) : toInsert(payload);
 }
 
-function schemaOf({ name, definition }: RegisteredWorkflow, type: string) {
-  const events = definition?.events ?? null;
-  const schema = events === null ? null : events.get(type);
-  if (schema !== undefined) return schema;
-  const known = [...(events?.keys() ?? [])].join(", ");
+/** The newest version that takes the event has its schema: an event may be for an instance of any version. */
+function schemaOf({ name, versions }: RegisteredWorkflow, type: string) {
+  const declared = versions.map(({ definition }) => definition?.events ?? null);
+  const takes = declared.find((events) => events === null || events.has(type));
+  if (takes !== undefined) return takes?.get(type) ?? null;
+  const known = [...new Set(declared.flatMap((events) => [...(events?.keys() ?? [])]))].join(", ");
   throw new InvalidInputError("event.invalid", `The workflow "${name}" takes no event "${type}"; it takes ${known}.`);
 }

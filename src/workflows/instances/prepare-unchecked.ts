@@ -7,7 +7,7 @@ import { prepareInstance } from "./create.ts";
 
 /**
  * Whether an instance was created in SQL and hasn't begun. The database knows neither the workflow's schema nor its limits nor its
- * retention, so the first owner applies them.
+ * retention, so the first owner applies them; and the instance gets the newest version that the owner has.
  */
 export function isUnprepared({ params, rollingBack }: ClaimedInstance): boolean {
   return isUnchecked(params) && rollingBack === null;
@@ -22,7 +22,8 @@ export async function prepareUnchecked(
   try {
     const { insert } = await prepareInstance(runtime, workflow, { params: decodeValue(instance.params) });
     const { slotKey, rateKey, successRetention, errorRetention } = insert.traits ?? NO_TRAITS;
-    const preparation = { params: insert.params, slotKey, rateKey, successRetention, errorRetention };
+    const { params, version } = insert;
+    const preparation = { params, version, slotKey, rateKey, successRetention, errorRetention };
     await runtime.store.instances.statements.prepare?.(instance, preparation);
     return null;
   } catch (error) {

@@ -10,6 +10,7 @@ import type {
 } from "../../store/instances/instance-records.ts";
 import type { Store } from "../../store/store.ts";
 import { decodeValue, describeWithStack, shownOrUnreadable } from "../../values/index.ts";
+import { shownVersion } from "../define/version.ts";
 import { NEVER } from "../execution/steps/result-call.ts";
 import { toRollback } from "../rollback/rollback-outcome.ts";
 import { shownValue } from "../views/journal-events.ts";
@@ -46,6 +47,7 @@ export async function readHistory(
   const more = (full || entries.length > limit) && last !== undefined;
   return {
     run: instance.run,
+    ...shownVersion(instance),
     ...earlierRuns,
     entries: page.map((entry) => toItem(entry, stackTraces)),
     cursor: more ? encodeCursor(`${last.run}.${last.position}`) : null,
@@ -128,6 +130,7 @@ function toEarlierRun(past: PastRun, stackTraces: boolean): EarlierRun {
   const { run, status, output, error, rollback, startedAt, finishedAt } = past;
   return {
     run,
+    ...shownVersion(past),
     status,
     ...shownOrUnreadable(() => ({
       ...(output === null ? {} : { output: decodeValue(output) }),

@@ -32,7 +32,12 @@ export async function restartOrCreate(
   const statuses = parseWhen(when);
   const { insert } = await prepareInstance(runtime, workflow, create, { receipt: receiptOf?.("created") });
   const given = "params" in create;
-  const request = { statuses, params: given ? insert.params : null, keys: given ? (insert.traits ?? NO_TRAITS) : null };
+  const { version } = insert;
+  const request = {
+    statuses,
+    version,
+    ...(given ? { params: insert.params, keys: insert.traits ?? NO_TRAITS } : { params: null }),
+  };
   const instance = new InstanceHandle(runtime, workflow, insert.id);
   const { engine, instances } = runtime.store;
   const { namespace } = insert;

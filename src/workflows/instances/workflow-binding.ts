@@ -70,6 +70,11 @@ export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
   list(options?: InstanceListOptions): Promise<InstancePage>;
   /** The number of instances in each status: exact, by a full scan of an index. */
   counts(): Promise<InstanceCounts>;
+  /**
+   * The versions of the workflow, the newest first: those that this process has, and others that unfinished instances are on. It
+   * counts exactly, and reads every unfinished instance.
+   */
+  versions(): Promise<VersionSummary[]>;
 }
 
 /** An event for all unfinished instances with these labels. */
@@ -115,6 +120,16 @@ export interface InstancePage {
   readonly instances: readonly InstanceSummary[];
   /** For the next page; null on the last. */
   readonly cursor: string | null;
+}
+
+/** A version of a workflow. */
+export interface VersionSummary {
+  /** Null is the workflow without a version. */
+  readonly version: number | null;
+  /** The number of its instances that aren't finished. */
+  readonly unfinished: number;
+  /** Whether this process has it. Only a process that has it can run its instances. */
+  readonly registered: boolean;
 }
 
 /** The number of instances, in total and by status. */

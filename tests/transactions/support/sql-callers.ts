@@ -52,7 +52,7 @@ export async function start(engine = postgres) {
     opened.push(() => client.end());
     return client;
   };
-  return { app, notes, running, client: await connect(), connect };
+  return { app, adapter: database.adapter, notes, running, client: await connect(), connect };
 }
 
 export const isIdle = async ({ app }: Pick<Awaited<ReturnType<typeof start>>, "app">) =>

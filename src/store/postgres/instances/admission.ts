@@ -6,7 +6,7 @@ import type {
 } from "../../instances/instance-records.ts";
 import { toClaimedInstance, toRenewedInstance } from "../../instances/instance-rows.ts";
 import type { AdmitRequest } from "../../lines/line-records.ts";
-import { LINE_DEPTH, LOCKED_DELAY_MS, MOST_LINES, MOST_PASSES } from "../../lines/look-at-line.ts";
+import { LEFT_DELAY_MS, LINE_DEPTH, MOST_LINES, MOST_PASSES } from "../../lines/look-at-line.ts";
 import type { QueueScope } from "../../queue/claim-request.ts";
 import { toNumber, toNumberOrNull } from "../../rows.ts";
 import { compareText } from "../../text-order.ts";
@@ -26,7 +26,7 @@ export class PostgresAdmission extends PostgresStatements {
   async admit(request: AdmitRequest): Promise<ClaimedInstance[]> {
     if (request.room <= 0 || request.scopes.length === 0) return [];
     const { room, lock, leaseMs } = request;
-    const bounds = [MOST_LINES, LINE_DEPTH, MOST_PASSES, LOCKED_DELAY_MS];
+    const bounds = [MOST_LINES, LINE_DEPTH, MOST_PASSES, LEFT_DELAY_MS];
     const values = [this.now(), ...limitColumns(request), room, lock, leaseMs, ...bounds];
     const { rows } = await this.connection.runWhole(admit(this.schema), values);
     return rows.sort(inLineOrder).map(toClaimedInstance);
@@ -63,14 +63,15 @@ function inLineOrder(left: Row, right: Row): number {
   return line || fresh || first - second || compareText(left.ref as string, right.ref as string);
 }
 
-/** Each workflow of the scopes with its limits. */
-function limitColumns({ scopes, limitsOf }: AdmitRequest): string[] {
+/** Each workflow of the scopes with its versions and limits. */
+function limitColumns({ scopes, limitsOf, versionsOf }: AdmitRequest): string[] {
   const workflows = scopes.flatMap(({ namespace, names }) =>
-    names.map((name) => ({ namespace, name, ...limitsOf(namespace, name) })),
+    names.map((name) => ({ namespace, name, versions: versionsOf(namespace, name), ...limitsOf(namespace, name) })),
   );
   return [
     textArray(workflows.map(({ namespace }) => namespace)),
     textArray(workflows.map(({ name }) => name)),
+    textArray(workflows.map(({ versions }) => integerArray(versions))),
     integerArray(workflows.map(({ slots }) => slots)),
     integerArray(workflows.map(({ starts }) => starts?.limit ?? null)),
     integerArray(workflows.map(({ starts }) => starts?.periodMs ?? null)),

@@ -84,8 +84,8 @@ function relayIdOf({ name, id, eventId }: EventInsert): string {
   return JSON.stringify([name, id, eventId]);
 }
 
-function toItem({ ref, namespace, name, id, params, parent, traits }: InstanceInsert): string {
-  const plain = JSON.stringify({ ref, namespace, name, id, parent }).slice(0, -1);
+function toItem({ ref, namespace, name, id, version, params, parent, traits }: InstanceInsert): string {
+  const plain = JSON.stringify({ ref, namespace, name, id, version, parent }).slice(0, -1);
   return `${plain},"params":${params},"traits":${traits === null ? "null" : traitsToJson(traits)}}`;
 }
 

@@ -33,6 +33,7 @@ export function instanceColumns(instances: readonly InstanceInsert[]): unknown[]
   return [
     textArray(instances.map(({ ref }) => ref)),
     ...nameColumns(instances),
+    integerArray(instances.map(({ version }) => version)),
     jsonArray(instances.map(({ params }) => params)),
   ];
 }

@@ -15,6 +15,7 @@ import {
   type RestartRequest,
   type RunRange,
   UNFINISHED_STATUSES,
+  type VersionCount,
 } from "../../instances/instance-records.ts";
 import {
   toHistoryEntry,
@@ -22,6 +23,7 @@ import {
   toInstancePosition,
   toInstanceRecord,
   toPastRun,
+  toVersionCount,
 } from "../../instances/instance-rows.ts";
 import { isAnswered, isRestarted, REPEATED } from "../../instances/repeated-change.ts";
 import type { QueueScope } from "../../queue/claim-request.ts";
@@ -41,7 +43,7 @@ import {
   sweepDependents,
 } from "../sql/instance-deletes.ts";
 import { dropProgress, readHistory, readPastRuns, readPositions } from "../sql/instance-history.ts";
-import { countInstances, findInstances, listInstances, unknownNames } from "../sql/instance-views.ts";
+import { countInstances, countVersions, findInstances, listInstances, unknownNames } from "../sql/instance-views.ts";
 import type { SchemaPrefix, Statement } from "../sql/statement.ts";
 import { PostgresStatements } from "../statements.ts";
 import { PostgresAwaitedEnds } from "./awaited-ends.ts";
@@ -167,12 +169,12 @@ export class PostgresInstanceOperations extends PostgresStatements {
     request: RestartRequest | undefined,
     on: PostgresClient | undefined,
   ): Promise<InstanceChange> {
-    const { statuses = null, params = null, keys = null, kept } = request ?? {};
+    const { statuses = null, params = null, keys = null, version = null, kept } = request ?? {};
     const newKeys = [keys !== null, keys?.slotKey ?? null, keys?.rateKey ?? null];
     const { namespace, name, id, only } = instance;
     const wanted = [only?.ref ?? null, only?.run ?? null];
     if (kept === undefined) {
-      return this.#change("restart", instance, { more: [statuses, params, ...newKeys, ...wanted], on });
+      return this.#change("restart", instance, { more: [statuses, params, ...newKeys, ...wanted, version], on });
     }
     const values = [
       this.now(),
@@ -185,6 +187,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
       kept.events === "all",
       ...wanted,
       integerArray(kept.places.map((place) => place ?? 0)),
+      version,
     ];
     return toChange((await this.run(restartInstanceWith, values, on)).rows[0]);
   }
@@ -252,6 +255,11 @@ export class PostgresInstanceOperations extends PostgresStatements {
 
   async dropProgress({ ref, run, type, name, count, parent, from }: ProgressRange): Promise<void> {
     await this.run(dropProgress, [ref, run, from, type, name, count, parent]);
+  }
+
+  async unfinishedVersions({ namespace, names }: QueueScope, limit: number | null): Promise<VersionCount[]> {
+    const { rows } = await this.run(countVersions, [namespace, names, UNFINISHED_STATUSES, limit]);
+    return rows.map(toVersionCount);
   }
 
   async unknownNames({ namespace, names }: QueueScope): Promise<string[]> {

@@ -4,8 +4,9 @@ import type { SchemaPrefix } from "../sql/statement.ts";
 import { LOCKING_FUNCTION, NOW_IN_FUNCTION } from "./locking-function.ts";
 
 /**
- * Admits instances from lines. Each element of the arrays is a workflow with its limits; null is no limit. Lines and rates that
- * another transaction has locked are left out, and so are instances.
+ * Admits instances from lines. Each element of the arrays is a workflow with its versions and limits; null is no limit. Lines and
+ * rates that another transaction has locked are left out, and so are instances. Instances of other versions stay in line, and the
+ * line is looked at again after `left_delay`, by a process that has them if there is one.
  *
  * Indexes: `line_due` finds the lines, `line_pkey` locks them and rates; `instance_slots` and `instance_starts` find the
  * instances of a line and count slots; `start_pkey` counts starts. The rows that were found are changed one by one, through
@@ -14,9 +15,9 @@ import { LOCKING_FUNCTION, NOW_IN_FUNCTION } from "./locking-function.ts";
 export function admitFunction(schema: SchemaPrefix): string[] {
   return [
     `create function ${schema}admit(
-  given_now bigint, namespaces text[], workflows text[], slots integer[], starts integer[], periods bigint[],
+  given_now bigint, namespaces text[], workflows text[], versions text[], slots integer[], starts integer[], periods bigint[],
   room integer, token text, lease_ms bigint,
-  most_lines integer, most_depth integer, most_passes integer, locked_delay bigint
+  most_lines integer, most_depth integer, most_passes integer, left_delay bigint
 ) returns table (line_index integer, claimed ${schema}instance, due_at bigint, previously_started_at bigint, claimed_at bigint)
 ${LOCKING_FUNCTION} as $function$
 #variable_conflict use_column
@@ -28,6 +29,7 @@ declare
   line_names text[];
   line_kind smallint;
   line_key text;
+  line_versions integer[];
   line_slots integer;
   rate_limit integer;
   rate_period bigint;
@@ -85,8 +87,9 @@ begin
     exit when line_room <= 0;
     line_kind := kinds[number];
     line_key := keys[number];
-    select workflow.slots, workflow.starts, workflow.period into line_slots, rate_limit, rate_period
-    from unnest(namespaces, workflows, slots, starts, periods) as workflow(namespace, name, slots, starts, period)
+    select workflow.versions::integer[], workflow.slots, workflow.starts, workflow.period
+    into line_versions, line_slots, rate_limit, rate_period
+    from unnest(namespaces, workflows, versions, slots, starts, periods) as workflow(namespace, name, versions, slots, starts, period)
     where workflow.namespace = line_namespaces[number] and workflow.name = line_names[number];
     held := 0;
     gained := 0;
@@ -219,6 +222,13 @@ begin
     is_full := line_kind = ${LineKind.slots} and line_slots is not null and greatest(line_slots - held, 0) <= gained;
     is_more := not is_full and gained = line_room;
     look_at := case when is_full then null when is_more then now_ms else starts_at end;
+    if look_at is null and not is_full then
+      if line_kind = ${LineKind.slots} then
+        ${findLeft(schema, "work.slot_key = line_key")}
+      else
+        ${findLeft(schema, "work.rate_key = line_key and work.slot_key is null")}
+      end if;
+    end if;
     if line_kind = ${LineKind.starts} then
       rate_keys := array[line_key];
       rate_period := coalesce(rate_period, 0);
@@ -231,7 +241,7 @@ begin
     update ${schema}line as line set
       blocked = is_full or not is_more and line_kind = ${LineKind.starts} and starts_at is not null,
       available_at = least(look_at, (
-        select greatest(sleeping.available_at, now_ms + locked_delay) from (
+        select greatest(sleeping.available_at, now_ms + left_delay) from (
           select work.available_at from ${schema}instance as work
           where work.slot_key = line_key and work.class = ${WorkClass.lineContinuing} and work.available_at is not null
           order by work.available_at, work.ref
@@ -260,7 +270,7 @@ function nextInLine(schema: SchemaPrefix, workClass: WorkClass, limit: string): 
   return `(
         select work.ctid, work.available_at as due_at, work.started_at as previously_started_at
         from ${schema}instance as work
-        where work.slot_key = line_key and work.class = ${workClass} and work.available_at <= now_ms
+        where work.slot_key = line_key and work.class = ${workClass} and work.available_at <= now_ms and work.version = any (line_versions)
         order by work.available_at, work.ref
         limit ${limit}
         for update skip locked
@@ -275,6 +285,7 @@ function findStarts(schema: SchemaPrefix, isInLine: string): string {
           from (
             select work.ref, work.rate_key, work.available_at from ${schema}instance as work
             where ${isInLine} and work.class = ${WorkClass.lineFresh} and work.available_at is not null
+              and work.version = any (line_versions)
             order by work.available_at, work.ref
             limit most_depth
           ) as candidate
@@ -282,6 +293,13 @@ function findStarts(schema: SchemaPrefix, isInLine: string): string {
           order by candidate.available_at, candidate.ref
           limit start_room
         ) as candidate;`;
+}
+
+/** Looks again if an instance is left that no limit holds up. */
+function findLeft(schema: SchemaPrefix, isInLine: string): string {
+  return `select now_ms + left_delay into look_at from ${schema}instance as work
+        where ${isInLine} and work.class = ${WorkClass.lineFresh} and work.available_at is not null
+        order by work.available_at, work.ref limit 1;`;
 }
 
 /** Deletes starts that don't count any more. */

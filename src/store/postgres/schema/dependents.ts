@@ -88,6 +88,7 @@ export function pastRun(schema: SchemaPrefix): string[] {
   started_at bigint,
   finished_at bigint,
   run integer not null,
+  version integer not null default 0,
   ref text collate "C" not null,
   status text collate "C" not null,
   output json,

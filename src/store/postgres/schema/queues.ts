@@ -76,7 +76,7 @@ export function hook(schema: SchemaPrefix): string[] {
 
 /**
  * Instances of workflows: claimable rows like hooks. `ref` is Perdure's own name for an instance, is never reused, and names it
- * in the other tables. Finished and paused instances have no `available_at`, so the queue never reads them. `rolling_back` is
+ * in the other tables. `version` is that of the workflow, 0 without. Finished and paused instances have no `available_at`, so the queue never reads them. `rolling_back` is
  * the outcome that the instance has after its rollback, and `rollback` what became of the rollback. The columns of
  * `InstanceTraits` are null or 0 for most instances. `waiters` are the runs that wait for its end, see `StoredWaiter`: null for
  * most, and once it is finished.
@@ -104,6 +104,7 @@ export function instance(schema: SchemaPrefix): string[] {
   wakes integer not null default 0,
   recoveries integer not null default 0,
   recovered_position integer not null default 0,
+  version integer not null default 0,
   class smallint not null,
   priority smallint not null default 0,
   paused boolean not null default false,

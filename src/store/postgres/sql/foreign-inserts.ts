@@ -80,7 +80,7 @@ select ${resultOf("pg_current_xact_id()::text")} from clock`,
 }
 
 const INSTANCES = `json_to_recordset($2::text::json) as item(
-  ref text, namespace text, name text, id text, params json, parent text, lock text, lease_ms bigint, traits json
+  ref text, namespace text, name text, id text, version int, params json, parent text, lock text, lease_ms bigint, traits json
 )`;
 
 /**

@@ -50,7 +50,7 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
     started_at = null, finished_at = null, purge_at = null, paused = false, recoveries = 0, recovered_position = 0, lock = null,
     slot_key = trait.slot_key, rate_key = trait.rate_key,
     class = ${freshClass("trait")}, available_at = ${freshTime("trait")}, wakes = instance.wakes + 1,
-    params = coalesce(($6::text)::json, instance.params)`,
+    params = coalesce(($6::text)::json, instance.params), version = coalesce(trait.version, instance.version)`,
   },
 };
 
@@ -59,7 +59,7 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
  * `PostgresAwaitedEnds`. The row is locked first, so that this is its present state.
  * Returns the instance, and whether it was changed. A resumed instance stays in its lane if it is leased or in a line, and goes
  * to the end of its line if it has never run. A restart may require a status ($5), and may bring new params ($6) with new keys
- * ($7 to $9). With a hook ($7 to $11), an instance that is terminated triggers it.
+ * ($7 to $9) and a new version ($12). With a hook ($7 to $11), an instance that is terminated triggers it.
  * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey for a rollback; hook_pkey for a hook.
  */
 export function changeInstance(
@@ -101,14 +101,15 @@ const TELL_CHANGE = `select ${INSTANCE_RECORD}, true as changed from changed as 
 union all
 select ${INSTANCE_RECORD}, false from target as instance where not exists (select from changed)`;
 
-/** `trait` has the instance's priority and the keys of the next run. */
+/** `trait` has the instance's priority, the keys of the next run, and its version if that is another. */
 const WRITE_RESTART = CHANGES.restart.set;
 
 function newKeys(): string {
   return ` cross join lateral (
     select target.priority,
       case when $7::boolean then $8::text else target.slot_key end as slot_key,
-      case when $7::boolean then $9::text else target.rate_key end as rate_key
+      case when $7::boolean then $9::text else target.rate_key end as rate_key,
+      $12::int as version
   ) as trait`;
 }
 
@@ -128,8 +129,8 @@ joined as (
 /** Keeps how the run ended, or the status that it had. */
 function keepPastRun(schema: SchemaPrefix, allowed: string): string {
   return `past as (
-  insert into ${schema}past_run (ref, run, status, output, error, rollback, started_at, finished_at)
-  select target.ref, target.run, target.status, target.output, target.error, target.rollback, target.started_at, target.finished_at
+  insert into ${schema}past_run (ref, run, version, status, output, error, rollback, started_at, finished_at)
+  select target.ref, target.run, target.version, target.status, target.output, target.error, target.rollback, target.started_at, target.finished_at
   from target where ${allowed}
 ),
 `;
@@ -151,7 +152,7 @@ const ENTRY_COLUMNS = ["kind", "type", "name", "count", "attempt", "value", "due
  * A restart whose run begins with copies of some entries of the present run ($5), at its first positions and with the places of
  * their steps in start order ($11; 0 is none, because PostgreSQL finds elements faster where none is null), and with the events
  * that they received, or, with $8, with all events that callers sent: the end of another instance is told to no step of another
- * run. Changes nothing unless $7 is the present run. The limits, which are none, keep PostgreSQL from reading all entries first if
+ * run. Changes nothing unless $7 is the present run. A new version is $12. The limits, which are none, keep PostgreSQL from reading all entries first if
  * it believes that there are none.
  * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey, event_pkey.
  */
@@ -192,7 +193,9 @@ events as (
 changed as (
   update ${schema}instance as instance set
     ${WRITE_RESTART}
-  from target cross join clock cross join lateral (select target.priority, target.slot_key, target.rate_key) as trait
+  from target cross join clock cross join lateral (
+    select target.priority, target.slot_key, target.rate_key, $12::int as version
+  ) as trait
   where ${isInstanceOf("instance", "target")}
   returning instance.*
 )${tellLines(schema)}

@@ -13,17 +13,17 @@ export function insertNewInstances(schema: SchemaPrefix): Statement {
     name: "insert_new_instances",
     planOnce: true,
     text: `
-with clock as materialized (select ${NOW} as now, $7::text as lock, $8::bigint as lease_ms),
+with clock as materialized (select ${NOW} as now, $8::text as lock, $9::bigint as lease_ms),
 created as (
-  insert into ${schema}instance (ref, namespace, name, id, params, created_at, class, available_at, lock, started_at)
-  select item.ref, item.namespace, item.name, item.id, item.params, clock.now,
+  insert into ${schema}instance (ref, namespace, name, id, version, params, created_at, class, available_at, lock, started_at)
+  select item.ref, item.namespace, item.name, item.id, item.version, item.params, clock.now,
     case when clock.lock is null then ${WorkClass.fresh} else ${WorkClass.leased} end,
     case when clock.lock is null then clock.now else clock.now + clock.lease_ms end,
     clock.lock,
     case when clock.lock is null then null else clock.now end
   from clock
-  cross join rows from (unnest($2::text[], $3::text[], $4::text[], $5::text[]), json_array_elements($6::json))
-    as item(ref, namespace, name, id, params)
+  cross join rows from (unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::int[]), json_array_elements($7::json))
+    as item(ref, namespace, name, id, version, params)
 )
 select now from clock`,
   };
@@ -31,7 +31,7 @@ select now from clock`,
 
 /**
  * Instances whose ids may exist: existing ones are left alone. Returns the new rows. `limited`: some of them join a line.
- * `events`: some of them are created with an event, as parameters from `$11` to `$14`. The batch is in the order of names.
+ * `events`: some of them are created with an event, as parameters from `$12` to `$15`. The batch is in the order of names.
  * Indexes: instance_pkey, instance_id, label_pkey; line_pkey; event_pkey.
  */
 export function insertInstances(schema: SchemaPrefix, { limited, events }: InsertShape): Statement {
@@ -56,15 +56,15 @@ function firstEvents(schema: SchemaPrefix): string {
   return `told as (
   insert into ${schema}event (ref, run, id, sequence, type, payload, at)
   select created.ref, 1, event.id, 1, event.type, event.payload, created.created_at
-  from unnest($11::text[], $12::text[], $13::text[], $14::json[]) as event(ref, id, type, payload)
+  from unnest($12::text[], $13::text[], $14::text[], $15::json[]) as event(ref, id, type, payload)
   join created on created.ref = event.ref
 )`;
 }
 
-/** The columns of instances to create, as parameters from `$2` to `$10`. */
+/** The columns of instances to create, as parameters from `$2` to `$11`. */
 const BATCH = `rows from (
-  unnest($2::text[], $3::text[], $4::text[], $5::text[]), json_array_elements($6::json), unnest($7::text[], $8::text[], $9::bigint[], $10::json[])
-) as item(ref, namespace, name, id, params, parent, lock, lease_ms, traits)`;
+  unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::int[]), json_array_elements($7::json), unnest($8::text[], $9::text[], $10::bigint[], $11::json[])
+) as item(ref, namespace, name, id, version, params, parent, lock, lease_ms, traits)`;
 
 interface CreatedParts {
   readonly condition?: string;
@@ -79,16 +79,16 @@ export function createdInstances(
   { condition = "true", items = BATCH, events = false }: CreatedParts = {},
 ): string {
   return `created as (
-  insert into ${schema}instance (ref, namespace, name, id, params, parent, created_at, class, available_at, lock, started_at,
+  insert into ${schema}instance (ref, namespace, name, id, version, params, parent, created_at, class, available_at, lock, started_at,
   labels, priority, success_retention, error_retention, schedule, slot_key, rate_key${events ? ", wakes" : ""})
-select item.ref, item.namespace, item.name, item.id, item.params, item.parent, clock.now,
+select item.ref, item.namespace, item.name, item.id, item.version, item.params, item.parent, clock.now,
   case when item.lock is null then ${freshClass("trait")} else ${WorkClass.leased} end,
   case when item.lock is null then ${freshTime("trait")} else clock.now + item.lease_ms end,
   item.lock,
   case when item.lock is null then null else clock.now end,
   (item.traits->>'labels')::json, trait.priority, (item.traits->>'successRetention')::bigint,
   (item.traits->>'errorRetention')::bigint, (item.traits->>'schedule')::json, trait.slot_key, trait.rate_key${
-    events ? ",\n  case when item.ref = any ($11::text[]) then 1 else 0 end" : ""
+    events ? ",\n  case when item.ref = any ($12::text[]) then 1 else 0 end" : ""
   }
 from clock
 cross join ${items}
@@ -146,7 +146,7 @@ export function prepareInstance(schema: SchemaPrefix): Statement {
 with clock as materialized (select ${NOW} as now),
 prepared as (
   update ${schema}instance as instance set
-    params = ($5::text)::json, slot_key = trait.slot_key, rate_key = trait.rate_key,
+    version = $10::int, params = ($5::text)::json, slot_key = trait.slot_key, rate_key = trait.rate_key,
     success_retention = coalesce(instance.success_retention, $8::bigint),
     error_retention = coalesce(instance.error_retention, $9::bigint),
     class = ${freshClass("trait")}, available_at = case when not instance.paused then ${freshTime("trait")} end,

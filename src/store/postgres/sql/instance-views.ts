@@ -10,7 +10,7 @@ import {
 } from "./statement.ts";
 
 /** The columns of an instance as operators see it. */
-export const INSTANCE_RECORD = `instance.namespace, instance.name, instance.id, instance.ref, instance.run, instance.status,
+export const INSTANCE_RECORD = `instance.namespace, instance.name, instance.id, instance.version, instance.ref, instance.run, instance.status,
   instance.params::text as params, instance.output::text as output, instance.error::text as error,
   instance.rollback::text as rollback, instance.labels::text as labels,
   instance.priority, instance.schedule::text as schedule, instance.created_at, instance.started_at, instance.finished_at, instance.available_at`;
@@ -133,6 +133,29 @@ select instance.name, instance.status, count(*)
 from ${schema}instance as instance
 where ${chosen} and instance.status = any ($2::text[] ${inOrder})
 group by instance.name, instance.status`,
+  };
+}
+
+/**
+ * Counts unfinished instances by version. In each of the statuses of $3, the oldest are counted, up to a limit ($4, null is none).
+ * Index: instance_status, then the rows.
+ */
+export function countVersions(schema: SchemaPrefix): Statement {
+  const inOrder = inCatalogOrder(schema);
+  return {
+    name: "count_versions",
+    slow: true,
+    text: `
+select workflow.name, found.version, count(*) as count
+from unnest($2::text[]) as workflow(name)
+cross join unnest($3::text[]) as unfinished(status)
+cross join lateral (
+  select instance.version from ${schema}instance as instance
+  where instance.namespace = $1 ${inOrder} and instance.name = workflow.name ${inOrder} and instance.status = unfinished.status ${inOrder}
+  order by instance.ref ${inOrder}
+  limit $4::bigint
+) as found
+group by workflow.name, found.version`,
   };
 }
 

@@ -9,8 +9,8 @@ export function admit(schema: SchemaPrefix): Statement {
     text: `
 select admitted.line_index, ${CLAIMED_COLUMNS}
 from ${schema}admit(
-  $1::bigint, $2::text[], $3::text[], $4::integer[], $5::integer[], $6::bigint[], $7::integer, $8::text, $9::bigint,
-  $10::integer, $11::integer, $12::integer, $13::bigint
+  $1::bigint, $2::text[], $3::text[], $4::text[], $5::integer[], $6::integer[], $7::bigint[], $8::integer, $9::text, $10::bigint,
+  $11::integer, $12::integer, $13::integer, $14::bigint
 ) as admitted
 cross join lateral (select (admitted.claimed).*) as instance
 cross join lateral (select admitted.due_at, admitted.previously_started_at) as taken

@@ -1,3 +1,4 @@
+import { NO_VERSION, UNDECIDED_VERSION, versionName } from "../../instances/instance-versions.ts";
 import { WorkClass } from "../../queue/work-class.ts";
 import { IN_QUEUE_ORDER, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
@@ -6,6 +7,15 @@ export type QueueTable = "hook" | "instance";
 
 /** Decides the order of rows that are due at the same time. Both are ids that rise with time. */
 export const QUEUE_KEY = { hook: "id", instance: "ref" } as const;
+
+/** Whether the lane names the hook, or the version of the workflow. Any version is right for an instance that has none yet. */
+function isInScope(table: QueueTable): string {
+  const isNamed = (name: string) => `${name} = any (lane.names::text[])`;
+  if (table === "hook") return isNamed("work.name");
+  const version = `case when work.version <= ${NO_VERSION} then work.name else work.name || '@' || work.version end`;
+  const undecided = versionName("", UNDECIDED_VERSION);
+  return `(${isNamed(version)} or work.version = ${UNDECIDED_VERSION} and ${isNamed(`work.name || '${undecided}'`)})`;
+}
 
 /**
  * The first part of every claim: `taken` has the due rows, lane by lane, the oldest first within each, up to the limit. Rows
@@ -31,7 +41,7 @@ export function takeDue(schema: SchemaPrefix, table: QueueTable, columns: string
       and work.class = lane.class
       and work.available_at <= (select now from clock)
       and work.available_at >= lane.since
-      and work.name = any (lane.names::text[])
+      and ${isInScope(table)}
       and ${condition}
     order by work.available_at, work.${QUEUE_KEY[table]}
     limit $6
@@ -70,7 +80,7 @@ cross join lateral (
   where work.namespace = lane.namespace ${IN_QUEUE_ORDER}
     and work.class = lane.class
     and work.available_at is not null
-    and work.name = any (lane.names::text[])
+    and ${isInScope(table)}
   order by work.available_at, work.${QUEUE_KEY[table]}
   limit 1
 ) as earliest`;

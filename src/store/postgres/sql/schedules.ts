@@ -100,7 +100,7 @@ where ${IS_SCHEDULE_OF_ITEM} and schedule.confirmed_at < $1::bigint`,
  */
 export function fireSchedule(schema: SchemaPrefix, instance: "none" | "unlimited" | "limited"): Statement {
   const created = createdInstances(schema, instance === "limited", { condition: "exists (select from fired)" });
-  const first = instance === "none" ? 2 : 11;
+  const first = instance === "none" ? 2 : 12;
   const parameter = (index: number) => `$${first + index}`;
   return {
     name: `fire_schedule_${instance}`,

@@ -15,6 +15,7 @@ import type {
   ProgressRange,
   RestartRequest,
   RunRange,
+  VersionCount,
 } from "../../instances/instance-records.ts";
 import {
   toHistoryEntry,
@@ -22,9 +23,11 @@ import {
   toInstancePosition,
   toInstanceRecord,
   toPastRun,
+  toVersionCount,
 } from "../../instances/instance-rows.ts";
 import { countFitting } from "../../instances/load-page.ts";
 import { isAnswered, isRestarted, REPEATED } from "../../instances/repeated-change.ts";
+import type { QueueScope } from "../../queue/claim-request.ts";
 import { WorkClass } from "../../queue/work-class.ts";
 import type { SqliteAccess, SqliteDriver, SqliteValue } from "../drivers/driver.ts";
 import { doOnce } from "../receipts.ts";
@@ -42,6 +45,7 @@ import { DELETE_INSTANCE } from "../sql/instances-delete.ts";
 import {
   COUNT_FINISHED_INSTANCES,
   COUNT_UNFINISHED_INSTANCES,
+  COUNT_VERSIONS,
   GET_INSTANCE,
   READ_PAST_RUNS,
   READ_POSITION,
@@ -93,13 +97,13 @@ export class SqliteInstanceOperations {
   }
 
   async restart(instance: InstanceTarget, request?: RestartRequest): Promise<InstanceChange> {
-    const { params = null, keys = null } = request ?? {};
+    const { params = null, keys = null, version = null } = request ?? {};
     const statuses = request?.statuses ? JSON.stringify(request.statuses) : null;
     const newKeys = [Number(keys !== null), keys?.slotKey ?? null, keys?.rateKey ?? null];
     const restart = (now: number) => {
       if (request?.kept !== undefined && !this.#keep(instance, request.kept)) return [];
       this.driver.run(KEEP_PAST_RUN, [...keyOf(instance), statuses]);
-      return this.driver.all(RESTART_INSTANCE, [now, ...keyOf(instance), statuses, params, ...newKeys]);
+      return this.driver.all(RESTART_INSTANCE, [now, ...keyOf(instance), statuses, params, ...newKeys, version]);
     };
     return this.#change(instance, restart, isRestarted);
   }
@@ -135,6 +139,12 @@ export class SqliteInstanceOperations {
       (names ?? workflowNames(this.driver, namespace)).flatMap((name) =>
         statements.flatMap((statement) => this.driver.all(statement, [namespace, name]).map(toInstanceCount)),
       ),
+    );
+  }
+
+  async unfinishedVersions({ namespace, names }: QueueScope, limit: number | null): Promise<VersionCount[]> {
+    return this.access.read(() =>
+      names.flatMap((name) => this.driver.all(COUNT_VERSIONS, [namespace, name, limit ?? -1]).map(toVersionCount)),
     );
   }
 

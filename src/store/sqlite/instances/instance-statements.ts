@@ -246,7 +246,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   }
 
   #insertWithoutReceipt(instance: InstanceInsert, now: number): InstanceInsertResult {
-    const { namespace, name, id, ref, params, parent, traits, lease } = instance;
+    const { namespace, name, id, ref, version, params, parent, traits, lease } = instance;
     const limited = isLimited(traits);
     const rank = lease
       ? { class: WorkClass.leased, availableAt: now + lease.leaseMs }
@@ -254,6 +254,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     const values = [
       ref,
       ...keyOf(instance),
+      version,
       params,
       parent,
       now,

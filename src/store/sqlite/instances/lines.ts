@@ -4,6 +4,7 @@ import { type AdmitRequest, type Line, LineKind, type LineLimits, type StartRate
 import {
   type Candidate,
   chooseStarts,
+  LEFT_DELAY_MS,
   LINE_DEPTH,
   MOST_LINES,
   MOST_PASSES,
@@ -24,6 +25,7 @@ import {
   FIND_START,
   FORGET_STARTS,
   FREE_SLOT,
+  findLeft,
   findStarts,
   INSERT_START,
   JOIN_LINE,
@@ -72,6 +74,8 @@ interface Started {
 }
 
 const FIND_STARTS = { [LineKind.slots]: findStarts(LineKind.slots), [LineKind.starts]: findStarts(LineKind.starts) };
+
+const FIND_LEFT = { [LineKind.slots]: findLeft(LineKind.slots), [LineKind.starts]: findLeft(LineKind.starts) };
 
 /** Admits instances from lines as their limits allow. */
 export class SqliteAdmission {
@@ -124,14 +128,18 @@ export class SqliteAdmission {
     const held = Number(this.#driver.all(COUNT_HELD, [line.key, ""])[0]?.held);
     const free = slots === null ? Number.POSITIVE_INFINITY : Math.max(slots - held, 0);
     const allowed = Math.min(free, room);
-    const continuing = this.#driver.all(FIND_CONTINUING, [line.key, now, allowed]);
+    const continuing = this.#driver.all(FIND_CONTINUING, [line.key, now, versionsIn(line, request), allowed]);
     this.#lease(continuing, request, now);
     const started = this.#start(line, starts, { ...request, room: allowed - continuing.length }, now);
     const rows = [...continuing, ...started.rows];
     const look = { full: free <= rows.length, more: rows.length === room, startsAt: started.startsAt };
     const { blocked, until, wakes } = settleLine(look, false, now);
     const [next] = wakes ? this.#driver.all(NEXT_IN_LINE, [line.key]) : [];
-    const availableAt = earliest(until, next === undefined ? null : Number(next.available_at));
+    const sleeps = next === undefined ? null : Number(next.available_at);
+    // A member that is due, and was not taken, has a version that this process lacks.
+    const nextAt = sleeps !== null && sleeps <= now ? now + LEFT_DELAY_MS : sleeps;
+    const left = wakes && until === null ? this.#lookAtLeft(line, now) : null;
+    const availableAt = earliest(until ?? left, nextAt);
     this.#driver.run(SETTLE_LINE, [blocked ? 1 : 0, availableAt, line.kind, line.key]);
     if (held + rows.length === 0 && availableAt === null) this.#driver.run(DROP_LINE, [line.kind, line.key]);
     return rows;
@@ -143,9 +151,10 @@ export class SqliteAdmission {
     const look = { full: false, more: rows.length === request.room, startsAt };
     const { blocked, until } = settleLine(look, true, now);
     const latest = this.#driver.all(COUNT_STARTS, [line.key])[0]?.latest ?? null;
+    const next = until ?? this.#lookAtLeft(line, now);
     const forgetAt = latest === null || starts === null ? null : Number(latest) + starts.periodMs;
-    this.#driver.run(SETTLE_LINE, [blocked ? 1 : 0, until ?? forgetAt, line.kind, line.key]);
-    if (until === null && forgetAt === null) this.#driver.run(DROP_LINE, [line.kind, line.key]);
+    this.#driver.run(SETTLE_LINE, [blocked ? 1 : 0, next ?? forgetAt, line.kind, line.key]);
+    if (next === null && forgetAt === null) this.#driver.run(DROP_LINE, [line.kind, line.key]);
     return rows;
   }
 
@@ -156,7 +165,7 @@ export class SqliteAdmission {
     let startsAt: number | null = null;
     for (let pass = 0; pass < MOST_PASSES && rows.length < request.room; pass++) {
       const wanted = request.room - rows.length;
-      const parameters = [line.key, LINE_DEPTH, JSON.stringify([...usedUp]), wanted];
+      const parameters = [line.key, versionsIn(line, request), LINE_DEPTH, JSON.stringify([...usedUp]), wanted];
       const found = this.#driver.all(FIND_STARTS[line.kind], parameters);
       const candidates = found.map((row) => ({ ref: row.ref, rateKey: row.rate_key }) as Candidate);
       const left = new Map(rateKeysOf(candidates).map((key) => [key, this.#startsLeft(key, rate, now)]));
@@ -170,6 +179,12 @@ export class SqliteAdmission {
       }
     }
     return { rows, startsAt };
+  }
+
+  /** When to look again, if a member is left that no limit holds up: it has a version that this process lacks. */
+  #lookAtLeft(line: Line, now: number): number | null {
+    const [left] = this.#driver.all(FIND_LEFT[line.kind], [line.key]);
+    return left === undefined ? null : now + LEFT_DELAY_MS;
   }
 
   #startsLeft(key: string, rate: StartRate | null, now: number): number {
@@ -201,6 +216,10 @@ export class SqliteAdmission {
     if (rows.length === 0) return;
     this.#driver.run(CLAIM_INSTANCES, [lock, now + leaseMs, now, JSON.stringify(rows.map(({ ref }) => ref))]);
   }
+}
+
+function versionsIn({ namespace, name }: Line, { versionsOf }: AdmitRequest): string {
+  return JSON.stringify(versionsOf(namespace, name));
 }
 
 function earliest(left: number | null, right: number | null): number | null {

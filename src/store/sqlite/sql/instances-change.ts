@@ -79,22 +79,22 @@ returning ${INSTANCE_RECORD}`;
 
 /** Stores the status and ending of a run that is about to be restarted. Index: perdure_instance_id. */
 export const KEEP_PAST_RUN = `
-insert into perdure_past_run (ref, run, status, output, error, rollback, started_at, finished_at)
-select ref, run, status, output, error, rollback, started_at, finished_at
+insert into perdure_past_run (ref, run, version, status, output, error, rollback, started_at, finished_at)
+select ref, run, version, status, output, error, rollback, started_at, finished_at
 from perdure_instance
 where namespace = ?1 and name = ?2 and id = ?3 and (?4 is null or status in (select value from json_each(?4)))`;
 
 const KEYS = { slotKey: "iif(?7, ?8, slot_key)", rateKey: "iif(?7, ?9, rate_key)" };
 
 /**
- * Begins the next run of an instance, if its status is one of those given (?5, null is any). It keeps its params and limit keys unless
- * new ones are given. Index: perdure_instance_id.
+ * Begins the next run of an instance, if its status is one of those given (?5, null is any). It keeps its params, limit keys and
+ * version unless new ones are given. Index: perdure_instance_id.
  */
 export const RESTART_INSTANCE = `
 update perdure_instance set
   run = run + 1, slot_key = ${KEYS.slotKey}, rate_key = ${KEYS.rateKey},
   class = ${freshClass(KEYS)}, available_at = ${freshTime("?1", KEYS)}, lock = null, recoveries = 0, recovered_position = 0,
   wakes = wakes + 1, paused = 0, outcome = null, output = null, error = null, rolling_back = null, rollback = null,
-  started_at = null, finished_at = null, purge_at = null, params = coalesce(?6, params)
+  started_at = null, finished_at = null, purge_at = null, params = coalesce(?6, params), version = coalesce(?10, version)
 where namespace = ?2 and name = ?3 and id = ?4 and (?5 is null or status in (select value from json_each(?5)))
 returning ${INSTANCE_RECORD}`;

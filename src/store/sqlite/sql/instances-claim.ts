@@ -1,7 +1,8 @@
 import { WorkClass } from "../../queue/work-class.ts";
+import { VERSION_NAME } from "./queue.ts";
 
 /** The columns of a claimed instance, as they were before the claim. */
-export const CLAIMED_COLUMNS = `namespace, name, id, ref, run, class, lock, params, created_at, recoveries, confirmed, wakes, paused, schedule,
+export const CLAIMED_COLUMNS = `namespace, name, id, version, ref, run, class, lock, params, created_at, recoveries, confirmed, wakes, paused, schedule,
   slot_key,
   rolling_back,
   started_at is not null or wakes > 0 as begun,
@@ -10,7 +11,7 @@ export const CLAIMED_COLUMNS = `namespace, name, id, ref, run, class, lock, para
 const findDueInstances = (condition: string) => `
 select ${CLAIMED_COLUMNS}
 from perdure_instance
-where namespace = ? and class = ? and available_at <= ? and name in (select value from json_each(?))${condition}
+where namespace = ? and class = ? and available_at <= ? and ${VERSION_NAME} in (select value from json_each(?))${condition}
 order by available_at, ref
 limit ?`;
 

@@ -4,7 +4,7 @@ import { WorkClass } from "../../queue/work-class.ts";
 export const HELD = `class = ${WorkClass.leased} and lock is not null`;
 
 /** The columns of an instance as callers and operators see it. */
-export const INSTANCE_RECORD = `namespace, name, id, ref, run, status, params, output, error, rollback, labels, priority, schedule,
+export const INSTANCE_RECORD = `namespace, name, id, version, ref, run, status, params, output, error, rollback, labels, priority, schedule,
   created_at, started_at, finished_at, available_at`;
 
 /** One instance by its id. Index: perdure_instance_id. */
@@ -108,6 +108,16 @@ where name is not null
   )
 limit 20`;
 
+/** Counts the unfinished instances of a workflow by version, the oldest first, up to a limit. Index: perdure_instance_outcome, then the rows. */
+export const COUNT_VERSIONS = `
+select name, version, count(*) as count from (
+  select name, version from perdure_instance indexed by perdure_instance_outcome
+  where namespace = ? and name = ? and outcome is null
+  order by ref
+  limit ?
+)
+group by name, version`;
+
 /** An instance's run, status and last position. Indexes: both primary keys. */
 export const READ_POSITION = `
 select run, status, coalesce((
@@ -119,4 +129,4 @@ where ref = ?`;
 
 /** How earlier runs ended. Index: the primary key. */
 export const READ_PAST_RUNS = `
-select run, status, output, error, rollback, started_at, finished_at from perdure_past_run where ref = ?1 and run > ?2 order by run limit ?3`;
+select run, version, status, output, error, rollback, started_at, finished_at from perdure_past_run where ref = ?1 and run > ?2 order by run limit ?3`;

@@ -57,7 +57,7 @@ const IN_LINE = {
 /** Due members that have begun, in order. Index: perdure_instance_slots. */
 export const FIND_CONTINUING = `
 select ${CLAIMED_COLUMNS} from perdure_instance
-where ${IN_LINE[LineKind.slots]} and class = ${WorkClass.lineContinuing} and available_at <= ?
+where ${IN_LINE[LineKind.slots]} and class = ${WorkClass.lineContinuing} and available_at <= ? and version in (select value from json_each(?))
 order by available_at, ref
 limit ?`;
 
@@ -76,13 +76,21 @@ export function findStarts(kind: LineKind): string {
   return `
 select ref, rate_key from (
   select ref, rate_key, available_at from perdure_instance
-  where ${IN_LINE[kind]} and class = ${WorkClass.lineFresh} and available_at is not null
+  where ${IN_LINE[kind]} and class = ${WorkClass.lineFresh} and available_at is not null and version in (select value from json_each(?))
   order by available_at, ref
   limit ?
 )
 where rate_key is null or rate_key not in (select value from json_each(?))
 order by available_at, ref
 limit ?`;
+}
+
+/** Whether a member is left that hasn't begun. Index: perdure_instance_slots or perdure_instance_starts, its first entry. */
+export function findLeft(kind: LineKind): string {
+  return `
+select 1 from perdure_instance
+where ${IN_LINE[kind]} and class = ${WorkClass.lineFresh} and available_at is not null
+limit 1`;
 }
 
 /** The columns of a claim of one member. Index: the primary key. */

@@ -1,7 +1,11 @@
+import { NO_VERSION } from "../../instances/instance-versions.ts";
 import { WorkClass } from "../../queue/work-class.ts";
 
 /** Tables of claimable rows. The index of each that serves claims has its name with the suffix `_due`. */
 type QueueTable = "perdure_hook" | "perdure_instance";
+
+/** `versionName` of an instance, in SQL. */
+export const VERSION_NAME = `iif(version = ${NO_VERSION}, name, name || '@' || version)`;
 
 /**
  * When the earliest row of some lanes is due. `?2` has the names of each namespace: one short list for all lanes, which SQLite builds
@@ -13,7 +17,7 @@ select min(earliest) as available_at from (
   select (
     select work.available_at from ${table} as work
     where work.namespace = lane.value ->> 'namespace' and work.class = lane.value ->> 'class' and work.available_at is not null
-      and (+work.namespace, work.name) in (
+      and (+work.namespace, ${table === "perdure_hook" ? "work.name" : VERSION_NAME}) in (
         select scope.value ->> 'namespace', name.value from json_each(?2) as scope, json_each(scope.value, '$.names') as name
       )
     order by work.available_at

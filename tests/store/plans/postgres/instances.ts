@@ -27,7 +27,17 @@ const one = { namespace: "app", name: "checkout", id: `id-${refOf("running", 1)}
 
 const inserts = leases.map(({ ref }): InstanceInsert => {
   const id = `new-${ref}`;
-  return { namespace: "app", name: "checkout", id, ref: id, params: "{}", parent: null, traits: null, lease: null };
+  return {
+    namespace: "app",
+    name: "checkout",
+    id,
+    ref: id,
+    params: "{}",
+    version: 0,
+    parent: null,
+    traits: null,
+    lease: null,
+  };
 });
 
 const withEvent = (insert: InstanceInsert): InstanceInsert => ({
@@ -180,6 +190,11 @@ const STATEMENTS: [string, Use, string[], Answers?][] = [
   ],
   ["read past runs", (instances) => instances.pastRuns({ ...one, ref: leases[0]?.ref ?? "" }), ["past_run_pkey"]],
   [
+    "count unfinished instances by version",
+    (instances) => instances.unfinishedVersions({ namespace: "app", names: ["checkout"] }, 500),
+    ["instance_status"],
+  ],
+  [
     "find unknown names",
     (instances) => instances.unknownNames({ namespace: "app", names: ["checkout"] }),
     [...FIND, "instance_status"],
@@ -235,7 +250,7 @@ const WAITS: PlannedStatement[] = [
   ],
   [
     "prepare an instance that was created in SQL",
-    recordOne(prepareInstance, [null, refs[0], 1, "lock-0", "{}", null, null, null, null]),
+    recordOne(prepareInstance, [null, refs[0], 1, "lock-0", "{}", null, null, null, null, 1]),
     LOCK,
   ],
 ];

@@ -22,6 +22,7 @@ const admit = (name: string, limits: LineLimits) => () =>
     instances.admit({
       scopes: [{ namespace: "app", names: [name, "other"] }],
       limitsOf: () => limits,
+      versionsOf: () => [0],
       room: 100,
       lock: "me",
       leaseMs: 1000,
@@ -41,6 +42,7 @@ const inserts = Array.from(
     id: `new-${index}`,
     ref: `new-${index}`,
     params: "{}",
+    version: 0,
     parent: null,
     traits: { ...NO_TRAITS, slotKey: BUSY, labels: '{"tenant":"a"}' },
     lease: null,

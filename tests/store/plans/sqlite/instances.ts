@@ -50,6 +50,7 @@ import {
 import {
   COUNT_FINISHED_INSTANCES,
   COUNT_UNFINISHED_INSTANCES,
+  COUNT_VERSIONS,
   GET_INSTANCE,
   GET_INSTANCE_BY_REF,
   listFinishedRefs,
@@ -156,6 +157,7 @@ const STATEMENTS: PlannedStatement[] = [
   ["get an instance by its ref", GET_INSTANCE_BY_REF, BY_REF],
   ["count finished instances", COUNT_FINISHED_INSTANCES, [`COVERING ${OUTCOME("").replace("=?)", ">?)")}`]],
   ["count unfinished instances", COUNT_UNFINISHED_INSTANCES, [OUTCOME("")]],
+  ["count unfinished instances by version", COUNT_VERSIONS, [OUTCOME("")]],
   ["purge instances", PURGE_INSTANCES, [...BY_REF, PURGE]],
   ["find instances to purge", FIND_PURGE, [PURGE]],
   ["delete a label", DELETE_LABEL, [LABEL(" AND ref=?")]],

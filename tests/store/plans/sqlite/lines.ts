@@ -12,6 +12,7 @@ import {
   FIND_START,
   FORGET_STARTS,
   FREE_SLOT,
+  findLeft,
   findStarts,
   INSERT_START,
   JOIN_LINE,
@@ -49,6 +50,16 @@ const STATEMENTS: PlannedStatement[] = [
   ["count held slots", COUNT_HELD, [`COVERING ${SLOTS(">? AND class<?")}`]],
   ["find members that continue", FIND_CONTINUING, [SLOTS("=? AND available_at<?")]],
   ["find when the next member continues", NEXT_IN_LINE, [`COVERING ${SLOTS("=? AND available_at>?")}`]],
+  [
+    "find a member that is left in a line of slots",
+    findLeft(LineKind.slots),
+    [`COVERING ${SLOTS("=? AND available_at>?")}`],
+  ],
+  [
+    "find a member that is left in a line of starts",
+    findLeft(LineKind.starts),
+    ["INDEX perdure_instance_starts (rate_key=? AND class=? AND available_at>?)"],
+  ],
   ["find members that may start in a line of slots", findStarts(LineKind.slots), [SLOTS("=? AND available_at>?")]],
   [
     "find members that may start in a line of starts",

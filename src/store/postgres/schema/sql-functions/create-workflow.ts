@@ -1,4 +1,5 @@
 import { LONGEST_ID, LONGEST_WORKFLOW_NAME } from "../../../../names.ts";
+import { UNDECIDED_VERSION } from "../../../instances/instance-versions.ts";
 import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../../../queue/rank.ts";
 import { isUnknown } from "../../sql/foreign-inserts.ts";
 import { freshClass, freshTime } from "../../sql/instance-inserts.ts";
@@ -38,8 +39,8 @@ end`,
 
 /**
  * Creates an instance when the transaction commits. An id that exists is no error, unless the caller asks for one: an error would
- * end the transaction. Its params are marked as unchecked, so that the worker that claims it applies the workflow's schema, limits
- * and retention. Indexes: instance_pkey, instance_id, label_pkey.
+ * end the transaction. Its params are marked as unchecked, so that the worker that claims it applies the workflow's version, schema,
+ * limits and retention. Indexes: instance_pkey, instance_id, label_pkey.
  */
 export function createWorkflowFunction(schema: SchemaPrefix): string[] {
   const fields = FIELDS.map((field) => `'${field}'`);
@@ -71,9 +72,9 @@ begin
       'Give a whole number from ${LOWEST_PRIORITY} to ${HIGHEST_PRIORITY}; higher ones start first.');
   end if;
   with created_instance as (
-    insert into ${schema}instance (ref, namespace, name, id, params, created_at, class, available_at, labels, priority,
+    insert into ${schema}instance (ref, namespace, name, id, version, params, created_at, class, available_at, labels, priority,
       success_retention, error_retention)
-    select new_ref, space, workflow, instance_id, value::json, clock.now, ${freshClass("trait")}, ${freshTime("trait")}, label_texts,
+    select new_ref, space, workflow, instance_id, ${UNDECIDED_VERSION}, value::json, clock.now, ${freshClass("trait")}, ${freshTime("trait")}, label_texts,
       trait.priority, kept_success, kept_error
     from (select ${CALLED_AT} as now) as clock
     cross join (select coalesce((given ->> 'priority')::smallint, 0) as priority, null as slot_key, null as rate_key) as trait
