@@ -11,7 +11,7 @@ export const QUEUE_KEY = { hook: "id", instance: "ref" } as const;
 /** Whether the lane names the hook, or the version of the workflow. Any version is right for an instance that has none yet. */
 function isInScope(table: QueueTable): string {
   const isNamed = (name: string) => `${name} = any (lane.names::text[])`;
-  if (table === "hook") return isNamed("work.name");
+  if (table === "hook") return "work.name = any (lane.names::text[])";
   const version = `case when work.version <= ${NO_VERSION} then work.name else work.name || '@' || work.version end`;
   const undecided = versionName("", UNDECIDED_VERSION);
   return `(${isNamed(version)} or work.version = ${UNDECIDED_VERSION} and ${isNamed(`work.name || '${undecided}'`)})`;

@@ -17,7 +17,7 @@ select min(earliest) as available_at from (
   select (
     select work.available_at from ${table} as work
     where work.namespace = lane.value ->> 'namespace' and work.class = lane.value ->> 'class' and work.available_at is not null
-      and (+work.namespace, ${table === "perdure_hook" ? "work.name" : VERSION_NAME}) in (
+      and ${table === "perdure_hook" ? "(+work.namespace, work.name)" : `(+work.namespace, ${VERSION_NAME})`} in (
         select scope.value ->> 'namespace', name.value from json_each(?2) as scope, json_each(scope.value, '$.names') as name
       )
     order by work.available_at
