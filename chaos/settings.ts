@@ -1,6 +1,6 @@
 export type ChaosEngine = "postgres" | "sqlite";
 
-/** Short, so that stops last longer than a lease without anybody waiting for long. */
+/** Short, so that stops outlast a lease and a run still ends soon. */
 export const LEASE_MS = 1500;
 
 /** What a process is told at its start. */

@@ -1,6 +1,6 @@
 /**
- * Somebody wants to buy something, somebody else has to approve it: a workflow with steps, a wait for an event and a sleep. It
- * waits for days if need be, and survives whatever happens to the process meanwhile.
+ * An employee wants to buy something, and a manager has to approve it: a workflow with steps, a wait for an event and a sleep.
+ * It waits for days if need be, and survives whatever happens to the process meanwhile.
  */
 import { defineWorkflow, EventTimeoutError, type WorkflowEvent } from "perdure";
 

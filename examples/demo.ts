@@ -2,8 +2,8 @@
  * A small shop on embedded SQLite. Orders are placed; everything that follows from them is done by durable hooks. Meanwhile
  * durable workflows see to three other things in the office:
  *
- *     approval.ts   somebody wants to buy a chair: steps, an event, a sleep, a retry
- *     trip.ts       somebody wants to travel, and one booking fails: the others are rolled back
+ *     approval.ts   an employee wants to buy a chair: steps, an event, a sleep, a retry
+ *     trip.ts       a customer wants to travel, and one booking fails: the others are rolled back
  *     overview.ts   every other second it is told what has become of all workflows: a schedule
  *
  *     npm start

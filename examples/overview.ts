@@ -1,6 +1,6 @@
 /**
  * Tells every two seconds what has become of all workflows: a workflow with a schedule. Each time creates one instance, however
- * many processes run; times that nobody was there for are made up for once, when a process starts again.
+ * many processes run; times that passed while no process ran are made up for once, when a process starts again.
  */
 import { defineWorkflow, type InstanceCounts } from "perdure";
 

@@ -25,7 +25,7 @@ const database = new DatabaseSync(WAREHOUSES_DATABASE, { timeout: 5000 });
 database.exec("pragma journal_mode = wal");
 database.exec("create table if not exists stock (item text primary key, warehouse text, imports integer)");
 
-/** Somebody else's API: a page takes its time. */
+/** The API of another company: a page takes its time. */
 async function fetchPage(warehouse: string, page: number): Promise<string[]> {
   await delay(Number(PAGE_MS));
   return Array.from({ length: ITEMS_PER_PAGE }, (_, index) => `${warehouse}-${page}-${index}`);

@@ -101,7 +101,7 @@ export class RunBook {
   /** Its owner has written how many attempts there were, with the one that it has. */
   counted(key: string, { lock, attempts, begins }: HookCount): void {
     this.#attempts.set(key, attempts);
-    if (begins) this.#begins(key, lock); // its process may be lost before anybody sees it
+    if (begins) this.#begins(key, lock); // its process may be lost before a check sees it
   }
 
   /** `counted` is whether the claim was. */

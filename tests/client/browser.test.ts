@@ -151,7 +151,7 @@ describe.skipIf(!HAS_BROWSER)("the client in Chromium", () => {
 
   test.each([
     ["ownerless", {}],
-    ["somebody else's", { cors: { origins: ["https://example.org"] } }],
+    ["another site", { cors: { origins: ["https://example.org"] } }],
   ])("of a page of another origin changes nothing on a server that is %s", async (_, options) => {
     const { origin } = await serve();
     const { at } = await serve({ authorize: () => true, ...options });

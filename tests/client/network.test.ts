@@ -84,7 +84,7 @@ describe.each(ENGINES)("a client over a bad network on $name", (engine) => {
     });
     const types: string[] = [];
     await order.sendEvent({ type: "approved", payload: { by: "Ada" } });
-    // Those that are stored: how it stands is told only to whoever looks at that moment.
+    // Those that are stored: the state of the moment is told only to readers who look at that moment.
     const filter = [
       "workflow_queued",
       "step_completed",

@@ -11,7 +11,7 @@ const LENIENT = "There the configuration is refused. Here what is left out has i
 
 export const DIFFERENCES: Readonly<Record<string, Difference>> = {
   "a non-retryable error with a name of its own is tried once": {
-    why: "There the class is lost on its way, and with another name nobody knows it any more: it is retried.",
+    why: "There the class is lost on its way, and with another name it isn't recognised: it is retried.",
     theirs: { output: 3 },
     ours: { output: 1 },
   },
@@ -35,7 +35,7 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
     theirs: { output: { name: "Error", message: "WorkflowTimeoutError: Execution timed out after 200ms" } },
     ours: { output: { name: "AttemptAbortedError", message: "The step didn't end within 200 milliseconds." } },
   },
-  "a step that takes too long, and nobody catches it": {
+  "a step that takes too long, and the code doesn't catch it": {
     why: TIMED_OUT,
     theirs: {
       status: "errored",
@@ -51,7 +51,7 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
     theirs: { output: { name: "Error", message: "WorkflowTimeoutError: Execution timed out after 1000ms" } },
     ours: { output: { name: "EventTimeoutError", message: 'No event came in time for the step "never".' } },
   },
-  "a wait that is over, and nobody catches it": {
+  "a wait that is over, and the code doesn't catch it": {
     why: TIMED_OUT,
     theirs: {
       status: "errored",

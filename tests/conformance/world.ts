@@ -7,7 +7,7 @@ const POLL_MS = 10;
 export interface World {
   /** Tells that something happens, as often as it happens. */
   note(text: string): void;
-  /** Waits until the driver opens it. By asking again: in workerd nobody can wait for what another call does. */
+  /** Waits until the driver opens it. By asking again: in workerd a call can't wait for what another call does. */
   gate(name: string): Promise<void>;
 }
 

@@ -50,7 +50,7 @@ describe.each(ENGINES)("work whose owner was lost on $name", (engine) => {
     const process = under.process({ greet: greet.definition });
     process.start();
 
-    // The clock stands still: it waits for nobody.
+    // The clock stands still, so it waits for no other work.
     await waitUntil("it ran", () => greet.calls.length === 1);
     expect(greet.calls[0]?.hook.attempts).toBe(2);
   });

@@ -195,7 +195,7 @@ describe("connections that fall silent", () => {
     await passTimeUntil("it listens", async () => (await listeners()) === 1);
     await isHeard(greet, "before");
     proxy.cutAll();
-    proxy.fallSilent(); // whoever connects now is accepted, and never answered
+    proxy.fallSilent(); // a client that connects now is accepted, and never answered
     await outside.hooks.greet.trigger("meanwhile");
     const start = performance.now();
     await passTimeUntil("a minute had passed", () => performance.now() > start + 60_000);

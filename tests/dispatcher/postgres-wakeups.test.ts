@@ -109,7 +109,7 @@ test("a notice that isn't ours means to look everywhere", async () => {
     hooks: { greet: defineHook((_: string) => {}) },
     worker: false,
   });
-  // Written behind everybody's back, and so announced to nobody.
+  // Written without the library, and so without an announcement.
   await other.unitOfWork(async (uow) => {
     await uow.sql`insert into perdure.hook (namespace, id, name, class, available_at, attempts, created_at, triggered_at, payload)
       values ('app', 'one', 'greet', 1, 0, 0, 0, 0, '"ada"')`;

@@ -41,7 +41,7 @@ describe.each(ENGINES)("a relayed trigger on $name", (engine) => {
 
   test("isn't written again by an owner that is late, when all is done", async () => {
     const late = await relay("a");
-    await late.execute(() => {}); // as whoever took it over did
+    await late.execute(() => {}); // as the process that took it over did
     await fixture.settle(await fixture.claimOne(), COMPLETED);
     await fixture.insert({ id: "b", key: "k", payload: '"newer"' });
 

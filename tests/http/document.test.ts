@@ -192,7 +192,7 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.get("/subjects");
   await client.get("/subjects/inventory");
   await client.get("/subjects/inventory/a");
-  const other = app.subjects.dispatcher("other"); // nobody else claims from this one
+  const other = app.subjects.dispatcher("other"); // no other process claims from this one
   await other.syncSubjects({ subjects: [{ subjectKey: "a" }] });
   const [claimed] = await other.claimDueSubjects({ limit: 1, leaseMs: 60_000 });
   await client.post("/subjects/other/a/release", { revision: claimed?.revision });

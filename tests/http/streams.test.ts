@@ -209,7 +209,7 @@ test("a stream whose reader is slow holds one event, and asks for no other", asy
   );
   await clock.advanceAndSettle(60_000);
 
-  expect([streams.open, asked]).toEqual([5000, 0]); // not even one: nobody has read that it is connected
+  expect([streams.open, asked]).toEqual([5000, 0]); // not even one: no reader has read that it is connected
   const readers = responses.map(({ body }) => body?.getReader());
   for (let reads = 0; reads < 2; reads++) await Promise.all(readers.map((reader) => reader?.read()));
   await clock.advanceAndSettle(60_000);

@@ -78,7 +78,7 @@ describe.each(ENGINES)("ticks over HTTP on $name", (engine) => {
       return perdure({ database, hooks: { note }, namespace: "shared", worker: false, logger: subject.logs });
     };
     await using app = await open();
-    await using elsewhere = await open(); // what it triggers nobody here is told of
+    await using elsewhere = await open(); // this process isn't told of its triggers
     const client = subject.serve(app, { tick: { deadlineMs: 5000 } });
     const drains = vi.spyOn(DispatchLoop.prototype, "drain");
     await app.hooks.note.trigger({ text: "slow" });

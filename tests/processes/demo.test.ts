@@ -123,7 +123,7 @@ test.each(STORIES)(
     let done: readonly string[] = [];
     let told: readonly string[] = [];
     const checkOutput = (output: string) => {
-      const another = new RegExp(`${workflow}-\\w+ requested`).test(output); // the last one ended before anybody looked
+      const another = new RegExp(`${workflow}-\\w+ requested`).test(output); // the last one ended before the test looked
       for (const [name, said] of Object.entries(words)) {
         if (done.includes(name) && !another) expect(output, `"${name}" was done before`).not.toContain(said);
       }

@@ -3,7 +3,7 @@ import { ENGINES } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
 import { useProcessGroup } from "../support/process-group.ts";
 
-/** Nobody looks by himself for as long as a test takes: only a wake-up explains that something runs. */
+/** No process polls for as long as a test takes: only a wake-up explains that something runs. */
 const NO_POLLING = { pollIntervalMs: 3_600_000 };
 
 describe.each(ENGINES)("a process that doesn't poll ($name)", (engine) => {

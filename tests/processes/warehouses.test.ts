@@ -60,7 +60,7 @@ test("the import of warehouses goes on with its page after kill -9 in the middle
   await next.ended;
   expect(next.output).toMatch(/^60 items, imported \d+ times$/m);
   const after = pages(next.output, "is done");
-  // A page whose checkpoint was stored is never imported again, also if nobody had the time to say so.
+  // A page whose checkpoint was stored is never imported again, even if no process had the time to say so.
   for (const { subjectKey, cursor } of left) {
     const warehouse = subjectKey.slice("warehouse:".length);
     const again = after.filter((page) => page.startsWith(`${warehouse} `));

@@ -3,7 +3,7 @@ import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { idsOf, useWorkflowGroup } from "../support/workflow-group.ts";
 
-/** Nobody looks by himself for as long as a test takes: only a wake-up explains that something happens. */
+/** No process polls for as long as a test takes: only a wake-up explains that something happens. */
 const NO_POLLING = { pollIntervalMs: 3_600_000 };
 /** Sooner than those who wait look by themselves. */
 const BEFORE_THE_POLL_MS = 3500;
@@ -52,7 +52,7 @@ describe.each(ENGINES)("processes that don't poll ($name)", (engine) => {
     await group.open(engine);
     const runner = await group.start({ worker: NO_POLLING });
     const sender = await group.start({ worker: false });
-    const times = 10; // each would last until its deadline if nobody told
+    const times = 10; // each would last until its deadline without a wake-up
     let early = 0;
     await group.create("wait", ["held"], { timeout: "4.9 seconds", times });
     await runner.seen("ended", "held", "first");

@@ -58,7 +58,7 @@ describe.each(ENGINES)("code with other schedules on $name", (engine) => {
     moveTo(subject, BEGIN + 25 * HOUR);
     await eventually(() => expect(stored(second)).resolves.toMatchObject([{ cron: "15 * * * *" }]));
     expect(old.events).toEqual([]);
-    // Code that has it again begins with the next time: nobody has missed those that nobody had.
+    // Code that has it again begins with the next time: no process has missed times that no code had.
     const third = subject.start({ report: old.workflow });
     await stored(third, 2);
     const next = (await third.fragment.schedules.list()).find(({ cron }) => cron === "0 * * * *");

@@ -8,7 +8,7 @@ export const ENDING_MUTATIONS: readonly Mutation[] = [
   { name: "the hook of an end isn't written with it", options: { wrapEngine: withoutHooks } },
   { name: "who commits an end forgets its hook", options: { wrapInstances: withoutHooks } },
   {
-    name: "terminating tells nobody",
+    name: "terminating tells no owner",
     options: {
       wrapEngine: (statements) => overriding(statements, { terminate: (name) => statements.terminate(name) }),
     },

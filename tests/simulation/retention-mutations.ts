@@ -18,6 +18,6 @@ export const RETENTION_MUTATIONS: readonly Mutation[] = [
     [FINISH, "case ?1 when 'complete' then success_retention else error_retention end", "error_retention"],
   ]),
   rewriting("labels stay when their instance goes", [[DELETE_LABEL, "and ref = ?", "and ref = ? and false"]]),
-  rewriting("nobody sweeps up after what was purged", [[MARK_DELETED, "values (?)", "select ? where false"]]),
+  rewriting("no process sweeps up after a purge", [[MARK_DELETED, "values (?)", "select ? where false"]]),
   rewriting("events stay when their instance goes", [[DELETE_EVENTS, /ref = \?1?/, "$& and false"]]),
 ];

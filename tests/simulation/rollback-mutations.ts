@@ -8,8 +8,11 @@ const ROLL_BACK = /^update perdure_instance set\s+rolling_back = iif/;
 export const ROLLBACK_MUTATIONS: readonly Mutation[] = [
   { name: "rollbacks begin before the failure is stored", options: { wrapInstances: withoutFailure } },
   { name: "rollbacks that are stored run again", options: { wrapInstances: withoutRollbacks } },
-  { name: "whoever takes over rolls back the first step first", options: { wrapInstances: inOrderOfBeginnings } },
-  { name: "whoever takes over knows of no rollback", options: { wrapInstances: goingOn } },
+  {
+    name: "the process that takes over rolls back the first step first",
+    options: { wrapInstances: inOrderOfBeginnings },
+  },
+  { name: "the process that takes over knows of no rollback", options: { wrapInstances: goingOn } },
   { name: "steps that have begun aren't known to", options: { wrapInstances: withoutBeginnings } },
   rewriting("terminating with a rollback leaves it to its owner", [
     [ROLL_BACK, "lock = null, recoveries", "recoveries"],
@@ -55,7 +58,7 @@ function goingOn(statements: InstanceStatements): InstanceStatements {
   });
 }
 
-/** What whoever takes over finds in the journal. */
+/** The journal as the process that takes over finds it. */
 function loading(
   statements: InstanceStatements,
   change: (entries: readonly JournalEntry[]) => JournalEntry[],

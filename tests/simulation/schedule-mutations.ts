@@ -16,5 +16,5 @@ export const SCHEDULE_MUTATIONS: readonly Mutation[] = [
     [[INSERT, "case when other.paused then null else ?6 end, ?7, other.paused", "?6, ?7, 0 * other.paused"]],
     { seed: 11 },
   ),
-  rewriting("nobody sees that a schedule is due", [[LIST, " due_at,", " due_at + 3600000 as due_at,"]]),
+  rewriting("no process sees that a schedule is due", [[LIST, " due_at,", " due_at + 3600000 as due_at,"]]),
 ];

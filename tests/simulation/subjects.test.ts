@@ -14,7 +14,7 @@ const MUTATIONS: Mutation[] = [
   rewriting("a change that is sent again isn't recognised, and is written again", [
     [CHANGE, "revision = ?4", "revision - 1 <= ?4"],
   ]),
-  rewriting("a claim takes what somebody has", [
+  rewriting("a claim takes a subject that an owner has", [
     [
       /^select subject_key, available_at from perdure_subject\s+where profile = \? and dispatcher_id = \? and available_at/,
       "available_at <= ?",
@@ -65,6 +65,6 @@ describe("a simulated world of subjects", () => {
     for (let seed = 1; seed <= MUTATION_SEEDS; seed++) {
       if ((await simulateSubjects(seed, options)).violation !== null) return;
     }
-    expect.fail(`${MUTATION_SEEDS} worlds, and nobody noticed.`);
+    expect.fail(`${MUTATION_SEEDS} worlds, and no invariant noticed.`);
   });
 });

@@ -18,7 +18,7 @@ export const TELLING_MUTATIONS: readonly Mutation[] = [
   rewriting("what another attempt has poured stays", [[WIPE, "stream is not ?", "stream is not ? and false"]]),
   rewriting("a stream gives a chunk twice", [[READ, "number = ?", "number = ? % 2"]]),
   {
-    name: "chunks are taken from whoever has lost its instance",
+    name: "chunks are taken from an owner that has lost its instance",
     seed: 41,
     options: {
       wrapStreams: (streams) => ({

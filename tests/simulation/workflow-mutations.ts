@@ -37,7 +37,7 @@ export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
   rewriting("recoveries of instances count although something was done", [
     [COUNT_RECOVERY, "> recovered_position then 1", "> recovered_position then recoveries + 1"],
   ]),
-  rewriting("what somebody has can be taken again", [
+  rewriting("an instance that has an owner can be claimed again", [
     [REACQUIRE, "lock = ?5 and class <> 2", "(lock = ?5 or true) and (class <> 2 or true)"],
   ]),
   rewriting("what is paused can be taken again", [[REACQUIRE, "and not paused", ""]], {
@@ -77,8 +77,8 @@ export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
   rewriting("finished instances stay due", [[FINISH, "available_at = null", "available_at = available_at"]]),
   rewriting("slots are given away although all are taken", [[COUNT_HELD, "count(*)", "0 * count(*)"]]),
   rewriting("starts don't count", [[COUNT_STARTS, "count(*)", "0 * count(*)"]]),
-  rewriting("whoever frees a slot tells nobody", [[FREE_SLOT, "where kind = 0", "where kind = 9"]]),
-  rewriting("whoever joins a line tells nobody", [[JOIN_LINE, "where not blocked", "where false"]]),
+  rewriting("freeing a slot tells no one in line", [[FREE_SLOT, "where kind = 0", "where kind = 9"]]),
+  rewriting("joining a line tells no worker", [[JOIN_LINE, "where not blocked", "where false"]]),
   rewriting("what was parked is claimed past its line", [
     [PARK, "case when slot_key is null then 0 else 5 end", "case when slot_key is null then 0 else 0 end"],
   ]),
@@ -88,7 +88,7 @@ export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
   { name: "events that come while it runs are overlooked", options: { wrapInstances: withoutNews }, seed: 22 },
 ];
 
-/** Every commit has the token of whoever owns the instance now. */
+/** Every commit has the token of the instance's present owner. */
 function withoutFence(
   statements: InstanceStatements,
   read: (text: string) => Record<string, unknown>[],

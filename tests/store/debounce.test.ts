@@ -50,7 +50,7 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("debounced triggers on $name", (en
 
       expect(await again(900)).toBe(MAX_WAIT_MS - 4500);
       expect(await again(400)).toBe(100);
-      expect(await again(600)).toBe(-500); // due by now, and nobody has come for it
+      expect(await again(600)).toBe(-500); // due by now, and no worker has claimed it
     });
 
     test("put it off for as long as they come, without a bound", async () => {

@@ -119,11 +119,11 @@ describe.each(DRIVERS)("leases of instances on $name", (engine) => {
       "it wasn't parked": async () => {},
       "it is finished": (instance) => fixture.commit(instance, COMPLETED),
       "it was given back": (instance) => fixture.commit(instance, RELEASED),
-      "somebody has it": parkAnd(async () => {
+      "an owner has it": parkAnd(async () => {
         fixture.clock.advance(SLEEP_MS);
         await fixture.claimOne();
       }),
-      "somebody had it": parkAnd(async () => {
+      "an owner had it": parkAnd(async () => {
         fixture.clock.advance(SLEEP_MS);
         await fixture.park(await fixture.claimOne());
       }),

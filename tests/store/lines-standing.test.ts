@@ -13,7 +13,7 @@ describe.each(DRIVERS)("lines on $name", (engine) => {
       await fixture.statements.resume(fixture.named("a"));
       expect(await fixture.find("a")).toMatchObject({ status: "queued" });
       expect(await fixture.claim()).toEqual([]);
-      expect(ids(await fixture.admit({ slots: 2 }))).toEqual([]); // the line is full, as far as anybody knows
+      expect(ids(await fixture.admit({ slots: 2 }))).toEqual([]); // the line is full, as far as the store knows
       await fixture.statements.terminate(fixture.named("b"));
       expect(ids(await fixture.admit({ slots: 2 }))).toEqual(["a"]);
     });

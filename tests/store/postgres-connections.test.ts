@@ -52,7 +52,7 @@ describe("a connection that falls silent before it was ever used", () => {
 });
 
 describe("a connection that is lost in the moment in which it is handed from one to the next", () => {
-  /** All connections are taken, and somebody waits; then one is given back and lost, before whoever gets it could notice. */
+  /** All connections are taken, and a caller waits; then one is given back and lost before that caller could notice. */
   async function handOver(store: Store, pool: Pool): Promise<void> {
     const taken = await Promise.all(Array.from({ length: MAX }, () => pool.connect()));
     const waiting = store.engine.transaction(async () => "done").catch(() => "failed");

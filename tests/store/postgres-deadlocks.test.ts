@@ -107,7 +107,7 @@ describe("processes that write the same rows in opposite orders", () => {
     },
   ];
 
-  /** Somebody else's transaction that is just writing this row. */
+  /** Another session's transaction that is just writing this row. */
   async function holding(writer: Writer, id: string): Promise<Client> {
     const client = await fixture.begin();
     await client.query(writer.insert, [fixture.namespace, id]);

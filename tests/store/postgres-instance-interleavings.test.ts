@@ -20,7 +20,7 @@ describe("forced interleavings of workflows on PostgreSQL", () => {
     return client;
   }
 
-  /** A session that holds the lock of an instance's row, as anybody who is just writing it does. */
+  /** A session that holds the lock of an instance's row, as a session that is just writing it does. */
   async function lock({ ref }: { ref: string }): Promise<Client> {
     const client = await sessions.begin();
     await client.query("select from perdure.instance where ref = $1 for update", [ref]);

@@ -11,7 +11,7 @@ import { type Cut, CuttingProxy } from "../support/cutting-proxy.ts";
 import { COMPLETED, ERRORED, InstancesUnderTest, LEASE_MS, RELEASED, RUNNING } from "../support/use-instances.ts";
 import { usePostgres } from "../support/use-postgres.ts";
 
-/** Whether PostgreSQL did what it was asked, or never heard of it: nobody can tell, and it must make no difference. */
+/** PostgreSQL may have done what it was asked, or may never have heard of it. The client can't tell, and needn't. */
 const CUTS: Cut[] = ["answer", "request"];
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 const HOUR_MS = 3_600_000;
@@ -94,7 +94,7 @@ describe("a connection to PostgreSQL that is cut, for workflows,", () => {
       const result = await store.instances.commit(fixture.commitOf(owner, RELEASED, { entries: [fixture.entry()] }));
       await wasCut;
 
-      // It is nobody's then, and doesn't tell who gave it back: he has no use for it any more.
+      // It has no owner then, and the process that gave it back isn't told: it has no use for it any more.
       expect(result.result).toBe(cut === "answer" ? "superseded" : "written");
       expect(await fixture.history(owner.ref)).toHaveLength(1);
       expect(await claim()).toMatchObject([{ recoveries: 0, begun: true }]);

@@ -145,7 +145,7 @@ describe("forced interleavings of lines on PostgreSQL", () => {
           held++;
           most = Math.max(most, held);
           await fixture.nextAdmission();
-          held--; // before the commit: whoever is let in by it comes later
+          held--; // before the commit: an instance that it lets in comes later
           if (instance.id.endsWith("3") && !parked.has(instance.id)) {
             parked.add(instance.id);
             await fixture.park(instance, { limited: true, dueAt: fixture.now + LEASE_MS });

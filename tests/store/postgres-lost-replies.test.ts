@@ -7,7 +7,7 @@ import { type Cut, CuttingProxy } from "../support/cutting-proxy.ts";
 import { usePostgres } from "../support/use-postgres.ts";
 import { COMPLETED, FAILED, KEPT, LEASE_MS, RELEASED, retryAfter } from "../support/use-store.ts";
 
-/** Whether PostgreSQL did what it was asked, or never heard of it: nobody can tell, and it must make no difference. */
+/** PostgreSQL may have done what it was asked, or may never have heard of it. The client can't tell, and needn't. */
 const CUTS: Cut[] = ["answer", "request"];
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 

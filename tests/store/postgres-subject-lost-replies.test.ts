@@ -6,7 +6,7 @@ import { type Cut, CuttingProxy } from "../support/cutting-proxy.ts";
 import { usePostgres } from "../support/use-postgres.ts";
 import { LEASE_MS, SubjectsUnderTest } from "../support/use-subjects.ts";
 
-/** Whether PostgreSQL did what it was asked, or never heard of it: nobody can tell, and it must make no difference. */
+/** PostgreSQL may have done what it was asked, or may never have heard of it. The client can't tell, and needn't. */
 const CUTS: Cut[] = ["answer", "request"];
 const KINDS: SubjectChangeKind[] = ["checkpoint", "complete", "fail", "release"];
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
@@ -26,7 +26,7 @@ describe("a connection to PostgreSQL that is cut, for subjects,", () => {
     await proxy.stop();
   });
 
-  /** Whoever waits to send again waits by a clock that stands still. */
+  /** A caller that waits to send again waits by a clock that stands still. */
   async function patiently<Result>(result: Promise<Result>): Promise<Result> {
     let done = false;
     const ended = result.finally(() => {

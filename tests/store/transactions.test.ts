@@ -58,7 +58,7 @@ describe.each(DRIVERS)("transactions on $name", (engine) => {
       await tx.query("select * from nowhere", []).catch(() => {});
     });
 
-    // PostgreSQL rolls back at the first error, whoever catches it. SQLite goes on.
+    // PostgreSQL rolls back at the first error, even if the caller catches it. SQLite goes on.
     if (engine.dialect === "postgres") {
       await expect(transaction).rejects.toMatchObject({ code: "transaction.rolled_back", transient: false });
     } else {

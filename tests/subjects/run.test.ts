@@ -202,7 +202,7 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
       },
     });
     await begun.opened;
-    // Its lease has run out without anybody having noticed, as when a process stands still.
+    // Its lease has run out unnoticed, as when a process stands still.
     fixture.clock.set(fixture.clock.now() + 30_000);
     const [claimed] = await dispatcher.claimDueSubjects({ limit: 1, leaseMs: 60_000 });
     taken.open();

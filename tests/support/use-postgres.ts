@@ -50,7 +50,7 @@ export class PostgresUnderTest extends StoreUnderTest {
     return client;
   }
 
-  /** A session that holds the lock of a hook's row, as anybody who is just writing it does. */
+  /** A session that holds the lock of a hook's row, as a session that is just writing it does. */
   async lock(id: string): Promise<Client> {
     const client = await this.begin();
     await client.query("select from perdure.hook where namespace = $1 and id = $2 for update", [this.namespace, id]);

@@ -49,7 +49,7 @@ describe.each(ENGINES)("flow control on $name", (engine) => {
     expect(await (await first.workflows.workflow.get("c")).status()).toMatchObject({ status: "queued" });
 
     track.gate("b").open();
-    await eventually(() => expect(track.began).toEqual(["a", "b", "c"])); // the test's clock stands still: nobody has polled
+    await eventually(() => expect(track.began).toEqual(["a", "b", "c"])); // the test's clock stands still: no worker has polled
     track.gate("a").open();
     await eventually(() => expect(track.began).toEqual(["a", "b", "c", "d"]));
     for (const id of ["c", "d"]) track.gate(id).open();

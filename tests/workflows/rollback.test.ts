@@ -276,7 +276,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
       const rollback = async ({ ctx }: WorkflowRollbackContext) => {
         calls++;
-        ctx.emit("asking the bank").catch(() => abandoned.open()); // nobody is told that it is written
+        ctx.emit("asking the bank").catch(() => abandoned.open()); // the caller isn't told that it is written
         await written.opened;
         throw new NonRetryableError("the bank refuses");
       };

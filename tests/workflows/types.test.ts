@@ -175,7 +175,7 @@ describe("the types of workflows", () => {
       async (_event, step) => {
         // What is sent is what the schema takes, and what is received is what it gives.
         expectTypeOf((await step.waitForEvent("day", { type: "on" })).payload).toEqualTypeOf<Readonly<Date>>();
-        // @ts-expect-error no such event: nobody could send it
+        // @ts-expect-error no such event: no caller could send it
         await step.waitForEvent("day", { type: "no" });
         const helper = async (any: WorkflowStep) => any.waitForEvent<string>("day", { type: "whatever" });
         await helper(step);

@@ -53,7 +53,7 @@ describe.each(ENGINES)("instances that a process has nothing to do with, on $nam
       for (let second = 0; second < 60; second++) await subject.clock.advanceAndSettle(1000);
 
       for (const spy of spies) expect(spy).not.toHaveBeenCalled();
-      expect(nextWake.mock.calls.length).toBeLessThanOrEqual(31); // every two seconds, where nobody announces anything
+      expect(nextWake.mock.calls.length).toBeLessThanOrEqual(31); // every two seconds, where no writer announces anything
     },
   );
 });

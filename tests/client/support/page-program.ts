@@ -52,7 +52,7 @@ export function told(): string[] {
   return seen.map(({ type }) => type);
 }
 
-/** What a page sends that doesn't ask before: a form could. Nobody tells it what became of it. */
+/** What a page sends that doesn't ask before: a form could. It isn't told what became of it. */
 export async function sendUnasked(url: string, body: string): Promise<string> {
   const init = { method: "POST", mode: "no-cors", body, headers: { "content-type": "text/plain" } } as const;
   return (await fetch(url, init as RequestInit)).type;

@@ -57,7 +57,7 @@ export const CREATING: readonly Program[] = [
     },
   },
   {
-    name: "an id that nobody has",
+    name: "an id that no instance has",
     run: async () => "never",
     drive: async (driver) => ({ got: await driver.asks("get", driver.id()) }),
   },

@@ -49,7 +49,7 @@ export const ERRORS: readonly Program[] = [
     },
   },
   {
-    name: "a non-retryable error that nobody catches",
+    name: "a non-retryable error that the code doesn't catch",
     run: async (step, _event, { NonRetryableError }) =>
       step.do("refused", quickly, async () => {
         throw new NonRetryableError("never again");
@@ -66,7 +66,7 @@ export const ERRORS: readonly Program[] = [
     run: async (step) => caught(step.do("slow", { ...once, timeout: 200 }, tooLong)),
   },
   {
-    name: "a step that takes too long, and nobody catches it",
+    name: "a step that takes too long, and the code doesn't catch it",
     run: async (step) => {
       await step.do("slow", { ...once, timeout: "0.2 seconds" }, tooLong);
     },

@@ -2,7 +2,7 @@ import type { Program } from "../program.ts";
 import { SPECIAL, show } from "../show.ts";
 import { caught } from "./support.ts";
 
-/** Events that are sent before, while and after somebody waits for them. */
+/** Events that are sent before, while and after the code waits for them. */
 export const EVENTS: readonly Program[] = [
   {
     name: "an event while it is waited for",
@@ -98,7 +98,7 @@ export const EVENTS: readonly Program[] = [
     run: async (step) => caught(step.waitForEvent("never", { type: "never", timeout: "1 second" })),
   },
   {
-    name: "a wait that is over, and nobody catches it",
+    name: "a wait that is over, and the code doesn't catch it",
     run: async (step) => {
       await step.waitForEvent("never", { type: "never", timeout: 1000 });
     },

@@ -106,7 +106,7 @@ export const RESTARTS: readonly Program[] = [
     },
   },
   {
-    name: "a restart drops events that nobody took",
+    name: "a restart drops events that no wait took",
     run: async (step, _event, { note }) => {
       await step.do("first", async () => note("first"));
       const { payload } = await step.waitForEvent("word", { type: "word", timeout: "1 hour" });

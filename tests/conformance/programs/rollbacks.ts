@@ -24,7 +24,7 @@ const failing = (step: ProgramStep) =>
 /** Steps that are taken back. */
 export const ROLLBACKS: readonly Program[] = [
   {
-    name: "steps are taken back in reverse when nobody catches an error",
+    name: "steps are taken back in reverse when the code doesn't catch an error",
     run: async (step, _event, world) => {
       await undoable(step, world, "first");
       await step.do("plain", async () => world.note("plain"));

@@ -35,7 +35,7 @@ export const STEPS: readonly Program[] = [
     },
   },
   {
-    name: "a rejected sibling stops nobody",
+    name: "a rejected sibling stops no other step",
     run: async (step) => {
       const sibling = step.do("sibling", async () => after(5, "done"));
       const all = await caught(
@@ -143,7 +143,7 @@ export const STEPS: readonly Program[] = [
       ),
   },
   {
-    name: "an error that nobody catches ends the instance",
+    name: "an error that the code doesn't catch ends the instance",
     run: async (step) =>
       step.do("bad", once, async () => {
         throw new TypeError("nobody catches me");

@@ -35,7 +35,7 @@ export function findOperation(document: Document, method: string, pathname: stri
   return fitting[0];
 }
 
-/** What is wrong with an answer, by the document; null if nothing is. Checked by somebody else's validator, not by ours. */
+/** What is wrong with an answer, by the document; null if nothing is. Checked by an independent validator, not by ours. */
 export function problemOf(document: Document, operation: Operation, response: Response, text: string): string | null {
   const documented = operation.responses[response.status];
   const where = `${operation.operationId} ${response.status}`;

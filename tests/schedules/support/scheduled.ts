@@ -42,7 +42,7 @@ export async function stored({ fragment, clock }: ReportProcess, count = 1): Pro
   });
 }
 
-/** Moves the time to a moment at once, as if nobody had looked meanwhile. */
+/** Moves the time to a moment at once, as if no process had looked meanwhile. */
 export function moveTo({ clock }: Pick<WorkflowsUnderTest, "clock">, time: number): void {
   clock.advance(time - clock.now());
 }

@@ -55,10 +55,10 @@ export async function play({ program, atCommit }: Play): Promise<SimulationResul
   return { ...result, commits };
 }
 
-/** Steps that nobody waits for any more when a race is over: whether they come to an end before their workflow does is chance. */
+/** Steps that the code no longer waits for when a race is over: whether they end before their workflow does is chance. */
 const LOSERS: readonly string[] = ["do:tortoise", "do:two"];
 
-/** How the instance ended, in words. What nobody waits for may be over or not: sleeps, and steps that lost a race. */
+/** How the instance ended, in words. Sleeps and steps that lost a race may be over or not. */
 export function outcomeOf({ instances }: SimulationResult): string {
   const sample = instances.find(({ id }) => id === SAMPLE.id);
   const [output] = sample?.outputs ?? [];

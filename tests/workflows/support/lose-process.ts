@@ -25,7 +25,7 @@ export function afterLong(
   return eventually(async () => {
     const { status } = await instance.status();
     if (status === wanted) return;
-    // At once, so that what polls doesn't do so for every moment of it; but never while somebody has a lease.
+    // At once, so that what polls doesn't do so for every moment of it; but never while an owner has a lease.
     if (await isFarOff(test, instance)) test.clock.advance(300_000);
     else await test.clock.advanceAndSettle(100);
     throw new Error(`It is ${status}, not ${wanted}.`);

@@ -31,7 +31,7 @@ export class LostCommit {
     return this.#commits >= this.#lostAfter;
   }
 
-  /** Lets whoever waits for an answer go on, so that the process can be closed. */
+  /** Lets the callers that wait for an answer go on, so that the process can be closed. */
   end(): void {
     this.#commits = Number.POSITIVE_INFINITY;
     this.#ended.resolve({ result: "superseded" });

@@ -275,7 +275,7 @@ export const PROGRAMS: readonly Program[] = [
     },
   },
   {
-    title: "an error that nobody catches",
+    title: "an error that the code doesn't catch",
     run: async (step, notes) => {
       await step.do("before", notes.body("before", 0));
       await step.do("fatal", () => {

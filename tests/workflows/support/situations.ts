@@ -28,7 +28,7 @@ export interface Situation {
 
 /** Every state that people can find an instance in, and the ways to get there. */
 export const SITUATIONS: readonly Situation[] = [
-  waitingToBegin("that nobody runs yet", "queued", async () => {}),
+  waitingToBegin("that no worker runs yet", "queued", async () => {}),
   waitingToBegin("that was paused before it began", "paused", (instance) => instance.pause()),
   attended("in the middle of a step", "running", "work", { live: true }),
   attended("that sleeps for long", "waiting", "sleep"),
