@@ -74,7 +74,7 @@ export class EventBook {
       return;
     }
     if (result === "finished" || result === "full") return;
-    record.accepted = true;
+    record.holder = account;
     if (known) return;
     if (events.some((one) => one.process === record.process && one.n > n)) {
       this.#violate("events come in their order", `#${n} of ${record.process} was overtaken`);

@@ -50,16 +50,19 @@ export async function sendEvent(
   const { world, instances } = process.surroundings;
   const { records } = instances.events;
   const type = options.type ?? world.random.pick(EVENT_TYPES);
-  const record: EventRecord = { n: records.size + 1, process: process.name, type, answer: "asked", accepted: false };
+  const record: EventRecord = { n: records.size + 1, process: process.name, type, answer: "asked", holder: null };
   records.set(record.n, record);
   world.note(process.name, `sends ${type} ${options.id ?? ""} (#${record.n}) to ${name} ${id}`);
   const event = { type, payload: { n: record.n }, ...(options.id === undefined ? {} : { id: options.id }) };
   await answered(process, record, `event #${record.n}`, () => handleOf(process, name, id).sendEvent(event));
-  if (record.answer === "acknowledged" && !record.accepted) {
+  const { holder } = record;
+  if (record.answer === "acknowledged" && holder === null) {
     world.violate("nothing accepted is lost", `the event #${record.n} was acknowledged, but never written`);
   }
-  if (record.answer === "refused" && record.accepted)
-    world.violate("what is refused never happened", `event #${record.n}`);
+  if (record.answer !== "refused" || holder === null) return;
+  // The answer was lost, and the event is sent again: nothing is left of it if its instance was deleted meanwhile.
+  if (holder.state === "gone") instances.sentAgainTooLate++;
+  else world.violate("what is refused never happened", `event #${record.n}`);
 }
 
 export async function operate(

@@ -1,3 +1,4 @@
+import type { InstanceAccount } from "./instance-account.ts";
 import type { ProgramName } from "./names.ts";
 import type { Behaviour } from "./trigger-record.ts";
 
@@ -30,6 +31,6 @@ export interface EventRecord {
   readonly process: string;
   readonly type: string;
   answer: Answer;
-  /** Whether a commit of the database carried it, or one of the same id was there. */
-  accepted: boolean;
+  /** The instance that a commit of the database gave it to, or that had one of the same id. */
+  holder: InstanceAccount | null;
 }
