@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { describeProblems, describeResult, problemsOf } from "./report.ts";
+import { cutCommits } from "./cut-commits.ts";
+import { describeProblems, describeResult, describeTable, problemsOf } from "./report.ts";
 import { runChaos } from "./run-chaos.ts";
 import type { ChaosEngine } from "./settings.ts";
 
@@ -10,7 +11,8 @@ const USAGE = `npm run chaos                              a short run on each en
 npm run chaos -- --minutes 10              faults for that long, on each engine
 npm run chaos -- --seed 42                 the same schedule of faults again
 npm run chaos -- --engine postgres         or sqlite: only that one
-npm run chaos -- --trace                   tells each fault when it happens`;
+npm run chaos -- --trace                   tells each fault when it happens
+npm run chaos -- --commits 10000           cuts so many connections at the commit of a step's transaction`;
 
 const ENGINES: readonly ChaosEngine[] = ["postgres", "sqlite"];
 const TITLES = { postgres: "PostgreSQL", sqlite: "SQLite" } as const;
@@ -22,6 +24,7 @@ const { values } = parseArgs({
     minutes: { type: "string", default: SHORT_MINUTES },
     seed: { type: "string", default: String(Math.floor(Math.random() * HIGHEST_SEED)) },
     engine: { type: "string" },
+    commits: { type: "string" },
     trace: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -41,7 +44,8 @@ if (values.help) {
   const seed = toNumber("seed", values.seed);
   const minutes = toNumber("minutes", values.minutes);
   if (!Number.isSafeInteger(seed)) refuse("--seed must be a whole number.");
-  for (const engine of chooseEngines(values.engine)) await run(engine, seed, minutes);
+  if (values.commits !== undefined) await runCommits(seed, toNumber("commits", values.commits));
+  else for (const engine of chooseEngines(values.engine)) await run(engine, seed, minutes);
 }
 
 async function run(engine: ChaosEngine, seed: number, minutes: number): Promise<void> {
@@ -67,6 +71,22 @@ async function run(engine: ChaosEngine, seed: number, minutes: number): Promise<
     return;
   }
   rmSync(directory, { recursive: true, force: true });
+  console.log("Everything is accounted for.\n");
+}
+
+async function runCommits(seed: number, commits: number): Promise<void> {
+  const again = `npm run chaos -- --commits ${commits} --seed ${seed}`;
+  console.log(`PostgreSQL: ${commits} connections cut at the commit of a step's transaction (${again})`);
+  const begin = performance.now();
+  const { account, cuts } = await cutCommits(seed, commits, tmpdir());
+  const happened = Object.entries(cuts).map(([cut, times]) => `${cut} ${times}`);
+  console.log(`${((performance.now() - begin) / 1000).toFixed(0)} s. Commits lost: ${happened.join(", ")}.\n`);
+  console.log(describeTable("commits", account));
+  if (account.problems.length > 0) {
+    console.log(`\n${describeProblems({ accounts: { account }, problems: [], entries: [] })}\n\nAgain: ${again}\n`);
+    process.exitCode = 1;
+    return;
+  }
   console.log("Everything is accounted for.\n");
 }
 

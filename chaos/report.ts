@@ -32,7 +32,7 @@ export function describeProblems(result: Pick<ChaosResult, "accounts" | "problem
   return [...shown, ...(more > 0 ? [`… and ${more} more.`] : [])].join("\n\n");
 }
 
-function describeTable(name: string, { table }: Account): string {
+export function describeTable(name: string, { table }: Account): string {
   const lines = Object.entries(table);
   const columns = Object.keys(lines[0]?.[1] ?? {});
   const total = Object.fromEntries(

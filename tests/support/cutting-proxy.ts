@@ -4,8 +4,11 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5]);
 const DEFAULT_PORT = 5432;
 
-/** How a request is lost: it never arrives, its answer never arrives, or the connection stays open without an answer. */
-export type Cut = "request" | "answer" | "silence";
+/**
+ * How a request is lost: it never arrives, its answer never arrives, it arrives when the client has lost the connection, or the
+ * connection stays open without an answer.
+ */
+export type Cut = "request" | "answer" | "late" | "silence";
 
 interface Link {
   readonly client: Socket;
@@ -21,6 +24,8 @@ interface Link {
 }
 
 const NARROW_TICK_MS = 20;
+/** About as long as a client takes to connect again and to ask what has become of its request. */
+const LATE_MS = 20;
 
 /**
  * Stands between a client and PostgreSQL, and does what networks do where a test says so: cuts a connection in the middle of
@@ -179,6 +184,7 @@ export class CuttingProxy {
     if (armed !== undefined) this.#armed = undefined;
     if (armed === "request") return this.#cut(link);
     if (armed === "silence") return this.#silence(link);
+    if (armed === "late") return this.#deliverLate(link, chunk);
     if (armed === "answer") link.withheld = Buffer.alloc(0);
     if (link.answered) this.#roundTrips++;
     link.answered = false;
@@ -214,6 +220,15 @@ export class CuttingProxy {
 
   #cut(link: Link): void {
     this.#destroy(link);
+    this.#done?.();
+  }
+
+  /** The network keeps the request for a while: the server carries it out for a client that believes that it was lost. */
+  #deliverLate(link: Link, chunk: Buffer): void {
+    link.silent = true;
+    this.#links.delete(link);
+    link.client.destroy();
+    setTimeout(() => link.server?.end(chunk), LATE_MS);
     this.#done?.();
   }
 
