@@ -1,7 +1,7 @@
 import { EventTimeoutError, NonRetryableError } from "../src/errors.ts";
+import type { OwnedTransaction } from "../src/queue/owned-transaction.ts";
 import { describeError } from "../src/values/index.ts";
 import type { WorkflowStep, WorkflowStepContext } from "../src/workflows/define/step.ts";
-import type { StepTransaction } from "../src/workflows/define/step-transaction.ts";
 import type { WorkflowEvent } from "../src/workflows/define/workflow-event.ts";
 import { behave, never } from "./behave.ts";
 import type { BodyRun, Witness } from "./body-book.ts";
@@ -79,7 +79,7 @@ export class Script implements Witness {
   /** A step that writes its key into the ledger, in its own transaction. */
   transact(name: string): Promise<unknown> {
     const config = { retries: { limit: DEFAULT_LIMIT, delay: this.params.short }, timeout: TRANSACTION_TIMEOUT_MS };
-    const run = (tx: StepTransaction, ctx: WorkflowStepContext) =>
+    const run = (tx: OwnedTransaction, ctx: WorkflowStepContext) =>
       this.#body(ctx, DEFAULT_LIMIT, () => tx.sql`insert into ledger (key) values (${ctx.idempotencyKey})`);
     return this.#call(name, DEFAULT_LIMIT, () => this.#step.transaction(name, config, run));
   }

@@ -47,12 +47,13 @@ export {
 } from "./hooks/define-hook.ts";
 export type { CancelledHooks, DurableHooks, HookListOptions, HookPage, HookSummary } from "./hooks/durable-hooks.ts";
 export type { HookBatchOptions, HookItem } from "./hooks/hook-batches.ts";
-export type { HookContext, HookSurroundings, TraceContext } from "./hooks/hook-context.ts";
+export type { HookContext, HookSurroundings, HookTransactionConfig, TraceContext } from "./hooks/hook-context.ts";
 export type { DurableHooksOptions, StuckHook, StuckHooksReport } from "./hooks/hook-settings.ts";
 export type { DebounceOptions, TriggerOptions } from "./hooks/trigger.ts";
 export type { TriggeredHook } from "./hooks/write-triggers.ts";
 export type { Logger } from "./logger.ts";
 export type { WorkerSummary } from "./monitoring/list-workers.ts";
+export type { OwnedTransaction } from "./queue/owned-transaction.ts";
 export type { Backoff, RetryOptions } from "./queue/retry-policy.ts";
 export type { Randomness } from "./randomness.ts";
 export { type AesGcmOptions, aesGcm } from "./store/codec/aes-gcm.ts";
@@ -121,7 +122,6 @@ export type {
   WorkflowStepRollbackConfig,
   WorkflowStepRollbackOptions,
 } from "./workflows/define/step.ts";
-export type { StepTransaction } from "./workflows/define/step-transaction.ts";
 export type { OnDivergence } from "./workflows/define/strictness.ts";
 export type {
   CompletedEvent,

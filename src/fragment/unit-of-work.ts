@@ -6,12 +6,12 @@ import { TriggerPlan } from "../hooks/write-triggers.ts";
 import type { EngineTransaction } from "../store/engine.ts";
 import type { HookInsert } from "../store/hooks/hook-records.ts";
 import { insertBatches } from "../store/hooks/stored-hooks.ts";
+import { buildSql, checkParameters, checkText } from "../store/sql.ts";
 import type { SqlRow, SqlValue } from "../store/sql-value.ts";
 import type { Store } from "../store/store.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { BufferedCalls, type UnitBindings } from "../workflows/instances/buffered-calls.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
-import { buildSql, checkParameters, checkText } from "./sql.ts";
 
 /** The arguments of a trigger: the payload is optional if the hook takes none. */
 export type TriggerArguments<Input> = undefined extends Input

@@ -1,4 +1,7 @@
+import type { Duration } from "../duration.ts";
+import type { OwnedTransaction } from "../queue/owned-transaction.ts";
 import type { RetryPolicy } from "../queue/retry-policy.ts";
+import type { Isolation } from "../store/engine.ts";
 import type { ClaimedHook } from "../store/hooks/hook-records.ts";
 import { decodeValue } from "../values/index.ts";
 import type { WorkflowBindings } from "../workflows/instances/workflow-binding.ts";
@@ -9,6 +12,14 @@ export interface HookSurroundings<Env = unknown> {
   readonly workflows: WorkflowBindings;
   /** The `env` of the application, as workflows have it. */
   readonly env: Env;
+}
+
+/** How the transaction of a hook runs. */
+export interface HookTransactionConfig {
+  /** How long the function may take. Default: 10 seconds. */
+  readonly timeout?: Duration;
+  /** Default: that of the database. SQLite and Durable Objects run every transaction as if it were alone. */
+  readonly isolation?: Isolation;
 }
 
 /** The call that a handler handles. */
@@ -32,6 +43,29 @@ export interface HookContext<Env = unknown> extends HookSurroundings<Env> {
   /** Aborted when the handler took too long, when its lease was lost, and when the process must stop. */
   readonly signal: AbortSignal;
   readonly traceContext: TraceContext | null;
+
+  /**
+   * Runs the function in a transaction that completes the hook with the same commit: what it writes is written exactly once, whatever
+   * fails. It can be called once in an attempt. When it resolves, the attempt has succeeded, whatever the handler does afterwards. The
+   * function is called again if the database couldn't serialize the transaction, which isn't another attempt.
+   *
+   * @example
+   * const credit = defineHook({}, async (payment: Payment, hook) => {
+   *   await hook.transaction((tx) => tx.sql`update accounts set balance = balance + ${payment.amount} where id = ${payment.account}`);
+   * });
+   */
+  transaction<Result, Client = unknown>(
+    body: (tx: OwnedTransaction<Client>) => Result | Promise<Result>,
+  ): Promise<Result>;
+  transaction<Result, Client = unknown>(
+    config: HookTransactionConfig,
+    body: (tx: OwnedTransaction<Client>) => Result | Promise<Result>,
+  ): Promise<Result>;
+}
+
+/** Begins the transaction of an attempt. */
+export interface Transacting {
+  transact(first: unknown, second: unknown): Promise<unknown>;
 }
 
 /** W3C trace context, as the code that triggered the hook had it. */
@@ -56,9 +90,17 @@ export class HookCall implements HookContext {
   readonly traceContext: TraceContext | null;
   readonly signal: AbortSignal;
   readonly #surroundings: () => HookSurroundings;
+  readonly #attempt: Transacting;
 
-  constructor(hook: ClaimedHook, policy: RetryPolicy, signal: AbortSignal, surroundings: () => HookSurroundings) {
+  constructor(
+    hook: ClaimedHook,
+    policy: RetryPolicy,
+    signal: AbortSignal,
+    surroundings: () => HookSurroundings,
+    attempt: Transacting,
+  ) {
     this.#surroundings = surroundings;
+    this.#attempt = attempt;
     this.hookId = hook.id;
     this.hookName = hook.name;
     this.namespace = hook.namespace;
@@ -79,5 +121,11 @@ export class HookCall implements HookContext {
 
   get env(): unknown {
     return this.#surroundings().env;
+  }
+
+  transaction<Result>(first: unknown, second?: unknown): Promise<Result> {
+    const ended = this.#attempt.transact(first, second) as Promise<Result>;
+    ended.catch(() => {}); // a handler that doesn't await it fails with it
+    return ended;
   }
 }

@@ -64,12 +64,10 @@ export class HookSource implements ProcessorSource {
 
   async renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {
     const ours = work.filter((one) => one instanceof HookWork || one instanceof RelayWork);
-    const held = await this.store.hooks.statements.renew(
-      ours.map(({ hook }) => hook),
-      leaseMs,
-    );
+    const leases = ours.filter((one) => !isSettled(one)).map(({ hook }) => hook);
+    const held = leases.length === 0 ? [] : await this.store.hooks.statements.renew(leases, leaseMs);
     const references = new Set(held.map(({ namespace, id }) => `${namespace} ${id}`));
-    return new Set(ours.filter(({ hook }) => references.has(`${hook.namespace} ${hook.id}`)));
+    return new Set(ours.filter((one) => isSettled(one) || references.has(`${one.hook.namespace} ${one.hook.id}`)));
   }
 
   async giveBack(locks: readonly string[]): Promise<void> {
@@ -109,4 +107,9 @@ export class HookSource implements ProcessorSource {
       (error) => logger.error("onStuckProcessingHooks threw.", { namespace, error: loggedError(error, stackTraces) }),
     );
   }
+}
+
+/** Its handler still runs, but no other worker may run the same. */
+function isSettled(work: HookWork | RelayWork): boolean {
+  return work instanceof HookWork && work.settled;
 }

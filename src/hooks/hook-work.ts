@@ -1,39 +1,30 @@
-import { pause, type Timer } from "../clock.ts";
-import {
-  AttemptAbortedError,
-  CodecError,
-  InvalidInputError,
-  isInfrastructure,
-  PerdureError,
-  ValueRefusedError,
-} from "../errors.ts";
-import { isNonRetryable } from "../non-retryable.ts";
-import { type RetryPolicy, requestedDelay, resolveRetries, retryDelay } from "../queue/retry-policy.ts";
+import type { Timer } from "../clock.ts";
+import { AttemptAbortedError, CodecError, PerdureError } from "../errors.ts";
+import type { RetryPolicy } from "../queue/retry-policy.ts";
 import { type AttemptFailure, solitude, solitudeAfter, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
 import { applySchema } from "../schema.ts";
-import type { ClaimedHook, HookOutcome, HookSettlement, SettleResult } from "../store/hooks/hook-records.ts";
+import type { ClaimedHook, HookOutcome, HookSettlement } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
-import { decodeValue, encodeError, isUnchecked, tame } from "../values/index.ts";
+import { decodeValue, isUnchecked, loggedError, tame } from "../values/index.ts";
+import {
+  type AttemptEnding,
+  type AttemptResult,
+  completedOutcome,
+  counted,
+  failedOutcome,
+  mayHaveBegun,
+  policyOf,
+} from "./attempt-outcome.ts";
 import type { AnyHookDefinition } from "./define-hook.ts";
 import type { HookBatch, HookBatches } from "./hook-batches.ts";
-import { HookCall } from "./hook-context.ts";
+import { HookCall, type Transacting } from "./hook-context.ts";
 import type { StuckHook } from "./hook-settings.ts";
+import { attemptOver, HookTransaction, transactionRepeated } from "./hook-transaction.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
-
-/** Hooks with a caller's id are kept at least this long, so that a second trigger with the id does nothing. */
-const KEEP_OWN_IDS_MS = 30 * 24 * 3_600_000;
-
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5000;
-
-type Ending =
-  | { readonly kind: "completed" }
-  | { readonly kind: "threw"; readonly error: unknown }
-  | { readonly kind: "unreadable"; readonly error: CodecError }
-  | { readonly kind: "abandoned" };
+import { settlePatiently } from "./settle-patiently.ts";
 
 /** One attempt at a hook that this process has claimed. */
-export class HookWork implements Work {
+export class HookWork implements Work, Transacting {
   readonly hook: ClaimedHook;
   readonly #store: Store;
   readonly #hooks: RegisteredHooks;
@@ -52,6 +43,10 @@ export class HookWork implements Work {
   #isStuck = false;
   #abandon: (() => void) | undefined;
   #abandoned = false;
+  #isHeld: () => boolean = () => false;
+  #transaction: HookTransaction | null = null;
+  /** Whether the handler has ended. */
+  #ended = false;
 
   constructor(
     hook: ClaimedHook,
@@ -91,11 +86,14 @@ export class HookWork implements Work {
       return null;
     }
     this.#begun = true;
+    this.#isHeld = isHeld;
     const ending = await this.#run(isHeld);
+    this.#ended = true;
     onEnd();
+    if (ending.kind === "settled") return this.#afterwards(ending);
     if (ending.kind === "abandoned" || this.#abandoned) return null;
     if (ending.kind === "unreadable") return this.#postpone(ending.error);
-    const outcome = this.#outcome(ending);
+    const outcome = this.#outcomeOf(ending);
     const stuck = this.#isStuck;
     await this.#settle(outcome);
     if (stuck) this.#onStuck({ ...this.#summary(), reason: "timeout" });
@@ -110,7 +108,31 @@ export class HookWork implements Work {
     this.#abandon?.();
   }
 
+  /** Whether its transaction has settled it: its lease is over, though its handler may still run. */
+  get settled(): boolean {
+    return this.#transaction?.state === "committed";
+  }
+
+  /** Begins the transaction that completes the hook. */
+  async transact(first: unknown, second: unknown): Promise<unknown> {
+    if (this.#transaction !== null) throw transactionRepeated();
+    if (this.#ended) throw attemptOver();
+    this.#transaction = new HookTransaction(
+      {
+        store: this.#store,
+        settlement: this.#settlement(this.#outcomeOf({ kind: "completed" })),
+        isHeld: this.#isHeld,
+        signal: this.#aborter.signal,
+        onLost: () => this.#lose(),
+      },
+      first,
+      second,
+    );
+    return this.#transaction.ended;
+  }
+
   async release(): Promise<void> {
+    if (this.settled) return;
     if (this.#miscounted && !this.#begun) await this.#count({ begins: false });
     await this.#settle({ kind: "released" });
   }
@@ -159,7 +181,7 @@ export class HookWork implements Work {
   }
 
   /** Calls the handler, and waits until it ends, hangs for too long, or this worker loses the hook. */
-  async #run(isHeld: () => boolean): Promise<Ending> {
+  async #run(isHeld: () => boolean): Promise<AttemptEnding> {
     const { attempts, recoveries } = this.hook;
     if (attempts > this.#policy.limit + 1) {
       const message = `The hook was lost with its process ${recoveries} times in a row and has no attempts left: it may be what ends the process.`;
@@ -169,8 +191,8 @@ export class HookWork implements Work {
     try {
       const given = decodeValue(this.hook.payload);
       const payload = (isUnchecked(this.hook.payload) ? await this.#check(given) : given) as never;
-      const call = new HookCall(this.hook, this.#policy, this.#aborter.signal, this.#hooks.surroundings);
-      return await new Promise<Ending>((resolve) => {
+      const call = new HookCall(this.hook, this.#policy, this.#aborter.signal, this.#hooks.surroundings, this);
+      const ending = await new Promise<AttemptEnding>((resolve) => {
         this.#abandon = () => resolve({ kind: "abandoned" });
         const complete = () => resolve({ kind: "completed" });
         const fail = (error: unknown) => resolve({ kind: "threw", error: tame(error) });
@@ -181,11 +203,38 @@ export class HookWork implements Work {
         begin();
         callHandler(this.#definition, payload, call).then(complete, fail);
       });
+      return this.#transaction === null ? ending : await this.#withTransaction(ending, this.#transaction);
     } catch (error) {
       return error instanceof CodecError ? { kind: "unreadable", error } : { kind: "threw", error };
     } finally {
       timer?.cancel();
     }
+  }
+
+  /** The handler has ended, and has begun a transaction. */
+  #withTransaction(ending: AttemptEnding, transaction: HookTransaction): Promise<AttemptEnding> {
+    return new Promise((resolve) => {
+      this.#abandon = () => resolve({ kind: "abandoned" });
+      if (this.#abandoned || !(ending.kind === "completed" || ending.kind === "threw")) resolve(ending);
+      else void transaction.endingAfter(ending).then(resolve);
+    });
+  }
+
+  /** The hook was settled by its transaction: an error of the handler changes nothing any more. */
+  #afterwards(ending: Extract<AttemptEnding, { kind: "settled" }>): null {
+    if (!("error" in ending)) return null;
+    const { namespace, id, name } = this.hook;
+    this.#store.logger.warn(
+      "A hook's handler failed after its transaction had been committed. The hook is completed, and isn't tried again.",
+      { namespace, hookName: name, hookId: id, error: loggedError(ending.error, this.#store.stackTraces) },
+    );
+    return null;
+  }
+
+  /** Another worker has the hook. */
+  #lose(): void {
+    this.#abandoned = true;
+    this.#abandon?.();
   }
 
   /** The batch begins later: by then, the hook may have another owner. */
@@ -215,7 +264,7 @@ export class HookWork implements Work {
     }
   }
 
-  #watch(resolve: (ending: Ending) => void): Timer | undefined {
+  #watch(resolve: (ending: AttemptEnding) => void): Timer | undefined {
     const { timeoutMs } = this.#definition;
     if (timeoutMs !== null) {
       const error = () =>
@@ -231,26 +280,16 @@ export class HookWork implements Work {
     return this.#endAfter(stuckTimeoutMinutes * 60_000, error, resolve);
   }
 
-  #endAfter(milliseconds: number, createError: () => AttemptAbortedError, resolve: (ending: Ending) => void): Timer {
+  #endAfter(
+    milliseconds: number,
+    createError: () => AttemptAbortedError,
+    resolve: (ending: AttemptEnding) => void,
+  ): Timer {
     return this.#store.clock.setTimer(() => {
       const error = createError();
       this.#aborter.abort(error);
       resolve({ kind: "threw", error });
     }, milliseconds);
-  }
-
-  #outcome(ending: Exclude<Ending, { kind: "abandoned" | "unreadable" }>): HookOutcome {
-    const policy = this.#policy;
-    const { attempts, ownId } = this.hook;
-    if (ending.kind === "completed") {
-      const { keepMs } = this.#hooks.settings;
-      return { kind: "completed", keepMs: ownId ? Math.max(keepMs, KEEP_OWN_IDS_MS) : keepMs };
-    }
-    const error = encodeError(ending.error);
-    if (this.#refused || isNonRetryable(ending.error) || attempts > policy.limit) return { kind: "failed", error };
-    const now = this.#store.clock.now();
-    const delayMs = requestedDelay(ending.error, now) ?? retryDelay(policy, attempts, this.#store.randomness);
-    return { kind: "retry", delayMs: Math.round(delayMs), error };
   }
 
   /** Not the hook's fault: it is released for a while, and the attempt isn't counted. */
@@ -262,47 +301,24 @@ export class HookWork implements Work {
     return null;
   }
 
-  /**
-   * A handler that has run must not run again because the database is away or refuses for a while. So the outcome is sent until
-   * it is written, or the hook has another owner. The token makes that harmless, even after the lease has ended.
-   */
-  async #settlePatiently(settlement: HookSettlement): Promise<SettleResult> {
-    const { signal } = this.#givenUp;
-    let sent = settlement;
-    for (let delay = FIRST_PAUSE_MS; ; delay = Math.min(delay * 2, LONGEST_PAUSE_MS)) {
-      try {
-        return await this.#store.hooks.settle(sent);
-      } catch (error) {
-        const { outcome } = sent;
-        if (error instanceof ValueRefusedError && "error" in outcome && sent.outcome === settlement.outcome) {
-          const refusal = new InvalidInputError(
-            "value.refused",
-            `The error of the hook can't be stored. ${error.message}`,
-          );
-          sent = { ...sent, outcome: { ...outcome, error: encodeError(refusal) } };
-          continue;
-        }
-        if (!isInfrastructure(error) || signal.aborted || !this.#begun) throw error;
-        if (delay === FIRST_PAUSE_MS) this.#tellOfDelay(error);
-        await pause(this.#store.clock, delay, signal);
-        sent = { ...sent, again: true };
-      }
-    }
+  #outcomeOf(result: AttemptResult): HookOutcome {
+    const { hook } = this;
+    if (result.kind === "completed") return completedOutcome(hook, this.#hooks.settings);
+    return failedOutcome(hook, result.error, this.#policy, this.#store, { final: this.#refused });
   }
 
-  #tellOfDelay(error: unknown): void {
-    const { namespace, id } = this.hook;
-    const message = error instanceof Error ? error.message : String(error);
-    const details = { namespace, hookId: id, message };
-    this.#store.logger.warn(
-      "The outcome of a hook can't be written to the database; it is sent again until it is.",
-      details,
-    );
+  #settlement(outcome: HookOutcome): HookSettlement {
+    const { namespace, id, lock, key } = this.hook;
+    return { namespace, id, lock, keyed: key !== null, outcome };
   }
 
   async #settle(outcome: HookOutcome): Promise<void> {
-    const { namespace, id, lock, key } = this.hook;
-    const result = await this.#settlePatiently({ namespace, id, lock, keyed: key !== null, outcome });
+    const { namespace, id } = this.hook;
+    const { signal } = this.#givenUp;
+    const result = await settlePatiently(this.#store, this.#settlement(outcome), {
+      isPatient: () => this.#begun,
+      signal,
+    });
     if (result === "lost") {
       this.#store.logger.warn(
         "The outcome of a hook was not written: its lease had run out and another process has it.",
@@ -325,21 +341,4 @@ async function callHandler(definition: AnyHookDefinition, payload: never, call: 
 /** The delay until the hook is due again. */
 function delayOf(outcome: HookOutcome): number {
   return outcome.kind === "retry" || outcome.kind === "released" ? (outcome.delayMs ?? 0) : 0;
-}
-
-function policyOf(definition: AnyHookDefinition, { retries }: ClaimedHook): RetryPolicy {
-  const ofTrigger = retries === null ? {} : (JSON.parse(retries) as Partial<RetryPolicy>);
-  return resolveRetries(definition.retries, ofTrigger);
-}
-
-/**
- * Whether a lost owner may have begun without having written so. Not after an earlier loss, and not on the last
- * attempt: then owners write that they begin before they do.
- */
-function mayHaveBegun({ inDoubt, recoveries, attempts }: ClaimedHook, { limit }: RetryPolicy): boolean {
-  return inDoubt && recoveries === 0 && attempts <= limit;
-}
-
-function counted(hook: ClaimedHook): ClaimedHook {
-  return { ...hook, attempts: hook.attempts + 1, recoveries: hook.recoveries + 1 };
 }

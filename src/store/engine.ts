@@ -89,7 +89,7 @@ export type Isolation = "read committed" | "repeatable read" | "serializable";
 export interface TransactionOptions {
   /** Default: that of the database, which is `read committed` in PostgreSQL. */
   readonly isolation?: Isolation;
-  /** Whether an owner's commit is its last statement: then it is noticed if the body has ended the transaction by itself. */
+  /** Whether an owner's commit or settlement is its last statement: then it is noticed if the body has ended the transaction by itself. */
   readonly owned?: boolean;
 }
 
@@ -111,7 +111,10 @@ export interface EngineTransaction {
    */
   commitInstance(commit: InstanceCommit): Promise<InstanceCommitResult>;
   insertHooks(hooks: readonly HookInsert[]): Promise<InsertResult[]>;
-  /** A transaction isn't sent again, so a hook with another owner is always `lost`, even if it is gone. */
+  /**
+   * Writes how attempts ended, as the last statement of the transaction. A transaction isn't sent again, so a hook with another owner is
+   * always `lost`, even if it is gone.
+   */
   settleHooks(settlements: readonly HookSettlement[]): Promise<SettleResult[]>;
   /** Takes a relay, and the others of its group in the order in which they were written. Empty if its owner has lost it. */
   takeRelays(relay: HookLease): Promise<TakenRelay[]>;

@@ -32,7 +32,7 @@ function controlRefused(statement: string): PerdureError {
 export function endedByBody(): PerdureError {
   return new PerdureError(
     "transaction.control_refused",
-    "The function has ended its transaction itself, so its step could not be written with it. Perdure begins and commits the " +
+    "The function has ended its transaction itself, so its step or hook could not be written with it. Perdure begins and commits the " +
       "transaction: leave out BEGIN, COMMIT and ROLLBACK, and throw an error to roll it back.",
   );
 }

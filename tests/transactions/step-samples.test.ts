@@ -7,7 +7,7 @@ import { root, samplesOf } from "../docs/support/samples.ts";
 import { DRIVERS, type TestEngine } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
-const samples = samplesOf("docs/transactions.md").filter((sample) => /StepTransaction<\w+/.test(sample));
+const samples = samplesOf("docs/transactions.md").filter((sample) => /OwnedTransaction<\w+/.test(sample));
 const libraryOf = (sample: string) => /from "(drizzle-orm\/[\w-]+|kysely)"/.exec(sample)?.[1] ?? "unknown";
 
 let directory: string;

@@ -1,9 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { defineWorkflow, NonRetryableError, type StepTransaction } from "../../src/index.ts";
+import { defineWorkflow, NonRetryableError, type OwnedTransaction } from "../../src/index.ts";
 import { Gate } from "../hooks/support/handlers.ts";
 import { DRIVERS, ENCRYPTED_SQLITE } from "../support/engines.ts";
-import { eventually, LEASE_MS, useWorkflows, type WorkflowsUnderTest, withTime } from "./support/use-workflows.ts";
+import { Ledger } from "../support/ledger.ts";
+import { eventually, LEASE_MS, useWorkflows, withTime } from "./support/use-workflows.ts";
 
 describe.each([...DRIVERS, ENCRYPTED_SQLITE])("a step with a transaction on $name", (engine) => {
   const subject = useWorkflows(engine);
@@ -136,6 +137,30 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("a step with a transaction on $nam
 
     await expect(instance.result()).resolves.toEqual(attempts.map(() => "transaction.control_refused"));
     expect(await book.amounts()).toEqual([]);
+  });
+
+  test("runs again after a serialization failure, in the same attempt", async () => {
+    if (engine.dialect === "sqlite") return; // one transaction at a time
+    const book = await ledger().create();
+    const attempts: number[] = [];
+    const workflow = defineWorkflow({ name: "serializable" }, async (_event, step) =>
+      step.transaction("write", { isolation: "serializable", retries: { limit: 0 } }, async (tx, { attempt }) => {
+        attempts.push(attempt);
+        const text = `select sum(amount) as total from ledger where owner = '${book.owner}'`;
+        const [row] = await tx.query<{ total: unknown }>(text);
+        if (attempts.length === 1) await book.double(); // reads what this one writes, and writes what this one has read
+        await tx.sql`update ledger set amount = amount + 1 where owner = ${book.owner}`;
+        return Number(row?.total);
+      }),
+    );
+    await book.add(1);
+    const process = subject.start({ workflow });
+    const instance = await process.workflows.workflow.create({ id: "one" });
+
+    await withTime(subject.clock, async () => expect(await instance.status()).toMatchObject({ status: "complete" }));
+    await expect(instance.result()).resolves.toBe(2);
+    expect(attempts).toEqual([1, 1]);
+    expect(await book.amounts()).toEqual([3]);
   });
 
   test("takes savepoints", async () => {
@@ -276,40 +301,4 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("a step with a transaction on $nam
   });
 });
 
-type Transaction = StepTransaction<Partial<Pick<DatabaseSync, "exec">> & { query(text: string): unknown }>;
-
-let owners = 0;
-
-/** Rows that users' transactions write, and that nothing but them writes. */
-class Ledger {
-  readonly owner = `owner-${++owners}`;
-  readonly #subject: WorkflowsUnderTest;
-
-  constructor(subject: WorkflowsUnderTest) {
-    this.#subject = subject;
-  }
-
-  async create(): Promise<this> {
-    const identity = this.#engine.dialect === "postgres" ? "bigserial primary key" : "integer primary key";
-    const text = `create table if not exists ledger (number ${identity}, owner text, amount integer, note text)`;
-    await this.#engine.transaction((transaction) => transaction.query(text, []));
-    return this;
-  }
-
-  async add(amount: number, note: string): Promise<void> {
-    const text = `insert into ledger (owner, amount, note) values ('${this.owner}', ${amount}, '${note}')`;
-    await this.#engine.transaction((transaction) => transaction.query(text, []));
-  }
-
-  async amounts(): Promise<number[]> {
-    const text = `select amount from ledger where owner = '${this.owner}' order by number`;
-    const rows = await this.#engine.transaction((transaction) => transaction.query(text, []));
-    return rows.map(({ amount }) => Number(amount));
-  }
-
-  get #engine() {
-    const { database } = this.#subject;
-    if (database === undefined) throw new Error("The database is there only while tests run.");
-    return database.store.engine;
-  }
-}
+type Transaction = OwnedTransaction<Partial<Pick<DatabaseSync, "exec">> & { query(text: string): unknown }>;

@@ -139,15 +139,9 @@ export class PostgresEngine implements Engine {
         },
         query: async (text, parameters) =>
           (await guarded.client.query({ text, values: [...parameters], query_timeout })).rows,
-        commitInstance: async (commit) => {
-          guarded.finish();
-          return this.instances.commitWithin(client, commit).catch((error: unknown) => {
-            guarded.observe(error);
-            throw error;
-          });
-        },
+        commitInstance: (commit) => guarded.last(() => this.instances.commitWithin(client, commit)),
         insertHooks: (hooks) => this.hooks.insertWithin(client, hooks),
-        settleHooks: (settlements) => this.hooks.settle(settlements, {}, client),
+        settleHooks: (settlements) => guarded.last(() => this.hooks.settle(settlements, {}, client)),
         takeRelays: (relay) => this.hooks.takeRelays(client, relay),
         insertInstances: (instances) => this.instances.insertWithin(client, instances),
         sendEvents: (events) => this.instances.sendEvents(events, client),

@@ -126,6 +126,11 @@ export class SqliteEngine implements Engine {
 
   #transactionWith(guarded: GuardedHandle, marked: boolean): EngineTransaction {
     const { ownTransactions } = this.#driver;
+    const last = async <Result>(statement: () => Result): Promise<Result> => {
+      guarded.finish();
+      if (marked) this.#removeMark();
+      return withStoreErrors(statement);
+    };
     return {
       client: guarded.client,
       interrupted: false, // one connection writes at a time
@@ -134,13 +139,9 @@ export class SqliteEngine implements Engine {
         guarded.check(text);
         return this.#driver.all(text, parameters.map(toSqliteValue));
       },
-      commitInstance: async (commit) => {
-        guarded.finish();
-        if (marked) this.#removeMark();
-        return withStoreErrors(() => this.instances.commitNow(commit));
-      },
+      commitInstance: (commit) => last(() => this.instances.commitNow(commit)),
       insertHooks: async (hooks) => withStoreErrors(() => this.hooks.insertNow(hooks)),
-      settleHooks: async (settlements) => withStoreErrors(() => this.hooks.settleNow(settlements, { resent: false })),
+      settleHooks: (settlements) => last(() => this.hooks.settleNow(settlements, { resent: false })),
       takeRelays: async (relay) => withStoreErrors(() => this.hooks.takeRelayNow(relay)),
       insertInstances: async (instances) => withStoreErrors(() => this.instances.insertNow(instances)),
       sendEvents: async (events) => withStoreErrors(() => this.instances.sendNow(events)),

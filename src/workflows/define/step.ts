@@ -2,12 +2,12 @@ import type { Duration } from "../../duration.ts";
 import type { HookDefinition } from "../../hooks/define-hook.ts";
 import type { TriggerOptions } from "../../hooks/trigger.ts";
 import type { TriggeredHook } from "../../hooks/write-triggers.ts";
+import type { OwnedTransaction } from "../../queue/owned-transaction.ts";
 import type { Backoff } from "../../queue/retry-policy.ts";
 import type { Isolation } from "../../store/engine.ts";
 import type { CreateArguments } from "../instances/create-options.ts";
 import type { EventToSend, ResultOptions, WorkflowInstance } from "../instances/instance.ts";
 import type { StepToken } from "../tokens/step-token.ts";
-import type { StepTransaction } from "./step-transaction.ts";
 import type { EventPayloads, ReceivedEvent } from "./workflow-event.ts";
 import type { AnyWorkflow, ParamsOf, WorkflowEvents, WorkflowOutput } from "./workflow-types.ts";
 
@@ -58,13 +58,13 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
    */
   transaction<Result, Client = unknown>(
     name: string,
-    callback: (tx: StepTransaction<Client>, ctx: WorkflowStepContext) => Result | Promise<Result>,
+    callback: (tx: OwnedTransaction<Client>, ctx: WorkflowStepContext) => Result | Promise<Result>,
     rollbackOptions?: WorkflowStepRollbackOptions<Result>,
   ): Promise<Result>;
   transaction<Result, Client = unknown>(
     name: string,
     config: TransactionStepConfig,
-    callback: (tx: StepTransaction<Client>, ctx: WorkflowStepContext) => Result | Promise<Result>,
+    callback: (tx: OwnedTransaction<Client>, ctx: WorkflowStepContext) => Result | Promise<Result>,
     rollbackOptions?: WorkflowStepRollbackOptions<Result>,
   ): Promise<Result>;
 

@@ -2,11 +2,11 @@ import { findHook } from "../../hooks/registered-hooks.ts";
 import { prepareTrigger, type TriggerOptions } from "../../hooks/trigger.ts";
 import type { TriggeredHook } from "../../hooks/write-triggers.ts";
 import { checkInstanceId } from "../../names.ts";
+import { OpenTransaction } from "../../queue/open-transaction.ts";
 import { refuseLost } from "../instances/foreign-bindings.ts";
 import type { SentEvent } from "../instances/instance.ts";
 import { prepareEvent } from "../instances/prepare-event.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
-import { OpenTransaction } from "./open-transaction.ts";
 
 /** A call that a step makes in its own transaction. */
 export interface DurableCall<Result> {

@@ -1,4 +1,5 @@
 import { CodecError, InvalidInputError, ValueRefusedError } from "../../errors.ts";
+import { type Conclusion, TransactionAttempt } from "../../queue/transaction-attempt.ts";
 import type { InstanceCommit } from "../../store/instances/instance-records.ts";
 import type { Attempt } from "../execution/attempt.ts";
 import type { Commits } from "../execution/commits.ts";
@@ -6,7 +7,7 @@ import type { AttemptEnd } from "../execution/endings.ts";
 import type { ExecutionHost } from "../execution/execution-host.ts";
 import type { Hold } from "../execution/hold.ts";
 import type { RunLimits } from "../execution/run-limits.ts";
-import { type Conclusion, type EndedBody, type Sealing, TransactionAttempt } from "./transaction-attempt.ts";
+import { type CommittedStep, type EndedBody, type Sealing, StepHost } from "./step-host.ts";
 
 /** The execution whose steps have transactions. */
 export interface TransactionOwner {
@@ -117,25 +118,25 @@ export class StepTransactions implements Sealing {
   }
 
   async #run(attempt: Attempt): Promise<void> {
-    const one = new TransactionAttempt(attempt, this.#host, this.#hold, this.#limits, this);
-    let conclusion: Conclusion;
+    const host = new StepHost(attempt, this.#host, this.#hold, this.#limits, this);
+    let conclusion: Conclusion<CommittedStep>;
     try {
-      conclusion = await one.run();
+      conclusion = await new TransactionAttempt(host).run();
     } catch (error) {
       conclusion = { kind: "failed", error, known: false };
     }
-    if (conclusion.kind === "committed") this.#committed(attempt, conclusion);
+    if (conclusion.kind === "committed") this.#committed(attempt, conclusion.done);
     else this.#rolledBack(attempt, conclusion);
   }
 
-  #committed(attempt: Attempt, { commit, answer, end }: Extract<Conclusion, { kind: "committed" }>): void {
+  #committed(attempt: Attempt, { commit, answer, end }: CommittedStep): void {
     this.#committing = false;
     attempt.call.entryWritten();
     if (attempt.conclude() && !this.#owner.over) this.#owner.transacted(end);
     this.#commits.sealWritten(commit, answer);
   }
 
-  #rolledBack(attempt: Attempt, conclusion: Exclude<Conclusion, { kind: "committed" }>): void {
+  #rolledBack(attempt: Attempt, conclusion: Exclude<Conclusion<CommittedStep>, { kind: "committed" }>): void {
     this.#ended = null;
     this.#committing = false;
     const { kind } = conclusion;

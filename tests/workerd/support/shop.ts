@@ -2,7 +2,7 @@ import {
   defineHook,
   defineSubjects,
   defineWorkflow,
-  type StepTransaction,
+  type OwnedTransaction,
   type WorkflowEvent,
   type WorkflowStepContext,
 } from "perdure";
@@ -46,7 +46,7 @@ const parent = defineWorkflow({ name: "parent" }, async (_event: WorkflowEvent<u
 });
 
 const ledger = defineWorkflow({ name: "ledger" }, async (_event: WorkflowEvent<unknown>, step) => {
-  const write = async (tx: StepTransaction, ctx: WorkflowStepContext) => {
+  const write = async (tx: OwnedTransaction, ctx: WorkflowStepContext) => {
     await tx.sql`create table if not exists ledger (key text, attempt integer)`;
     await tx.sql`insert into ledger (key, attempt) values (${ctx.idempotencyKey}, ${ctx.attempt})`;
     await new Promise((resolve) => setTimeout(resolve, 1));

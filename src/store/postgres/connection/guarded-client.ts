@@ -34,6 +34,17 @@ export class GuardedClient {
     this.#over = true;
   }
 
+  /** Runs the last statement of the transaction, which is Perdure's own. */
+  async last<Result>(statement: () => Promise<Result>): Promise<Result> {
+    this.finish();
+    try {
+      return await statement();
+    } catch (error) {
+      this.#observe(error);
+      throw error;
+    }
+  }
+
   /** A text, a query with a text, or a query object; with a callback, or for a promise. */
   #query(query: Query, parameters: unknown[]): unknown {
     const callback = parameters.at(-1);
@@ -46,13 +57,13 @@ export class GuardedClient {
     }
     if (typeof callback === "function") {
       const observed: Callback = (error, ...results) => {
-        if (error) this.observe(error);
+        if (error) this.#observe(error);
         (callback as Callback)(error, ...results);
       };
       return query(...parameters.slice(0, -1), observed);
     }
     const answer = query(...parameters);
-    if (answer instanceof Promise) answer.catch((error: unknown) => this.observe(error));
+    if (answer instanceof Promise) answer.catch((error: unknown) => this.#observe(error));
     return answer;
   }
 
@@ -63,7 +74,7 @@ export class GuardedClient {
   }
 
   /** A statement failed. */
-  observe(error: unknown): void {
+  #observe(error: unknown): void {
     this.interrupted = isInterruption(error);
   }
 }

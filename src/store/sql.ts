@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../errors.ts";
-import type { Dialect } from "../store/dialect.ts";
-import type { SqlValue } from "../store/sql-value.ts";
 import { timeOfDate } from "../values/index.ts";
+import type { Dialect } from "./dialect.ts";
+import type { SqlValue } from "./sql-value.ts";
 
 /** The engine's own SQL for a tagged template: each value becomes a parameter, never text. */
 export function buildSql(

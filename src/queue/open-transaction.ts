@@ -1,12 +1,12 @@
-import { buildSql, checkParameters, checkText } from "../../fragment/sql.ts";
-import type { Dialect } from "../../store/dialect.ts";
-import type { EngineTransaction } from "../../store/engine.ts";
-import type { SqlRow, SqlValue } from "../../store/sql-value.ts";
-import { transactionFinished } from "../../store/transaction-control.ts";
-import type { StepTransaction } from "../define/step-transaction.ts";
+import type { Dialect } from "../store/dialect.ts";
+import type { EngineTransaction } from "../store/engine.ts";
+import { buildSql, checkParameters, checkText } from "../store/sql.ts";
+import type { SqlRow, SqlValue } from "../store/sql-value.ts";
+import { transactionFinished } from "../store/transaction-control.ts";
+import type { OwnedTransaction } from "./owned-transaction.ts";
 
 /** The transaction that a step's body, or a hook's handler, is given. */
-export class OpenTransaction implements StepTransaction {
+export class OpenTransaction implements OwnedTransaction {
   readonly client: unknown;
   readonly #dialect: Dialect;
   readonly #transaction: EngineTransaction;

@@ -1,13 +1,13 @@
-import type { SqlRow, SqlValue } from "../../store/sql-value.ts";
+import type { SqlRow, SqlValue } from "../store/sql-value.ts";
 
 /**
- * A transaction that commits together with the step that it is part of. `Client` is the type of your driver's client: name it
- * where you use `client`.
+ * A transaction that is committed together with what its owner has to write: the result of a step, or the end of a hook. `Client` is
+ * the type of your driver's client: name it where you use `client`.
  *
  * @example
- * step.transaction("book", async (tx: StepTransaction<PoolClient>) => drizzle(tx.client).insert(bookings).values(booking));
+ * step.transaction("book", async (tx: OwnedTransaction<PoolClient>) => drizzle(tx.client).insert(bookings).values(booking));
  */
-export interface StepTransaction<Client = unknown> {
+export interface OwnedTransaction<Client = unknown> {
   /**
    * Runs SQL; each value becomes a parameter of the engine.
    *
