@@ -126,6 +126,8 @@ export function createInstanceStatements(
     resume: changeBy("resume", (name) => instances.resume(name)),
     terminate: endBy("terminate", (name, hook) => instances.terminate(name, hook)),
     rollBack: endBy("rollBack", (name, hook) => instances.rollBack(name, hook)),
+    timeOut: (run) => wire.call(`time out ${run.instance.id}`, () => instances.timeOut(run)),
+    deadlines: (scope, limit) => wire.call("deadlines", () => instances.deadlines(scope, limit)),
     restart: (name, request) =>
       wire.call(
         `restart ${name.id}`,

@@ -181,6 +181,16 @@ export class WorkflowTerminatedError extends PerdureError {
   }
 }
 
+/** The run of an instance wasn't over in time. */
+export class WorkflowTimeoutError extends PerdureError {
+  constructor(workflow: string, id: string, timeoutMs: number) {
+    super(
+      "workflow.timeout",
+      `The instance "${id}" of the workflow "${workflow}" wasn't finished within its timeout of ${timeoutMs} milliseconds.`,
+    );
+  }
+}
+
 /** No event came in time. */
 export class EventTimeoutError extends PerdureError {
   constructor(message: string) {

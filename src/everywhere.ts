@@ -21,6 +21,7 @@ export {
   WaitInsideStepError,
   WorkflowFailedError,
   WorkflowTerminatedError,
+  WorkflowTimeoutError,
 } from "./errors.ts";
 export { createDurableHooksProcessor, type DurableHooksProcessor } from "./fragment/create-processor.ts";
 export {

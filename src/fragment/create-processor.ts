@@ -6,6 +6,7 @@ import type { Store } from "../store/store.ts";
 import { InstanceSource } from "../workflows/instance-source.ts";
 import { LineSource } from "../workflows/line-source.ts";
 import { ScheduleSource } from "../workflows/schedules/schedule-source.ts";
+import { TimeoutSource } from "../workflows/timeout-source.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { type AnyFragment, Fragment } from "./fragment.ts";
 
@@ -47,7 +48,12 @@ export function createDurableHooksProcessor(
 
 function createWorkflowSources(store: Store, workflows: readonly WorkflowRuntime[]): ProcessorSource[] {
   const instances = new InstanceSource(store, workflows);
-  return [instances, new LineSource(instances, workflows), new ScheduleSource(store, workflows)];
+  return [
+    instances,
+    new LineSource(instances, workflows),
+    new ScheduleSource(store, workflows),
+    new TimeoutSource(store, workflows),
+  ];
 }
 
 function add<Part extends { readonly namespace: string }>(parts: Map<Store, Part[]>, store: Store, part: Part): void {

@@ -62,6 +62,7 @@ export class InstanceWork implements Work {
       // After a loss, the owner writes that it begins; an owner that is lost before that isn't counted.
       const held = !this.recovered || (await runtime.store.instances.confirm(execution.lease));
       if (!held) return null;
+      if (isOverdue(this.instance)) return await this.#timeOut(onEnd);
       if (isUnprepared(this.instance)) return await this.#prepare(onEnd, isHeld);
       return this.#settle(await this.#run(onEnd, isHeld));
     } catch (error) {
@@ -98,6 +99,14 @@ export class InstanceWork implements Work {
     await this.execution.giveBack(UNUSABLE_PAUSE_MS);
     store.work.post({ namespace, delayMs: UNUSABLE_PAUSE_MS });
     return true;
+  }
+
+  /** It was claimed before its timeout was noticed: it doesn't begin. */
+  async #timeOut(onEnd: () => void): Promise<null> {
+    const { ref, run, namespace, name, id, timeout } = this.instance;
+    await this.#runtime.timeouts.end({ instance: { namespace, name, id }, ref, run, timeoutMs: timeout ?? 0 });
+    onEnd();
+    return null;
   }
 
   /** An instance that was created in SQL begins when it is claimed again, unless the workflow refuses its params. */
@@ -179,4 +188,9 @@ export class InstanceWork implements Work {
       failure: error instanceof PerdureError ? error.code : failure,
     });
   }
+}
+
+/** Whether the run was to have ended before it was claimed. A rollback has no deadline. */
+function isOverdue({ deadline, claimedAt, rollingBack }: ClaimedInstance): boolean {
+  return deadline !== null && deadline <= claimedAt && rollingBack === null;
 }

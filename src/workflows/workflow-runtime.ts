@@ -23,9 +23,10 @@ import { ProgressDrops } from "./execution/progress.ts";
 import { type FinishedRun, ResultWaiters } from "./instances/results.ts";
 import { refuseUnreadable } from "./instances/unreadable.ts";
 import { StepStreams } from "./streams/step-streams.ts";
+import { TimeoutKeeper } from "./timeout-keeper.ts";
 import { InstanceWatchers } from "./views/instance-watchers.ts";
 
-export type InstanceOperation = "pause" | "resume" | "terminate" | "rollBack" | "restart" | "delete";
+export type InstanceOperation = "pause" | "resume" | "terminate" | "rollBack" | "timeOut" | "restart" | "delete";
 
 /** How many times, with growing pauses, to try to claim a parked instance again while there is no room. */
 const MOST_REACQUISITIONS = 10;
@@ -56,6 +57,7 @@ export class WorkflowRuntime {
   readonly streams: StepStreams;
   /** Progress entries of ended steps, until they are deleted. */
   readonly progressDrops: ProgressDrops;
+  readonly timeouts = new TimeoutKeeper(this);
   /** The services that all executions share. */
   readonly host: ExecutionHost;
   /** The executions of this process, by ref. */
@@ -66,7 +68,6 @@ export class WorkflowRuntime {
   readonly #finished = new Set<string>();
   readonly #reacquiring = new WeakSet<Execution>();
   #reacquisitions = 0;
-  /** How many executions have begun. */
   #begun = 0;
   #scheduleChanges = 0;
 
@@ -101,7 +102,9 @@ export class WorkflowRuntime {
       throw error;
     }
     for (const [index, result] of results.entries()) {
-      this.#created(writes[index] as InstanceInsert, reservations[index] ?? null, result);
+      const write = writes[index] as InstanceInsert;
+      this.#created(write, reservations[index] ?? null, result);
+      this.timeouts.note(write.traits?.timeout ?? null);
     }
     return results;
   }
@@ -138,6 +141,11 @@ export class WorkflowRuntime {
     for (const ref of new Set(refs)) this.touched(ref);
   }
 
+  /** How many executions have begun. */
+  get begun(): number {
+    return this.#begun;
+  }
+
   /** An execution begins in this process. */
   begins(execution: Execution): void {
     execution.order = ++this.#begun;
@@ -169,6 +177,10 @@ export class WorkflowRuntime {
       if (execution !== undefined) this.live.delete(instance.ref);
       if (instance.status === "terminated" && operation !== "delete") this.finished(instance, { status: "terminated" });
       if (operation === "delete") this.finished(instance, null);
+      if (operation === "timeOut" && instance.status === "errored") {
+        this.finished(instance, { status: "errored", error: instance.error as string });
+      }
+      if (operation === "restart") this.timeouts.changed();
       this.store.work.post({ namespace: this.namespace, delayMs: 0 });
       this.store.work.announce(this.namespace);
     }
@@ -259,6 +271,7 @@ export class WorkflowRuntime {
     if (reservation !== null && result.result === "created" && result.ref === write.ref) {
       const { namespace, name, id, version, ref, params } = write;
       const { at } = result;
+      const timeout = write.traits?.timeout;
       const history = {
         run: 1,
         recoveries: 0,
@@ -266,6 +279,8 @@ export class WorkflowRuntime {
         paused: false,
         schedule: write.traits?.schedule ?? null,
         slotKey: null,
+        timeout: timeout ?? null,
+        deadline: timeout == null ? null : at + timeout,
         rollingBack: null,
         begun: false,
         createdAt: at,

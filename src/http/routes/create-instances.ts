@@ -32,6 +32,10 @@ export const TRAITS = {
   labels: LABELS,
   priority: PRIORITY,
   retention: objectOf({ successRetention: DURATION, errorRetention: DURATION }, []),
+  timeout: {
+    ...DURATION,
+    description: "How long a run may take, before it ends as errored. Default: as its workflow says.",
+  },
   locationHint: { ...NAME, description: "Accepted for compatibility with Cloudflare; it has no effect." },
 } as const;
 
@@ -157,13 +161,14 @@ function note(faults: unknown[]): (error: unknown) => never {
 }
 
 /** The sent options as `create` takes them. It checks the durations. */
-export function toCreateOptions<Sent extends Pick<NewInstance, "params" | "retention">>(
-  { params, retention, ...rest }: Sent,
+export function toCreateOptions<Sent extends Pick<NewInstance, "params" | "retention" | "timeout">>(
+  { params, retention, timeout, ...rest }: Sent,
   label: string = "params",
-): Omit<Sent, "params" | "retention"> & Pick<CreateOptions<unknown>, "params" | "retention"> {
+): Omit<Sent, "params" | "retention" | "timeout"> & Pick<CreateOptions<unknown>, "params" | "retention" | "timeout"> {
   return {
     ...rest,
     ...(params === undefined ? {} : { params: fromWire(params, label) }),
     ...(retention === undefined ? {} : { retention: retention as Record<string, Duration> }),
+    ...(timeout === undefined ? {} : { timeout: timeout as Duration }),
   };
 }

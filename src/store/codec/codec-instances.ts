@@ -3,6 +3,7 @@ import type { Sending } from "../group-commit.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
 import type {
   ClaimedInstance,
+  Deadline,
   EventInsert,
   EventInsertResult,
   EventsRequest,
@@ -32,6 +33,7 @@ import type {
   RenewedInstance,
   RestartRequest,
   RunRange,
+  TimedOutRun,
   VersionCount,
   WaitRequest,
   WaitResult,
@@ -186,6 +188,14 @@ export class CodecInstanceStatements implements InstanceStatements {
 
   rollBack(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
     return this.#end("rollBack", instance, hook);
+  }
+
+  async timeOut(run: TimedOutRun): Promise<InstanceChange> {
+    return this.#change(this.#inner.timeOut(await this.#values.encodeTimedOut(run)));
+  }
+
+  deadlines(scope: QueueScope, limit: number): Promise<Deadline[]> {
+    return this.#inner.deadlines(scope, limit);
   }
 
   async #end(

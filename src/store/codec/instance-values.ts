@@ -14,6 +14,7 @@ import {
   type JournalEntry,
   type NewEntry,
   type StoredEvent,
+  type TimedOutRun,
 } from "../instances/instance-records.ts";
 import { encodeTrigger } from "./codec-hooks.ts";
 import { locationOfEnd, locationOfEntry, locationOfEvent, locationOfParams, type ValueLocation } from "./location.ts";
@@ -83,6 +84,15 @@ export class InstanceValues {
       entries: await Promise.all(commit.entries.map(encode)),
       outcome: await this.#encodeOutcome(outcome, (field) => locationOfEnd(field, instance, run)),
       ...(commit.hook === undefined ? {} : { hook: await this.encodeHook(commit.hook) }),
+    };
+  }
+
+  async encodeTimedOut(timedOut: TimedOutRun): Promise<TimedOutRun> {
+    const { instance, ref, run, error, hook } = timedOut;
+    return {
+      ...timedOut,
+      error: await this.#codec.encode(error, locationOfEnd("error", { ...instance, ref }, run)),
+      ...(hook === undefined ? {} : { hook: await this.encodeHook(hook) }),
     };
   }
 

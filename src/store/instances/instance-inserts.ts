@@ -32,6 +32,8 @@ export interface InstanceTraits {
   /** How long it is kept when it is complete, or when it failed or was terminated; null is for ever. */
   readonly successRetention: number | null;
   readonly errorRetention: number | null;
+  /** How long a run may take; null is for ever. */
+  readonly timeout: number | null;
   /** The schedule that it was created by, as JSON: `cron` and `scheduledTime`. */
   readonly schedule: string | null;
   /** The instances that share this key have a limited number of slots. */
@@ -40,11 +42,15 @@ export interface InstanceTraits {
   readonly rateKey: string | null;
 }
 
+/** About 3,000 years: a deadline is a safe integer. */
+export const LONGEST_TIMEOUT_MS = 100_000_000_000_000;
+
 export const NO_TRAITS: InstanceTraits = {
   labels: null,
   priority: 0,
   successRetention: null,
   errorRetention: null,
+  timeout: null,
   schedule: null,
   slotKey: null,
   rateKey: null,
@@ -65,7 +71,7 @@ export interface InstanceInsertResult {
 
 /** What the owner of an instance that was created in SQL adds to it: what only the workflow's code knows. */
 export interface InstancePreparation
-  extends Pick<InstanceTraits, "slotKey" | "rateKey" | "successRetention" | "errorRetention"> {
+  extends Pick<InstanceTraits, "slotKey" | "rateKey" | "successRetention" | "errorRetention" | "timeout"> {
   readonly params: string;
   readonly version: number;
 }

@@ -1,4 +1,5 @@
-import type { InstanceLease, InstanceName } from "./instance-identity.ts";
+import type { HookInsert } from "../hooks/hook-records.ts";
+import type { InstanceLease, InstanceName, NamedRun } from "./instance-identity.ts";
 
 export interface ClaimedInstance extends InstanceName, InstanceLease {
   /** Of the workflow; 0 without. */
@@ -15,6 +16,9 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly schedule: string | null;
   /** The key of the slot that it holds while it runs; null for most. */
   readonly slotKey: string | null;
+  /** How long a run may take, and when this one must have ended; null for most. */
+  readonly timeout: number | null;
+  readonly deadline: number | null;
   /** The status after its rollback; null for most, which aren't rolled back. */
   readonly rollingBack: RollbackReason | null;
   /** Whether this run can have a journal or events: it was claimed before, or something was sent to it. */
@@ -24,8 +28,24 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly claimedAt: number;
 }
 
-/** Why a run is rolled back, and its status afterwards: it has failed, or a caller has terminated it. */
+/** Why a run is rolled back, and its status afterwards: it has failed or timed out, or a caller has terminated it. */
 export type RollbackReason = "errored" | "terminated";
+
+/** When a run must have ended. */
+export interface Deadline extends NamedRun {
+  readonly at: number;
+  readonly timeoutMs: number;
+  /** From the database's time on; zero or less if it is over. */
+  readonly remainingMs: number;
+}
+
+/** A run that hasn't ended in time. */
+export interface TimedOutRun extends NamedRun {
+  /** As it is stored. */
+  readonly error: string;
+  /** Triggered if the run ends at once. */
+  readonly hook?: HookInsert;
+}
 
 /** A lease that is still ours, and what its owner should know. */
 export interface RenewedInstance extends InstanceLease {

@@ -1,6 +1,7 @@
 import { toNumber, toNumberOrNull } from "../rows.ts";
 import type {
   ClaimedInstance,
+  Deadline,
   EntryKind,
   HistoryEntry,
   InstanceCount,
@@ -35,10 +36,27 @@ export function toClaimedInstance(row: Row): ClaimedInstance {
     paused: Boolean(row.paused),
     schedule: row.schedule as string | null,
     slotKey: row.slot_key as string | null,
+    timeout: toNumberOrNull(row.timeout),
+    deadline: toNumberOrNull(row.deadline),
     rollingBack: row.rolling_back as RollbackReason | null,
     begun: Boolean(row.begun),
     dueAt: toNumber(row.due_at),
     claimedAt: toNumber(row.claimed_at),
+  };
+}
+
+/** `now` is the database's time. */
+export function toDeadline(row: Row): Deadline {
+  const instance = { namespace: row.namespace as string, name: row.name as string, id: row.id as string };
+  const at = toNumber(row.deadline);
+  const timeoutMs = toNumber(row.timeout);
+  return {
+    instance,
+    ref: row.ref as string,
+    run: toNumber(row.run),
+    at,
+    timeoutMs,
+    remainingMs: at - toNumber(row.now),
   };
 }
 

@@ -4,6 +4,7 @@ import type { AdmitRequest } from "../lines/line-records.ts";
 import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import type {
   ClaimedInstance,
+  Deadline,
   EventInsert,
   EventInsertResult,
   EventsRequest,
@@ -32,6 +33,7 @@ import type {
   RenewedInstance,
   RestartRequest,
   RunRange,
+  TimedOutRun,
   VersionCount,
   WaitRequest,
   WaitResult,
@@ -139,6 +141,15 @@ export interface InstanceStatements {
    * terminated, and then the hook that `hook` returns for the run is triggered with it. Its owner loses it.
    */
   rollBack(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange>;
+
+  /**
+   * Only if its deadline is over, and it isn't finished or rolling back. It is due at once, to be rolled back and to end with the
+   * error; an instance that has done nothing ends at once. Its owner loses it.
+   */
+  timeOut(run: TimedOutRun): Promise<InstanceChange>;
+
+  /** The earliest deadlines of unfinished instances that aren't rolling back, in order. */
+  deadlines(scope: QueueScope, limit: number): Promise<Deadline[]>;
 
   /**
    * Begins the next run, due at once, if the status of the present one is among those wanted. Its owner loses it. With `kept`, only

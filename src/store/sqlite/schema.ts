@@ -71,6 +71,7 @@ const TABLES: readonly string[] = [
   // An instance of a workflow, a claimable row like a hook. Its status follows from the queue columns until it has an outcome: the
   // first condition that holds decides. `version` is that of the workflow, 0 without. A row of the leased class without a lock was given back after a recovery, and waits to be
   // taken over. The columns from `success_retention` to `labels` are the traits that only some instances have.
+  // `timeout` is how long a run may take, and `deadline` when the present one must have ended.
   // `waiters` are the runs that wait for its end, see `StoredWaiter`: null for most, and once it is finished.
   `create table perdure_instance (
   ref text not null primary key,
@@ -96,6 +97,8 @@ const TABLES: readonly string[] = [
   rolling_back text,
   success_retention integer,
   error_retention integer,
+  timeout integer,
+  deadline integer,
   priority integer not null default 0,
   slot_key text,
   rate_key text,
@@ -126,6 +129,9 @@ const TABLES: readonly string[] = [
   "create index perdure_instance_outcome on perdure_instance (namespace, name, outcome, ref, created_at, finished_at)",
   // Finished instances whose retention is over.
   "create index perdure_instance_purge on perdure_instance (namespace, purge_at, ref) where purge_at is not null",
+  // Unfinished instances with a timeout, by their deadlines. Most instances have none, and aren't in it.
+  `create index perdure_instance_deadline on perdure_instance (namespace, deadline, ref)
+where deadline is not null and outcome is null and rolling_back is null`,
   // Instances that hold a slot or wait in line for one.
   `create index perdure_instance_slots on perdure_instance (slot_key, class, available_at, ref)
 where slot_key is not null and class >= ${WorkClass.leased}`,

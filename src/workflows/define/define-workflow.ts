@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Duration } from "../../duration.ts";
 import { InvalidInputError } from "../../errors.ts";
 import { checkWorkflowName } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
@@ -7,6 +8,7 @@ import type { WorkflowBindings } from "../instances/workflow-binding.ts";
 import { parseSchedules, type ScheduleOption } from "../schedules/schedule-option.ts";
 import { type FlowControlOptions, parseFlowControl } from "./flow-control.ts";
 import { parseRetention, type RetentionOptions } from "./retention.ts";
+import { parseTimeout } from "./run-timeout.ts";
 import type { WorkflowStep } from "./step.ts";
 import { type OnDivergence, parseOnDivergence, parseStrict } from "./strictness.ts";
 import { parseTerminalHooks, TERMINAL_HOOKS, type TerminalHooks } from "./terminal-hooks.ts";
@@ -56,6 +58,11 @@ interface WorkflowOptions<Params, Output> extends TerminalHooks<Output> {
   readonly schedules?: readonly ScheduleOption<Params>[];
   /** How long finished instances are kept, unless `create` gives another time. Default: forever. */
   readonly retention?: RetentionOptions;
+  /**
+   * How long a run may take, from `create` or `restart` on, unless `create` gives another time. When it is over, the instance is
+   * rolled back and ends as errored, with the code `workflow.timeout`. Default: forever.
+   */
+  readonly timeout?: Duration;
   /** What to do with an instance whose history the code doesn't match. Default: "warn". */
   readonly onDivergence?: OnDivergence;
   /** Whether an instance fails if its function ends without waiting for all of its steps. Otherwise that is logged. Default: false. */
@@ -112,6 +119,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
       "concurrency",
       "rateLimit",
       "retention",
+      "timeout",
       "onDivergence",
       "strict",
       ...TERMINAL_HOOKS,
@@ -128,6 +136,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
     concurrency,
     rateLimit,
     retention,
+    timeout,
     onDivergence,
     strict,
   } = options as Record<string, unknown>;
@@ -143,6 +152,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
     flow: parseFlowControl(concurrency, rateLimit),
     endingHooks: parseTerminalHooks(options as Record<string, unknown>),
     retention: parseRetention(retention, "workflow.invalid"),
+    timeout: parseTimeout(timeout, "workflow.invalid"),
     onDivergence: parseOnDivergence(onDivergence),
     strict: parseStrict(strict),
     run: run as WorkflowFunction,

@@ -10,6 +10,7 @@ import type { TokenSettings } from "../tokens/token-options.ts";
 import { isWorkflowDefinition } from "./define-workflow.ts";
 import { type FlowControl, NO_LIMITS, parseFlowControl } from "./flow-control.ts";
 import { parseRetention, type Retention } from "./retention.ts";
+import { parseTimeout } from "./run-timeout.ts";
 import { type OnDivergence, parseOnDivergence, parseStrict } from "./strictness.ts";
 import { type Ending, type EndingHooks, endingHookName, parseTerminalHooks } from "./terminal-hooks.ts";
 import { parseVersion } from "./version.ts";
@@ -42,6 +43,8 @@ export interface RegisteredWorkflow {
   readonly flow: FlowControl | null;
   readonly endingHooks: EndingHooks;
   readonly retention: Retention;
+  /** How long a run may take, in milliseconds; null is forever. */
+  readonly timeout: number | null;
   readonly onDivergence: OnDivergence;
   /** Whether an instance fails if its function ends without some of its steps. */
   readonly strict: boolean;
@@ -197,8 +200,8 @@ function registerVersions(key: string, source: AnyWorkflow | WorkflowVersions): 
 
 function register(key: string, source: AnyWorkflow): WorkflowVersion {
   if (isWorkflowDefinition(source)) {
-    const { name, version, schedules, flow, endingHooks, retention, onDivergence, strict } = source;
-    const others = { version, schedules, flow, endingHooks, retention, onDivergence, strict };
+    const { name, version, schedules, flow, endingHooks, retention, timeout, onDivergence, strict } = source;
+    const others = { version, schedules, flow, endingHooks, retention, timeout, onDivergence, strict };
     return { key, name, definition: source, entrypoint: null, ...others, source };
   }
   if (isEntrypoint(source)) {
@@ -209,6 +212,7 @@ function register(key: string, source: AnyWorkflow): WorkflowVersion {
       flow: null,
       endingHooks: {},
       retention,
+      timeout: null,
       onDivergence: "warn",
       strict: false,
     } as const;
@@ -225,6 +229,7 @@ function register(key: string, source: AnyWorkflow): WorkflowVersion {
       flow: flow ?? workflow.flow,
       endingHooks: { ...workflow.endingHooks, ...endingHooks },
       retention: parseRetention(options.retention, "workflow.invalid", workflow.retention),
+      timeout: parseTimeout(options.timeout, "workflow.invalid", workflow.timeout),
       onDivergence: parseOnDivergence(options.onDivergence, workflow.onDivergence),
       strict: parseStrict(options.strict, workflow.strict),
     };
@@ -233,10 +238,11 @@ function register(key: string, source: AnyWorkflow): WorkflowVersion {
   }
   if (isEntrypoint(workflow)) {
     const retention = parseRetention(options.retention, "workflow.invalid");
+    const timeout = parseTimeout(options.timeout, "workflow.invalid");
     const onDivergence = parseOnDivergence(options.onDivergence);
     const strict = parseStrict(options.strict);
     const version = parseVersion(options.version);
-    const behaviour = { version, retention, onDivergence, strict };
+    const behaviour = { version, retention, timeout, onDivergence, strict };
     const others = { schedules: parseSchedules(schedules, null), flow, endingHooks, ...behaviour };
     return { key, name: checkWorkflowName(name), definition: null, entrypoint: workflow, ...others, source };
   }

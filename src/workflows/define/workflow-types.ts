@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Duration } from "../../duration.ts";
 import type { ScheduleOption, WorkflowSchedule } from "../schedules/schedule-option.ts";
 import type { FlowControl, FlowControlOptions } from "./flow-control.ts";
 import type { Retention, RetentionOptions } from "./retention.ts";
@@ -25,6 +26,8 @@ export interface WorkflowDefinition<Params, Output, Events extends EventPayloads
   readonly endingHooks: EndingHooks;
   /** @internal */
   readonly retention: Retention;
+  /** In milliseconds; null is forever. @internal */
+  readonly timeout: number | null;
   readonly onDivergence: OnDivergence;
   readonly strict: boolean;
   readonly run: WorkflowFunction;
@@ -47,6 +50,8 @@ export interface NamedWorkflow extends AnyFlowControlOptions, TerminalHooks {
   readonly schedules?: readonly ScheduleOption[];
   /** How long finished instances are kept, unless `create` gives another time. Default: as in the definition. */
   readonly retention?: RetentionOptions;
+  /** How long a run may take, unless `create` gives another time. Default: as in the definition. */
+  readonly timeout?: Duration;
   readonly onDivergence?: OnDivergence;
   readonly strict?: boolean;
 }

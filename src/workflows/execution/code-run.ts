@@ -1,10 +1,11 @@
-import { type InvalidInputError, WorkflowDivergedError } from "../../errors.ts";
+import { type InvalidInputError, WorkflowDivergedError, WorkflowTimeoutError } from "../../errors.ts";
 import type {
   ClaimedInstance,
   InstanceOutcome,
   JournalEntry,
   NewEntry,
 } from "../../store/instances/instance-records.ts";
+import { encodeError } from "../../values/index.ts";
 import { Rollback } from "../rollback/rollback.ts";
 import { UndoableSteps } from "../rollback/undoable-steps.ts";
 import type { ExecutionHost } from "./execution-host.ts";
@@ -82,8 +83,9 @@ export class CodeRun implements CallingRun {
     this.#main = main;
     if (this.#instance.rollingBack === null) return null;
     const rollingBack = this.#journal?.rollingBack ?? null;
-    this.#rollback = this.#createRollback(rollingBack?.value ?? null);
-    return rollingBack === null ? Rollback.entry(this.#instance, null) : null;
+    const error = rollingBack === null ? this.#timeoutError() : rollingBack.value;
+    this.#rollback = this.#createRollback(error);
+    return rollingBack === null ? Rollback.entry(this.#instance, error) : null;
   }
 
   /** Calls the function; gives undefined if it was called before. */
@@ -212,6 +214,12 @@ export class CodeRun implements CallingRun {
       instance: id,
       steps: unreached.slice(0, 20).map(describeStep),
     });
+  }
+
+  /** A failed run says in its journal that it is rolled back. One that has timed out doesn't yet. */
+  #timeoutError(): string | null {
+    const { name, id, rollingBack, timeout } = this.#instance;
+    return rollingBack === "errored" ? encodeError(new WorkflowTimeoutError(name, id, timeout ?? 0)) : null;
   }
 
   #createRollback(error: string | null): Rollback {

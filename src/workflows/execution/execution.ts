@@ -188,6 +188,11 @@ export class Execution extends Turns {
     this.goOn();
   }
 
+  /** Its run isn't among the unfinished any more. If a commit is on its way, its answer will say why. */
+  leave(): void {
+    if (this.end === undefined && !this.commits.writing && this.code.rollback === null) this.supersede();
+  }
+
   pause(): void {
     this.hold.setPaused(true);
     this.soon();

@@ -321,9 +321,12 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, 
     this.#settle?.resolve(end);
   }
 
-  /** The instance was terminated, restarted or deleted, or has another owner. */
+  /** The instance was terminated, restarted or deleted, has timed out, or has another owner. */
   supersede(): void {
-    this.stop("attempt.superseded", "The instance was terminated, restarted or deleted, or another process has it.");
+    this.stop(
+      "attempt.superseded",
+      "The instance was terminated, restarted or deleted, has timed out, or another process has it.",
+    );
     this.finish({ kind: "superseded" });
   }
 

@@ -10,7 +10,7 @@ import type { BatchError, BatchOptions, CreatedBatch, CreateOptions, DeletedBatc
 import type { WorkflowInstance } from "./instance.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 
-const COUNTED_FIELDS = ["count", "params", "priority", "retention", "labels", "locationHint"];
+const COUNTED_FIELDS = ["count", "params", "priority", "retention", "timeout", "labels", "locationHint"];
 
 const BATCH_FIELDS = ["instances", ...COUNTED_FIELDS];
 

@@ -1,3 +1,4 @@
+import type { Duration } from "../../duration.ts";
 import type { InstanceStatus } from "../../store/instances/instance-records.ts";
 import type { Labels } from "../define/labels.ts";
 import type { RetentionOptions } from "../define/retention.ts";
@@ -21,6 +22,8 @@ export interface CreateOptions<Params> {
   readonly priority?: number;
   /** How long the finished instance is kept. Default: as its workflow says. */
   readonly retention?: RetentionOptions;
+  /** How long a run of it may take, before it ends as errored with the code `workflow.timeout`. Default: as its workflow says. */
+  readonly timeout?: Duration;
   /** Labels by which it can be found: at most 16. */
   readonly labels?: Labels;
   /** Accepted for compatibility with Cloudflare; it has no effect. */

@@ -11,18 +11,20 @@ import { flowKeys } from "../define/flow-control.ts";
 import { parseLabels } from "../define/labels.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { parseRetention } from "../define/retention.ts";
+import { parseTimeout } from "../define/run-timeout.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { CreateOptions } from "./create-options.ts";
 
 const TRAITS = Object.keys(NO_TRAITS) as (keyof InstanceTraits)[];
 
-type GivenTraits = Pick<InstanceTraits, "labels" | "successRetention" | "errorRetention">;
+type GivenTraits = Pick<InstanceTraits, "labels" | "successRetention" | "errorRetention" | "timeout">;
 
-/** Labels and retention: those given to `create`, or else those of the workflow. */
+/** Labels, retention and timeout: those given to `create`, or else those of the workflow. */
 function parseTraits(workflow: RegisteredWorkflow, options: CreateOptions<unknown>): GivenTraits {
   const labels = parseLabels(options.labels, "create.invalid");
   return {
     ...parseRetention(options.retention, "create.invalid", workflow.retention),
+    timeout: parseTimeout(options.timeout, "create.invalid", workflow.timeout),
     labels: labels.length === 0 ? null : JSON.stringify(Object.fromEntries(labels)),
   };
 }
@@ -33,7 +35,16 @@ function toTraits(given: Partial<InstanceTraits>): InstanceTraits | null {
   return plain ? null : { ...NO_TRAITS, ...given };
 }
 
-export const CREATE_FIELDS = ["id", "params", "onConflict", "priority", "retention", "labels", "locationHint"];
+export const CREATE_FIELDS = [
+  "id",
+  "params",
+  "onConflict",
+  "priority",
+  "retention",
+  "timeout",
+  "labels",
+  "locationHint",
+];
 
 export interface PreparedInstance {
   readonly insert: InstanceInsert;

@@ -72,7 +72,11 @@ function createBinding(
   instances: ForeignInstances,
   chain: Chain,
 ) {
-  const insert = (prepared: readonly PreparedInstance[]) => instances.insert(prepared.map((one) => one.insert));
+  const insert = (prepared: readonly PreparedInstance[]) =>
+    chain(instances.insert(prepared.map((one) => one.insert)), (results) => {
+      for (const one of prepared) runtime.timeouts.note(one.insert.traits?.timeout ?? null);
+      return results;
+    });
   const isNew = (results: readonly InstanceInsertResult[], index: number) => results[index]?.result === "created";
   const send = (to: string, event: SentEvent<string, unknown>) => {
     const id = checkInstanceId(to, runtime.workflows.settings);

@@ -54,6 +54,8 @@ import { findUnreadable } from "./unreadable.ts";
 const KNOWN_MS = 1000;
 
 /** After these operations the calling run has ended: its code must not continue. */
+type CallersOperation = Exclude<InstanceOperation, "timeOut">;
+
 const ENDS_RUN: ReadonlySet<InstanceOperation> = new Set(["terminate", "rollBack", "restart", "delete"]);
 
 interface HandleOptions {
@@ -248,7 +250,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     throw new InvalidInputError("options.invalid", 'version must be "newest", or be left out to keep the version.');
   }
 
-  #ask(operation: InstanceOperation, restart?: RestartRequest): Promise<InstanceChange> {
+  #ask(operation: CallersOperation, restart?: RestartRequest): Promise<InstanceChange> {
     const { statements } = this.#runtime.store.instances;
     if (operation === "restart") return statements.restart(this.#name, restart);
     if (operation === "terminate" || operation === "rollBack") {
@@ -257,7 +259,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     return statements[operation](this.#name);
   }
 
-  async #change(operation: InstanceOperation, restart?: RestartRequest): Promise<InstanceChange> {
+  async #change(operation: CallersOperation, restart?: RestartRequest): Promise<InstanceChange> {
     const change = await this.#runtime.change(operation, () => this.#ask(operation, restart));
     if (change.repeated) return { changed: true, instance: null };
     if (change.instance === null) throw await this.#missing();

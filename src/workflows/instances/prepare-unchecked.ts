@@ -21,10 +21,11 @@ export async function prepareUnchecked(
   const workflow = runtime.workflows.find(instance.name) as RegisteredWorkflow; // instances of unknown workflows are never claimed
   try {
     const { insert } = await prepareInstance(runtime, workflow, { params: decodeValue(instance.params) });
-    const { slotKey, rateKey, successRetention, errorRetention } = insert.traits ?? NO_TRAITS;
+    const { slotKey, rateKey, successRetention, errorRetention, timeout } = insert.traits ?? NO_TRAITS;
     const { params, version } = insert;
-    const preparation = { params, version, slotKey, rateKey, successRetention, errorRetention };
+    const preparation = { params, version, slotKey, rateKey, successRetention, errorRetention, timeout };
     await runtime.store.instances.statements.prepare?.(instance, preparation);
+    if (timeout !== null) runtime.timeouts.changed();
     return null;
   } catch (error) {
     if (error instanceof InvalidInputError) return error;

@@ -14,7 +14,7 @@ import type { RestartedInstance, RestartOptions } from "./create-options.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { parseStatuses } from "./list-instances.ts";
 
-const FIELDS = ["id", "params", "when", "priority", "retention", "labels", "locationHint"];
+const FIELDS = ["id", "params", "when", "priority", "retention", "timeout", "labels", "locationHint"];
 
 /**
  * Concurrent calls yield one restart or one instance: the database decides, on the row as it is at that moment. `receiptOf` returns

@@ -154,7 +154,10 @@ export class ScheduleKeeper {
     const dueAt = schedule.dueAt as number;
     const lastAt = Math.max(code.times.lastUpTo(at) ?? dueAt, dueAt);
     const instance = await this.#prepare(workflow, code, lastAt);
-    return store.engine.schedules.fire({ ...schedule, dueAt, lastAt, nextAt: code.times.nextAfter(at), instance });
+    const nextAt = code.times.nextAfter(at);
+    const fired = await store.engine.schedules.fire({ ...schedule, dueAt, lastAt, nextAt, instance });
+    if (fired) this.#runtime.timeouts.note(instance?.traits.timeout ?? null);
+    return fired;
   }
 
   /** Null if its params are invalid: then this time is skipped. */

@@ -61,7 +61,8 @@ export class ScheduleSource implements ProcessorSource {
   }
 }
 
-async function earliest(asked: readonly Promise<number | null>[]): Promise<number | null> {
+/** The first of these times. */
+export async function earliest(asked: readonly Promise<number | null>[]): Promise<number | null> {
   const known = (await Promise.all(asked)).filter((remaining) => remaining !== null);
   return known.length === 0 ? null : Math.min(...known);
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../clock.ts";
 import type { HookInsert } from "../../hooks/hook-records.ts";
 import {
+  type Deadline,
   type HistoryFilter,
   type InstanceChange,
   type InstanceCount,
@@ -14,10 +15,12 @@ import {
   type ProgressRange,
   type RestartRequest,
   type RunRange,
+  type TimedOutRun,
   UNFINISHED_STATUSES,
   type VersionCount,
 } from "../../instances/instance-records.ts";
 import {
+  toDeadline,
   toHistoryEntry,
   toInstanceCount,
   toInstancePosition,
@@ -43,7 +46,14 @@ import {
   sweepDependents,
 } from "../sql/instance-deletes.ts";
 import { dropProgress, readHistory, readPastRuns, readPositions } from "../sql/instance-history.ts";
-import { countInstances, countVersions, findInstances, listInstances, unknownNames } from "../sql/instance-views.ts";
+import {
+  countInstances,
+  countVersions,
+  findDeadlines,
+  findInstances,
+  listInstances,
+  unknownNames,
+} from "../sql/instance-views.ts";
 import type { SchemaPrefix, Statement } from "../sql/statement.ts";
 import { PostgresStatements } from "../statements.ts";
 import { PostgresAwaitedEnds } from "./awaited-ends.ts";
@@ -51,6 +61,11 @@ import { endingHookColumns, nameColumns } from "./instance-columns.ts";
 
 /** How many dependents are deleted in one transaction. */
 const MOST_ROWS = 5000;
+
+/** How an operator, or the time, ends an instance. */
+type AwaitedEnding =
+  | { readonly status: "terminated" | "deleted" }
+  | { readonly status: "errored"; readonly error: string };
 
 /** Operators' reads and changes of instances. */
 export class PostgresInstanceOperations extends PostgresStatements {
@@ -79,6 +94,21 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return this.#once(instance, (on) => this.#end("rollBack", instance, hook, on));
   }
 
+  async timeOut({ instance, ref, run, error, hook }: TimedOutRun): Promise<InstanceChange> {
+    const { namespace, name, id } = instance;
+    const hooks = endingHookColumns([{ ref, ...(hook && { hook }) }]);
+    const values = [this.now(), namespace, name, id, ref, run, ...hooks, error];
+    const end = (on?: PostgresClient) =>
+      this.#changeWhole(changeInstance(this.schema, "timeOut", { hook: true }), values, on);
+    const change = await end();
+    return change.changed ? change : this.#endAwaited(change, { status: "errored", error }, end, undefined);
+  }
+
+  async deadlines({ namespace, names }: QueueScope, limit: number): Promise<Deadline[]> {
+    const { rows } = await this.run(findDeadlines, [this.now(), namespace, names, limit]);
+    return rows.map(toDeadline);
+  }
+
   restart(instance: InstanceTarget, request?: RestartRequest): Promise<InstanceChange> {
     return this.#once(instance, (on) => this.#restart(instance, request, on), isRestarted);
   }
@@ -89,7 +119,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
       if (change.changed) return change;
       const [found = null] = await this.#find([instance], on);
       const remove = (client: PostgresClient) => this.#delete(instance, client);
-      return this.#endAwaited({ changed: false, instance: found }, "deleted", remove, on);
+      return this.#endAwaited({ changed: false, instance: found }, { status: "deleted" }, remove, on);
     });
   }
 
@@ -121,25 +151,30 @@ export class PostgresInstanceOperations extends PostgresStatements {
   ): Promise<InstanceChange> {
     const change = await this.#endNow(kind, instance, hook, on);
     if (change.changed) return change;
-    return this.#endAwaited(change, "terminated", (client) => this.#endNow(kind, instance, hook, client), on);
+    return this.#endAwaited(
+      change,
+      { status: "terminated" },
+      (client) => this.#endNow(kind, instance, hook, client),
+      on,
+    );
   }
 
   /** If others wait for the end of an instance, it was left alone: then this ends it and tells them. */
   async #endAwaited(
     unchanged: InstanceChange,
-    status: "terminated" | "deleted",
+    ending: AwaitedEnding,
     end: (client: PostgresClient) => Promise<InstanceChange>,
     on: PostgresClient | undefined,
   ): Promise<InstanceChange> {
     const { instance } = unchanged;
     if (instance === null || !(await this.awaited.find([instance.ref], on)).has(instance.ref)) {
-      return status === "deleted" ? { changed: false, instance: null } : unchanged;
+      return ending.status === "deleted" ? { changed: false, instance: null } : unchanged;
     }
     const endIn = async (client: PostgresClient) => {
       const change = await end(client);
       const { namespace, name, id, ref, run } = change.instance ?? instance;
-      const ended = change.changed && (status === "deleted" || change.instance?.status === status);
-      return { ends: ended ? [{ namespace, name, id, ref, run, status }] : [], result: change };
+      const ended = change.changed && (ending.status === "deleted" || change.instance?.status === ending.status);
+      return { ends: ended ? [{ namespace, name, id, ref, run, ...ending }] : [], result: change };
     };
     const { result, woken } = await this.awaited.end([instance.ref], endIn, on);
     return { ...result, woken };

@@ -191,8 +191,8 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   }
 
   async prepare({ ref, run, lock }: ClaimedInstance, preparation: InstancePreparation): Promise<void> {
-    const { params, slotKey, rateKey, successRetention, errorRetention, version } = preparation;
-    const values = [ref, run, lock, params, slotKey, rateKey, successRetention, errorRetention, version];
+    const { params, slotKey, rateKey, successRetention, errorRetention, version, timeout } = preparation;
+    const values = [ref, run, lock, params, slotKey, rateKey, successRetention, errorRetention, version, timeout];
     await this.run(prepareInstance, [this.now(), ...values]);
   }
 

@@ -78,7 +78,8 @@ export function hook(schema: SchemaPrefix): string[] {
  * Instances of workflows: claimable rows like hooks. `ref` is Perdure's own name for an instance, is never reused, and names it
  * in the other tables. `version` is that of the workflow, 0 without. Finished and paused instances have no `available_at`, so the queue never reads them. `rolling_back` is
  * the outcome that the instance has after its rollback, and `rollback` what became of the rollback. The columns of
- * `InstanceTraits` are null or 0 for most instances. `waiters` are the runs that wait for its end, see `StoredWaiter`: null for
+ * `InstanceTraits` are null or 0 for most instances. `timeout` is how long a run may take, and `deadline` when the present one must
+ * have ended. `waiters` are the runs that wait for its end, see `StoredWaiter`: null for
  * most, and once it is finished.
  *
  * `status` follows from the other columns: the first condition that holds decides it. An unfinished instance has an error if it is
@@ -100,6 +101,8 @@ export function instance(schema: SchemaPrefix): string[] {
   purge_at bigint,
   success_retention bigint,
   error_retention bigint,
+  timeout bigint,
+  deadline bigint,
   run integer not null default 1,
   wakes integer not null default 0,
   recoveries integer not null default 0,
@@ -160,6 +163,9 @@ export function instance(schema: SchemaPrefix): string[] {
     `create index instance_outcome on ${table} (${inOrder("namespace", "name", "outcome")}) where outcome is not null`,
     // Purges.
     `create index instance_purge on ${table} (namespace, purge_at) where purge_at is not null`,
+    // Unfinished instances with a timeout, by their deadlines. Most instances have none, and aren't in it.
+    `create index instance_deadline on ${table} (namespace, deadline, ref)
+where deadline is not null and outcome is null and rolling_back is null`,
     // Lines of instances that share slots: those that hold one, and those that wait for one, in order.
     `create index instance_slots on ${table} (slot_key, class, available_at, ref)
 where slot_key is not null and class >= ${WorkClass.leased}`,

@@ -5,7 +5,7 @@ import { INSTANCE_RECORD } from "./instance-views.ts";
 import { isInstanceOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 import { freeSlots, joinLines } from "./tell-lines.ts";
 
-export type InstanceChangeKind = "pause" | "resume" | "terminate" | "rollBack" | "restart";
+export type InstanceChangeKind = "pause" | "resume" | "terminate" | "rollBack" | "timeOut" | "restart";
 
 const IS_HELD = `instance.class = ${WorkClass.leased} and instance.lock is not null`;
 
@@ -14,6 +14,17 @@ const STAYS = [WorkClass.leased, WorkClass.lineContinuing, WorkClass.lineFresh].
 
 /** The run has never begun, and has no entries that were kept from an earlier one. */
 const UNTOUCHED = "(select touched.never from touched)";
+
+/** Makes an instance due, to be rolled back and then to end like this. One that has never begun ends at once. */
+function rollBackAs(outcome: "terminated" | "errored", more: string): string {
+  return `rolling_back = case when not ${UNTOUCHED} then '${outcome}' end,
+    outcome = case when ${UNTOUCHED} then '${outcome}' end,
+    finished_at = case when ${UNTOUCHED} then clock.now end,
+    purge_at = case when ${UNTOUCHED} then clock.now + instance.error_retention end,
+    available_at = case when not ${UNTOUCHED} then clock.now end,
+    class = case when ${UNTOUCHED} or instance.slot_key is null then ${WorkClass.continuing} else ${WorkClass.lineContinuing} end,
+    lock = null, recoveries = 0, paused = false, wakes = instance.wakes + 1, ${more}`;
+}
 
 /** The states that allow a change, and what the change writes. */
 const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
@@ -36,18 +47,17 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
   },
   rollBack: {
     allowed: "target.outcome is null and target.rolling_back is null and target.waiters is null",
-    set: `rolling_back = case when not ${UNTOUCHED} then 'terminated' end,
-    outcome = case when ${UNTOUCHED} then 'terminated' end,
-    finished_at = case when ${UNTOUCHED} then clock.now end,
-    purge_at = case when ${UNTOUCHED} then clock.now + instance.error_retention end,
-    available_at = case when not ${UNTOUCHED} then clock.now end,
-    class = case when ${UNTOUCHED} or instance.slot_key is null then ${WorkClass.continuing} else ${WorkClass.lineContinuing} end,
-    lock = null, recoveries = 0, paused = false, wakes = instance.wakes + 1`,
+    set: rollBackAs("terminated", "error = null"),
+  },
+  timeOut: {
+    allowed:
+      "target.outcome is null and target.rolling_back is null and target.waiters is null and target.deadline <= clock.now",
+    set: rollBackAs("errored", "error = ($12::text)::json"),
   },
   restart: {
     allowed: "($5::text[] is null or target.status = any ($5::text[]))",
     set: `run = instance.run + 1, outcome = null, output = null, error = null, rolling_back = null, rollback = null,
-    started_at = null, finished_at = null, purge_at = null, paused = false, recoveries = 0, recovered_position = 0, lock = null,
+    started_at = null, finished_at = null, purge_at = null, deadline = clock.now + instance.timeout, paused = false, recoveries = 0, recovered_position = 0, lock = null,
     slot_key = trait.slot_key, rate_key = trait.rate_key,
     class = ${freshClass("trait")}, available_at = ${freshTime("trait")}, wakes = instance.wakes + 1,
     params = coalesce(($6::text)::json, instance.params), version = coalesce(trait.version, instance.version)`,
@@ -59,7 +69,8 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
  * `PostgresAwaitedEnds`. The row is locked first, so that this is its present state.
  * Returns the instance, and whether it was changed. A resumed instance stays in its lane if it is leased or in a line, and goes
  * to the end of its line if it has never run. A restart may require a status ($5), and may bring new params ($6) with new keys
- * ($7 to $9) and a new version ($12). With a hook ($7 to $11), an instance that is terminated triggers it.
+ * ($7 to $9) and a new version ($12). With a hook ($7 to $11), an instance that has ended triggers it. A
+ * timeout brings the error ($12).
  * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey for a rollback; hook_pkey for a hook.
  */
 export function changeInstance(
@@ -77,18 +88,18 @@ target as materialized (
     and ${isWantedRun(kind === "restart" ? 10 : 5)}
   for update
 ),
-${kind === "restart" ? keepPastRun(schema, allowed) : kind === "rollBack" ? lookForTraces(schema) : ""}changed as (
+${kind === "restart" ? keepPastRun(schema, allowed) : kind === "rollBack" || kind === "timeOut" ? lookForTraces(schema) : ""}changed as (
   update ${schema}instance as instance set
     ${set}
   from target cross join clock${kind === "restart" ? newKeys() : ""}
   where ${isInstanceOf("instance", "target")} and ${allowed}
   returning instance.*
-)${kind === "pause" ? "" : tellLines(schema)}${hook ? triggerHooks(schema, 7, TERMINATED) : ""}
+)${kind === "pause" ? "" : tellLines(schema)}${hook ? triggerHooks(schema, 7, ENDED) : ""}
 ${TELL_CHANGE}`,
   };
 }
 
-const TERMINATED = "(select changed.ref from changed where changed.outcome = 'terminated')";
+const ENDED = "(select changed.ref from changed where changed.outcome is not null)";
 
 /** Whether the instance is in the run that the change is for. Without a ref, every run is. */
 function isWantedRun(firstParameter: number): string {

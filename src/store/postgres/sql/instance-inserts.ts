@@ -80,14 +80,15 @@ export function createdInstances(
 ): string {
   return `created as (
   insert into ${schema}instance (ref, namespace, name, id, version, params, parent, created_at, class, available_at, lock, started_at,
-  labels, priority, success_retention, error_retention, schedule, slot_key, rate_key${events ? ", wakes" : ""})
+  labels, priority, success_retention, error_retention, schedule, slot_key, rate_key, timeout, deadline${events ? ", wakes" : ""})
 select item.ref, item.namespace, item.name, item.id, item.version, item.params, item.parent, clock.now,
   case when item.lock is null then ${freshClass("trait")} else ${WorkClass.leased} end,
   case when item.lock is null then ${freshTime("trait")} else clock.now + item.lease_ms end,
   item.lock,
   case when item.lock is null then null else clock.now end,
   (item.traits->>'labels')::json, trait.priority, (item.traits->>'successRetention')::bigint,
-  (item.traits->>'errorRetention')::bigint, (item.traits->>'schedule')::json, trait.slot_key, trait.rate_key${
+  (item.traits->>'errorRetention')::bigint, (item.traits->>'schedule')::json, trait.slot_key, trait.rate_key,
+  (item.traits->>'timeout')::bigint, clock.now + (item.traits->>'timeout')::bigint${
     events ? ",\n  case when item.ref = any ($12::text[]) then 1 else 0 end" : ""
   }
 from clock
@@ -136,8 +137,8 @@ export function freshTime(row: string): string {
 }
 
 /**
- * Completes an instance that was created in SQL, for its owner, and gives it back as a new one. Retention that it was created with
- * stays. Indexes: instance_pkey, line_pkey.
+ * Completes an instance that was created in SQL, for its owner, and gives it back as a new one. Retention and a timeout that it was
+ * created with stay. Indexes: instance_pkey, line_pkey.
  */
 export function prepareInstance(schema: SchemaPrefix): Statement {
   return {
@@ -149,6 +150,8 @@ prepared as (
     version = $10::int, params = ($5::text)::json, slot_key = trait.slot_key, rate_key = trait.rate_key,
     success_retention = coalesce(instance.success_retention, $8::bigint),
     error_retention = coalesce(instance.error_retention, $9::bigint),
+    timeout = coalesce(instance.timeout, $11::bigint),
+    deadline = coalesce(instance.deadline, case when instance.run = 1 then instance.created_at else clock.now end + $11::bigint),
     class = ${freshClass("trait")}, available_at = case when not instance.paused then ${freshTime("trait")} end,
     lock = null, started_at = null
   from clock

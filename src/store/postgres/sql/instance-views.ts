@@ -4,6 +4,7 @@ import {
   indexedBatch,
   isInstanceOf,
   isNamedBy,
+  NOW,
   READS_ROW,
   type SchemaPrefix,
   type Statement,
@@ -14,6 +15,20 @@ export const INSTANCE_RECORD = `instance.namespace, instance.name, instance.id, 
   instance.params::text as params, instance.output::text as output, instance.error::text as error,
   instance.rollback::text as rollback, instance.labels::text as labels,
   instance.priority, instance.schedule::text as schedule, instance.created_at, instance.started_at, instance.finished_at, instance.available_at`;
+
+/** Unfinished instances with a timeout, the earliest deadlines first. Index: instance_deadline. */
+export function findDeadlines(schema: SchemaPrefix): Statement {
+  return {
+    name: "find_deadlines",
+    text: `
+select instance.namespace, instance.name, instance.id, instance.ref, instance.run, instance.timeout, instance.deadline, ${NOW} as now
+from ${schema}instance as instance
+where instance.namespace = $2 and instance.deadline is not null and instance.outcome is null and instance.rolling_back is null
+  and instance.name = any ($3::text[])
+order by instance.deadline, instance.ref
+limit $4`,
+  };
+}
 
 /** Instances by workflow and id. Index: instance_id. */
 export function findInstances(schema: SchemaPrefix): Statement {

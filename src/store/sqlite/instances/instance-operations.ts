@@ -1,5 +1,6 @@
 import type { HookInsert } from "../../hooks/hook-records.ts";
 import type {
+  Deadline,
   HistoryFilter,
   InstanceChange,
   InstanceCount,
@@ -15,9 +16,11 @@ import type {
   ProgressRange,
   RestartRequest,
   RunRange,
+  TimedOutRun,
   VersionCount,
 } from "../../instances/instance-records.ts";
 import {
+  toDeadline,
   toHistoryEntry,
   toInstanceCount,
   toInstancePosition,
@@ -33,6 +36,7 @@ import type { SqliteAccess, SqliteDriver, SqliteValue } from "../drivers/driver.
 import { doOnce } from "../receipts.ts";
 import { hookValues, INSERT_HOOK } from "../sql/hooks-trigger.ts";
 import {
+  FIND_DEADLINES,
   FIND_RANK,
   KEEP_PAST_RUN,
   PAUSE_INSTANCE,
@@ -40,6 +44,7 @@ import {
   RESUME_INSTANCE,
   ROLL_BACK_INSTANCE,
   TERMINATE_INSTANCE,
+  TIME_OUT_INSTANCE,
 } from "../sql/instances-change.ts";
 import { DELETE_INSTANCE } from "../sql/instances-delete.ts";
 import {
@@ -54,7 +59,7 @@ import { DROP_PROGRESS, KEEP_ENTRIES, KEEP_EVENTS, measureHistory, readHistory }
 import { freeSlot, joinLine, toRankedInstance } from "./lines.ts";
 import { listInstances, workflowNames } from "./list-instances.ts";
 import { deleteDependents, deleteLabels, hasPurge, purgeInstances, sweepDeleted } from "./purge-instances.ts";
-import { tellWaiters } from "./waiters.ts";
+import { tellWaiters, toEnd } from "./waiters.ts";
 
 type Row = Record<string, unknown>;
 
@@ -87,12 +92,28 @@ export class SqliteInstanceOperations {
 
   async rollBack(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange> {
     return this.#change(instance, (now) => {
-      const changed = this.driver.all(ROLL_BACK_INSTANCE, [now, ...keyOf(instance)]);
+      const changed = this.driver.all(ROLL_BACK_INSTANCE, [now, ...keyOf(instance), null]);
       if (hook === undefined) return changed;
       for (const { run, status } of changed) {
         if (status === "terminated") this.driver.run(INSERT_HOOK, hookValues(hook(Number(run)), now));
       }
       return changed;
+    });
+  }
+
+  async timeOut({ instance, ref, run, error, hook }: TimedOutRun): Promise<InstanceChange> {
+    return this.#change({ ...instance, only: { ref, run } }, (now) => {
+      const changed = this.driver.all(TIME_OUT_INSTANCE, [now, ...keyOf(instance), error]);
+      if (hook !== undefined && changed[0]?.status === "errored") this.driver.run(INSERT_HOOK, hookValues(hook, now));
+      return changed;
+    });
+  }
+
+  async deadlines({ namespace, names }: QueueScope, limit: number): Promise<Deadline[]> {
+    return this.access.read(() => {
+      const rows = this.driver.all(FIND_DEADLINES, [namespace, JSON.stringify(names), limit]);
+      const now = this.access.now();
+      return rows.map((row) => toDeadline({ ...row, now }));
     });
   }
 
@@ -228,10 +249,9 @@ export class SqliteInstanceOperations {
     const { ref, namespace, name, id } = before as Record<string, string>;
     const [after] = this.driver.all(GET_INSTANCE, [namespace as string, name as string, id as string]);
     const deleted = after?.ref !== ref;
-    if (!deleted && after?.status !== "terminated") return [];
     const ended = { namespace, name, id, ref, run: Number(before.run) } as InstanceName & InstanceRun;
-    const end = { ...ended, status: deleted ? ("deleted" as const) : ("terminated" as const) };
-    return tellWaiters(this.driver, before.waiters as string, end, now);
+    const end = deleted ? ({ ...ended, status: "deleted" } as const) : toEnd(ended, after as Row);
+    return end === null ? [] : tellWaiters(this.driver, before.waiters as string, end, now);
   }
 
   #get(instance: InstanceName): InstanceRecord | null {

@@ -266,7 +266,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     const inserted =
       traits === null
         ? this.driver.run(INSERT_INSTANCE, values)
-        : this.driver.run(INSERT_SPECIAL_INSTANCE, [...values, ...traitValues(traits)]);
+        : this.driver.run(INSERT_SPECIAL_INSTANCE, [...values, ...traitValues(traits, now)]);
     if (inserted === 1) {
       if (limited) joinLine(this.driver, { ...instance, ...(traits as InstanceTraits), class: rank.class }, now);
       if (traits?.labels) this.#insertLabels(instance, traits.labels);
@@ -323,7 +323,8 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   }
 }
 
-function traitValues(traits: InstanceTraits): SqliteValue[] {
-  const { labels, priority, successRetention, errorRetention, schedule, slotKey, rateKey } = traits;
-  return [labels, priority, successRetention, errorRetention, schedule, slotKey, rateKey];
+function traitValues(traits: InstanceTraits, now: number): SqliteValue[] {
+  const { labels, priority, successRetention, errorRetention, schedule, slotKey, rateKey, timeout } = traits;
+  const deadline = timeout === null ? null : now + timeout;
+  return [labels, priority, successRetention, errorRetention, schedule, slotKey, rateKey, timeout, deadline];
 }

@@ -29,7 +29,7 @@ export function awaitEnd(driver: SqliteDriver, { instance, waiter }: WaitRequest
 }
 
 /** The end of a finished instance; null while it isn't. */
-function toEnd(name: Pick<InstanceRecord, "namespace" | "name" | "id">, row: Row): EndNotice | null {
+export function toEnd(name: Pick<InstanceRecord, "namespace" | "name" | "id">, row: Row): EndNotice | null {
   const ended = { ...name, ref: row.ref as string, run: Number(row.run) };
   if (row.status === "complete") return { ...ended, status: "complete", output: row.output as string };
   if (row.status === "errored") return { ...ended, status: "errored", error: row.error as string };

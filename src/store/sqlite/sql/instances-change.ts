@@ -61,21 +61,39 @@ const UNTOUCHED = `started_at is null and not exists (
     select 1 from perdure_journal as journal where journal.ref = perdure_instance.ref and journal.run = perdure_instance.run
   )`;
 
-/**
- * Takes an instance from its owner and makes it due now, to be rolled back. An instance that has nothing to roll back is terminated.
- * Indexes: perdure_instance_id, the journal's primary key.
- */
-export const ROLL_BACK_INSTANCE = `
+/** Makes an instance due, to be rolled back and then to end like this. One that has never begun ends at once. */
+function rollBackAs(outcome: "terminated" | "errored"): string {
+  return `
 update perdure_instance set
-  rolling_back = iif(${UNTOUCHED}, null, 'terminated'),
-  outcome = iif(${UNTOUCHED}, 'terminated', null),
+  rolling_back = iif(${UNTOUCHED}, null, '${outcome}'),
+  outcome = iif(${UNTOUCHED}, '${outcome}', null),
   finished_at = iif(${UNTOUCHED}, ?1, null),
   purge_at = iif(${UNTOUCHED}, ?1 + error_retention, null),
   available_at = iif(${UNTOUCHED}, null, ?1),
   class = iif(${UNTOUCHED} or slot_key is null, ${WorkClass.continuing}, ${WorkClass.lineContinuing}),
-  lock = null, recoveries = 0, paused = 0, wakes = wakes + 1
-where namespace = ?2 and name = ?3 and id = ?4 and outcome is null and rolling_back is null
+  lock = null, recoveries = 0, paused = 0, wakes = wakes + 1, error = ?5
+where namespace = ?2 and name = ?3 and id = ?4 and outcome is null and rolling_back is null`;
+}
+
+/**
+ * Takes an instance from its owner and makes it due now, to be rolled back. An instance that has nothing to roll back is terminated.
+ * `?5` is null. Indexes: perdure_instance_id, the journal's primary key.
+ */
+export const ROLL_BACK_INSTANCE = `${rollBackAs("terminated")}
 returning ${INSTANCE_RECORD}`;
+
+/** The same for an instance whose deadline is over, with the error `?5`. Indexes: perdure_instance_id, the journal's primary key. */
+export const TIME_OUT_INSTANCE = `${rollBackAs("errored")} and deadline <= ?1
+returning ${INSTANCE_RECORD}`;
+
+/**
+ * Unfinished instances with a timeout, the earliest deadlines first. Index: perdure_instance_deadline.
+ */
+export const FIND_DEADLINES = `
+select namespace, name, id, ref, run, timeout, deadline from perdure_instance indexed by perdure_instance_deadline
+where namespace = ?1 and deadline is not null and outcome is null and rolling_back is null and name in (select value from json_each(?2))
+order by deadline, ref
+limit ?3`;
 
 /** Stores the status and ending of a run that is about to be restarted. Index: perdure_instance_id. */
 export const KEEP_PAST_RUN = `
@@ -95,6 +113,6 @@ update perdure_instance set
   run = run + 1, slot_key = ${KEYS.slotKey}, rate_key = ${KEYS.rateKey},
   class = ${freshClass(KEYS)}, available_at = ${freshTime("?1", KEYS)}, lock = null, recoveries = 0, recovered_position = 0,
   wakes = wakes + 1, paused = 0, outcome = null, output = null, error = null, rolling_back = null, rollback = null,
-  started_at = null, finished_at = null, purge_at = null, params = coalesce(?6, params), version = coalesce(?10, version)
+  started_at = null, finished_at = null, purge_at = null, deadline = ?1 + timeout, params = coalesce(?6, params), version = coalesce(?10, version)
 where namespace = ?2 and name = ?3 and id = ?4 and (?5 is null or status in (select value from json_each(?5)))
 returning ${INSTANCE_RECORD}`;

@@ -165,6 +165,11 @@ const STATEMENTS: [string, Use, string[], Answers?][] = [
       }),
     [...CHANGE, "event_pkey", "journal_pkey"],
   ],
+  [
+    "time out an instance",
+    (instances) => instances.timeOut({ instance: one, ref: "ref", run: 1, error: "null" }),
+    [...CHANGE, "journal_pkey"],
+  ],
   ["roll back an instance", (instances) => instances.rollBack(one), [...CHANGE, "journal_pkey"]],
   [
     "pause an instance with a receipt",
@@ -207,6 +212,11 @@ const STATEMENTS: [string, Use, string[], Answers?][] = [
   ["list instances by a label", list({ labels: [["tenant", "a"]] }), LABELLED],
   ["list instances by labels", list({ labels: labels(2), statuses: ["waiting"], createdFrom: 0 }), LABELLED],
   ["list a later page of instances by labels", list({ labels: labels(3), after: refOf("sleeping", 50_000) }), LABELLED],
+  [
+    "find deadlines",
+    (instances) => instances.deadlines({ namespace: "app", names: ["checkout"] }, 100),
+    ["instance_deadline"],
+  ],
   ["find the lease tokens of instances", (instances) => instances.leaseTokens(["app"]), ["instance_due"]],
   ["find leased instances", (instances) => instances.findLeased(["app"], ["lock-1"]), ["instance_due"]],
   ["expire leases of instances", (instances) => instances.expireLeases(["app"], ["lock-1"]), ["instance_due"]],
@@ -250,7 +260,7 @@ const WAITS: PlannedStatement[] = [
   ],
   [
     "prepare an instance that was created in SQL",
-    recordOne(prepareInstance, [null, refs[0], 1, "lock-0", "{}", null, null, null, null, 1]),
+    recordOne(prepareInstance, [null, refs[0], 1, "lock-0", "{}", null, null, null, null, 1, null]),
     LOCK,
   ],
 ];

@@ -8,12 +8,14 @@ import {
   WAKE_INSTANCE,
 } from "../../../../src/store/sqlite/sql/events.ts";
 import {
+  FIND_DEADLINES,
   KEEP_PAST_RUN,
   PAUSE_INSTANCE,
   RESTART_INSTANCE,
   RESUME_INSTANCE,
   ROLL_BACK_INSTANCE,
   TERMINATE_INSTANCE,
+  TIME_OUT_INSTANCE,
 } from "../../../../src/store/sqlite/sql/instances-change.ts";
 import {
   CLAIM_INSTANCES,
@@ -132,6 +134,7 @@ const STATEMENTS: PlannedStatement[] = [
   ["pause an instance", PAUSE_INSTANCE, BY_NAME],
   ["resume an instance", RESUME_INSTANCE, BY_NAME],
   ["terminate an instance", TERMINATE_INSTANCE, BY_NAME],
+  ["time out an instance", TIME_OUT_INSTANCE, [...BY_NAME, ...Array.from({ length: 6 }, () => BY_RUN).flat()]],
   ["roll back an instance", ROLL_BACK_INSTANCE, [...BY_NAME, ...Array.from({ length: 6 }, () => BY_RUN).flat()]],
   ["keep a past run", KEEP_PAST_RUN, BY_NAME],
   ["keep entries for the next run", KEEP_ENTRIES, ["PRIMARY KEY (ref=? AND run=? AND position=?)"]],
@@ -159,6 +162,7 @@ const STATEMENTS: PlannedStatement[] = [
   ["count unfinished instances", COUNT_UNFINISHED_INSTANCES, [OUTCOME("")]],
   ["count unfinished instances by version", COUNT_VERSIONS, [OUTCOME("")]],
   ["purge instances", PURGE_INSTANCES, [...BY_REF, PURGE]],
+  ["find deadlines", FIND_DEADLINES, ["INDEX perdure_instance_deadline (namespace=? AND deadline>?)"]],
   ["find instances to purge", FIND_PURGE, [PURGE]],
   ["delete a label", DELETE_LABEL, [LABEL(" AND ref=?")]],
   ["read the history", readHistory("oldest", ALL), [...BY_REF, EVENT_OF_ENTRY]],

@@ -1,4 +1,5 @@
 import { LONGEST_ID, LONGEST_WORKFLOW_NAME } from "../../../../names.ts";
+import { LONGEST_TIMEOUT_MS } from "../../../instances/instance-records.ts";
 import { UNDECIDED_VERSION } from "../../../instances/instance-versions.ts";
 import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../../../queue/rank.ts";
 import { isUnknown } from "../../sql/foreign-inserts.ts";
@@ -7,7 +8,7 @@ import type { SchemaPrefix } from "../../sql/statement.ts";
 import { NAME_PATTERN, NAMES, NAMESPACE, WORKFLOW_NAMES, WORKFLOW_PATTERN } from "./names.ts";
 import { CALLED_AT, callersFunction, helperFunction } from "./sql-function.ts";
 
-const FIELDS = ["onConflict", "priority", "labels", "retention", "namespace"];
+const FIELDS = ["onConflict", "priority", "labels", "retention", "timeout", "namespace"];
 
 /** Labels as they are stored: sorted by key. */
 function parseLabels(schema: SchemaPrefix): string[] {
@@ -40,7 +41,7 @@ end`,
 /**
  * Creates an instance when the transaction commits. An id that exists is no error, unless the caller asks for one: an error would
  * end the transaction. Its params are marked as unchecked, so that the worker that claims it applies the workflow's version, schema,
- * limits and retention. Indexes: instance_pkey, instance_id, label_pkey.
+ * limits, retention and timeout. Indexes: instance_pkey, instance_id, label_pkey.
  */
 export function createWorkflowFunction(schema: SchemaPrefix): string[] {
   const fields = FIELDS.map((field) => `'${field}'`);
@@ -59,6 +60,7 @@ export function createWorkflowFunction(schema: SchemaPrefix): string[] {
   retention jsonb := ${schema}check_options('options.retention', given -> 'retention', array['successRetention', 'errorRetention'], 'create.invalid');
   kept_success bigint := ${schema}parse_duration('successRetention', retention -> 'successRetention');
   kept_error bigint := ${schema}parse_duration('errorRetention', retention -> 'errorRetention');
+  longest bigint := least(${schema}parse_duration('timeout', given -> 'timeout'), ${LONGEST_TIMEOUT_MS});
   conflict text := coalesce(given ->> 'onConflict', 'return');
 begin
   instance_id := ${schema}check_name('id', coalesce(id, new_ref), '${NAME_PATTERN}', ${LONGEST_ID}, '${NAMES}', 'id.invalid');
@@ -73,9 +75,9 @@ begin
   end if;
   with created_instance as (
     insert into ${schema}instance (ref, namespace, name, id, version, params, created_at, class, available_at, labels, priority,
-      success_retention, error_retention)
+      success_retention, error_retention, timeout, deadline)
     select new_ref, space, workflow, instance_id, ${UNDECIDED_VERSION}, value::json, clock.now, ${freshClass("trait")}, ${freshTime("trait")}, label_texts,
-      trait.priority, kept_success, kept_error
+      trait.priority, kept_success, kept_error, longest, clock.now + longest
     from (select ${CALLED_AT} as now) as clock
     cross join (select coalesce((given ->> 'priority')::smallint, 0) as priority, null as slot_key, null as rate_key) as trait
     where ${isUnknown(`select from ${schema}instance as known where known.namespace = space and known.name = workflow and known.id = instance_id`)}
