@@ -21,6 +21,7 @@ import { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts
 import { completeToken } from "../workflows/tokens/complete-token.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { ApplicationSubjects } from "./application-subjects.ts";
+import { createReplayWarning } from "./replay-warning.ts";
 
 /** A hook that can be triggered on its own, in a separate transaction. */
 export interface HookHandle<Input> {
@@ -90,10 +91,12 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.#dispatcher = dispatcher;
     this.#ownsDatabase = ownsDatabase;
     this.subjects = new ApplicationSubjects(store, fragment.namespace, runsSubjects, listens);
+    const warnOfReplays = createReplayWarning(store.logger);
     const handles = hooks.names.map((name) => [
       name,
       {
         trigger: async (payload: unknown, options?: TriggerOptions) => {
+          if (options?.id === undefined) warnOfReplays(name);
           const trigger = await prepareTrigger(hooks, name, payload, options, store.createId);
           const [triggered] = await writeTriggers(store, [trigger]);
           return triggered;

@@ -2,6 +2,7 @@ import type { Clock, Timer } from "../clock.ts";
 import { type Duration, parseDuration } from "../duration.ts";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
+import { runApart } from "../replayed-code.ts";
 import type { HookContext } from "./hook-context.ts";
 
 /** How many triggers one call of a handler takes, and how long the first of them waits for the others. */
@@ -116,7 +117,7 @@ async function callHandler(handler: BatchHandler, joined: readonly JoinedItem[])
     ({ payload, hook, fail, complete }): HookItem<unknown> => ({ payload, hook, fail, complete }),
   );
   try {
-    await handler(items);
+    await runApart(() => handler(items));
     for (const item of joined) item.complete();
   } catch (error) {
     for (const item of joined) item.fail(error);

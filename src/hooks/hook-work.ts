@@ -2,6 +2,7 @@ import type { Timer } from "../clock.ts";
 import { AttemptAbortedError, CodecError, PerdureError } from "../errors.ts";
 import type { RetryPolicy } from "../queue/retry-policy.ts";
 import { type AttemptFailure, solitude, solitudeAfter, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
+import { runApart } from "../replayed-code.ts";
 import { applySchema } from "../schema.ts";
 import type { ClaimedHook, HookOutcome, HookSettlement } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
@@ -335,7 +336,7 @@ export class HookWork implements Work, Transacting {
 }
 
 async function callHandler(definition: AnyHookDefinition, payload: never, call: HookCall): Promise<void> {
-  await definition.handler(payload, call);
+  await runApart(() => definition.handler(payload, call));
 }
 
 /** The delay until the hook is due again. */

@@ -47,6 +47,34 @@ describe.each(ENGINES)("a step on $name", (engine) => {
     ]);
   });
 
+  test("can trigger a hook through the application, but the workflow's own code is warned of its replays", async () => {
+    const warnings: unknown[] = [];
+    const warn = (message: string, details?: Record<string, unknown>) => void warnings.push({ message, ...details });
+    const done = Promise.withResolvers<void>();
+    const last = defineHook({}, async () => done.resolve());
+    const handles = () => app.hooks; // a workflow is defined before its application
+    const between = defineHook({}, async () => void (await handles().last.trigger(undefined)));
+    const elsewhere = defineHook({}, async () => {});
+    const workflow = defineWorkflow({ name: "mails" }, async (_event, step) => {
+      await handles().between.trigger(undefined);
+      await handles().between.trigger(undefined);
+      await handles().elsewhere.trigger(undefined, { id: "once" });
+      await step.do("inside", async () => void (await handles().elsewhere.trigger(undefined)));
+      await step.trigger(elsewhere, undefined);
+    });
+    await using app = await perdure({
+      database: database.reopen({ logger: { ...silent, warn } }),
+      hooks: { between, elsewhere, last },
+      workflows: { workflow },
+      logger: silent,
+    });
+    await (await app.workflows.workflow.create({ id: "one" })).result();
+    await done.promise;
+
+    const message = expect.stringContaining("every replay triggers it again. Use step.trigger");
+    expect(warnings).toEqual([{ message, workflow: "mails", instance: "one", hookName: "between" }]);
+  });
+
   test("refuses a hook that isn't registered", async () => {
     const strange = defineHook({}, async (_to: string) => {});
     const codes: unknown[] = [];

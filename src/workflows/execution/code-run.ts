@@ -93,8 +93,9 @@ export class CodeRun implements CallingRun {
     const main = this.#main;
     this.#main = undefined;
     if (main === undefined) return undefined;
+    const { name: workflow, id: instance } = this.#instance;
     try {
-      return Promise.resolve(runOutside(main));
+      return Promise.resolve(runOutside({ workflow, instance }, main));
     } catch (error) {
       return Promise.reject(error);
     }

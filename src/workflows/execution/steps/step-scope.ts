@@ -1,4 +1,5 @@
 import { type AsyncContext, createAsyncContext } from "../../../async-context.ts";
+import { type ReplayedCode, replayedCode, runReplayed } from "../../../replayed-code.ts";
 import type { StepType } from "../../../store/instances/instance-records.ts";
 import type { WorkflowStepContext } from "../../define/step.ts";
 import { RollbackCall } from "../../rollback/rollback-call.ts";
@@ -69,8 +70,13 @@ export function runInside(attempt: ScopedAttempt, call: (attempt: ScopedAttempt)
 }
 
 /** Calls the function of a workflow, which may be begun by a step of another. */
-export function runOutside<Result>(main: () => Result): Result {
-  return attempts === null ? main() : attempts.run(undefined, main);
+export function runOutside<Result>(code: ReplayedCode, main: () => Result): Result {
+  return attempts === null ? main() : attempts.run(undefined, runReplayed<Result>, code, main);
+}
+
+/** The workflow whose function is running, outside of its steps: a replay repeats the call. */
+export function codeBetweenSteps(): ReplayedCode | undefined {
+  return attempts?.get() === undefined ? replayedCode() : undefined;
 }
 
 /** The scope of the running code, if it is inside a step of this execution. */
