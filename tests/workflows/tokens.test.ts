@@ -107,6 +107,13 @@ describe.each(ENGINES)("tokens on $name", (engine) => {
     await expect(complete(token)).rejects.toMatchObject({ code: "token.invalid" });
   });
 
+  test("a token that a mail program has cut off isn't one, wherever it was cut", async () => {
+    const { token, complete } = await begin();
+    for (let missing = 1; missing <= 4; missing++) {
+      await expect(complete(token.slice(0, -missing))).rejects.toMatchObject({ code: "token.invalid" });
+    }
+  });
+
   test("a token that was changed by a character, or made with another secret, isn't one", async () => {
     const { token, complete } = await begin();
     const changed = `${token.slice(0, 20)}${token[20] === "A" ? "B" : "A"}${token.slice(21)}`;

@@ -2,6 +2,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const NONCE_BYTES = 12;
 const TOKEN = /^[A-Za-z0-9_-]{40,4000}$/;
+/** No text in Base64 has this many characters more than a multiple of four. */
+const IMPOSSIBLE_REST = 1;
 
 /** What TextEncoder gives: its type differs between runtimes. */
 type Bytes = ReturnType<(typeof encoder)["encode"]>;
@@ -35,7 +37,7 @@ export class TokenKeys {
 
   /** The text of a token; null if none of the secrets made it. */
   async open(token: string): Promise<string | null> {
-    if (!TOKEN.test(token)) return null;
+    if (!TOKEN.test(token) || token.length % 4 === IMPOSSIBLE_REST) return null;
     const bytes = fromText(token);
     for (const keys of this.#keys) {
       const { cipher } = await keys;
