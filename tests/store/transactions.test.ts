@@ -67,6 +67,21 @@ describe.each(DRIVERS)("transactions on $name", (engine) => {
     expect(await fixture.ids()).toEqual(engine.dialect === "postgres" ? [] : ["a"]);
   });
 
+  test("say that a caught error rolled them back, also if they write afterwards", async () => {
+    const transaction = fixture.store.engine.transaction(async (tx) => {
+      await tx.query("select * from nowhere", []).catch(() => {});
+      await tx.insertHooks([fixture.trigger({ id: "a" })]);
+    });
+
+    if (engine.dialect === "postgres") {
+      const cause = expect.objectContaining({ code: "25P02" });
+      await expect(transaction).rejects.toMatchObject({ code: "transaction.rolled_back", transient: false, cause });
+    } else {
+      await transaction;
+    }
+    expect(await fixture.ids()).toEqual(engine.dialect === "postgres" ? [] : ["a"]);
+  });
+
   test("can be used again after one failed", async () => {
     const failing = fixture.store.engine.transaction(async () => {
       throw new Error("no");

@@ -17,6 +17,8 @@ const POOL_TIMEOUT = "timeout exceeded when trying to connect";
 
 /** Data exceptions and exceeded limits: a character that the database's encoding lacks, a value that is too large. */
 const REFUSED_VALUE = /^(22|54)/;
+/** PostgreSQL takes no more statements of a transaction after one has failed. */
+const ABORTED = "25P02";
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** Turns a driver's error into Perdure's. Without an SQLSTATE the connection failed, and another try may succeed. */
@@ -46,6 +48,7 @@ export function toStoreError(error: unknown): PerdureError {
       { cause: error, transient: false },
     );
   }
+  if (state === ABORTED) return rolledBack(error);
   if (REFUSED_VALUE.test(state)) {
     return new ValueRefusedError(`PostgreSQL refused a value: ${text}`, { cause: error });
   }
@@ -53,6 +56,16 @@ export function toStoreError(error: unknown): PerdureError {
     cause: error,
     transient: false,
   });
+}
+
+/** One of the transaction's statements has failed, and user code caught the error. */
+export function rolledBack(cause?: unknown): StoreError {
+  return new StoreError(
+    "transaction.rolled_back",
+    "PostgreSQL rolled the transaction back, because one of its statements had failed and the error was caught. " +
+      "Let the error end the transaction, or use a savepoint around a statement that may fail.",
+    { cause, transient: false },
+  );
 }
 
 export function isUniqueViolation(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import { CommitOutcomeUnknownError, StoreError } from "../../../errors.ts";
 import type { Isolation } from "../../engine.ts";
-import { isDeadlock, isUniqueViolation, MOST_DEADLOCKS, toStoreError } from "../errors.ts";
+import { isDeadlock, isUniqueViolation, MOST_DEADLOCKS, rolledBack, toStoreError } from "../errors.ts";
 import type { PostgresClient, PostgresQueryable } from "./driver.ts";
 import { ANSWER_TIMEOUT_MS, type Limits, setLimits } from "./limits.ts";
 
@@ -92,13 +92,7 @@ async function commit(client: PostgresClient): Promise<void> {
       const sent = failure instanceof StoreError && failure.transient && !isServerError(error);
       throw sent ? new CommitOutcomeUnknownError({ cause: error }) : failure;
     });
-  if (command !== "ROLLBACK") return;
-  throw new StoreError(
-    "transaction.rolled_back",
-    "PostgreSQL rolled the transaction back, because one of its statements had failed and the error was caught. " +
-      "Let the error end the transaction, or use a savepoint around a statement that may fail.",
-    { transient: false },
-  );
+  if (command === "ROLLBACK") throw rolledBack();
 }
 
 /** Later statements fail because the connection is gone. This error says why. */
