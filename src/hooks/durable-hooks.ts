@@ -97,6 +97,7 @@ export class DurableHooks {
    * is.
    */
   async redrive(ids: string | readonly string[]): Promise<string[]> {
+    this.#store.engine.refuseNesting();
     const redriven = await this.#store.hooks.statements.redrive(this.namespace, checkIds(ids));
     if (redriven.length > 0) this.#store.work.post({ namespace: this.namespace, delayMs: 0 });
     return redriven;
@@ -104,6 +105,7 @@ export class DurableHooks {
 
   /** Deletes dead letters, or completed hooks that were kept. Returns their ids. */
   async discard(ids: string | readonly string[]): Promise<string[]> {
+    this.#store.engine.refuseNesting();
     return this.#store.hooks.statements.discard(this.namespace, checkIds(ids));
   }
 
@@ -116,6 +118,7 @@ export class DurableHooks {
       typeof target === "object" && target !== null
         ? { name: checkName(target.name, "The name of a hook"), key: checkText(target.key, "A key") }
         : { id: checkHookId(target) };
+    this.#store.engine.refuseNesting();
     return this.#store.hooks.statements.cancel(this.namespace, checked);
   }
 }

@@ -20,7 +20,13 @@ interface SqliteConnection {
  * database.exec("commit");
  */
 export function fromNodeSqlite(database: SqliteConnection & { readonly isTransaction: boolean }): SyncTransaction {
-  return fromSqlite("fromNodeSqlite", database, () => database.isTransaction);
+  return fromSqlite("fromNodeSqlite", database, () => {
+    try {
+      return database.isTransaction;
+    } catch {
+      return undefined; // it was closed
+    }
+  });
 }
 
 /**

@@ -157,6 +157,7 @@ export class WorkflowRuntime {
    * has the changed instance: a restart must not end the run that it has begun.
    */
   async change(operation: InstanceOperation, ask: () => Promise<InstanceChange>): Promise<InstanceChange> {
+    this.store.engine.refuseNesting();
     const begun = this.#begun;
     const change = await ask();
     if (change.changed && change.instance !== null) this.#changed(change.instance, operation, begun);

@@ -31,6 +31,30 @@ test("a user of PostgreSQL who may not migrate is told what to do", async () => 
   }
 });
 
+test("a user of PostgreSQL who may not use the tables is told which rights to ask for", async () => {
+  const database = await createDatabase({ empty: true });
+  const role = `stranger_${process.pid}`;
+  const owner = new Client({ connectionString: database.url });
+  await owner.connect();
+  try {
+    await (await perdure({ database: database.url })).stop();
+    await owner.query(`create role ${role} login password 'secret'`);
+    const url = new URL(database.url);
+    url.username = role;
+    url.password = "secret";
+    const refusal = { code: "schema.forbidden", message: expect.stringContaining('USAGE on the schema "perdure"') };
+    await expect(perdure({ database: url.href })).rejects.toMatchObject(refusal);
+    await owner.query(`grant usage on schema perdure to ${role}`);
+    await expect(perdure({ database: url.href })).rejects.toMatchObject(refusal);
+    await owner.query(`grant select, insert, update, delete on all tables in schema perdure to ${role}`);
+    await (await perdure({ database: url.href })).stop();
+  } finally {
+    await owner.query(`drop owned by ${role}; drop role ${role}`);
+    await owner.end();
+    await database.drop();
+  }
+});
+
 test("a SQLite database that can only be read is said to be so", async () => {
   const folder = mkdtempSync(join(tmpdir(), "perdure-read-only-"));
   const path = join(folder, "app.db");

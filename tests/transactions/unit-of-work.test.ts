@@ -103,6 +103,60 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a unit of work on $name", (engine
     await expect(app.workflows.limited.get("a")).rejects.toThrow("instance.not_found");
   });
 
+  test("refuses operators' calls, which would stay if it were rolled back", async () => {
+    const app = await start();
+    const other = await app.workflows.waits.create({ id: "other", params: "p" });
+    const calls = [
+      () => other.pause(),
+      () => other.resume(),
+      () => other.restart(),
+      () => other.terminate(),
+      () => other.delete(),
+      () => app.workflows.waits.deleteBatch(["other"]),
+      () => app.workflows.waits.restartOrCreate({ id: "other", params: "p", when: "always" }),
+      () => app.schedules.pause({ workflow: "limited" }),
+      () => app.schedules.resume({ workflow: "limited" }),
+      () => app.durableHooks.cancel("a"),
+      () => app.durableHooks.redrive(["a"]),
+      () => app.durableHooks.discard(["a"]),
+    ];
+    await app.unitOfWork(async () => {
+      for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "transaction.nested" });
+    });
+    expect(await other.status()).toMatchObject({ run: 1, status: expect.stringMatching(/queued|running|waiting/) });
+  });
+
+  test("refuses calls that lack their arguments, and keeps nothing of them", async () => {
+    const app = await start();
+    const refused: unknown[] = [];
+    await app.unitOfWork(async (uow) => {
+      const { sendEvent, createOrSend } = uow.workflows.waits as unknown as Record<
+        string,
+        (...given: unknown[]) => void
+      >;
+      const calls = [
+        () => sendEvent?.(),
+        () => sendEvent?.("a", { type: "note" }),
+        () => sendEvent?.({ to: "a", type: "note", playload: 1 }),
+        () => createOrSend?.(),
+        () => createOrSend?.({ params: "p", event: { type: "note" } }),
+        () => createOrSend?.({ id: "a", params: "p" }),
+        () => createOrSend?.({ id: "a", params: "p", event: { type: "not a type" } }),
+      ];
+      for (const call of calls) {
+        try {
+          call();
+          refused.push("accepted");
+        } catch (error) {
+          refused.push((error as { code?: unknown }).code);
+        }
+      }
+    });
+    const events = Array(3).fill("event.invalid");
+    expect(refused).toEqual([...events, "create.invalid", "create.invalid", "event.invalid", "id.invalid"]);
+    expect((await app.workflows.waits.list()).instances).toEqual([]);
+  });
+
   test("takes no calls after its end", async () => {
     const app = await start();
     const uow = await app.unitOfWork(async (given) => ({ given }));

@@ -269,3 +269,17 @@ test("a synchronous transaction gives the id at once, an asynchronous one a prom
   expectTypeOf<ReturnType<ReturnType<typeof types>["async"]>>().toEqualTypeOf<Promise<TriggeredHook>>();
   expectTypeOf<HookDefinitions>().not.toBeAny();
 });
+
+test("a database of SQLite that was closed is refused", async () => {
+  const database = await openDatabase("node:sqlite");
+  const { app } = await startApplication(database);
+  const own = new DatabaseSync(database.location);
+  own.exec("begin");
+  const within = app.within(fromNodeSqlite(own));
+  own.close();
+
+  expect(() => within.triggerHook("note", { text: "mine" })).toThrow(
+    expect.objectContaining({ code: "transaction.not_open" }),
+  );
+  expect(() => fromNodeSqlite(own)).toThrow(expect.objectContaining({ code: "transaction.invalid" }));
+});

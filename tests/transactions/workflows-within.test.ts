@@ -117,6 +117,28 @@ describe.each(DRIVERS)("workflows in the application's own transaction on $name"
     expect(await (await app.workflows.order.get("a")).result()).toEqual(["first", "first", "second"]);
   });
 
+  test("a call that lacks its arguments is refused, and writes nothing", async () => {
+    const { app, own, within } = await start();
+    await own.run("begin");
+    const order = within().order as unknown as Record<string, (...given: unknown[]) => unknown>;
+    const codeOf = async (call: () => unknown) => {
+      try {
+        await call();
+        return "accepted";
+      } catch (error) {
+        return (error as { code?: unknown }).code;
+      }
+    };
+    expect(await codeOf(() => order.sendEvent?.())).toBe("event.invalid");
+    expect(await codeOf(() => order.sendEvent?.("a", { type: "note" }))).toBe("event.invalid");
+    expect(await codeOf(() => order.createOrSend?.())).toBe("create.invalid");
+    expect(await codeOf(() => order.createOrSend?.({ event: { type: "note" } }))).toBe("create.invalid");
+    expect(await codeOf(() => order.createOrSend?.({ id: "a" }))).toBe("event.invalid");
+    expect(await codeOf(() => order.createOrSend?.({ id: "a", event: { type: "not a type" } }))).toBe("id.invalid");
+    await own.run("commit");
+    expect((await app.workflows.order.list()).instances).toEqual([]);
+  });
+
   test("a batch gives the ids that are new, and an id that exists doesn't break the transaction", async () => {
     const { app, own, within } = await start();
     await (await app.workflows.quick.create({ id: "old" })).result();

@@ -19,7 +19,7 @@ export async function migratePostgres(
   try {
     await migrateOnce(connection, schema, body);
   } catch (error) {
-    throw isForbidden(error) ? forbidden(schema, error as Error) : error;
+    throw isForbidden(error) ? mayNotMigrate(schema, error as Error) : error;
   }
 }
 
@@ -28,14 +28,26 @@ function isForbidden(error: unknown): boolean {
   return (error as { cause?: { code?: unknown } } | undefined)?.cause?.code === "42501";
 }
 
-function forbidden(schema: string, { message, cause }: Error): SchemaError {
+function mayNotMigrate(schema: string, { message, cause }: Error): SchemaError {
   return new SchemaError(
     "schema.forbidden",
-    `The database's user isn't allowed to migrate the schema "${schema}": ${message} Either connect once as the owner of the database ` +
+    `The database's user isn't allowed to migrate the schema "${schema}": ${message}. Either connect once as the owner of the database ` +
       `and call migrate(), or let the owner run the SQL that postgresMigrations() of perdure/postgres returns. Then grant this user ` +
-      `USAGE on the schema "${schema}", and SELECT, INSERT, UPDATE and DELETE on its tables: that is all that it needs later.`,
+      `${rightsOn(schema)}: that is all that it needs later.`,
     { cause },
   );
+}
+
+function mayNotUse(schema: string, { message, cause }: Error): SchemaError {
+  return new SchemaError(
+    "schema.forbidden",
+    `The database's user isn't allowed to use the schema "${schema}": ${message}. Let its owner grant this user ${rightsOn(schema)}.`,
+    { cause },
+  );
+}
+
+function rightsOn(schema: string): string {
+  return `USAGE on the schema "${schema}", and SELECT, INSERT, UPDATE and DELETE on its tables`;
 }
 
 async function migrateOnce(
@@ -63,8 +75,12 @@ async function migrateOnce(
 }
 
 export async function readAppliedMigrations(connection: Connection, schema: string): Promise<AppliedMigration[]> {
-  if (!(await tableExists(connection, schema))) return [];
-  return toApplied(await connection.query({ text: appliedMigrations(schema) }));
+  try {
+    if (!(await tableExists(connection, schema))) return [];
+    return toApplied(await connection.query({ text: appliedMigrations(schema) }));
+  } catch (error) {
+    throw isForbidden(error) ? mayNotUse(schema, error as Error) : error;
+  }
 }
 
 /** SQL that prepares a database for the first migration. */

@@ -131,6 +131,7 @@ export async function deleteBatch(
   if (!Array.isArray(ids) || ids.length > maxBatchSize) {
     throw new InvalidInputError("options.invalid", `deleteBatch takes an array of at most ${maxBatchSize} ids.`);
   }
+  runtime.store.engine.refuseNesting();
   const done = new Map<unknown, Deletion>();
   for (const [index, id] of ids.entries()) {
     const target = { id, index, callerRef, only: only?.(id), receipt: receipt?.(id) };

@@ -6,11 +6,11 @@ import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
 import type { ParamsOf, WorkflowEvents, Workflows } from "../define/workflow-types.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
-import { alreadyExists, type PreparedInstance, prepareAtOnce } from "./create.ts";
+import { alreadyExists, type PreparedInstance, prepareAtOnce, splitCreateOrSend } from "./create.ts";
 import type { CreateArguments, CreateOptions, CreateOrSendOptions } from "./create-options.ts";
 import { type AddressedEvent, type CreatedWithin, refuseLost } from "./foreign-bindings.ts";
 import type { SentEvent } from "./instance.ts";
-import { prepareEvent } from "./prepare-event.ts";
+import { prepareEvent, splitAddressed } from "./prepare-event.ts";
 
 /** A workflow in a unit of work. Its calls are written at the end, and a call that can't be written ends the unit of work. */
 export interface UnitBinding<Params, Events extends EventPayloads> {
@@ -77,20 +77,22 @@ export class BufferedCalls {
       this.#instances.push(later(prepareAtOnce(this.#runtime, workflow, options, { ref })));
       return { id: options?.id ?? ref };
     };
-    const sendEvent = ({ to, ...event }: AddressedEvent<string, unknown>): void => {
-      this.#refuseFinished();
+    const prepare = (to: string, event: SentEvent<string, unknown>) => {
       const target = { namespace: this.#runtime.namespace, name: workflow.name, id: checkInstanceId(to, settings) };
-      this.#events.push(later(prepareEvent(this.#runtime, workflow, target, event)));
+      return later(prepareEvent(this.#runtime, workflow, target, event));
     };
     return {
       create,
-      sendEvent,
-      createOrSend: ({
-        event,
-        ...options
-      }: CreateOptions<unknown> & { id: string; event: SentEvent<string, unknown> }) => {
-        const created = create({ ...options, onConflict: "return" });
-        sendEvent({ ...event, to: created.id });
+      sendEvent: (addressed: AddressedEvent<string, unknown>): void => {
+        this.#refuseFinished();
+        this.#events.push(prepare(...splitAddressed(addressed)));
+      },
+      createOrSend: (options: CreateOrSendOptions<unknown, string, unknown>): CreatedWithin => {
+        this.#refuseFinished();
+        const { create: instance, event } = splitCreateOrSend(options);
+        const prepared = prepare(instance.id, event);
+        const created = create({ ...instance, onConflict: "return" });
+        this.#events.push(prepared);
         return created;
       },
     };

@@ -1,15 +1,11 @@
-import { InvalidInputError } from "../../errors.ts";
-import { checkOptions } from "../../options.ts";
 import type { Receipt } from "../../store/request-statements.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
-import { CREATE_FIELDS, prepareInstance } from "./create.ts";
+import { prepareInstance, splitCreateOrSend } from "./create.ts";
 import type { CreatedOrSent, CreateOrSendOptions } from "./create-options.ts";
 import { refuseLost } from "./foreign-bindings.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { prepareEvent } from "./prepare-event.ts";
-
-const FIELDS = [...CREATE_FIELDS.filter((field) => field !== "onConflict"), "event"];
 
 /**
  * The event goes to the instance that has the id, or else the instance is created with it: each is one statement, and both have the
@@ -22,9 +18,7 @@ export async function createOrSend(
   options: CreateOrSendOptions<unknown, string, unknown>,
   receiptOf?: (outcome: CreatedOrSent["outcome"]) => Receipt,
 ): Promise<CreatedOrSent> {
-  checkOptions(options, { label: "createOrSend", fields: FIELDS, code: "create.invalid" });
-  const { event, ...create } = options;
-  if (create.id === undefined) throw new InvalidInputError("create.invalid", "createOrSend needs an id.");
+  const { event, create } = splitCreateOrSend(options);
   const { insert } = await prepareInstance(runtime, workflow, create, { receipt: receiptOf?.("created") });
   const { namespace, name, id } = insert;
   const receipt = receiptOf?.("sent");

@@ -35,16 +35,19 @@ function toTraits(given: Partial<InstanceTraits>): InstanceTraits | null {
   return plain ? null : { ...NO_TRAITS, ...given };
 }
 
-export const CREATE_FIELDS = [
-  "id",
-  "params",
-  "onConflict",
-  "priority",
-  "retention",
-  "timeout",
-  "labels",
-  "locationHint",
-];
+const CREATE_FIELDS = ["id", "params", "onConflict", "priority", "retention", "timeout", "labels", "locationHint"];
+
+const CREATE_OR_SEND_FIELDS = [...CREATE_FIELDS.filter((field) => field !== "onConflict"), "event"];
+
+/** The two halves of a `createOrSend`. */
+export function splitCreateOrSend<Event>(
+  options: CreateOptions<unknown> & { readonly id: string; readonly event: Event },
+): { readonly event: Event; readonly create: CreateOptions<unknown> & { readonly id: string } } {
+  checkOptions(options, { label: "createOrSend", fields: CREATE_OR_SEND_FIELDS, code: "create.invalid" });
+  const { event, ...create } = options;
+  if (create.id === undefined) throw new InvalidInputError("create.invalid", "createOrSend needs an id.");
+  return { event, create };
+}
 
 export interface PreparedInstance {
   readonly insert: InstanceInsert;

@@ -1,16 +1,16 @@
 import { ConflictError, instanceNotFound } from "../../errors.ts";
 import { checkInstanceId } from "../../names.ts";
 import type { Awaitable, ForeignInstances } from "../../store/foreign-transaction.ts";
-import type { InstanceInsertResult } from "../../store/instances/instance-records.ts";
+import type { EventInsert, InstanceInsertResult } from "../../store/instances/instance-records.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
 import type { AnyWorkflow, ParamsOf, WorkflowEvents, Workflows } from "../define/workflow-types.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { checkBatch } from "./batches.ts";
-import { alreadyExists, type PreparedInstance, prepareAtOnce } from "./create.ts";
+import { alreadyExists, type PreparedInstance, prepareAtOnce, splitCreateOrSend } from "./create.ts";
 import type { CreateArguments, CreateOptions, CreateOrSendOptions, NewInstance } from "./create-options.ts";
 import type { EventToSend, SentEvent } from "./instance.ts";
-import { prepareEvent } from "./prepare-event.ts";
+import { prepareEvent, splitAddressed } from "./prepare-event.ts";
 
 /** An instance that is there when the transaction has committed. `app.workflows.KEY.get(id)` gives it then. */
 export interface CreatedWithin {
@@ -78,13 +78,12 @@ function createBinding(
       return results;
     });
   const isNew = (results: readonly InstanceInsertResult[], index: number) => results[index]?.result === "created";
-  const send = (to: string, event: SentEvent<string, unknown>) => {
+  const prepare = (to: string, event: SentEvent<string, unknown>) => {
     const id = checkInstanceId(to, runtime.workflows.settings);
-    const target = { namespace: runtime.namespace, name: workflow.name, id };
-    return chain(prepareEvent(runtime, workflow, target, event), (prepared) =>
-      chain(instances.sendEvent(prepared), ({ result }) => refuseLost(workflow.name, id, result)),
-    );
+    return prepareEvent(runtime, workflow, { namespace: runtime.namespace, name: workflow.name, id }, event);
   };
+  const send = (event: EventInsert) =>
+    chain(instances.sendEvent(event), ({ result }) => refuseLost(workflow.name, event.id, result));
   const create = (options?: CreateOptions<unknown>) =>
     chain(prepareAtOnce(runtime, workflow, options), (prepared) =>
       chain(insert([prepared]), (results) => {
@@ -106,9 +105,13 @@ function createBinding(
         ),
       );
     },
-    sendEvent: ({ to, ...event }: AddressedEvent<string, unknown>) => send(to, event),
-    createOrSend: ({ event, ...options }: CreateOptions<unknown> & { id: string; event: SentEvent<string, unknown> }) =>
-      chain(create({ ...options, onConflict: "return" }), (created) => chain(send(created.id, event), () => created)),
+    sendEvent: (addressed: AddressedEvent<string, unknown>) => chain(prepare(...splitAddressed(addressed)), send),
+    createOrSend: (options: CreateOrSendOptions<unknown, string, unknown>) => {
+      const { create: instance, event } = splitCreateOrSend(options);
+      return chain(prepare(instance.id, event), (prepared) =>
+        chain(create({ ...instance, onConflict: "return" }), (created) => chain(send(prepared), () => created)),
+      );
+    },
   };
 }
 

@@ -9,6 +9,13 @@ import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { SentEvent } from "./instance.ts";
 
+/** The recipient of an event, and the event without it. */
+export function splitAddressed<Event extends { readonly to: string }>(addressed: Event): [string, Omit<Event, "to">] {
+  checkOptions(addressed, { label: "sendEvent", fields: ["to", "type", "payload", "id"], code: "event.invalid" });
+  const { to, ...event } = addressed;
+  return [to, event];
+}
+
 /** Checks an event, and gives what to store. A promise only if its schema is asynchronous. */
 export function prepareEvent(
   runtime: WorkflowRuntime,

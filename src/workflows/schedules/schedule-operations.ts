@@ -54,6 +54,7 @@ export class WorkflowSchedules {
    */
   async pause(selection: ScheduleSelection): Promise<void> {
     const { workflow, name } = this.#check(selection, "pause");
+    this.#runtime.store.engine.refuseNesting();
     const paused = await this.#statements.pause({ ...this.#scope(workflow), name });
     if (paused === 0) throw notFound(workflow.name, name);
     this.#runtime.schedulesChanged();
@@ -62,6 +63,7 @@ export class WorkflowSchedules {
   /** Resumes firing, with the next time from now. */
   async resume(selection: ScheduleSelection): Promise<void> {
     const { workflow, name } = this.#check(selection, "resume");
+    this.#runtime.store.engine.refuseNesting();
     const { at, schedules } = await this.#statements.list([this.#runtime.namespace]);
     const selected = schedules.filter(
       (schedule) => schedule.workflow === workflow.name && (name === null || schedule.name === name),
