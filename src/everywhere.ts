@@ -147,6 +147,7 @@ export type {
 } from "./workflows/instances/create-options.ts";
 export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/instances/history-page.ts";
 export type {
+  InstanceParent,
   InstanceState,
   InstanceSummary,
   ResultOptions,

@@ -23,6 +23,7 @@ describe.each(DRIVERS)("creating instances on $name", (engine) => {
       labels: null,
       priority: 0,
       schedule: null,
+      parent: null,
       rollback: null,
       createdAt: fixture.now,
       startedAt: null,

@@ -28,6 +28,33 @@ describe.each(ENGINES)("children on $name", (engine) => {
     expect(results).toEqual(["did a", "did b", "did c", "did d", "did e"]);
   });
 
+  test("show their parents in status and lists, and parents show their children in the history", async () => {
+    const parent = defineWorkflow({ name: "parent" }, async (_event, step, { workflows }) => {
+      await step.create(child, { params: "a", id: "a" });
+      await workflows["child"]?.createBatch([{ params: "b", id: "b" }]);
+    });
+    const process = subject.start({ parent, child });
+    const instance = await process.workflows.parent.create({ id: "first:1" });
+    await instance.result();
+    await process.workflows.child.create({ params: "c", id: "c" });
+
+    const shown = { workflowName: "parent", id: instance.id };
+    expect(await (await process.workflows.child.get("a")).status()).toMatchObject({ parent: shown });
+    expect(await instance.status()).not.toHaveProperty("parent");
+    const { instances } = await process.workflows.child.list({ order: "oldest" });
+    expect(Object.fromEntries(instances.map((one) => [one.id, one.parent]))).toEqual({
+      a: shown,
+      b: shown,
+      c: undefined,
+    });
+    const { entries } = await instance.history();
+    const created = entries.filter(({ type, kind }) => type === "create" && kind === "completed");
+    expect(created.map(({ name, output }) => [name, output])).toEqual([
+      ["child", "a"],
+      ["child", "b"],
+    ]);
+  });
+
   test("aren't waited for, unless a step waits for their results", async () => {
     const slow = defineWorkflow({ name: "slow" }, async (_event, step) => {
       await step.sleep("rest", "1 hour");

@@ -28,6 +28,10 @@ export const INSTANCE = component("Instance", {
     rollback: ROLLBACK,
     version: VERSION,
     run: { type: "integer", description: "Counted from 1; a restart begins the next." },
+    parent: {
+      ...objectOf({ workflowName: { type: "string" }, id: { type: "string" } }, ["workflowName", "id"]),
+      description: "The instance whose step created it; absent if a caller did.",
+    },
     labels: LABELS,
     createdAt: TIME,
     startedAt: MAYBE_TIME,

@@ -119,6 +119,7 @@ export function toInstanceRecord(row: Row): InstanceRecord {
     labels: row.labels as string | null,
     priority: toNumber(row.priority),
     schedule: row.schedule as string | null,
+    parent: row.parent as string | null,
     createdAt: toNumber(row.created_at),
     startedAt: toNumberOrNull(row.started_at),
     finishedAt: toNumberOrNull(row.finished_at),

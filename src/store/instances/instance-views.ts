@@ -31,6 +31,8 @@ export interface InstanceRecord extends InstanceName, InstanceRun {
   readonly priority: number;
   /** The schedule that it was created by, as JSON. */
   readonly schedule: string | null;
+  /** The step that created it, see `InstanceInsert`. */
+  readonly parent: string | null;
   readonly createdAt: number;
   /** When this run was begun. */
   readonly startedAt: number | null;

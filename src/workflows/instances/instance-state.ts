@@ -43,9 +43,17 @@ function toPlainState(record: InstanceRecord, runtime: WorkflowRuntime) {
     status: waits || status === "diverged" ? ("waiting" as const) : status,
     ...shownVersion(record),
     run,
+    ...shownParent(record),
     labels: labels === null ? {} : (JSON.parse(labels) as Labels),
     createdAt: new Date(createdAt),
     startedAt: startedAt === null ? null : new Date(startedAt),
     finishedAt: finishedAt === null ? null : new Date(finishedAt),
   };
+}
+
+/** Nothing for an instance that a caller has created. */
+function shownParent({ parent }: InstanceRecord): Pick<InstanceState, "parent"> {
+  if (parent === null) return {};
+  const [workflowName, id] = JSON.parse(parent) as [string, string];
+  return { parent: { workflowName, id } };
 }

@@ -14,6 +14,11 @@ import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { RestartPoint } from "./kept-entries.ts";
 
 /** The state of an instance. */
+export interface InstanceParent {
+  readonly workflowName: string;
+  readonly id: string;
+}
+
 export interface InstanceState<Output = unknown> {
   readonly status: Exclude<InstanceStatus, "diverged">;
   /** The error of an errored instance. `code` names Perdure's own errors, such as `step.timeout`. */
@@ -30,6 +35,8 @@ export interface InstanceState<Output = unknown> {
   readonly version?: number;
   /** Counted from 1; a restart begins the next. */
   readonly run: number;
+  /** The instance whose step created it; absent if a caller did. */
+  readonly parent?: InstanceParent;
   /** The labels given at `create`. */
   readonly labels: Labels;
   readonly createdAt: Date;

@@ -54,7 +54,8 @@ export class StepIdentities {
   originOf(step: StepIdentity): { parent: string; id: string } {
     const { ref, run } = this.#execution.lease;
     const inside = step.parent === null ? "" : `${hashText(step.parent)}-`;
-    return { parent: `${ref}/${run}/${pathOf(step)}`, id: `${ref}-${run}-${inside}${step.count}` };
+    const { name, id } = this.#execution.instance;
+    return { parent: JSON.stringify([name, id, ref, run, pathOf(step)]), id: `${ref}-${run}-${inside}${step.count}` };
   }
 }
 
