@@ -10,6 +10,7 @@ const execute = promisify(execFile);
 
 const ENTRIES = {
   perdure: join(root, "src/index.ts"),
+  "perdure/sqlite": join(root, "src/store/sqlite/index.ts"),
   "perdure/testing": join(root, "src/testing/index.ts"),
 };
 
@@ -110,7 +111,9 @@ test("every sample of the pages on workflows runs to its end", async () => {
   expect(count).toBeGreaterThan(10);
   expect(stdout).toContain(`ran ${count}`);
   expect(stdout).toContain("{ charge: 'charge-1', approvedBy: 'Ada' }");
-  for (const printed of ["{ words: 5, failed: 1 }", "200 409 approved", "cancelled by Ada"]) {
+  const versioned =
+    "[ [ 2, 1 ], [ null, 1 ] ]\nold shipped\nnew shipped from the reservation\n[ [ 2, 0 ], [ null, 0 ] ]";
+  for (const printed of ["{ words: 5, failed: 1 }", "200 409 approved", "cancelled by Ada", versioned]) {
     expect(stdout).toContain(printed);
   }
 });

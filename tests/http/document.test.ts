@@ -145,6 +145,8 @@ type App = Awaited<ReturnType<typeof perdure<typeof hooks, typeof workflows>>>;
 async function useEverything(client: Client, app: App): Promise<void> {
   await client.get("/openapi.json");
   await client.get("/workflows");
+  await client.get("/workflows/echo/versions");
+  await client.get("/workers");
   await client.post("/workflows/echo/instances", { id: "one", params: { $perdure: "bigint", value: "1" } });
   await client.post("/workflows/echo/instances/batch", { instances: [{ id: "two" }, {}] });
   await client.post("/workflows/failing/instances", { id: "one" });
@@ -215,6 +217,7 @@ async function askForNothing(client: Client): Promise<void> {
   await client.post("/workflows/echo/instances/none/events", { type: "a" });
   await client.delete("/workflows/echo/instances/none");
   await client.get("/workflows/none/instances");
+  await client.get("/workflows/none/versions");
   await client.post("/workflows/none/instances", {});
   await client.post("/workflows/none/instances/batch", { instances: [{}] });
   await client.post("/workflows/none/instances/batch/delete", { ids: ["a"] });

@@ -264,3 +264,27 @@ describe("types and options", () => {
     expect([createdAt.getTime(), finishedAt?.getTime()]).toEqual([start, start + MINUTE]);
   });
 });
+
+describe("versions of a workflow", () => {
+  const waiting = (version?: number) =>
+    defineWorkflow({ name: "order", ...(version === undefined ? {} : { version }) }, async (_event, step) => {
+      await step.sleep("rest", "1 hour");
+      return step.do("tell", () => `version ${version ?? "none"}`);
+    });
+
+  test("are registered side by side, listed, and new instances get the newest", async () => {
+    await using app = await createTestApp({ workflows: { order: [waiting(2), waiting()] } });
+    const instance = await app.workflows.order.create({ id: "one" });
+    await app.runUntilIdle();
+    expect(await app.workflows.order.versions()).toEqual([
+      { version: 2, unfinished: 1, registered: true },
+      { version: null, unfinished: 0, registered: true },
+    ]);
+    await app.crash();
+    await app.advance("1 hour");
+    expect(await instance.result()).toBe("version 2");
+    await instance.restart({ version: "newest" });
+    await app.runUntilIdle();
+    expect(await instance.status()).toMatchObject({ run: 2, version: 2 });
+  });
+});

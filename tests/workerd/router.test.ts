@@ -46,6 +46,16 @@ describe("workflows in many objects", () => {
     await expect(checkout.createBatch({ count: 1001, params: { total: 1 } })).rejects.toThrow(/from 0 to 1000/);
   });
 
+  test("are counted by version over all objects", async () => {
+    const ids = Array.from({ length: 12 }, (_, index) => `version-${index}`);
+    await router.approval.createBatch(ids.map((id) => ({ id })));
+    expect(await router.approval.versions()).toEqual([{ version: null, unfinished: 12, registered: true }]);
+    const one = await router.approval.get("version-0");
+    await one.restart({ version: "newest" });
+    await eventually(async () => expect(await one.status()).toMatchObject({ run: 2 }));
+    await expect(one.restart({ version: "oldest" as never })).rejects.toMatchObject({ code: "options.invalid" });
+  });
+
   test("give results as they were, whatever they are", async () => {
     const paid = new Date(1234567890123);
     const order = await router.checkout.create({ params: { total: 5, paid } });

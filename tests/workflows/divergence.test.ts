@@ -80,6 +80,21 @@ describe.each(ENGINES)("code that diverges from a history on $name", (engine) =>
     expect((await instance.history()).entries).toMatchObject([{ name: "charge" }, { name: "rest" }]);
   });
 
+  test("holds the instance of code that would catch any error and go on", async () => {
+    const { instance } = await change(charging, async (step) => {
+      try {
+        return await effect(step, "bill");
+      } catch {
+        return "caught";
+      } finally {
+        await effect(step, "clean up").catch(() => {});
+      }
+    });
+    await untilHeld(instance);
+    expect(ran).toEqual(["charge"]);
+    expect(await instance.status()).toMatchObject({ status: "waiting", diverged: { code: "workflow.diverged" } });
+  });
+
   test("is held until a process has matching code, and nothing was counted meanwhile", async () => {
     const { instance, second, old } = await change(charging, renamed);
     await untilHeld(instance);

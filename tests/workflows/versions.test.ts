@@ -124,6 +124,16 @@ describe.each(ENGINES)("versions of a workflow on $name", (engine) => {
     expect(await instance.status()).toMatchObject({ run: 3 });
   });
 
+  test("a restart on the newest version leaves a version behind where the newest code has none", async () => {
+    const first = subject.start({ order: teller(2) });
+    await (await first.workflows.order.create({ id: "one" })).result();
+    const second = await replaceProcess(subject, first, { order: teller() });
+    const instance = await second.workflows.order.get("one");
+    await instance.restart({ version: "newest" });
+    await expect(instance.result()).resolves.toBe("version none");
+    expect(await instance.status()).not.toHaveProperty("version");
+  });
+
   test("a restart from a step can move to the newest version, with the results of earlier steps", async () => {
     const ran: string[] = [];
     const charging = (version: number) =>
