@@ -11,6 +11,7 @@ import type { Collected, CollectedInstance } from "./stories.ts";
 const PAGE = 1000;
 const AT_ONCE = 10;
 const LATE = ["w-late"];
+const NAMES = ["chaos", "chaosChild"];
 const UNFINISHED = ["queued", "running", "waiting", "waitingForPause", "paused"] as const;
 
 /** Instances of workflows of every kind, and what people do to them. */
@@ -32,13 +33,16 @@ function watchClaims({ engine: { instances } }: Store, write: Write): void {
   const claim = instances.claim.bind(instances);
   instances.claim = async (request) => {
     const claimed = await claim(request);
-    for (const { id, run, claimedAt } of claimed) write("claimed", id, { run, time: claimedAt });
+    for (const { name, id, run, claimedAt } of claimed) {
+      if (NAMES.includes(name)) write("claimed", id, { run, time: claimedAt });
+    }
     return claimed;
   };
 }
 
 function bindingsOf(app: ChaosApplication) {
-  return (app as unknown as ChaosWorkflowApplication).workflows;
+  const { chaos, chaosChild } = (app as unknown as ChaosWorkflowApplication).workflows;
+  return { chaos, chaosChild };
 }
 
 /** Finishes the work of producers that were killed: resumes paused instances, and sends the missing events. */
