@@ -104,6 +104,7 @@ export function createInstanceStatements(
         () => instances.expireLeases(namespaces, locks),
         () => book.expired(locks),
       ),
+    situation: (ref) => wire.call("situation", () => instances.situation(ref)),
     positions: (refs) => wire.call("positions", () => instances.positions(refs)),
     dropProgress: (range) =>
       wire.call(

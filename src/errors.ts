@@ -31,6 +31,10 @@ export function instanceNotFound(workflow: string, id: string): NotFoundError {
   return new NotFoundError("instance.not_found", "instance.not_found", { details });
 }
 
+export function hookNotFound(): NotFoundError {
+  return new NotFoundError("hook.not_found", "There is no hook with this id; it may have been completed.");
+}
+
 export function invalidToken(): NotFoundError {
   return new NotFoundError("token.invalid", "This isn't a token of this application.");
 }

@@ -1,4 +1,6 @@
 import { invalidToken } from "../errors.ts";
+import { checkHookId } from "../hooks/names.ts";
+import type { Explanation } from "../monitoring/explanation.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
 import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
@@ -6,7 +8,16 @@ import type { AllInstanceCounts, InstanceListOptions, InstancePage } from "../wo
 import { type ClientOptions, parseClientOptions } from "./client-options.ts";
 import { RemoteBinding } from "./remote-binding.ts";
 import { Transport } from "./transport.ts";
-import { fromWirePage, fromWireWorker, toListQuery, toWire, type WirePage, type WireWorker } from "./wire.ts";
+import {
+  fromWireExplanation,
+  fromWirePage,
+  fromWireWorker,
+  toListQuery,
+  toWire,
+  type WireExplanation,
+  type WirePage,
+  type WireWorker,
+} from "./wire.ts";
 import { WorkflowNames } from "./workflow-names.ts";
 
 /** The part of an application's type that a client uses. */
@@ -30,6 +41,8 @@ export interface Client<App extends ServedApplication> {
   completeToken(token: string, payload?: unknown): Promise<void>;
   /** The workers of all processes that run hooks or workflows of the application. */
   workers(): Promise<WorkerSummary[]>;
+  /** Says why a hook isn't further than it is. Throws `hook.not_found`. */
+  explainHook(id: string): Promise<Explanation>;
 }
 
 /**
@@ -65,6 +78,10 @@ export function createClient<
       if (typeof token !== "string" || token === "") throw invalidToken();
       const body = payload === undefined ? {} : { payload: toWire(payload) };
       await transport.send({ method: "POST", path: ["tokens", token], body });
+    },
+    explainHook: async (id) => {
+      const { body } = await transport.send({ method: "GET", path: ["hooks", checkHookId(id), "explain"] });
+      return fromWireExplanation(body as WireExplanation);
     },
     workers: async () => {
       const { body } = await transport.send({ method: "GET", path: ["workers"] });

@@ -1,6 +1,7 @@
 import { systemClock } from "../clock.ts";
 import { type Duration, parseDuration } from "../duration.ts";
 import { ConflictError, NotFoundError, PerdureError, WorkflowFailedError, WorkflowTerminatedError } from "../errors.ts";
+import type { Explanation } from "../monitoring/explanation.ts";
 import { checkOptions } from "../options.ts";
 import type { HistoryOptions, HistoryPage } from "../workflows/instances/history-page.ts";
 import type { InstanceState, RestartRunOptions, SentEvent, WorkflowInstance } from "../workflows/instances/instance.ts";
@@ -12,7 +13,15 @@ import type {
 } from "../workflows/views/instance-event.ts";
 import { RemoteSubscription } from "./remote-subscription.ts";
 import { type Transport, wasRepeated } from "./transport.ts";
-import { fromWireHistory, fromWireState, toWireEvent, type WireHistory, type WireSummary } from "./wire.ts";
+import {
+  fromWireExplanation,
+  fromWireHistory,
+  fromWireState,
+  toWireEvent,
+  type WireExplanation,
+  type WireHistory,
+  type WireSummary,
+} from "./wire.ts";
 
 const ENDS = ["workflow_completed", "workflow_errored", "workflow_terminated"] as const;
 
@@ -85,6 +94,11 @@ export class RemoteInstance implements WorkflowInstance {
     } catch (error) {
       if (!(error instanceof NotFoundError && wasRepeated(error))) throw error;
     }
+  }
+
+  async explain(): Promise<Explanation> {
+    const { body } = await this.#transport.send({ method: "GET", path: this.#path("explain") });
+    return fromWireExplanation(body as WireExplanation);
   }
 
   async history(options: HistoryOptions = {}): Promise<HistoryPage> {

@@ -1,4 +1,5 @@
 import { InvalidInputError } from "../errors.ts";
+import type { Explanation, WaitingReason } from "../monitoring/explanation.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import { checkOptions } from "../options.ts";
 import { decodeValue, encodeValue } from "../values/index.ts";
@@ -86,6 +87,25 @@ export function fromWireHistory({ entries, earlierRuns, ...rest }: WireHistory):
       finishedAt: toDate(run.finishedAt),
     })),
   };
+}
+
+export type WireExplanation = Omit<Explanation, "reason" | "others"> & {
+  readonly reason: object;
+  readonly others: readonly object[];
+};
+
+const REASON_TIMES: readonly string[] = ["at", "until", "since", "due", "leaseUntil"];
+
+export function fromWireExplanation({ reason, others, ...rest }: WireExplanation): Explanation {
+  return { ...rest, reason: fromWireReason(reason), others: others.map(fromWireReason) };
+}
+
+function fromWireReason(reason: object): WaitingReason {
+  const fields = Object.entries(reason).map(([name, value]: [string, unknown]) => {
+    if (name === "step" && value !== null) return [name, fromWireReason(value as object)];
+    return [name, REASON_TIMES.includes(name) && typeof value === "string" ? new Date(value) : value];
+  });
+  return Object.fromEntries(fields) as WaitingReason;
 }
 
 /** Fields of events that contain users' values. */

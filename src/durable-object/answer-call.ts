@@ -31,6 +31,7 @@ const OF_INSTANCES: Readonly<Record<string, Operation<WorkflowInstance<unknown, 
   terminate: (instance, ...options) => (instance.terminate as (...options: never[]) => Promise<void>)(...options),
   restart: (instance, ...options) => (instance.restart as (...options: never[]) => Promise<void>)(...options),
   delete: (instance) => instance.delete(),
+  explain: (instance) => instance.explain(),
   history: (instance, options) => instance.history(options),
 };
 

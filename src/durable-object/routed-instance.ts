@@ -1,4 +1,5 @@
 import type { Duration } from "../duration.ts";
+import type { Explanation } from "../monitoring/explanation.ts";
 import type { HistoryOptions, HistoryPage } from "../workflows/instances/history-page.ts";
 import type { InstanceState, SentEvent, WorkflowInstance } from "../workflows/instances/instance.ts";
 import type {
@@ -77,6 +78,10 @@ export class RoutedInstance implements WorkflowInstance {
 
   async delete(): Promise<void> {
     await this.#call("delete");
+  }
+
+  async explain(): Promise<Explanation> {
+    return (await this.#call("explain")) as Explanation;
   }
 
   async history(options: HistoryOptions = {}): Promise<HistoryPage> {

@@ -1,5 +1,7 @@
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { InvalidInputError } from "../errors.ts";
+import { explainHook } from "../monitoring/explain-hook.ts";
+import type { Explanation } from "../monitoring/explanation.ts";
 import { checkOptions } from "../options.ts";
 import type { HookRecord, HookStatistics, HookStatus } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
@@ -62,6 +64,14 @@ export class DurableHooks {
   async get(id: string): Promise<HookSummary | null> {
     const record = await this.#store.hooks.statements.get({ namespace: this.namespace, id: checkHookId(id) });
     return record === null ? null : toSummary(record, this.#store.stackTraces);
+  }
+
+  /**
+   * Says why a hook isn't further than it is: what it waits for, which worker holds it, or why no worker claims it. Reads what is
+   * stored, and writes nothing. Throws `hook.not_found`.
+   */
+  async explain(id: string): Promise<Explanation> {
+    return explainHook(this.#store, { namespace: this.namespace, id: checkHookId(id) });
   }
 
   /** One page. A cursor stays valid, however the hooks change between two pages. */

@@ -72,6 +72,7 @@ function createInstance(world: World, key: string, id: string, workflowName: str
     restart: (options) => ask((instance) => instance.restart(options)),
     retryFailedStep: () => ask((instance) => instance.retryFailedStep()),
     delete: () => ask((instance) => instance.delete()),
+    explain: () => ask((instance) => instance.explain()),
     history: (options) => ask((instance) => instance.history(options)),
     subscribe: (options) =>
       TestSubscription.open(() => {

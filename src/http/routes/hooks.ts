@@ -1,4 +1,4 @@
-import { NotFoundError } from "../../errors.ts";
+import { hookNotFound } from "../../errors.ts";
 import { present } from "../answers/present.ts";
 import { type PageRequest, readPage } from "../answers/read-page.ts";
 import {
@@ -90,8 +90,7 @@ export const getHook = defineRoute({
   errors: [404],
   handle: async ({ host, params, show }) => {
     const hook = await host.parts.durableHooks.get(params.hookId);
-    if (hook === null)
-      throw new NotFoundError("hook.not_found", "There is no hook with this id; it may have been completed.");
+    if (hook === null) throw hookNotFound();
     return { status: 200, body: present(HOOK, hook, show) };
   },
 });

@@ -1,6 +1,7 @@
 import { createDocument } from "../schemas/openapi.ts";
 import { createBatch, createInstance } from "./create-instances.ts";
 import { createOrSend, sendEvent, sendEventToAll } from "./events.ts";
+import { explainHook, explainInstance } from "./explain.ts";
 import { readHistory } from "./history.ts";
 import { cancelHooks, discardHooks, getHook, listHooks, redriveHooks } from "./hooks.ts";
 import { deleteBatch, restartOrCreate } from "./instance-batches.ts";
@@ -45,10 +46,12 @@ const ROUTES: readonly Route[] = [
   sendEventToAll,
   createOrSend,
   completeToken,
+  explainInstance,
   readHistory,
   subscribe,
   listHooks,
   getHook,
+  explainHook,
   redriveHooks,
   discardHooks,
   cancelHooks,

@@ -21,6 +21,7 @@ import type {
   InstancePosition,
   InstancePreparation,
   InstanceRecord,
+  InstanceSituation,
   InstanceTarget,
   JournalPage,
   LoadedEvents,
@@ -241,6 +242,10 @@ export class CodecInstanceStatements implements InstanceStatements {
 
   positions(refs: readonly string[]): Promise<(InstancePosition | null)[]> {
     return this.#inner.positions(refs);
+  }
+
+  situation(ref: string): Promise<InstanceSituation | null> {
+    return this.#inner.situation(ref);
   }
 
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {

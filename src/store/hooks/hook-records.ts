@@ -119,6 +119,8 @@ export interface HookRecord extends HookReference {
   readonly key: string | null;
   readonly status: HookStatus;
   readonly class: WorkClass;
+  /** The token of its owner; null if it has none. */
+  readonly lock: string | null;
   readonly attempts: number;
   readonly recoveries: number;
   readonly triggers: number;

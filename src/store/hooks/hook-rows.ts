@@ -38,6 +38,7 @@ export function toHookRecord(row: Row): HookRecord {
     key: row.key as string | null,
     status: row.status as HookStatus,
     class: toNumber(row.class) as WorkClass,
+    lock: row.lock as string | null,
     attempts: toNumber(row.attempts),
     recoveries: toNumber(row.recoveries),
     triggers: toNumber(row.triggers),

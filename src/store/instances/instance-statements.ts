@@ -22,6 +22,7 @@ import type {
   InstancePosition,
   InstancePreparation,
   InstanceRecord,
+  InstanceSituation,
   InstanceTarget,
   JournalPage,
   LoadedEvents,
@@ -165,6 +166,9 @@ export interface InstanceStatements {
 
   /** In the order of the refs; null where there is no such instance. */
   positions(refs: readonly string[]): Promise<(InstancePosition | null)[]>;
+
+  /** Where it stands in the queue; null if there is no such instance. Up to four reads, if it stands in line. */
+  situation(ref: string): Promise<InstanceSituation | null>;
 
   /** In the order of refs, which is that of time. */
   list(filter: InstanceFilter): Promise<InstanceRecord[]>;

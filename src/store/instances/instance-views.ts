@@ -1,3 +1,5 @@
+import type { LineKind } from "../lines/line-records.ts";
+import type { WorkClass } from "../queue/work-class.ts";
 import type { InstanceName, InstanceRun } from "./instance-identity.ts";
 import type { InstanceTraits } from "./instance-inserts.ts";
 import type { KeptEntries } from "./journal-records.ts";
@@ -86,6 +88,31 @@ export interface InstancePosition {
   /** Of the last entry of this run; 0 if there is none. */
   readonly position: number;
 }
+
+/** Where an instance stands in the queue, for the question why it waits. */
+export interface InstanceSituation {
+  /** The database's time. */
+  readonly now: number;
+  readonly class: WorkClass;
+  /** The token of its owner, or of the owner that lost it last. */
+  readonly lock: string | null;
+  /** Null if it doesn't stand in line. */
+  readonly line: LinePlace | null;
+}
+
+/** The place of an instance in its line. */
+export interface LinePlace {
+  readonly kind: LineKind;
+  readonly key: string;
+  /** How many come before it; counted up to `MOST_AHEAD`. */
+  readonly ahead: number;
+  /** How many hold a slot of the key; counted up to the same number. */
+  readonly held: number;
+  /** When a worker looks at the line next; null if a slot must be freed first. */
+  readonly lookAt: number | null;
+}
+
+export const MOST_AHEAD = 1000;
 
 /** Some of the runs of an instance. */
 export interface RunRange {

@@ -8,6 +8,8 @@ import {
   WorkflowFailedError,
   WorkflowTerminatedError,
 } from "../../errors.ts";
+import { explainInstance } from "../../monitoring/explain-instance.ts";
+import type { Explanation } from "../../monitoring/explanation.ts";
 import { checkOptions } from "../../options.ts";
 import type { HookInsert } from "../../store/hooks/hook-records.ts";
 import type {
@@ -204,6 +206,11 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   async delete(): Promise<void> {
     await this.#change("delete");
+  }
+
+  explain(): Promise<Explanation> {
+    const { store, workflows } = this.#runtime;
+    return explainInstance(store, this.#name, workflows.limitsOf(this.workflowName));
   }
 
   async history(options: HistoryOptions = {}): Promise<HistoryPage> {

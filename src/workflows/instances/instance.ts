@@ -1,4 +1,5 @@
 import type { Duration } from "../../duration.ts";
+import type { Explanation } from "../../monitoring/explanation.ts";
 import type { InstanceStatus } from "../../store/instances/instance-records.ts";
 import type { ErrorDescription, Unreadable } from "../../values/index.ts";
 import type { Labels } from "../define/labels.ts";
@@ -124,6 +125,11 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   retryFailedStep(): Promise<void>;
   /** Deletes it with its history, in any status. */
   delete(): Promise<void>;
+  /**
+   * Says why it isn't further than it is: what it waits for, which worker holds it, or why no worker claims it. Reads what is
+   * stored, and writes nothing.
+   */
+  explain(): Promise<Explanation>;
   /** One page of its journal, of all runs. */
   history(options?: HistoryOptions): Promise<HistoryPage>;
   /**

@@ -9,8 +9,10 @@ import {
   type InstanceName,
   type InstancePosition,
   type InstanceRecord,
+  type InstanceSituation,
   type InstanceTarget,
   type JournalPage,
+  MOST_AHEAD,
   type PastRun,
   type ProgressRange,
   type RestartRequest,
@@ -29,6 +31,7 @@ import {
   toVersionCount,
 } from "../../instances/instance-rows.ts";
 import { isAnswered, isRestarted, REPEATED } from "../../instances/repeated-change.ts";
+import { toLinePlace, toQueuedInstance } from "../../instances/situation-rows.ts";
 import type { QueueScope } from "../../queue/claim-request.ts";
 import { toNumber } from "../../rows.ts";
 import { integerArray, textArray } from "../array-literals.ts";
@@ -45,7 +48,7 @@ import {
   purgeInstances,
   sweepDependents,
 } from "../sql/instance-deletes.ts";
-import { dropProgress, readHistory, readPastRuns, readPositions } from "../sql/instance-history.ts";
+import { dropProgress, readHistory, readPastRuns, readPositions, readSituation } from "../sql/instance-history.ts";
 import {
   countInstances,
   countVersions,
@@ -54,6 +57,7 @@ import {
   listInstances,
   unknownNames,
 } from "../sql/instance-views.ts";
+import { readLine } from "../sql/lines.ts";
 import type { SchemaPrefix, Statement } from "../sql/statement.ts";
 import { PostgresStatements } from "../statements.ts";
 import { PostgresAwaitedEnds } from "./awaited-ends.ts";
@@ -257,6 +261,19 @@ export class PostgresInstanceOperations extends PostgresStatements {
     const { rows } = await this.run(readPositions, [textArray(refs)]);
     const found = new Map(rows.map((row) => [toNumber(row.index), toInstancePosition(row)]));
     return refs.map((_, index) => found.get(index + 1) ?? null);
+  }
+
+  async situation(ref: string): Promise<InstanceSituation | null> {
+    const { rows } = await this.run(readSituation, [this.now(), ref]);
+    if (rows[0] === undefined) return null;
+    const { situation, line } = toQueuedInstance(rows[0]);
+    if (line === null) return { ...situation, line };
+    const { kind, key, before } = line;
+    const classes = integerArray(before.map((place) => place.class));
+    const times = integerArray(before.map((place) => place.availableAt));
+    const refs = textArray(before.map((place) => place.ref));
+    const found = await this.connection.run(readLine(this.schema, kind), [key, classes, times, refs, MOST_AHEAD]);
+    return { ...situation, line: toLinePlace(line, found.rows[0] as Record<string, unknown>) };
   }
 
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {

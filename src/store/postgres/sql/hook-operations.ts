@@ -14,7 +14,7 @@ const STATUS = `case ${Object.entries(STATUS_CONDITIONS)
   .map(([status, condition]) => `when ${condition} then '${status}'`)
   .join(" ")} end`;
 
-const HOOK_RECORD = `hook.namespace, hook.id, hook.name, hook.key, ${STATUS} as status, hook.class, hook.attempts, hook.recoveries,
+const HOOK_RECORD = `hook.namespace, hook.id, hook.name, hook.key, ${STATUS} as status, hook.class, hook.lock, hook.attempts, hook.recoveries,
   hook.triggers, hook.payload::text as payload, hook.retries::text as retries, hook.error::text as error, hook.created_at,
   hook.last_attempt_at, hook.available_at, hook.finished_at`;
 

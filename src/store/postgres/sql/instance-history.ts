@@ -1,4 +1,4 @@
-import { indexedBatch, isInstanceOf, type SchemaPrefix, type Statement } from "./statement.ts";
+import { indexedBatch, isInstanceOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /**
  * A page of an instance's journal, with the events that its entries received. Its size is limited twice, as in `loadInstances`:
@@ -58,6 +58,17 @@ export function readPastRuns(schema: SchemaPrefix): Statement {
     text: `
 select past.run, past.version, past.status, past.output::text as output, past.error::text as error, past.rollback::text as rollback, past.started_at, past.finished_at
 from ${schema}past_run as past where past.ref = $1 and past.run > $2::int order by past.run limit $3::bigint`,
+  };
+}
+
+/** Where an instance stands in the queue. Index: instance_pkey. */
+export function readSituation(schema: SchemaPrefix): Statement {
+  return {
+    name: "read_situation",
+    planOnce: true,
+    text: `
+select ${NOW} as now, instance.ref, instance.class, instance.lock, instance.available_at, instance.slot_key, instance.rate_key
+from ${schema}instance as instance where instance.ref = $2`,
   };
 }
 

@@ -1,3 +1,5 @@
+import { LineKind } from "../../lines/line-records.ts";
+import { WorkClass } from "../../queue/work-class.ts";
 import { CLAIMED_COLUMNS } from "./instance-leases.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { NOW } from "./statement.ts";
@@ -62,6 +64,43 @@ opened as (
   update ${schema}line as line set blocked = false, available_at = ${NOW} from closed where line.ctid = closed.ctid
 )
 select exists (select from ${schema}line as line where line.namespace = any ($2::text[])) as there`,
+  };
+}
+
+/**
+ * How many come before some places ($2 to $4) in the line of a key ($1), how many hold a slot of it, both up to a number ($5), and
+ * when a worker looks at the line. The order keeps PostgreSQL from reading the whole table. Indexes: instance_slots or
+ * instance_starts, line_pkey.
+ */
+export function readLine(schema: SchemaPrefix, kind: LineKind): Statement {
+  const slots = kind === LineKind.slots;
+  const member = slots
+    ? `member.slot_key = $1 and member.class >= ${WorkClass.leased}`
+    : `member.rate_key = $1 and member.slot_key is null and member.class >= ${WorkClass.lineContinuing}`;
+  const held = `(
+  select count(*) from (
+    select from ${schema}instance as member where ${member} and member.class = ${WorkClass.leased}
+    order by member.available_at, member.ref
+    limit $5::bigint
+  ) as found
+)`;
+  const before = `(
+  select coalesce(sum(counted.ahead), 0) from unnest($2::integer[], $3::bigint[], $4::text[]) as place(class, available_at, ref)
+  cross join lateral (
+    select count(*) as ahead from (
+      select from ${schema}instance as member
+      where ${member} and member.class = place.class and (member.available_at, member.ref) < (place.available_at, place.ref)
+      order by member.available_at, member.ref
+      limit $5::bigint
+    ) as found
+  ) as counted
+)`;
+  return {
+    name: slots ? "read_slot_line" : "read_start_line",
+    planOnce: true,
+    text: `
+select ${before} as ahead, ${slots ? held : "0"} as held,
+  (select line.available_at from ${schema}line as line where line.kind = ${kind} and line.key = $1) as available_at`,
   };
 }
 

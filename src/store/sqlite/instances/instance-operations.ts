@@ -9,6 +9,7 @@ import type {
   InstancePosition,
   InstanceRecord,
   InstanceRun,
+  InstanceSituation,
   InstanceTarget,
   JournalPage,
   KeptEntries,
@@ -59,6 +60,7 @@ import { DROP_PROGRESS, KEEP_ENTRIES, KEEP_EVENTS, measureHistory, readHistory }
 import { freeSlot, joinLine, toRankedInstance } from "./lines.ts";
 import { listInstances, workflowNames } from "./list-instances.ts";
 import { deleteDependents, deleteLabels, hasPurge, purgeInstances, sweepDeleted } from "./purge-instances.ts";
+import { readSituation } from "./read-situation.ts";
 import { tellWaiters, toEnd } from "./waiters.ts";
 
 type Row = Record<string, unknown>;
@@ -148,6 +150,10 @@ export class SqliteInstanceOperations {
   async positions(refs: readonly string[]): Promise<(InstancePosition | null)[]> {
     const rows = await this.access.read(() => refs.map((ref) => this.driver.all(READ_POSITION, [ref])[0]));
     return rows.map((row) => (row === undefined ? null : toInstancePosition(row)));
+  }
+
+  async situation(ref: string): Promise<InstanceSituation | null> {
+    return this.access.readSnapshot(() => readSituation(this.driver, ref, this.access.now()));
   }
 
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {

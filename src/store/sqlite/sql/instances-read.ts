@@ -127,6 +127,10 @@ select run, status, coalesce((
 from perdure_instance
 where ref = ?`;
 
+/** Where an instance stands in the queue. Index: the primary key. */
+export const READ_SITUATION = `
+select ref, class, lock, available_at, slot_key, rate_key from perdure_instance where ref = ?`;
+
 /** How earlier runs ended. Index: the primary key. */
 export const READ_PAST_RUNS = `
 select run, version, status, output, error, rollback, started_at, finished_at from perdure_past_run where ref = ?1 and run > ?2 order by run limit ?3`;

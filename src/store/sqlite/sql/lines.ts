@@ -93,6 +93,25 @@ where ${IN_LINE[kind]} and class = ${WorkClass.lineFresh} and available_at is no
 limit 1`;
 }
 
+/** How many members of a class come before a place in line. Index: perdure_instance_slots or perdure_instance_starts. */
+export function countAhead(kind: LineKind): string {
+  return `
+select count(*) as ahead from (
+  select 1 from perdure_instance where ${IN_LINE[kind]} and class = ? and (available_at, ref) < (?, ?) limit ?
+)`;
+}
+
+/** How many hold a slot of a key, up to a number. Index: perdure_instance_slots. */
+export const COUNT_SLOTS_HELD = `
+select count(*) as held from (
+  select 1 from perdure_instance
+  where slot_key = ? and class >= ${WorkClass.leased} and class <= ${WorkClass.leased}
+  limit ?
+)`;
+
+/** When a line is looked at next. Index: the primary key. */
+export const READ_LINE = `select available_at from perdure_line where kind = ? and key = ?`;
+
 /** The columns of a claim of one member. Index: the primary key. */
 export const FIND_CANDIDATE = `select ${CLAIMED_COLUMNS}, rate_key from perdure_instance where ref = ?`;
 

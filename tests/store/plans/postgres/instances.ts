@@ -151,6 +151,7 @@ const STATEMENTS: [string, Use, string[], Answers?][] = [
     (instances) => instances.positions(leases.map(({ ref }) => ref)),
     ["instance_pkey", "journal_pkey"],
   ],
+  ["read where an instance stands", (instances) => instances.situation(leases[0]?.ref ?? ""), ["instance_pkey"]],
   ["pause an instance", (instances) => instances.pause(one), PAUSE],
   ["resume an instance", (instances) => instances.resume(one), CHANGE],
   ["terminate an instance", (instances) => instances.terminate(one), CHANGE],

@@ -4,6 +4,7 @@ import type { InstanceInsert } from "../../../../src/store/instances/instance-re
 import { NO_TRAITS } from "../../../../src/store/instances/instance-records.ts";
 import type { LineLimits } from "../../../../src/store/lines/line-records.ts";
 import type { PostgresInstanceStatements } from "../../../../src/store/postgres/instances/instance-statements.ts";
+import { WorkClass } from "../../../../src/store/queue/work-class.ts";
 import { endingTrigger } from "../../../../src/workflows/define/terminal-hooks.ts";
 import { NAMED } from "../../../support/named.ts";
 import { ALL_ROWS, type PlannedStatement, type PlannedTables } from "./misled-plans.ts";
@@ -33,6 +34,23 @@ const endedHook = (run: number) => endingTrigger({ ...busyOne, run }, "terminate
 
 const instance = (use: (instances: PostgresInstanceStatements) => Promise<unknown>) => () =>
   recordInstanceStatements(use);
+
+const stands = (slotKey: string | null, rateKey: string | null) => () =>
+  recordInstanceStatements((instances) => instances.situation("holding-000001"), {
+    read_slot_line: () => [{ ahead: 0, held: 0, available_at: null }],
+    read_start_line: () => [{ ahead: 0, held: 0, available_at: null }],
+    read_situation: () => [
+      {
+        now: 1e13,
+        ref: "zzz",
+        class: WorkClass.lineFresh,
+        lock: null,
+        available_at: 1e12,
+        slot_key: slotKey,
+        rate_key: rateKey,
+      },
+    ],
+  });
 
 const inserts = Array.from(
   { length: 100 },
@@ -116,6 +134,18 @@ const STATEMENTS: PlannedStatement[] = [
     instance((instances) => instances.reacquire(LEASE, { lock: "me", leaseMs: 1, slots: { key: BUSY, limit: 100 } })),
     ["instance_pkey", "instance_slots"],
     FEW,
+  ],
+  [
+    "read where an instance stands in a line of slots",
+    stands(BUSY, null),
+    ["instance_pkey", "instance_slots", "line_pkey"],
+    3000,
+  ],
+  [
+    "read where an instance stands in a line of starts",
+    stands(null, "app/refund"),
+    ["instance_pkey", "instance_starts", "line_pkey"],
+    3000,
   ],
   ["create instances in line", instance((instances) => instances.insert(inserts)), ["instance_id"], FEW],
   [

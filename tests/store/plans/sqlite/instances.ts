@@ -60,6 +60,7 @@ import {
   listUnfinishedRefs,
   READ_PAST_RUNS,
   READ_POSITION,
+  READ_SITUATION,
   UNKNOWN_NAMES,
   WORKFLOW_NAMES,
 } from "../../../../src/store/sqlite/sql/instances-read.ts";
@@ -184,6 +185,7 @@ const STATEMENTS: PlannedStatement[] = [
   ["wipe streams", WIPE_STREAMS, ["PRIMARY KEY (ref=? AND stream>? AND stream<?)"]],
   ["wipe streams of runs", WIPE_RUNS, ["PRIMARY KEY (ref=?)"]],
   ["read a position", READ_POSITION, [...BY_REF, "PRIMARY KEY (ref=? AND run=?)"]],
+  ["read where an instance stands", READ_SITUATION, ["PRIMARY KEY (ref=?)"]],
   ["list the names of workflows", WORKFLOW_NAMES, NAMES],
   ["find unknown names", UNKNOWN_NAMES, [...NAMES, OUTCOME("")]],
 ];

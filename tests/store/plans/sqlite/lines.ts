@@ -3,7 +3,9 @@ import { LineKind } from "../../../../src/store/lines/line-records.ts";
 import { FIND_RANK } from "../../../../src/store/sqlite/sql/instances-change.ts";
 import {
   COUNT_HELD,
+  COUNT_SLOTS_HELD,
   COUNT_STARTS,
+  countAhead,
   DROP_LINE,
   FIND_ANY_LINE,
   FIND_CANDIDATE,
@@ -19,6 +21,7 @@ import {
   NEXT_IN_LINE,
   NEXT_LINE,
   OPEN_LINES,
+  READ_LINE,
   SETTLE_LINE,
 } from "../../../../src/store/sqlite/sql/lines.ts";
 import {
@@ -66,6 +69,18 @@ const STATEMENTS: PlannedStatement[] = [
     findStarts(LineKind.starts),
     ["INDEX perdure_instance_starts (rate_key=? AND class=? AND available_at>?)"],
   ],
+  [
+    "count those ahead in a line of slots",
+    countAhead(LineKind.slots),
+    [`COVERING ${SLOTS("=? AND (available_at,ref)<(?,?))").replace("))", ")")}`],
+  ],
+  [
+    "count those ahead in a line of starts",
+    countAhead(LineKind.starts),
+    ["INDEX perdure_instance_starts (rate_key=? AND class=? AND (available_at,ref)<(?,?))"],
+  ],
+  ["count the slots that are held", COUNT_SLOTS_HELD, [`COVERING ${SLOTS(">? AND class<?")}`]],
+  ["read a line", READ_LINE, [LINE]],
   ["find a candidate", FIND_CANDIDATE, ["PRIMARY KEY (ref=?)"]],
   ["forget starts", FORGET_STARTS, ["PRIMARY KEY (key=? AND at<?)"]],
   ["count one start", INSERT_START, []],

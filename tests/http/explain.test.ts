@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { createClient } from "../../src/client/index.ts";
+import { ENGINES } from "../support/engines.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { hooks, workflows } from "./support/sample-app.ts";
+import { useHttp } from "./support/use-http.ts";
+
+describe.each(ENGINES)("explain over HTTP on $name", (engine) => {
+  const subject = useHttp(engine);
+
+  test("answers as in process, for an instance and a hook, and so does the client", async () => {
+    const app = await subject.start({ workflows, hooks });
+    const http = subject.serve(app);
+    const client = createClient<typeof app>({
+      baseUrl: "http://localhost",
+      fetch: (request) => http.handler(request as Request),
+    });
+    const instance = await app.workflows.sleeper.create({ id: "one" });
+    const explained = await waitUntil("it sleeps", async () => {
+      const answer = await instance.explain();
+      return answer.reason.reason === "sleeping" ? answer : null;
+    });
+    const { status, body } = await http.get("/workflows/sleeper/instances/one/explain");
+    expect([status, body]).toEqual([200, JSON.parse(JSON.stringify(explained))]);
+    expect(await (await client.workflows.sleeper.get("one")).explain()).toEqual(explained);
+
+    const [name] = Object.keys(hooks) as [keyof typeof hooks];
+    const { id } = await app.hooks[name].trigger(undefined as never, { processAt: new Date(Date.now() + 3_600_000) });
+    const due = await app.durableHooks.explain(id);
+    expect(due.reason.reason).toBe("scheduled");
+    expect((await http.get(`/hooks/${id}/explain`)).body).toEqual(JSON.parse(JSON.stringify(due)));
+    expect(await client.explainHook(id)).toEqual(due);
+  });
+
+  test("hides the messages of errors that are redacted", async () => {
+    const app = await subject.start({ workflows });
+    const http = subject.serve(app, { redact: true });
+    const instance = await app.workflows.failing.create({ id: "one", params: "secret" });
+    await instance.result().catch(() => {});
+    const { status, body } = await http.get("/workflows/failing/instances/one/explain");
+    expect([status, body]).toMatchObject([200, { reason: { reason: "finished", status: "errored" } }]);
+    expect(JSON.stringify(body)).not.toContain("secret");
+  });
+
+  test("is refused for an instance or a hook that isn't there, and without the permission to read", async () => {
+    const app = await subject.start({ workflows, hooks });
+    const http = subject.serve(app);
+    expect(await http.get("/workflows/sleeper/instances/none/explain")).toMatchObject({ status: 404 });
+    expect(await http.get("/hooks/none/explain")).toMatchObject({ status: 404, body: { code: "hook.not_found" } });
+    const denied = subject.serve(app, { authorize: { create: () => true } });
+    expect(await denied.get("/hooks/none/explain")).toMatchObject({ status: 403 });
+  });
+});
