@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { StoreError } from "../../src/errors.ts";
 import { defineWorkflow, type WorkflowEvent } from "../../src/index.ts";
 import { ENGINES } from "../support/engines.ts";
 import { outliveLeases, untilFarOff } from "./support/lose-process.ts";
@@ -237,6 +238,19 @@ describe.each(ENGINES)("the timeout of an instance on $name", (engine) => {
     await first.drain();
     expect((await first.workflows.workflow.list({ status: "errored", limit: 1000 })).instances).toHaveLength(101);
     expect(undone).toEqual([]);
+  });
+
+  test("holds when the database fails at the deadline", async () => {
+    const { workflow, undone } = checkout();
+    const process = subject.start({ workflow });
+    const instance = await process.workflows.workflow.create({ params: "sleep" });
+    await untilFarOff(subject, instance);
+    const failure = new StoreError("store.rejected", "no connection", { transient: true });
+    const deadlines = vi.spyOn(process.store.instances.statements, "deadlines").mockRejectedValueOnce(failure);
+    subject.clock.advance(HOUR);
+    await untilStatus(subject.clock, instance, "errored");
+    expect(deadlines.mock.calls.length).toBeGreaterThan(1);
+    expect(undone).toEqual(["workflow.timeout"]);
   });
 
   test("must be a duration", async () => {
