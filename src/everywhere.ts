@@ -54,6 +54,7 @@ export type { DebounceOptions, TriggerOptions } from "./hooks/trigger.ts";
 export type { TriggeredHook } from "./hooks/write-triggers.ts";
 export type { Logger } from "./logger.ts";
 export type { ExplainedStep, Explanation, WaitingReason } from "./monitoring/explanation.ts";
+export type { DispatcherHealth, Health, HealthState } from "./monitoring/health.ts";
 export type { WorkerSummary } from "./monitoring/list-workers.ts";
 export type { OwnedTransaction } from "./queue/owned-transaction.ts";
 export type { Backoff, RetryOptions } from "./queue/retry-policy.ts";

@@ -8,6 +8,7 @@ import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
+import { type Health, HealthCheck } from "../monitoring/health.ts";
 import { listWorkers, type WorkerSummary } from "../monitoring/list-workers.ts";
 import { drainTogether } from "../queue/drain-together.ts";
 import type { Store } from "../store/store.ts";
@@ -66,6 +67,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly #store: Store;
   readonly #dispatcher: DurableHooksDispatcher | null;
   readonly #ownsDatabase: boolean;
+  readonly #health: HealthCheck;
   #stopped: Promise<void> | undefined;
 
   /** @internal */
@@ -88,6 +90,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.within = fragment.within as unknown as RunWithin<Hooks, Registry>;
     this.durableHooks = fragment.durableHooks;
     this.#store = store;
+    this.#health = new HealthCheck(fragment.parts);
     this.#dispatcher = dispatcher;
     this.#ownsDatabase = ownsDatabase;
     this.subjects = new ApplicationSubjects(store, fragment.namespace, runsSubjects, listens);
@@ -112,6 +115,11 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
    */
   workers(): Promise<WorkerSummary[]> {
     return listWorkers(this.#store, this.parts.namespace);
+  }
+
+  /** Whether this process can do its work: the database answers, its schema fits, and the dispatcher looks for work. */
+  health(): Promise<Health> {
+    return this.#health.check();
   }
 
   /** Looks for work now. */

@@ -1,6 +1,7 @@
 import { invalidToken } from "../errors.ts";
 import { checkHookId } from "../hooks/names.ts";
 import type { Explanation } from "../monitoring/explanation.ts";
+import type { Health } from "../monitoring/health.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
 import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
@@ -10,6 +11,7 @@ import { RemoteBinding } from "./remote-binding.ts";
 import { Transport } from "./transport.ts";
 import {
   fromWireExplanation,
+  fromWireHealth,
   fromWirePage,
   fromWireWorker,
   toListQuery,
@@ -43,6 +45,8 @@ export interface Client<App extends ServedApplication> {
   workers(): Promise<WorkerSummary[]>;
   /** Says why a hook isn't further than it is. Throws `hook.not_found`. */
   explainHook(id: string): Promise<Explanation>;
+  /** Whether the process that answers can do its work. */
+  health(): Promise<Health>;
 }
 
 /**
@@ -82,6 +86,10 @@ export function createClient<
     explainHook: async (id) => {
       const { body } = await transport.send({ method: "GET", path: ["hooks", checkHookId(id), "explain"] });
       return fromWireExplanation(body as WireExplanation);
+    },
+    health: async () => {
+      const { body } = await transport.send({ method: "GET", path: ["health", "ready"], accepts: 503 });
+      return fromWireHealth(body);
     },
     workers: async () => {
       const { body } = await transport.send({ method: "GET", path: ["workers"] });

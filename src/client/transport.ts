@@ -12,6 +12,8 @@ export interface ClientRequest {
   /** Whether it is repeated for minutes, whatever `retries` says, because its caller waits for a long time anyway. */
   readonly patient?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** A status, other than those of success, whose body is an answer. */
+  readonly accepts?: number;
 }
 
 /** An answer, and whether the request may have arrived more than once. */
@@ -117,7 +119,7 @@ export class Transport {
   }
 
   async #ask<Read>(request: ClientRequest, key: string | null, { type, read }: Kind<Read>): Promise<Outcome<Read>> {
-    const { method, body, signal } = request;
+    const { method, body, signal, accepts } = request;
     const late = new AbortController();
     const sent = new Request(this.#urlOf(request), {
       method,
@@ -129,7 +131,7 @@ export class Transport {
     try {
       const response = await this.#inTime(sent, late);
       if (response.status === 204) return { answer: undefined };
-      if (!response.ok || !isOfType(response, type)) return { refused: response };
+      if (!(response.ok || response.status === accepts) || !isOfType(response, type)) return { refused: response };
       return { answer: await read(response) };
     } catch (lost) {
       return { lost };

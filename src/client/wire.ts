@@ -1,5 +1,6 @@
 import { InvalidInputError } from "../errors.ts";
 import type { Explanation, WaitingReason } from "../monitoring/explanation.ts";
+import type { Health } from "../monitoring/health.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import { checkOptions } from "../options.ts";
 import { decodeValue, encodeValue } from "../values/index.ts";
@@ -7,6 +8,7 @@ import type { EarlierRun, HistoryItem, HistoryPage } from "../workflows/instance
 import type { InstanceState, InstanceSummary, SentEvent } from "../workflows/instances/instance.ts";
 import type { InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import type { WorkflowInstanceEvent } from "../workflows/views/instance-event.ts";
+import { unreachable } from "./answer-errors.ts";
 
 /** On the wire, times are texts, and users' values have their stored form. */
 type Wire<Shape> = {
@@ -67,6 +69,16 @@ export type WireWorker = Wire<WorkerSummary>;
 
 export function fromWireWorker(worker: WireWorker): WorkerSummary {
   return { ...worker, startedAt: new Date(worker.startedAt), lastSeenAt: new Date(worker.lastSeenAt) };
+}
+
+/** A 503 of a proxy isn't an answer of the application. */
+export function fromWireHealth(body: unknown): Health {
+  const { checks, ...health } = body as Health;
+  if (typeof health.ready !== "boolean") throw unreachable(new TypeError("The answer isn't about health."));
+  const { dispatcher } = checks;
+  if (dispatcher === null) return { ...health, checks };
+  const lastRoundAt = dispatcher.lastRoundAt === null ? null : new Date(dispatcher.lastRoundAt);
+  return { ...health, checks: { ...checks, dispatcher: { ...dispatcher, lastRoundAt } } };
 }
 
 export function fromWireHistory({ entries, earlierRuns, ...rest }: WireHistory): HistoryPage {

@@ -96,8 +96,7 @@ class HttpServer {
     const resource = route.resource(params);
     const onError = (error: unknown) => this.#report(error, { request, ...describe(route) });
     const clones = boundClones(request, this.#bodyLimits);
-    const open = route.public === true && !this.#settings.authorizeTokens;
-    for (const question of open ? [] : questionsOf(route, params)) {
+    for (const question of this.#isPublic(route) ? [] : questionsOf(route, params)) {
       await authorizeRequest(this.#settings.authorize, { request, ...question }, onError).catch((error: unknown) => {
         throw clones.exceeded() ?? error;
       });
@@ -116,6 +115,11 @@ class HttpServer {
       show: this.#host.show(resource),
     };
     return route.handle(call);
+  }
+
+  #isPublic({ public: by }: Route): boolean {
+    const { authorizeTokens, publicHealth } = this.#settings;
+    return (by === "tokens" && !authorizeTokens) || (by === "health" && publicHealth);
   }
 
   async #repeatable(idempotencyKey: string | null, content: unknown): Promise<RepeatableRequest | null> {

@@ -12,6 +12,8 @@ export interface HttpHandlerOptions {
   readonly authorize: Authorize;
   /** Whether holders of tokens must be authorized, too. Default: false, the token is the permission. */
   readonly authorizeTokens?: boolean;
+  /** Whether `GET /health/live` and `GET /health/ready` need no authorization. Default: false. */
+  readonly publicHealth?: boolean;
   /** Hides users' values: all of them, or those that a function chooses. Default: callers that may read see them. */
   readonly redact?: Redaction;
   /** Whether callers that may read see where errors were thrown. Default: false. */
@@ -46,6 +48,7 @@ export interface HandlerSettings {
   readonly basePath: string;
   readonly authorize: Authorize;
   readonly authorizeTokens: boolean;
+  readonly publicHealth: boolean;
   readonly redact: Redaction;
   readonly stackTraces: boolean;
   readonly cors: CorsOptions | null;
@@ -61,7 +64,7 @@ export interface HandlerSettings {
 
 const LIMITS = ["maxBodyBytes", "bodyTimeoutMs", "maxStreams", "maxUnreadBytes", "heartbeatMs"];
 const OTHERS = ["redact", "stackTraces", "cors", "tick", "onError", "logger"];
-const FIELDS = ["basePath", "authorize", "authorizeTokens", ...OTHERS, ...LIMITS];
+const FIELDS = ["basePath", "authorize", "authorizeTokens", "publicHealth", ...OTHERS, ...LIMITS];
 const BASE_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)*$/;
 const MOST_BYTES = 256 * 1024 * 1024;
 const LONGEST_MS = 86_400_000;
@@ -70,13 +73,15 @@ export function parseHandlerOptions(options: HttpHandlerOptions): HandlerSetting
   checkOptions(options, { label: "createHttpHandler", fields: FIELDS });
   const { basePath = "", onError = null, logger, tick = false, stackTraces = false, authorizeTokens = false } = options;
   const { maxBodyBytes = 2 * 1024 * 1024, bodyTimeoutMs = 30_000, maxStreams = 10_000, heartbeatMs = 15_000 } = options;
-  const { maxUnreadBytes = 64 * 1024 * 1024 } = options;
+  const { maxUnreadBytes = 64 * 1024 * 1024, publicHealth = false } = options;
   if (onError !== null && typeof onError !== "function") throw invalid("onError must be a function");
   if (typeof stackTraces !== "boolean") throw invalid("stackTraces must be true or false");
   if (typeof authorizeTokens !== "boolean") throw invalid("authorizeTokens must be true or false");
+  if (typeof publicHealth !== "boolean") throw invalid("publicHealth must be true or false");
   return {
     stackTraces,
     authorizeTokens,
+    publicHealth,
     basePath: checkBasePath(basePath),
     authorize: checkAuthorize(options.authorize),
     redact: checkRedaction(options.redact),

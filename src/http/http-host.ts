@@ -1,6 +1,7 @@
 import { NotFoundError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
+import { HealthCheck } from "../monitoring/health.ts";
 import { checkInstanceId } from "../names.ts";
 import type { Drainable } from "../queue/drain-together.ts";
 import type { InstanceRun } from "../store/instances/instance-records.ts";
@@ -52,6 +53,7 @@ export interface HostParts {
 /** The application behind a handler, as routes use it. */
 export class HttpHost {
   readonly parts: AnyFragment["parts"];
+  readonly health: HealthCheck;
   readonly streams: EventStreams;
   /** Null if the handler doesn't serve ticks. */
   readonly ticker: Ticker | null;
@@ -62,6 +64,7 @@ export class HttpHost {
 
   constructor({ app, redact, stackTraces, streams, ticker }: HostParts) {
     this.parts = app.parts;
+    this.health = new HealthCheck(app.parts);
     this.streams = streams;
     this.ticker = ticker;
     this.#app = app;

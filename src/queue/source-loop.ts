@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Randomness } from "../randomness.ts";
+import type { LoopRounds } from "../store/queue/rounds.ts";
 import type { WorkerInsert } from "../store/workers/worker-records.ts";
 import { Chore } from "./chore.ts";
 import type { Heartbeat } from "./heartbeat.ts";
@@ -113,7 +114,7 @@ export class SourceLoop {
     this.#started = true;
     this.wake();
     this.#purging.within(60_000 * this.#options.randomness.fraction());
-    if (this.source.tendsOnly !== true) this.#loop = this.#run();
+    if (this.source.tendsOnly !== true) this.#loop = this.#run(this.source.store.rounds.start());
   }
 
   /** Looks for work now. */
@@ -171,11 +172,17 @@ export class SourceLoop {
     if (this.#started && this.source.tend !== undefined) this.#tending.within(0);
   }
 
-  async #run(): Promise<void> {
+  async #run(rounds: LoopRounds): Promise<void> {
     while (!this.#stopping) {
-      await this.#turn().catch((error: unknown) => this.#fail(error));
+      try {
+        await this.#turn();
+        rounds.completed(this.#askAt);
+      } catch (error) {
+        this.#fail(error);
+      }
       if (!this.#stopping) await this.sleep(this.#nextTime());
     }
+    rounds.stop();
   }
 
   async #turn(): Promise<void> {

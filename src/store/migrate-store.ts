@@ -21,6 +21,16 @@ export async function migrateEngine(engine: Engine, owned: readonly OwnedTables[
   });
 }
 
+/** Why this version can't work with the tables of the database, in one sentence; null if it can. */
+export async function findSchemaProblem(engine: Engine, owned: readonly OwnedTables[]): Promise<string | null> {
+  const known = knownMigrations(engine, owned);
+  const applied = await engine.appliedMigrations();
+  const { length } = missing(applied, known);
+  if (length > 0) return `The database isn't up to date: ${length} of ${known.length} migrations are missing.`;
+  if (findTooNew(applied, known) === undefined) return null;
+  return "A newer version has migrated the database, and this one can't work with it.";
+}
+
 /** All migrations of Perdure and of these fragments, in the order in which they are applied. */
 function knownMigrations(engine: Engine, owned: readonly OwnedTables[]): Migration[] {
   const fragments = owned.flatMap(({ namespace, tables }) =>
@@ -45,14 +55,20 @@ function missing(applied: readonly AppliedMigration[], known: readonly Migration
  * so that old and new processes can run side by side during a deployment.
  */
 function refuseUnknown(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
+  const tooNew = findTooNew(applied, known);
+  if (tooNew === undefined) return;
+  const { number, name, owner } = tooNew;
+  throw new SchemaError(
+    "schema.too_new",
+    `The database has the migration ${number} "${name}" of "${owner}", which this version doesn't know and can't work with. ` +
+      `A newer version has migrated it: upgrade this process before it uses the database again.`,
+  );
+}
+
+function findTooNew(applied: readonly AppliedMigration[], known: readonly Migration[]): AppliedMigration | undefined {
   const owners = new Set(known.map(({ owner }) => owner));
   const numbers = new Set(known.map(({ owner, number }) => `${owner} ${number}`));
-  for (const { owner, number, name, breaking } of applied) {
-    if (!breaking || !owners.has(owner) || numbers.has(`${owner} ${number}`)) continue;
-    throw new SchemaError(
-      "schema.too_new",
-      `The database has the migration ${number} "${name}" of "${owner}", which this version doesn't know and can't work with. ` +
-        `A newer version has migrated it: upgrade this process before it uses the database again.`,
-    );
-  }
+  return applied.find(
+    ({ owner, number, breaking }) => breaking && owners.has(owner) && !numbers.has(`${owner} ${number}`),
+  );
 }

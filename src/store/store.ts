@@ -5,6 +5,7 @@ import type { Randomness } from "../randomness.ts";
 import type { Engine } from "./engine.ts";
 import { StoredHooks } from "./hooks/stored-hooks.ts";
 import { StoredInstances } from "./instances/stored-instances.ts";
+import { Rounds } from "./queue/rounds.ts";
 import { WorkBoard } from "./queue/work-board.ts";
 import { StoredStreams } from "./streams/stored-streams.ts";
 import { StoredSubjects } from "./subjects/stored-subjects.ts";
@@ -32,6 +33,7 @@ export class Store {
   readonly streams: StoredStreams;
   readonly work: WorkBoard;
   readonly workers: StoredWorkers;
+  readonly rounds: Rounds;
 
   constructor({ engine, randomness, logger, stackTraces = true }: StoreOptions) {
     this.engine = engine;
@@ -45,6 +47,7 @@ export class Store {
     this.subjects = new StoredSubjects(engine);
     this.streams = new StoredStreams(engine);
     this.work = new WorkBoard(engine.wakeups);
+    this.rounds = new Rounds(engine.clock);
     this.workers = new StoredWorkers(engine.workers, engine.clock);
   }
 

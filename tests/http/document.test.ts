@@ -205,11 +205,16 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.post("/schedules/nightly/night/resume");
   await client.post("/schedules/nightly/night/run");
   await client.get("/stats");
+  await client.get("/workers");
+  await client.get("/health/live");
+  await client.get("/health/ready");
+  await client.get("/workflows/approval/versions");
   await client.post("/_runner/tick");
 }
 
 /** What isn't there. */
 async function askForNothing(client: Client): Promise<void> {
+  await client.get("/workflows/nothing/versions");
   for (const rest of ["", "/history", "/subscribe"]) await client.get(`/workflows/echo/instances/none${rest}`);
   for (const verb of ["pause", "resume", "terminate", "restart", "retry"]) {
     await client.post(`/workflows/echo/instances/none/${verb}`);

@@ -2,6 +2,7 @@ import { createDocument } from "../schemas/openapi.ts";
 import { createBatch, createInstance } from "./create-instances.ts";
 import { createOrSend, sendEvent, sendEventToAll } from "./events.ts";
 import { explainHook, explainInstance } from "./explain.ts";
+import { readLiveness, readReadiness } from "./health.ts";
 import { readHistory } from "./history.ts";
 import { cancelHooks, discardHooks, getHook, listHooks, redriveHooks } from "./hooks.ts";
 import { deleteBatch, restartOrCreate } from "./instance-batches.ts";
@@ -66,6 +67,8 @@ const ROUTES: readonly Route[] = [
   runSchedule,
   readStatistics,
   listWorkers,
+  readLiveness,
+  readReadiness,
 ];
 
 /** The routes of one handler, with the document that describes them. */

@@ -44,8 +44,8 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
   readonly name: string;
   readonly summary: string;
   readonly operation: HttpOperation;
-  /** Whether it needs no authorization, unless the handler asks for it. */
-  readonly public?: true;
+  /** The setting of the handler by which it needs no authorization: see `authorizeTokens` and `publicHealth`. */
+  readonly public?: "tokens" | "health";
   /** Another permission, of a route that does two kinds of things. */
   readonly alsoNeeds?: HttpOperation;
   readonly resource: (params: Readonly<Record<keyof Params, string>>) => HttpResource;

@@ -14,7 +14,7 @@ export const completeToken = defineRoute({
   summary: "Ends the wait of a token, once. Needs no other authorization, unless the handler has `authorizeTokens`.",
   operation: "events",
   resource: () => ({ kind: "application" }),
-  public: true,
+  public: "tokens",
   params: { token: { type: "string", minLength: 1, maxLength: 4000 } },
   body: objectOf({ payload: VALUE }, []),
   bodyOptional: true,
