@@ -169,6 +169,7 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.becomes("/workflows/approval/instances/one", "complete");
   await client.post("/workflows/approval/instances/one/restart");
   await client.get("/workflows/approval/instances/one/history");
+  await client.get("/workflows/approval/instances/one/explain");
   await client.get("/workflows/approval/instances/one/subscribe");
   await client.get(`/workflows/echo/instances/one/subscribe?cursor=${2 ** 34}`); // after the end of the first run
   await client.becomes("/workflows/approval/instances/one", "waiting");
@@ -185,6 +186,7 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await app.hooks.breaks.trigger({ text: "a" });
   await client.get("/hooks");
   await client.get(`/hooks/${id}`);
+  await client.get(`/hooks/${id}/explain`);
   await client.post("/hooks/redrive", { ids: [id] });
   await client.post("/hooks/discard", { ids: [id] });
   await client.post("/hooks/cancel", { name: "later", key: "k" });
@@ -215,7 +217,8 @@ async function useEverything(client: Client, app: App): Promise<void> {
 /** What isn't there. */
 async function askForNothing(client: Client): Promise<void> {
   await client.get("/workflows/nothing/versions");
-  for (const rest of ["", "/history", "/subscribe"]) await client.get(`/workflows/echo/instances/none${rest}`);
+  for (const rest of ["", "/history", "/explain", "/subscribe"])
+    await client.get(`/workflows/echo/instances/none${rest}`);
   for (const verb of ["pause", "resume", "terminate", "restart", "retry"]) {
     await client.post(`/workflows/echo/instances/none/${verb}`);
   }
@@ -231,6 +234,7 @@ async function askForNothing(client: Client): Promise<void> {
   await client.post("/workflows/none/events", { type: "a", labels: { a: "b" } });
   await client.post("/tokens/none");
   await client.get("/hooks/none");
+  await client.get("/hooks/none/explain");
   await client.get("/subjects/inventory/none");
   await client.post("/subjects/inventory/none/release", { revision: 1 });
   await client.post("/subjects/inventory/none/due");
