@@ -1,22 +1,22 @@
-import type { BodyRun } from "./body-book.ts";
-import { checkEnd } from "./check-end.ts";
-import { checkProgress, checkSchedules } from "./check-progress.ts";
-import { Faults } from "./faults.ts";
-import { HookBook } from "./hook-book.ts";
-import type { InstanceAccount } from "./instance-account.ts";
-import { InstanceBook } from "./instance-book.ts";
-import { askOlder, operate } from "./instance-calls.ts";
-import { OpposedWriters } from "./opposed-writers.ts";
+import type { BodyRun } from "./books/body-book.ts";
+import { HookBook } from "./books/hook-book.ts";
+import type { InstanceAccount } from "./books/instance-account.ts";
+import { InstanceBook } from "./books/instance-book.ts";
+import type { Run } from "./books/run-book.ts";
+import { checkEnd } from "./checks/check-end.ts";
+import { checkProgress, checkSchedules } from "./checks/check-progress.ts";
+import { Faults } from "./machines/faults.ts";
+import { SimulatedDatabase } from "./machines/simulated-database.ts";
+import { type Role, SimulatedProcess, type Surroundings } from "./machines/simulated-process.ts";
+import { WakeupNetwork } from "./machines/simulated-wakeups.ts";
 import { drawProfile, type Profile } from "./profile.ts";
 import { SeededRandomness } from "./random.ts";
-import type { Run } from "./run-book.ts";
-import { operateSchedule } from "./schedule-calls.ts";
-import { SimulatedDatabase } from "./simulated-database.ts";
-import { type Role, SimulatedProcess, type Surroundings } from "./simulated-process.ts";
-import { WakeupNetwork } from "./simulated-wakeups.ts";
 import type { SimulationOptions } from "./simulation-options.ts";
-import { WorkflowWorkload } from "./workflow-workload.ts";
-import { Workload } from "./workload.ts";
+import { askOlder, operate } from "./workloads/instance-calls.ts";
+import { OpposedWriters } from "./workloads/opposed-writers.ts";
+import { operateSchedule } from "./workloads/schedule-calls.ts";
+import { WorkflowWorkload } from "./workloads/workflow-workload.ts";
+import { Workload } from "./workloads/workload.ts";
 import { Lane, type Violation, World } from "./world.ts";
 
 export interface SimulationResult {

@@ -2,9 +2,9 @@ import type { EngineTransaction } from "../src/store/engine.ts";
 import type { InstanceStatements } from "../src/store/instances/instance-statements.ts";
 import type { SqliteDriver } from "../src/store/sqlite/drivers/driver.ts";
 import type { StreamStatements } from "../src/store/streams/stream-statements.ts";
-import type { Fault } from "./faults.ts";
+import type { Fault } from "./machines/faults.ts";
+import type { SimulatedProcess } from "./machines/simulated-process.ts";
 import type { Profile } from "./profile.ts";
-import type { SimulatedProcess } from "./simulated-process.ts";
 
 /** Puts something between the engine and SQLite, such as a statement that was broken on purpose. */
 export type WrapDriver = (driver: SqliteDriver) => SqliteDriver;

@@ -8,10 +8,10 @@ import type { HookContext } from "../../src/hooks/hook-context.ts";
 import { DispatchLoop } from "../../src/queue/dispatch-loop.ts";
 import { Processor, type ProcessorSource } from "../../src/queue/processor.ts";
 import { createAdapter, Store } from "../../src/store/store.ts";
+import type { Payload, TriggerRecord } from "../books/trigger-record.ts";
+import { SimulatedClock } from "../machines/simulated-clock.ts";
+import { SimulatedConnection } from "../machines/simulated-connection.ts";
 import { NAMESPACE } from "../names.ts";
-import { SimulatedClock } from "../simulated-clock.ts";
-import { SimulatedConnection } from "../simulated-connection.ts";
-import type { Payload, TriggerRecord } from "../trigger-record.ts";
 import { Lane, type World } from "../world.ts";
 import type { UsedDatabase } from "./simulate-databases.ts";
 

@@ -1,8 +1,8 @@
-import { Faults } from "../faults.ts";
-import { HookBook } from "../hook-book.ts";
-import { InstanceBook } from "../instance-book.ts";
-import { SimulatedDatabase } from "../simulated-database.ts";
-import { WakeupNetwork } from "../simulated-wakeups.ts";
+import { HookBook } from "../books/hook-book.ts";
+import { InstanceBook } from "../books/instance-book.ts";
+import { Faults } from "../machines/faults.ts";
+import { SimulatedDatabase } from "../machines/simulated-database.ts";
+import { WakeupNetwork } from "../machines/simulated-wakeups.ts";
 import { Lane, type Violation, World } from "../world.ts";
 import { DatabasesProcess, type WrapSources } from "./databases-process.ts";
 

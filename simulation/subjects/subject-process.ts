@@ -5,9 +5,9 @@ import { SubjectDispatcher } from "../../src/subjects/subject-dispatcher.ts";
 import { SubjectLedger } from "../../src/subjects/subject-ledger.ts";
 import { SubjectLoop } from "../../src/subjects/subject-loop.ts";
 import type { HandleSubject, SubjectState } from "../../src/subjects/subject-state.ts";
-import { SimulatedClock } from "../simulated-clock.ts";
-import { SimulatedConnection } from "../simulated-connection.ts";
-import { createSubjectStatements } from "../simulated-subjects.ts";
+import { SimulatedClock } from "../machines/simulated-clock.ts";
+import { SimulatedConnection } from "../machines/simulated-connection.ts";
+import { createSubjectStatements } from "../machines/simulated-subjects.ts";
 import { Lane } from "../world.ts";
 import type { SubjectWorld } from "./simulate-subjects.ts";
 

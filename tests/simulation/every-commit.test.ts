@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Fault } from "../../simulation/faults.ts";
+import type { Fault } from "../../simulation/machines/faults.ts";
 import type { Profile } from "../../simulation/profile.ts";
 import { simulate } from "../../simulation/simulate.ts";
 

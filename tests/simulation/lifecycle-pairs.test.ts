@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { operate, sendEvent } from "../../simulation/instance-calls.ts";
-import { LIFECYCLE_OPERATIONS } from "../../simulation/lifecycle-book.ts";
-import type { SimulatedProcess } from "../../simulation/simulated-process.ts";
+import { LIFECYCLE_OPERATIONS } from "../../simulation/books/lifecycle-book.ts";
+import type { SimulatedProcess } from "../../simulation/machines/simulated-process.ts";
 import type { Moment } from "../../simulation/simulation-options.ts";
+import { operate, sendEvent } from "../../simulation/workloads/instance-calls.ts";
 import { play, SAMPLE } from "./support/play.ts";
 
 const OPERATIONS = ["event", ...LIFECYCLE_OPERATIONS] as const;

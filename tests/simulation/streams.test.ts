@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Fault } from "../../simulation/faults.ts";
-import { createInstance } from "../../simulation/instance-calls.ts";
+import type { Fault } from "../../simulation/machines/faults.ts";
 import type { Profile } from "../../simulation/profile.ts";
 import { simulate } from "../../simulation/simulate.ts";
+import { createInstance } from "../../simulation/workloads/instance-calls.ts";
 
 const profile: Partial<Profile> = {
   subject: "workflows",

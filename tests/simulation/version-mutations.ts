@@ -1,4 +1,4 @@
-import { UNKNOWN_TAG } from "../../simulation/older-process.ts";
+import { UNKNOWN_TAG } from "../../simulation/machines/older-process.ts";
 import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import { encodeError } from "../../src/values/index.ts";
 import { type Mutation, overriding } from "./rewriting.ts";

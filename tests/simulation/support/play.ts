@@ -1,10 +1,10 @@
-import { createInstance, sendEvent } from "../../../simulation/instance-calls.ts";
-import type { Params } from "../../../simulation/instance-records.ts";
+import type { Params } from "../../../simulation/checks/instance-records.ts";
+import type { SimulatedProcess } from "../../../simulation/machines/simulated-process.ts";
 import type { ProgramName } from "../../../simulation/names.ts";
 import type { Profile } from "../../../simulation/profile.ts";
 import { type SimulationResult, simulate } from "../../../simulation/simulate.ts";
-import type { SimulatedProcess } from "../../../simulation/simulated-process.ts";
 import type { Moment } from "../../../simulation/simulation-options.ts";
+import { createInstance, sendEvent } from "../../../simulation/workloads/instance-calls.ts";
 import { decodeValue } from "../../../src/values/index.ts";
 
 const SEED = 7;

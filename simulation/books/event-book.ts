@@ -1,0 +1,101 @@
+import type { EventInsert, EventInsertResult, NewEntry } from "../../src/store/instances/instance-records.ts";
+import { decodeValue } from "../../src/values/index.ts";
+import type { EventRecord } from "../checks/instance-records.ts";
+import type { World } from "../world.ts";
+import { type EventAccount, isEnding, type RunAccount, runOf, stepOf } from "./instance-account.ts";
+import type { InstanceBook } from "./instance-book.ts";
+
+/** The ledger of events: each is received once, in the order of sending, or is still there. */
+export class EventBook {
+  readonly records: Map<number, EventRecord> = new Map();
+  readonly #world: World;
+  readonly #book: InstanceBook;
+
+  constructor(world: World, book: InstanceBook) {
+    this.#world = world;
+    this.#book = book;
+  }
+
+  sent(events: readonly EventInsert[], results: readonly EventInsertResult[]): void {
+    for (const [index, event] of events.entries()) this.#sentOne(event, results[index] as EventInsertResult);
+  }
+
+  /** A wait has ended, or is written down. */
+  entered(run: RunAccount, label: string, entry: NewEntry, deadline: number | null): void {
+    const type = typeOfWait(entry.name);
+    const first = run.events.find((event) => event.type === type && event.receivedBy === null);
+    if (entry.kind === "received") this.#received(run, label, entry, first);
+    if (entry.kind !== "timedOut" || first === undefined || deadline === null || first.at >= deadline) return;
+    this.#violate("no event is lost", `${label} has timed out, although #${first.n} had come`);
+  }
+
+  /** An instance was parked by an owner that had seen everything up to `wakes`: nothing that it waits for may be there. */
+  parked({ journal, events }: RunAccount, label: string, wakes: number): void {
+    for (const entry of journal) {
+      if (entry.kind !== "waiting" || entry.type !== "waitForEvent") continue;
+      const step = stepOf(entry);
+      if (journal.some((one) => isEnding(one) && stepOf(one) === step)) continue;
+      const event = events.find(({ type, receivedBy }) => type === typeOfWait(entry.name) && receivedBy === null);
+      if (event === undefined || event.sequence > wakes || event.at > Number(entry.dueAt)) continue;
+      this.#violate("no event is lost", `${label}/${step} waits on, although #${event.n} is there`);
+    }
+  }
+
+  #received(
+    { events }: RunAccount,
+    label: string,
+    { event: sequence }: NewEntry,
+    first: EventAccount | undefined,
+  ): void {
+    const event = events.find((one) => one.sequence === sequence);
+    if (event === undefined) return this.#violate("no event is made up", `${label} got ${sequence}`);
+    if (event.receivedBy !== null) {
+      return this.#violate("an event is received once", `#${event.n}: by ${event.receivedBy}, and by ${label}`);
+    }
+    if (event !== first) this.#violate("events come in their order", `${label} got #${event.n} before #${first?.n}`);
+    event.receivedBy = label;
+  }
+
+  #sentOne(event: EventInsert, { result }: EventInsertResult): void {
+    const { n } = decodeValue(event.payload) as { n: number };
+    const record = this.records.get(n) as EventRecord;
+    const account = this.#book.find(event);
+    if (account === undefined) {
+      if (result !== "missing") this.#violate("events are for what there is", `#${n} was ${result}`);
+      return;
+    }
+    const finished = account.state !== "live";
+    const { events } = runOf(account);
+    const known = events.some(({ eventId }) => eventId === event.eventId);
+    const pending = events.filter(({ receivedBy }) => receivedBy === null).length;
+    const full = pending >= (event.maxPending ?? Number.POSITIVE_INFINITY);
+    if (result !== (known ? "known" : finished ? "finished" : full ? "full" : "sent")) {
+      this.#violate("an event that is sent again counts once", `#${n} is ${result}, as ${event.eventId}`);
+      return;
+    }
+    if (result === "finished" || result === "full") return;
+    record.holder = account;
+    if (known) return;
+    if (events.some((one) => one.process === record.process && one.n > n)) {
+      this.#violate("events come in their order", `#${n} of ${record.process} was overtaken`);
+    }
+    const { now } = this.#world;
+    const { process } = record;
+    account.wakes++;
+    const { eventId, type } = event;
+    events.push({ n, eventId, process, type, sequence: account.wakes, at: now, receivedBy: null });
+    if (!account.held && !account.paused && account.started) {
+      account.availableAt = Math.min(account.availableAt as number, now);
+    }
+    this.#book.touched.add(account.ref);
+  }
+
+  #violate(invariant: string, details: string): void {
+    this.#world.violate(invariant, details);
+  }
+}
+
+/** In simulated workflows the name of a wait begins with what it waits for. */
+function typeOfWait(name: string): string {
+  return name.split(" ")[0] as string;
+}

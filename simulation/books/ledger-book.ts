@@ -1,0 +1,35 @@
+import type { InstanceCommit, InstanceCommitResult } from "../../src/store/instances/instance-records.ts";
+import { LEDGER } from "../names.ts";
+import type { World } from "../world.ts";
+import { stepOf } from "./instance-account.ts";
+
+/** What steps have written in their own transactions: as many rows as committed steps, and one for each. */
+export class LedgerBook {
+  readonly #world: World;
+  /** Of steps that were committed in their transaction. */
+  readonly #committed = new Set<string>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** A transaction was committed, with this as its last statement. */
+  committed({ ref, run, entries }: InstanceCommit, { result }: InstanceCommitResult): void {
+    if (result === "superseded") this.#violate(`${ref} was committed by an owner that had lost it`);
+    const entry = entries.at(-1);
+    if (entry?.name.startsWith(LEDGER) && entry.kind === "completed")
+      this.#committed.add(`${ref}/${run}/${stepOf(entry)}`);
+  }
+
+  check(keys: ReadonlyMap<unknown, number>): void {
+    for (const [key, times] of keys) {
+      if (times > 1) this.#violate(`${key} was written ${times} times`);
+      if (!this.#committed.has(key as string)) this.#violate(`${key} was written without its step`);
+    }
+    for (const key of this.#committed) if (!keys.has(key)) this.#violate(`${key} was committed without its row`);
+  }
+
+  #violate(details: string): void {
+    this.#world.violate("transactions of steps are written exactly once", details);
+  }
+}

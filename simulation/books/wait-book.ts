@@ -1,0 +1,92 @@
+import type { InstanceCommit, NewEntry } from "../../src/store/instances/instance-records.ts";
+import type { World } from "../world.ts";
+import { type InstanceAccount, isEnding, runOf, stepOf } from "./instance-account.ts";
+import type { InstanceBook } from "./instance-book.ts";
+
+/** Where the code goes on by itself, it may begin waits after its instance was let go. */
+const GOES_ON_BY_ITSELF: readonly string[] = ["late"];
+
+/**
+ * The ledger of waits: no wait ends before its time, by the database's clock, and an owner that parks an instance stores the
+ * deadlines of its waits.
+ */
+export class WaitBook {
+  readonly #world: World;
+  readonly #book: InstanceBook;
+  /** By ref: the waits that its present owner has begun, and when they may end at the earliest. */
+  readonly #begun = new Map<string, Map<string, number>>();
+  /** By ref: the first commit of its present owner that the database didn't take, as far as that owner knows. */
+  readonly #unwritten = new Map<string, { readonly lock: string; readonly label: string }>();
+
+  constructor(world: World, book: InstanceBook) {
+    this.#world = world;
+    this.#book = book;
+  }
+
+  /** The token with which a process runs the code of an instance; null if it has lost it already. */
+  lockOf(process: string, name: { name: string; id: string }): string | null {
+    const { held = false, lock = null } = this.#book.find(name) ?? {};
+    return held && lock?.startsWith(`${process}#`) ? lock : null;
+  }
+
+  /** The code that an owner runs calls a wait. Gives when it may end at the earliest. What a former owner still calls is nothing. */
+  called(lock: string | null, name: { name: string; id: string }, step: string, milliseconds: number): number {
+    const account = this.#book.find(name);
+    if (lock === null || account === undefined || !account.held || account.lock !== lock) return 0;
+    const written = runOf(account).journal.filter((entry) => stepOf(entry) === step);
+    if (written.some(isEnding)) return 0;
+    const deadline = written.findLast(({ kind }) => kind === "waiting")?.dueAt ?? null;
+    if (deadline !== null) return deadline;
+    const earliest = this.#world.now + milliseconds;
+    const begun = this.#begun.get(account.ref) ?? new Map<string, number>();
+    this.#begun.set(account.ref, begun);
+    if (!begun.has(step) && account.rollingBack === null) begun.set(step, earliest);
+    return earliest;
+  }
+
+  /** The code is told that a wait is over, with no event. */
+  ended(step: string, earliest: number): void {
+    if (this.#world.now >= earliest) return;
+    this.#world.violate("no wait ends early", `${step} is over ${earliest - this.#world.now} ms too early`);
+  }
+
+  /** A commit failed. Until the same is written, what its owner did afterwards must not be: waits may begin anew. */
+  unwritten(commit: InstanceCommit): void {
+    const { ref, lock } = commit;
+    if (this.#unwritten.get(ref)?.lock !== lock) this.#unwritten.set(ref, { lock, label: labelOf(commit) });
+  }
+
+  written(commit: InstanceCommit): void {
+    if (this.#unwritten.get(commit.ref)?.label === labelOf(commit)) this.#unwritten.delete(commit.ref);
+  }
+
+  /** It has another owner: what the one before had begun begins anew, unless it is written down. */
+  claimed(ref: string): void {
+    this.#begun.delete(ref);
+  }
+
+  /** What a deadline is counted from is at least as late as the call. */
+  entered({ ref }: InstanceAccount, label: string, entry: NewEntry, at: number): void {
+    const earliest = this.#begun.get(ref)?.get(stepOf(entry));
+    if (earliest === undefined) return;
+    const end = entry.kind === "waiting" ? entry.dueAt : entry.kind === "received" ? null : at;
+    if (end === null || end >= earliest) return;
+    this.#world.violate("no wait ends early", `${label} is ${entry.kind}, ${earliest - end} ms too early`);
+  }
+
+  /** Its owner has let go of it, in good order: who has it next must not begin the same waits anew. */
+  letGo(account: InstanceAccount): void {
+    const { ref, run, name, lock, rollingBack } = account;
+    if (rollingBack !== null || GOES_ON_BY_ITSELF.includes(name)) return;
+    if (lock !== null && this.#unwritten.get(ref)?.lock === lock) return;
+    const written = new Set(runOf(account).journal.map(stepOf));
+    for (const step of this.#begun.get(ref)?.keys() ?? []) {
+      if (!written.has(step)) this.#world.violate("a wait keeps its deadline", `${ref}/${run}/${step} was forgotten`);
+    }
+  }
+}
+
+/** The same for a commit that is sent again. */
+function labelOf({ run, lock, position, entries, outcome }: InstanceCommit): string {
+  return JSON.stringify([run, lock, position, entries, outcome.kind]);
+}
