@@ -18,11 +18,11 @@ import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
 import type { TypedBindings } from "../workflows/instances/typed-bindings.ts";
+import { warnOfReplays } from "../workflows/replay-warning.ts";
 import { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
 import { completeToken } from "../workflows/tokens/complete-token.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { ApplicationSubjects } from "./application-subjects.ts";
-import { createReplayWarning } from "./replay-warning.ts";
 
 /** A hook that can be triggered on its own, in a separate transaction. */
 export interface HookHandle<Input> {
@@ -94,12 +94,11 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.#dispatcher = dispatcher;
     this.#ownsDatabase = ownsDatabase;
     this.subjects = new ApplicationSubjects(store, fragment.namespace, runsSubjects, listens);
-    const warnOfReplays = createReplayWarning(store.logger);
     const handles = hooks.names.map((name) => [
       name,
       {
         trigger: async (payload: unknown, options?: TriggerOptions) => {
-          if (options?.id === undefined) warnOfReplays(name);
+          warnOfReplays(store, { hookName: name }, options?.id);
           const trigger = await prepareTrigger(hooks, name, payload, options, store.createId);
           const [triggered] = await writeTriggers(store, [trigger]);
           return triggered;

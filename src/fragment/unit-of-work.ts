@@ -11,6 +11,7 @@ import type { SqlRow, SqlValue } from "../store/sql-value.ts";
 import type { Store } from "../store/store.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { BufferedCalls, type UnitBindings } from "../workflows/instances/buffered-calls.ts";
+import { warnOfReplays } from "../workflows/replay-warning.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 
 /** The arguments of a trigger: the payload is optional if the hook takes none. */
@@ -109,6 +110,7 @@ class BufferedUnitOfWork implements UnitOfWork<HookDefinitions> {
 
   triggerHook(name: string, payload?: unknown, options?: TriggerOptions): void {
     this.refuseFinished();
+    warnOfReplays(this.#store, { hookName: name }, options?.id);
     const trigger = prepareTrigger(this.#hooks, name, payload, options, this.#store.createId);
     if (trigger instanceof Promise) trigger.catch(() => {}); // finish() reports it
     this.#triggers.push(trigger);

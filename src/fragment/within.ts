@@ -17,6 +17,7 @@ import type { SqlRow } from "../store/sql-value.ts";
 import type { Store } from "../store/store.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { createForeignBindings, type ForeignBindings } from "../workflows/instances/foreign-bindings.ts";
+import { warnOfReplays } from "../workflows/replay-warning.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { PendingCalls } from "./pending-calls.ts";
 import type { TriggerArguments } from "./unit-of-work.ts";
@@ -64,12 +65,14 @@ export function createWithin<Hooks extends HookDefinitions, Registry extends Wor
     checkTransaction(store, transaction);
     const pending = transaction.mode === "async" ? new PendingCalls(transaction) : null;
     const calls = new ForeignCalls(store, pending?.transaction ?? transaction, hooks.namespace);
-    const triggerHook: Trigger = (name, payload, options) =>
-      calls.chain(
+    const triggerHook: Trigger = (name, payload, options) => {
+      warnOfReplays(store, { hookName: name }, options?.id);
+      return calls.chain(
         prepareTrigger(hooks, name, payload, options, store.createId),
         (trigger) => calls.insertHook(trigger),
         `The schema of "${name}"`,
       );
+    };
     const bindings = workflows === null ? {} : createForeignBindings(workflows, calls, calls.chain);
     if (pending === null) return { triggerHook, workflows: bindings };
     return {

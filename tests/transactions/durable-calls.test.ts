@@ -75,6 +75,68 @@ describe.each(ENGINES)("a step on $name", (engine) => {
     expect(warnings).toEqual([{ message, workflow: "mails", instance: "one", hookName: "between" }]);
   });
 
+  test("is warned of instances, events and triggers that its workflow's own code would repeat", async () => {
+    const warnings: unknown[] = [];
+    const warn = (message: string, details?: Record<string, unknown>) => void warnings.push({ message, ...details });
+    const mail = defineHook({}, async (_to: string) => {});
+    const application = () => app; // a workflow is defined before its application
+    const other = defineWorkflow({ name: "other" }, async (_event, step) => {
+      await step.waitForEvent("wait", { type: "never", timeout: "1 hour" });
+    });
+    const everything = async (id?: string) => {
+      const { workflows, unitOfWork } = application();
+      const own = id === undefined ? {} : { id };
+      const at = (place: string) => (id === undefined ? {} : { id: `${place}-${id}` });
+      await workflows.other.create(at("created"));
+      await workflows.other.createBatch([at("batch")]);
+      const one = await workflows.other.get("one");
+      await one.sendEvent({ type: "asked", payload: 1, ...own });
+      await workflows.other.createOrSend({ id: "one", event: { type: "asked", payload: 1, ...own } });
+      await unitOfWork(async (uow) => {
+        uow.triggerHook("mail", "to", at("unit"));
+        uow.workflows.other.create(at("unit"));
+        uow.workflows.other.sendEvent({ to: "one", type: "asked-in-a-unit", payload: 1, ...own });
+      });
+    };
+    const inside = defineWorkflow({ name: "inside" }, async (_event, step) => {
+      await step.do("everything", () => everything());
+      await step.create(other);
+      await step.sendEvent({ workflow: other, id: "one" }, { type: "asked", payload: 1 });
+      await step.trigger(mail, "to");
+    });
+    const named = defineWorkflow({ name: "named" }, async () => everything("once"));
+    const between = defineWorkflow({ name: "between" }, async (_event, step) => {
+      await everything();
+      await step.do("step", () => {});
+      await everything();
+    });
+    await using app = await perdure({
+      database: database.reopen({ logger: { ...silent, warn } }),
+      hooks: { mail },
+      workflows: { other, inside, named, between },
+      logger: silent,
+    });
+    await app.workflows.other.create({ id: "one" });
+    await everything();
+    await (await app.workflows.inside.create({ id: "inside" })).result();
+    await (await app.workflows.named.create({ id: "named" })).result();
+    expect(warnings).toEqual([]);
+    await (await app.workflows.between.create({ id: "between" })).result();
+
+    const code = { workflow: "between", instance: "between" };
+    const [creates, sends, triggers] = [
+      expect.stringContaining("every replay creates another one. Use step.create"),
+      expect.stringContaining("every replay sends it again. Use step.sendEvent"),
+      expect.stringContaining("every replay triggers it again. Use step.trigger"),
+    ];
+    expect(warnings).toEqual([
+      { message: creates, ...code, createdWorkflow: "other" },
+      { message: sends, ...code, eventType: "asked", receivingWorkflow: "other" },
+      { message: triggers, ...code, hookName: "mail" },
+      { message: sends, ...code, eventType: "asked-in-a-unit", receivingWorkflow: "other" },
+    ]);
+  });
+
   test("refuses a hook that isn't registered", async () => {
     const strange = defineHook({}, async (_to: string) => {});
     const codes: unknown[] = [];

@@ -80,6 +80,43 @@ describe.each(DRIVERS)("workflows in the application's own transaction on $name"
     expect((await app.workflows.quick.list({ labels: { tenant: "t" } })).instances.map(({ id }) => id)).toEqual(["a"]);
   });
 
+  test("a workflow's own code is warned of calls that its replays would repeat, and the code of a step isn't", async () => {
+    const warnings: unknown[] = [];
+    const warn = (_message: string, details?: Record<string, unknown>) => void warnings.push(details);
+    const database = await engine.create();
+    opened.push(() => database.dispose());
+    const note = defineHook({}, async (_text: string) => {});
+    const own = await connect(engine.name, database.location);
+    const write = async () => {
+      await own.run("begin");
+      const within = app.within(own.transaction as AsyncTransaction);
+      await within.triggerHook("note", "text");
+      await within.triggerHook("note", "text", { id: crypto.randomUUID() });
+      await within.workflows.quick.create();
+      await within.workflows.quick.create({ id: crypto.randomUUID() });
+      await own.run("commit");
+    };
+    const between = defineWorkflow({ name: "between" }, write);
+    const inside = defineWorkflow({ name: "inside" }, (_event, step) => step.do("write", write));
+    const silent = { info: () => {}, warn: () => {}, error: () => {} };
+    const app = await perdure({
+      database: database.reopen({ logger: { ...silent, warn } }),
+      hooks: { note },
+      workflows: { between, inside, quick },
+      logger: silent,
+    });
+    opened.push(() => app.stop());
+
+    await (await app.workflows.inside.create({ id: "inside" })).result();
+    expect(warnings).toEqual([]);
+    await (await app.workflows.between.create({ id: "between" })).result();
+    const code = { workflow: "between", instance: "between" };
+    expect(warnings).toEqual([
+      { ...code, hookName: "note" },
+      { ...code, createdWorkflow: "quick" },
+    ]);
+  });
+
   test("a rollback takes instances and events with it", async () => {
     const { app, own, within } = await start();
     await app.workflows.order.create({ id: "there", params: "p" });

@@ -5,6 +5,7 @@ import type { EventInsert } from "../../store/instances/instance-records.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
 import type { ParamsOf, WorkflowEvents, Workflows } from "../define/workflow-types.ts";
+import { warnOfReplays } from "../replay-warning.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { alreadyExists, type PreparedInstance, prepareAtOnce, splitCreateOrSend } from "./create.ts";
 import type { CreateArguments, CreateOptions, CreateOrSendOptions } from "./create-options.ts";
@@ -73,6 +74,7 @@ export class BufferedCalls {
     const { settings } = this.#runtime.workflows;
     const create = (options?: CreateOptions<unknown>): CreatedWithin => {
       this.#refuseFinished();
+      warnOfReplays(this.#runtime.store, { createdWorkflow: workflow.name }, options?.id);
       const ref = this.#runtime.store.createId();
       this.#instances.push(later(prepareAtOnce(this.#runtime, workflow, options, { ref })));
       return { id: options?.id ?? ref };

@@ -1,6 +1,7 @@
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { WorkflowStep } from "../define/step.ts";
 import type { AnyWorkflow } from "../define/workflow-types.ts";
+import { warnOfReplays } from "../replay-warning.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { checkBatch, createBatch, createIndependently, deleteBatch } from "./batches.ts";
 import { createInstance } from "./create.ts";
@@ -47,7 +48,7 @@ function createBinding(
   const { maxBatchSize } = runtime.workflows.settings;
   const createAll = (batch: readonly CreateOptions<unknown>[]) =>
     step === null
-      ? createBatch(runtime, workflow, batch)
+      ? createMany(runtime, workflow, batch)
       : Promise.all(checkBatch(batch, maxBatchSize).map((options) => create(options))); // in order: each is a separate step
   return {
     create,
@@ -71,6 +72,16 @@ async function createOne(
   workflow: RegisteredWorkflow,
   options: CreateOptions<unknown> | undefined,
 ): Promise<WorkflowInstance> {
+  warnOfReplays(runtime.store, { createdWorkflow: workflow.name }, options?.id);
   const { insert, outcome } = await createInstance(runtime, workflow, options);
   return new InstanceHandle(runtime, workflow, insert.id, { createdRef: outcome === "new" ? insert.ref : null });
+}
+
+function createMany(
+  runtime: WorkflowRuntime,
+  workflow: RegisteredWorkflow,
+  batch: readonly CreateOptions<unknown>[],
+): Promise<WorkflowInstance[]> {
+  for (const options of batch) warnOfReplays(runtime.store, { createdWorkflow: workflow.name }, options?.id);
+  return createBatch(runtime, workflow, batch);
 }

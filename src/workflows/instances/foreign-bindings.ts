@@ -5,6 +5,7 @@ import type { EventInsert, InstanceInsertResult } from "../../store/instances/in
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
 import type { AnyWorkflow, ParamsOf, WorkflowEvents, Workflows } from "../define/workflow-types.ts";
+import { warnOfReplays } from "../replay-warning.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { checkBatch } from "./batches.ts";
 import { alreadyExists, type PreparedInstance, prepareAtOnce, splitCreateOrSend } from "./create.ts";
@@ -84,8 +85,12 @@ function createBinding(
   };
   const send = (event: EventInsert) =>
     chain(instances.sendEvent(event), ({ result }) => refuseLost(workflow.name, event.id, result));
+  const prepareNew = (options?: CreateOptions<unknown>) => {
+    warnOfReplays(runtime.store, { createdWorkflow: workflow.name }, options?.id);
+    return prepareAtOnce(runtime, workflow, options);
+  };
   const create = (options?: CreateOptions<unknown>) =>
-    chain(prepareAtOnce(runtime, workflow, options), (prepared) =>
+    chain(prepareNew(options), (prepared) =>
       chain(insert([prepared]), (results) => {
         const { id } = prepared.insert;
         if (!isNew(results, 0) && prepared.onConflict === "error") throw alreadyExists(workflow.name, id);
@@ -96,7 +101,7 @@ function createBinding(
     create,
     createBatch: (batch: readonly CreateOptions<unknown>[]) => {
       const all = checkBatch(batch, runtime.workflows.settings.maxBatchSize);
-      const prepared = all.map((options) => prepareAtOnce(runtime, workflow, options));
+      const prepared = all.map(prepareNew);
       return chain(inTurn(prepared, chain), (ready) =>
         chain(insert(ready), (results) =>
           ready.flatMap(({ insert: { id }, onConflict }, index) =>

@@ -6,6 +6,7 @@ import type { Awaitable } from "../../store/foreign-transaction.ts";
 import type { EventInsert, InstanceTarget } from "../../store/instances/instance-records.ts";
 import { encodeValue } from "../../values/index.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
+import { warnOfReplays } from "../replay-warning.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { SentEvent } from "./instance.ts";
 
@@ -16,7 +17,7 @@ export function splitAddressed<Event extends { readonly to: string }>(addressed:
   return [to, event];
 }
 
-/** Checks an event, and gives what to store. A promise only if its schema is asynchronous. */
+/** Checks an event, and gives what to store. A promise only if its schema is asynchronous. Warns if a replay would send it again. */
 export function prepareEvent(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
@@ -28,6 +29,7 @@ export function prepareEvent(
   const type = checkId(event.type, "The type of an event", maxEventType);
   const eventId = event.id === undefined ? runtime.store.createId() : `own:${checkId(event.id, "The id of an event")}`;
   const schema = schemaOf(workflow, type);
+  warnOfReplays(runtime.store, { eventType: type, receivingWorkflow: workflow.name }, event.id);
   const payload = applySchema(schema, event.payload, `The payload of the event "${type}"`, "event.invalid");
   const toInsert = (value: unknown) => {
     const encoded = encodeValue(value, { label: "payload", maxBytes: maxEventBytes });
