@@ -36,6 +36,8 @@ export interface Profile {
   readonly mixed: boolean;
   /** Whether several processes write the same ids at the same time, in opposite orders. */
   readonly opposed: boolean;
+  /** Whether handlers complete their hooks in transactions. */
+  readonly transacting: boolean;
 }
 
 /** One world in so many has no workers that stay. */
@@ -45,6 +47,8 @@ const TICKING_SHARE = 6;
 const MIXED_SEEDS = 7;
 /** The same for those in which processes write the same ids. */
 const OPPOSED_SEEDS = 6;
+/** The same for those in which handlers complete their hooks in transactions. */
+const TRANSACTING_SEEDS = [1, 8, 9];
 
 export function drawProfile(seed: number, random: SeededRandomness): Profile {
   return {
@@ -67,5 +71,6 @@ export function drawProfile(seed: number, random: SeededRandomness): Profile {
     ticking: seed % TICKING_SHARE === 0,
     mixed: seed % 10 === MIXED_SEEDS,
     opposed: seed % 10 === OPPOSED_SEEDS,
+    transacting: TRANSACTING_SEEDS.includes(seed % 10),
   };
 }

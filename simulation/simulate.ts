@@ -41,6 +41,8 @@ export interface SimulationStatistics {
   readonly deadLetters: number;
   readonly processes: number;
   readonly sentAgainTooLate: number;
+  /** Hooks that were completed in transactions. */
+  readonly transactions: number;
 }
 
 /** Everything has its end within this time once the faults have stopped. */
@@ -324,6 +326,7 @@ class Simulation {
       deadLetters: accounts.filter(({ state }) => state === "failed").length,
       processes: this.#processes.length,
       sentAgainTooLate: this.#book.sentAgainTooLate,
+      transactions: this.#book.runs.ledger.size,
     };
   }
 }

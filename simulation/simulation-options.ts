@@ -1,4 +1,5 @@
 import type { EngineTransaction } from "../src/store/engine.ts";
+import type { HookStatements } from "../src/store/hooks/hook-statements.ts";
 import type { InstanceStatements } from "../src/store/instances/instance-statements.ts";
 import type { SqliteDriver } from "../src/store/sqlite/drivers/driver.ts";
 import type { StreamStatements } from "../src/store/streams/stream-statements.ts";
@@ -24,6 +25,8 @@ export interface SimulationOptions {
   // What is broken on purpose, to see whether the simulation notices.
 
   readonly wrapDriver?: WrapDriver;
+  /** What processes are told of their hooks. */
+  readonly wrapHooks?: (statements: HookStatements) => HookStatements;
   /** What processes are told of their instances. */
   readonly wrapInstances?: (statements: InstanceStatements) => InstanceStatements;
   /** What the database does with instances; `read` looks into its tables. */

@@ -49,6 +49,11 @@ export class HookBook {
     return undefined;
   }
 
+  /** The idempotency key of what an owner has claimed. */
+  keyOf({ id, lock }: HookLease): string {
+    return this.#claims.get(`${id} ${lock}`)?.key ?? `${id} of ${lock}`;
+  }
+
   /** The number of the trigger that a row carries. */
   numberOf(hook: Pick<HookInsert, "id" | "name" | "payload">): number {
     return this.endings.get(hook.id) ?? numberOf(hook);

@@ -4,6 +4,7 @@ import { RELAY } from "../../src/store/hooks/relay.ts";
 import type { World } from "../world.ts";
 import type { HookAccount } from "./hook-account.ts";
 import type { HookBook } from "./hook-book.ts";
+import { HookLedger } from "./hook-ledger.ts";
 import type { Payload, TriggerRecord } from "./trigger-record.ts";
 
 export type RunEnding = "running" | "succeeded" | "threw" | "refused" | "aborted";
@@ -16,6 +17,8 @@ export interface Run {
   readonly process: string;
   readonly aborted: () => boolean;
   ending: RunEnding;
+  /** Of one that writes in a transaction: whether its function has ended, and whether it was told that this is committed. */
+  transaction: "none" | "begun" | "sealed" | "committed";
 }
 
 /** The ledger of side effects: every call of a handler, outside of the database. */
@@ -23,6 +26,7 @@ export class RunBook {
   readonly runs: Run[] = [];
   /** Idempotency keys whose completion was committed. */
   readonly completions: Set<string> = new Set();
+  readonly ledger: HookLedger;
   readonly #world: World;
   readonly #book: HookBook;
   /** By process: when a handler of it began or ended. */
@@ -39,6 +43,7 @@ export class RunBook {
   constructor(world: World, book: HookBook) {
     this.#world = world;
     this.#book = book;
+    this.ledger = new HookLedger(world, this);
   }
 
   started(process: string, { n }: Payload, hook: HookContext): Run {
@@ -63,7 +68,15 @@ export class RunBook {
       this.#violate("at most one owner", `${process} starts ${key} (#${n}), which belongs to ${owner}`);
     }
     const { signal } = hook;
-    const run: Run = { key, n, hookId: hook.hookId, process, aborted: () => signal.aborted, ending: "running" };
+    const run: Run = {
+      key,
+      n,
+      hookId: hook.hookId,
+      process,
+      aborted: () => signal.aborted,
+      ending: "running",
+      transaction: "none",
+    };
     this.runs.push(run);
     this.#lastActivity.set(process, this.#world.now);
     return run;
@@ -74,9 +87,16 @@ export class RunBook {
     this.#lastActivity.set(run.process, this.#world.now);
   }
 
-  /** Calls of other processes that were under way when this one began. */
+  /** Calls of other processes that were under way when this one began. One that has completed the hook isn't its owner any more. */
   besides({ hookId, process }: Run): Run[] {
-    return this.runs.filter((run) => run.hookId === hookId && run.process !== process && run.ending === "running");
+    return this.runs.filter(
+      (run) =>
+        run.hookId === hookId &&
+        run.process !== process &&
+        run.ending === "running" &&
+        run.transaction !== "committed" &&
+        !this.ledger.has(run.key),
+    );
   }
 
   /** Since when nothing runs in this process; infinitely late if something does. */
@@ -113,7 +133,8 @@ export class RunBook {
 
   completed({ name, n }: HookAccount, key: string): void {
     this.completions.add(key);
-    if (name === RELAY || this.runs.some((run) => run.key === key && run.ending === "succeeded")) return;
+    const hasSucceeded = ({ ending, transaction }: Run) => ending === "succeeded" || transaction === "sealed";
+    if (name === RELAY || this.runs.some((run) => run.key === key && hasSucceeded(run))) return;
     this.#violate(
       "side effects happen at least once",
       `${key} (#${n}) was completed, but no call of its handler succeeded`,

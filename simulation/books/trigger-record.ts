@@ -15,10 +15,22 @@ export type Behaviour =
   | "kill"
   | "effect-and-kill";
 
+/**
+ * What a handler of a hook does in one attempt: a transaction may complete it. It succeeds, and what follows doesn't matter any more:
+ * the handler throws, its process ends, or it doesn't wait. Or the transaction is rolled back.
+ */
+export type HookBehaviour =
+  | Behaviour
+  | "transact"
+  | "transact-and-throw"
+  | "transact-and-kill"
+  | "transact-unawaited"
+  | "roll-back";
+
 /** What is given to each hook: its trigger's number, and what its handler does in each attempt (the last one repeats). */
 export interface Payload {
   readonly n: number;
-  readonly plan: readonly Behaviour[];
+  readonly plan: readonly HookBehaviour[];
 }
 
 /**
@@ -38,7 +50,7 @@ export interface TriggerRecord {
   readonly via: "trigger" | "unitOfWork" | "within";
   readonly processAt: number | null;
   readonly maxAttempts: number;
-  readonly plan: readonly Behaviour[];
+  readonly plan: readonly HookBehaviour[];
   answer: "asked" | "acknowledged" | "refused" | "unknown";
   /** Whether a commit of the database carried it (or a later trigger of its key that was merged with it). */
   accepted: boolean;

@@ -18,6 +18,7 @@ export async function checkEnd({ world, database, book, instances }: Surrounding
   await purgeAll({ world, database, instances });
   checkEffects(world, book, count(database.read("select n from effect"), "n"));
   instances.ledger.check(count(database.read("select key from ledger"), "key"));
+  book.runs.ledger.check(count(database.read("select key from settled"), "key"));
   const handled = count(database.read("select key from handled"), "key");
   for (const [key, times] of handled) {
     if (times > 1) world.violate("database effects happen exactly once", `${key} has ${times} effects`);

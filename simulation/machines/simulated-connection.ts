@@ -34,6 +34,20 @@ export interface ConnectionOptions extends WireOptions {
   readonly simulation: SimulationOptions;
 }
 
+/** What a transaction has done so far. */
+interface Doing {
+  /** For the books, when it is committed. */
+  readonly records: (() => void)[];
+  /** To be done again, when the commit arrives later. */
+  readonly statements: ((transaction: EngineTransaction) => Promise<unknown>)[];
+  /** How much later that is at most. */
+  lateMs: number;
+}
+
+/** How late a commit can arrive. One that settles a hook may come when another process has the hook. */
+const LATE_MS = 3000;
+const LATE_SETTLEMENT_MS = 40_000;
+
 /** One process' connection to the database. */
 export class SimulatedConnection implements Engine {
   readonly dialect: Dialect = "sqlite";
@@ -59,7 +73,7 @@ export class SimulatedConnection implements Engine {
     this.wakeups = options.wakeups;
     this.flushesInFlight = options.world.random.integer(1, 2);
     this.wire = new Wire(options);
-    const { wrapEngine, wrapInstances, wrapStreams } = options.simulation;
+    const { wrapEngine, wrapHooks, wrapInstances, wrapStreams } = options.simulation;
     const { engine } = options.database;
     const stored = wrapEngine?.(engine.instances, (text) => options.database.read(text)) ?? engine.instances;
     const { name } = options.lane;
@@ -76,7 +90,8 @@ export class SimulatedConnection implements Engine {
     this.workers = engine.workers;
     this.subjects = createSubjectStatements(this.wire, engine.subjects);
     const hooks = createStatements(this.wire, options.world, options.database, options.book);
-    this.hooks = readHooks(hooks, options.book, options.instances, name);
+    const read = readHooks(hooks, options.book, options.instances, name);
+    this.hooks = wrapHooks?.(read) ?? read;
   }
 
   refuseNesting(): void {}
@@ -103,16 +118,15 @@ export class SimulatedConnection implements Engine {
     const { fault } = sent;
     if (fault === "broken" && !owned) return this.wire.fail(unavailable());
     await world.delay(lane, faults.latency()); // it has begun; no caller waits for it yet
-    const records: (() => void)[] = [];
-    const statements: ((transaction: EngineTransaction) => Promise<unknown>)[] = [];
+    const doing: Doing = { records: [], statements: [], lateMs: LATE_MS };
     const record = () => {
-      for (const one of records.splice(0)) one();
+      for (const one of doing.records.splice(0)) one();
     };
     const commit = () =>
       database.engine.transaction(async (transaction) => {
         const died = new Promise<never>((_, reject) => this.#onDeath.push(() => reject(new Error("simulated: gone"))));
         if (lane.closed) this.#die();
-        const result = await Promise.race([body(this.#recording(transaction, records, statements)), died]);
+        const result = await Promise.race([body(this.#recording(transaction, doing)), died]);
         if (fault === "broken") throw new CommitOutcomeUnknownError();
         if (fault === "crash-middle") this.wire.crash("before a commit");
         if (lane.closed) await died;
@@ -124,13 +138,13 @@ export class SimulatedConnection implements Engine {
       return await this.wire.reply(sent, result, () => new CommitOutcomeUnknownError());
     } catch (error) {
       if (lane.closed) return never();
-      if (error instanceof CommitOutcomeUnknownError && fault === "broken") this.#arriveLate(statements, record);
+      if (error instanceof CommitOutcomeUnknownError && fault === "broken") this.#arriveLate(doing, record);
       throw error;
     }
   }
 
   /** The commit was on its way when its owner gave it up. */
-  #arriveLate(statements: readonly ((transaction: EngineTransaction) => Promise<unknown>)[], record: () => void): void {
+  #arriveLate({ statements, lateMs }: Doing, record: () => void): void {
     const { database, world, lane } = this.#options;
     if (world.random.chance(0.5)) return;
     const perform = () =>
@@ -138,7 +152,7 @@ export class SimulatedConnection implements Engine {
         for (const statement of statements) await statement(transaction);
       });
     void world
-      .delay(database.lane, world.random.integer(0, 3000))
+      .delay(database.lane, world.random.integer(0, lateMs))
       .then(() => database.run(perform, record))
       .then(
         () => world.note(lane.name, "transaction committed late"),
@@ -169,11 +183,8 @@ export class SimulatedConnection implements Engine {
     for (const tell of this.#onDeath.splice(0)) tell();
   }
 
-  #recording(
-    engine: EngineTransaction,
-    records: (() => void)[],
-    statements: ((transaction: EngineTransaction) => Promise<unknown>)[],
-  ): EngineTransaction {
+  #recording(engine: EngineTransaction, doing: Doing): EngineTransaction {
+    const { records, statements } = doing;
     const { simulation, database, instances } = this.#options;
     const wrap = (one: EngineTransaction) => simulation.wrapTransaction?.(one, (text) => database.read(text)) ?? one;
     const transaction = wrap(engine);
@@ -215,8 +226,17 @@ export class SimulatedConnection implements Engine {
       },
       settleHooks: async (settlements) => {
         const results = await transaction.settleHooks(settlements);
-        const at = world.now;
-        records.push(() => book.settled(settlements, results, { at, mayBeResent: false }));
+        doing.lateMs = LATE_SETTLEMENT_MS;
+        let [written, at, late] = [results, world.now, false];
+        records.push(() => {
+          const keys = settlements.map((settlement) => book.keyOf(settlement));
+          book.settled(settlements, written, { at, mayBeResent: false });
+          for (const [index, key] of keys.entries()) book.runs.ledger.committed(key, written[index] ?? "lost", late);
+        });
+        statements.push(async (later) => {
+          [written, at, late] = [await wrap(later).settleHooks(settlements), world.now, true];
+          if (written.includes("lost")) throw new Error("simulated: superseded");
+        });
         return answer(results);
       },
       takeRelays: async (relay) => {

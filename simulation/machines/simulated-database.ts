@@ -21,7 +21,8 @@ import { DatabaseClock } from "./simulated-clock.ts";
 const TABLES = `
 create table effect (n integer not null);
 create table ledger (key text not null);
-create table handled (key text not null);`;
+create table handled (key text not null);
+create table settled (key text not null);`;
 
 const ROWS = "select id, name, lock, available_at, error, payload, next_payload from perdure_hook";
 

@@ -6,6 +6,7 @@ import type { SimulatedProcess } from "../machines/simulated-process.ts";
 import { HOOK_NAMES, type HookName } from "../names.ts";
 import type { Profile } from "../profile.ts";
 import type { SeededRandomness } from "../random.ts";
+import { inTransactions } from "./hook-transactions.ts";
 
 class RolledBackOnPurpose extends Error {}
 
@@ -147,7 +148,7 @@ export class Workload {
       key: random.chance(this.#keyShare) ? random.pick(this.#keys) : null,
       processAt: random.chance(0.15) ? world.now + random.integer(-5000, 120_000) : null,
       maxAttempts: limit + 1,
-      plan: this.#plan(process),
+      plan: process.surroundings.profile.transacting ? inTransactions(this.#plan(process)) : this.#plan(process),
       ...overrides,
     });
     const { key, ownId, processAt } = record;

@@ -1,6 +1,7 @@
 import type { Profile } from "../../simulation/profile.ts";
 import { ENDING_MUTATIONS } from "./ending-mutations.ts";
 import { HOOK_MUTATIONS, UNREADABLE_HOOK_MUTATIONS } from "./hook-mutations.ts";
+import { HOOK_TRANSACTION_MUTATIONS } from "./hook-transaction-mutations.ts";
 import { OPPOSED_MUTATIONS } from "./opposed-mutations.ts";
 import { RETENTION_MUTATIONS } from "./retention-mutations.ts";
 import type { Mutation } from "./rewriting.ts";
@@ -15,6 +16,7 @@ import { WORKFLOW_MUTATIONS } from "./workflow-mutations.ts";
 /** Each in worlds of what it protects. */
 export const MUTATIONS: readonly Mutation[] = [
   ...among("hooks", HOOK_MUTATIONS),
+  ...among("hooks", HOOK_TRANSACTION_MUTATIONS, { transacting: true }),
   ...among("workflows", WORKFLOW_MUTATIONS),
   ...among("workflows", SCHEDULE_MUTATIONS, { scheduled: true }),
   ...among("workflows", ENDING_MUTATIONS, { told: true }),
