@@ -9,7 +9,7 @@ import type { Execution } from "./execution/execution.ts";
 /** How many deadlines are read at once. */
 const BATCH = 100;
 /** How often to look in any case: another process may have created an instance, and may have ended since. */
-const LOOK_MS = 30_000;
+const LOOK_MS = 60_000;
 
 /** The runtime of a namespace. */
 interface TimeoutHost {

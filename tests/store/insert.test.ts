@@ -26,6 +26,7 @@ describe.each(DRIVERS)("inserting hooks on $name", (engine) => {
       retries: '{"limit":3}',
       error: null,
       createdAt: now,
+      lock: null,
       lastAttemptAt: null,
       availableAt: now,
       finishedAt: null,

@@ -200,7 +200,7 @@ describe.each(DRIVERS)("operations on instances on $name", (engine) => {
       expect(await change("restart")).toEqual({ changed: true, instance: after });
       expect(await fixture.find("a")).toEqual(after);
       expect(await fixture.pastRuns(ref)).toEqual([
-        { run: 1, status: state.status, output, error, rollback: null, startedAt, finishedAt },
+        { run: 1, version: 0, status: state.status, output, error, rollback: null, startedAt, finishedAt },
       ]);
       expect(await fixture.claim({ takeOver: false })).toMatchObject([{ id: "a", run: 2, recoveries: 0 }]);
     });

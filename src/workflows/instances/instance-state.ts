@@ -51,9 +51,9 @@ function toPlainState(record: InstanceRecord, runtime: WorkflowRuntime) {
   };
 }
 
-/** Nothing for an instance that a caller has created. */
+/** Nothing for an instance that a caller has created: its row names no parent, or the request that may be repeated. */
 function shownParent({ parent }: InstanceRecord): Pick<InstanceState, "parent"> {
-  if (parent === null) return {};
+  if (parent === null || !parent.startsWith("[")) return {};
   const [workflowName, id] = JSON.parse(parent) as [string, string];
   return { parent: { workflowName, id } };
 }
