@@ -72,7 +72,7 @@ test("a process's own writes wake no process, and the watcher stops looking", as
 
 test("a commit is told soon, though earlier looks found nothing and the next was far off", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-  const later = vi.spyOn(globalThis, "setTimeout");
+  using later = vi.spyOn(globalThis, "setTimeout"); // ends before the fake one does, which it would bring back
   let version = 1;
   wakeups = new FileWakeups(join(directory, "test.db"), () => version);
   wakeups.subscribe(() => {

@@ -18,6 +18,21 @@ describe("the connections of a PostgreSQL store", () => {
   });
   afterAll(() => database.drop());
 
+  test("can serve several stores, which all use the same prepared statements", async () => {
+    const pool = new Pool({ connectionString: database.url, max: 3 });
+    const stores = [postgres(pool, { logger: silent }), postgres(pool, { logger: silent })].map(({ store }) => store);
+    const all = { namespace: "app", status: null, name: null, after: null, order: "newest", limit: 1 } as const;
+    for (const store of [...stores, ...stores]) {
+      await store.hooks.statements.statistics("app");
+      await store.hooks.statements.list(all);
+    }
+    for (const store of stores) await store.close();
+    const { totalCount } = pool;
+    await pool.end();
+
+    expect(totalCount).toBe(1);
+  });
+
   describe("of its own", () => {
     test("are closed with it, and may be cut while they are", async () => {
       const end = Pool.prototype.end as () => Promise<void>;

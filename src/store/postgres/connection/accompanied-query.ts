@@ -3,6 +3,7 @@ import type { PostgresPool, PostgresQuery } from "./driver.ts";
 /** A query object of the driver, which sends its own protocol messages. */
 interface DriverQuery {
   name?: string | undefined;
+  text: string;
   query_timeout?: number | undefined;
   submit(connection: DriverConnection): Error | null;
   handleCommandComplete(message: unknown, connection: DriverConnection): void;
@@ -11,6 +12,8 @@ interface DriverQuery {
 
 interface DriverConnection {
   readonly stream: { cork?(): void; uncork?(): void; destroy(): void };
+  /** By name: the statements that the server has parsed. The driver adds a query's name and text when it is told so. */
+  readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements?: Record<string, unknown>;
   parse(statement: { name?: string | undefined; text: string }): void;
   bind(portal: { statement?: string | undefined; values: readonly string[] }): void;
@@ -43,34 +46,29 @@ export function accompanyQueries(pool: PostgresPool): Accompany | undefined {
   const { hasBeenParsed, submit } = (Query?.prototype ?? {}) as Record<string, unknown>;
   if (Query === undefined || typeof hasBeenParsed !== "function" || typeof submit !== "function") return undefined;
 
-  /** The names of the companions that a connection has parsed. */
-  const parsed = new WeakMap<DriverConnection, Set<string>>();
-
   class AccompaniedQuery extends Query {
     readonly #companions: readonly Companion[];
-    /** Hidden from the driver until the companions are done: it would mistake their parsing for that of the statement. */
-    #name: string | undefined;
+    readonly #statement: { readonly name: string | undefined; readonly text: string };
     #done = 0;
 
     constructor(query: PostgresQuery, companions: readonly Companion[]) {
       super(query);
       this.query_timeout = query.query_timeout;
       this.#companions = companions;
+      this.#statement = { name: this.name, text: this.text };
     }
 
     override submit(connection: DriverConnection): Error | null {
-      const known = parsed.get(connection);
       connection.stream.cork?.();
       try {
         for (const { name, text, values } of this.#companions) {
-          if (name === undefined || !known?.has(name)) connection.parse({ name, text });
+          if (name === undefined || connection.parsedStatements[name] === undefined) connection.parse({ name, text });
           connection.bind({ statement: name, values });
           connection.execute({ rows: 0 });
         }
         const problem = super.submit(connection);
         if (problem !== null) connection.stream.destroy(); // the companions alone would be half a request
-        this.#name = this.name;
-        this.name = undefined;
+        this.#showCurrent();
         return problem;
       } finally {
         connection.stream.uncork?.();
@@ -78,21 +76,26 @@ export function accompanyQueries(pool: PostgresPool): Accompany | undefined {
     }
 
     override handleCommandComplete(message: unknown, connection: DriverConnection): void {
-      const companion = this.#companions[this.#done];
-      if (companion === undefined) return super.handleCommandComplete(message, connection);
+      if (this.#done === this.#companions.length) return super.handleCommandComplete(message, connection);
       this.#done++;
-      if (companion.name !== undefined)
-        parsed.set(connection, (parsed.get(connection) ?? new Set()).add(companion.name));
-      if (this.#done === this.#companions.length) this.name = this.#name;
+      this.#showCurrent();
     }
 
     override handleError(error: unknown, connection: DriverConnection): void {
       if (this.#done < this.#companions.length) {
-        this.name = this.#name;
-        if (this.name !== undefined) delete connection.submittedNamedStatements?.[this.name];
-        parsed.delete(connection);
+        const { name } = this.#statement;
+        if (name !== undefined) delete connection.submittedNamedStatements?.[name]; // the server skipped it
+        this.#done = this.#companions.length;
+        this.#showCurrent();
       }
       super.handleError(error, connection);
+    }
+
+    /** The driver takes what the server has parsed for the statement of this query: so that is the one which is under way. */
+    #showCurrent(): void {
+      const { name, text } = this.#companions[this.#done] ?? this.#statement;
+      this.name = name;
+      this.text = text;
     }
   }
 
