@@ -5,8 +5,8 @@ import { Processor, type ProcessorSource } from "../queue/processor.ts";
 import type { Store } from "../store/store.ts";
 import { InstanceSource } from "../workflows/instance-source.ts";
 import { LineSource } from "../workflows/line-source.ts";
-import { ScheduleSource } from "../workflows/schedules/schedule-source.ts";
-import { TimeoutSource } from "../workflows/timeout-source.ts";
+import { ScheduleKeeper } from "../workflows/schedules/schedule-keeper.ts";
+import { TendingSource } from "../workflows/tending-source.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { type AnyFragment, Fragment } from "./fragment.ts";
 
@@ -51,8 +51,8 @@ function createWorkflowSources(store: Store, workflows: readonly WorkflowRuntime
   return [
     instances,
     new LineSource(instances, workflows),
-    new ScheduleSource(store, workflows),
-    new TimeoutSource(store, workflows),
+    new TendingSource(store, workflows, (runtime) => new ScheduleKeeper(runtime)),
+    new TendingSource(store, workflows, ({ timeouts }) => timeouts),
   ];
 }
 
