@@ -5,10 +5,10 @@
  */
 const engines = "^src/store/(sqlite|postgres)/";
 const edges =
-  "^src/(app|client|cloudflare|dispatchers|durable-object|flo|http|testing|transactions)/|^src/(index|everywhere)\\.ts$";
+  "^src/(app|client|cloudflare|dashboard|dispatchers|durable-object|flo|http|testing|transactions)/|^src/(index|everywhere)\\.ts$";
 const concepts = "^src/(fragment|hooks|workflows|subjects)/";
 const tests = "\\.test\\.ts$";
-const outside = "^(tests|examples|bench)/";
+const outside = "^(tests|examples|bench|dashboard)/";
 
 /** @type {import("dependency-cruiser").IConfiguration} */
 export default {
@@ -61,8 +61,8 @@ export default {
       name: "http-runs-everywhere",
       comment: "A Worker has no Node modules and no driver; code for Node is in src/http/node*.ts.",
       severity: "error",
-      from: { path: "^src/http/", pathNot: [tests, "^src/http/node(-body)?\\.ts$"] },
-      to: { pathNot: ["^src/", "^(node_modules/)?@standard-schema/spec"] },
+      from: { path: "^src/(http|dashboard)/", pathNot: [tests, "^src/http/node(-body)?\\.ts$"] },
+      to: { pathNot: ["^src/", "^#dashboard-page$", "^(node_modules/)?@standard-schema/spec"] },
     },
     {
       name: "http-knows-no-other-edge",
@@ -70,6 +70,13 @@ export default {
       severity: "error",
       from: { path: "^src/http/", pathNot: tests },
       to: { path: [engines, edges], pathNot: "^src/http/" },
+    },
+    {
+      name: "dashboard-knows-only-http",
+      comment: "It is a page for the HTTP API, and must not load engines or other edges.",
+      severity: "error",
+      from: { path: "^src/dashboard/", pathNot: tests },
+      to: { path: [engines, edges], pathNot: "^src/(dashboard|http)/" },
     },
     {
       name: "published-code-stands-alone",
@@ -97,7 +104,7 @@ export default {
       comment: "A path that leads nowhere hides from every other rule.",
       severity: "error",
       from: {},
-      to: { couldNotResolve: true, pathNot: "^cloudflare:" },
+      to: { couldNotResolve: true, pathNot: "^(cloudflare:|#dashboard-page$)" },
     },
   ],
   options: {

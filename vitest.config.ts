@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import type { Plugin } from "vite";
 import { configDefaults, defineConfig } from "vitest/config";
-import { type EntryPoint, entryPoints, workerEntryPoints } from "./scripts/entry-points.ts";
+import { type EntryPoint, entryPoints, PAGE, workerEntryPoints } from "./scripts/entry-points.ts";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -53,13 +53,20 @@ const objectEngines: Plugin = {
 
 /** Examples and samples import the package by its name; here that means its sources. */
 const fromSource = (all: readonly EntryPoint[]) => ({
-  alias: all.map(({ specifier, source }) => ({ find: new RegExp(`^${specifier}$`), replacement: source })),
+  alias: [
+    ...all.map(({ specifier, source }) => ({ find: new RegExp(`^${specifier}$`), replacement: source })),
+    { find: "#dashboard-page", replacement: PAGE },
+  ],
 });
 
 const inFolders = (folders: readonly string[]) => folders.map((folder) => `tests/${folder}/**/*.test.ts`);
 
 const onNode = {
-  globalSetup: ["tests/support/postgres-server.ts", "tests/support/package-folder.ts"],
+  globalSetup: [
+    "tests/support/postgres-server.ts",
+    "tests/support/package-folder.ts",
+    "tests/support/dashboard-page.ts",
+  ],
   pool: "forks" as const,
   testTimeout: TEST_TIMEOUT_MS,
   hookTimeout: TEST_TIMEOUT_MS,

@@ -4,7 +4,7 @@
  *     npm run build
  */
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -12,6 +12,7 @@ import { type OutputOptions, type RolldownOptions, rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
 import manifest from "../package.json" with { type: "json" };
 import configuration from "../tsconfig.json" with { type: "json" };
+import { buildPage } from "./build-page.ts";
 import { createChunkGroups } from "./chunks.ts";
 import { entryPoints, root, workerEntryPoints } from "./entry-points.ts";
 
@@ -29,7 +30,10 @@ const shared = [...entries, ...CLOUDFLARE_MODULES].filter((path) => !LOADER.incl
 const common = {
   cwd: root,
   platform: "neutral",
-  external: [/^(node|cloudflare):/, ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })],
+  external: [
+    /^(node|cloudflare):|^#dashboard-page$/,
+    ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
+  ],
   transform: { target: configuration.compilerOptions.target },
   checks: { pluginTimings: false },
 } satisfies RolldownOptions;
@@ -53,7 +57,13 @@ function toCode(directory: string): OutputOptions {
 
 export async function buildPackage(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
-  await Promise.all([buildCode(directory), buildTypes(directory)]);
+  await Promise.all([buildCode(directory), buildTypes(directory), writePage(directory)]);
+}
+
+/** The page of the dashboard with all of its files is one module, which a server loads with the first request for it. */
+async function writePage(directory: string): Promise<void> {
+  await mkdir(join(directory, "dashboard"), { recursive: true });
+  await writeFile(join(directory, "dashboard/page.js"), await buildPage());
 }
 
 async function buildCode(directory: string): Promise<void> {

@@ -4,6 +4,9 @@ import manifest from "../package.json" with { type: "json" };
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** Where programs that run from source find the built page of the dashboard: see `build-page.ts`. */
+export const PAGE: string = `${root}node_modules/.cache/perdure/dashboard-page.js`;
+
 export interface EntryPoint {
   /** As users import it: `perdure/sqlite`. */
   readonly specifier: string;

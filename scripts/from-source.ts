@@ -3,10 +3,20 @@
  *
  *     node --import ./scripts/from-source.ts examples/demo.ts
  */
+import { execFileSync } from "node:child_process";
 import { registerHooks } from "node:module";
-import { pathToFileURL } from "node:url";
-import { entryPoints } from "./entry-points.ts";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { entryPoints, PAGE } from "./entry-points.ts";
 
 const urls = new Map(entryPoints.map(({ specifier, source }) => [specifier, pathToFileURL(source).href]));
 
-registerHooks({ resolve: (specifier, context, next) => next(urls.get(specifier) ?? specifier, context) });
+/** The page of the dashboard is built when a program first needs it. */
+function findPage(): string {
+  execFileSync(process.execPath, [fileURLToPath(new URL("build-page.ts", import.meta.url))], { stdio: "inherit" });
+  return pathToFileURL(PAGE).href;
+}
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    next(specifier === "#dashboard-page" ? findPage() : (urls.get(specifier) ?? specifier), context),
+});

@@ -97,7 +97,7 @@ export function parseHandlerOptions(options: HttpHandlerOptions): HandlerSetting
   };
 }
 
-function checkBasePath(basePath: unknown): string {
+export function checkBasePath(basePath: unknown): string {
   const path = typeof basePath === "string" ? basePath.replace(/\/$/, "") : undefined;
   if (path !== undefined && BASE_PATH.test(path)) return path;
   throw invalid('basePath must be a path such as "/perdure"');

@@ -44,12 +44,12 @@ export type Authorize = Policy | Partial<Readonly<Record<HttpOperation, Policy>>
 const OPERATIONS: readonly HttpOperation[] = ["read", "create", "manage", "events", "operate", "tick"];
 
 /** Checks at once, rather than at the first request. */
-export function checkAuthorize(authorize: unknown): Authorize {
+export function checkAuthorize(authorize: unknown, label: string = "createHttpHandler"): Authorize {
   if (typeof authorize === "function") return authorize as Policy;
   if (authorize === undefined || authorize === null) {
     throw new InvalidInputError(
       "options.invalid",
-      "createHttpHandler needs authorize: a function that decides which requests are allowed, or one function for each operation.",
+      `${label} needs authorize: a function that decides which requests are allowed, or one function for each operation.`,
     );
   }
   checkOptions(authorize, { label: "authorize", fields: OPERATIONS });

@@ -1,0 +1,2 @@
+/** Vite turns these imports into files of the page. */
+declare module "*.css";
