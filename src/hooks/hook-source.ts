@@ -32,8 +32,9 @@ export class HookSource implements ProcessorSource {
     this.#scopes = hooks.map(({ namespace, claimable }) => ({ namespace, names: [...claimable, RELAY] }));
   }
 
+  /** Including the library's own: operators' processes find in the workers' rows what is run. */
   registered(namespace: string): readonly string[] {
-    return this.#hooks.get(namespace)?.names ?? [];
+    return this.#hooks.get(namespace)?.claimable ?? [];
   }
 
   handles(namespace: string, name: string): boolean {

@@ -8,11 +8,12 @@ import type { InstanceRun } from "../store/instances/instance-records.ts";
 import type { Receipt } from "../store/request-statements.ts";
 import { checkDispatcherId, parseSettings } from "../subjects/dispatcher-settings.ts";
 import { SubjectLedger } from "../subjects/subject-ledger.ts";
-import type { RegisteredWorkflow } from "../workflows/define/registered-workflows.ts";
+import { isRegistered, type RegisteredWorkflow } from "../workflows/define/registered-workflows.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
 import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
 import { InstanceHandle } from "../workflows/instances/instance-handle.ts";
+import { listInstances } from "../workflows/instances/list-instances.ts";
 import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
 import type { WorkflowBindings } from "../workflows/instances/workflow-binding.ts";
 import { type ScheduleSummary, WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
@@ -95,21 +96,35 @@ export class HttpHost {
     const runtime = this.parts.workflows;
     const registered = runtime?.workflows.find(name);
     if (runtime === null || registered === undefined) {
-      throw new NotFoundError("workflow.not_found", `There is no workflow "${name.slice(0, 100)}".`);
+      throw workflowNotFound(name);
     }
     return { runtime, registered, binding: this.#bindings[registered.key] as BindingOf<AnyWorkflow> };
   }
 
+  /** Finds the workflow of stored instances by its name, whether or not this process has its code. */
+  storedWorkflow(name: string): { readonly runtime: WorkflowRuntime; readonly stored: RegisteredWorkflow } {
+    const runtime = this.parts.workflows;
+    if (runtime === null) throw workflowNotFound(name);
+    return { runtime, stored: runtime.workflows.stored(name) };
+  }
+
+  /** Throws if a name is neither in the code of this process nor in an instance: then it is most likely a wrong one. */
+  async checkStored({ runtime, stored }: ReturnType<HttpHost["storedWorkflow"]>): Promise<void> {
+    if (isRegistered(stored)) return;
+    const { instances } = await listInstances(runtime, stored.name, { limit: 1 });
+    if (instances.length === 0) throw workflowNotFound(stored.name);
+  }
+
   /** Doesn't check that the instance exists: the operations on it do. */
   instance({ workflowName, instanceId }: InstanceParams, once: HandledOnce = {}): InstanceHandle {
-    const { runtime, registered } = this.workflow(workflowName);
-    return new InstanceHandle(runtime, registered, checkInstanceId(instanceId, runtime.workflows.settings), once);
+    const { runtime, stored } = this.storedWorkflow(workflowName);
+    return new InstanceHandle(runtime, stored, checkInstanceId(instanceId, runtime.workflows.settings), once);
   }
 
   /** The present run of an instance; null if there is no such instance. */
   async findRun({ workflowName, instanceId: id }: InstanceParams): Promise<InstanceRun | null> {
-    const { runtime, registered } = this.workflow(workflowName);
-    const name = { namespace: runtime.namespace, name: registered.name, id };
+    const { runtime, stored } = this.storedWorkflow(workflowName);
+    const name = { namespace: runtime.namespace, name: stored.name, id };
     const [record] = await runtime.store.instances.statements.find([name]);
     return record === null || record === undefined ? null : { ref: record.ref, run: record.run };
   }
@@ -119,7 +134,7 @@ export class HttpHost {
   }
 
   schedulesOf(workflowName: string): WorkflowSchedules {
-    return new WorkflowSchedules(this.workflow(workflowName).runtime);
+    return new WorkflowSchedules(this.storedWorkflow(workflowName).runtime);
   }
 
   subjects(dispatcherId: string): SubjectLedger {
@@ -137,4 +152,11 @@ export class HttpHost {
   show(resource: HttpResource): ShowValue {
     return createShow(this.#redact, resource, this.#stackTraces);
   }
+}
+
+function workflowNotFound(name: string): NotFoundError {
+  return new NotFoundError(
+    "workflow.not_found",
+    `There is no workflow "${name.slice(0, 100)}" in the code of this process, and no instance of it that the call could be about.`,
+  );
 }

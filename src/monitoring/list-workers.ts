@@ -1,4 +1,5 @@
 import type { Store } from "../store/store.ts";
+import { isEndingHook } from "../workflows/define/terminal-hooks.ts";
 
 /** A worker, as operators see it. */
 export interface WorkerSummary {
@@ -30,7 +31,7 @@ export async function listWorkers(store: Store, namespace: string): Promise<Work
     host,
     pid,
     version,
-    hooks: work[namespace]?.hooks ?? [],
+    hooks: work[namespace]?.hooks.filter((name) => !isEndingHook(name)) ?? [],
     workflows: work[namespace]?.workflows ?? [],
     concurrency,
     startedAt: new Date(startedAt),

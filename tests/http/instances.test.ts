@@ -234,7 +234,7 @@ describe.each(ENGINES)("instances over HTTP on $name", (engine) => {
 
     expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 404));
     const codes = asked.map(({ body }) => body["code"]);
-    expect(codes).toEqual([...Array(3).fill("workflow.not_found"), ...Array(4).fill("instance.not_found")]);
+    expect(codes).toEqual([...Array(2).fill("workflow.not_found"), ...Array(5).fill("instance.not_found")]);
   });
 
   test("that exist are not created again, unless they may be returned", async () => {

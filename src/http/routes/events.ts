@@ -115,10 +115,10 @@ export const sendEventToAll = defineRoute({
   answers: { 200: { description: "What was done.", schema: SENT_BATCH } },
   errors: [404],
   handle: async ({ host, params, body, repeatable, show }) => {
-    const { runtime, registered } = host.workflow(params.workflowName);
+    const { runtime, stored } = host.storedWorkflow(params.workflowName);
     const { labels, cursor = null, ...event } = body;
     const sent = { ...toEvent(event, repeatable), labels };
-    const perform = async () => present(SENT_BATCH, await sendToBatch(runtime, registered, sent, cursor), show);
+    const perform = async () => present(SENT_BATCH, await sendToBatch(runtime, stored, sent, cursor), show);
     const find = async () => ({});
     const answer = repeatable === null ? await perform() : await repeatable.once({ find, perform, refuse: perform });
     return { status: 200, body: answer };

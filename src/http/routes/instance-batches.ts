@@ -41,15 +41,15 @@ export const deleteBatch = defineRoute({
   answers: { 200: { description: "What was done.", schema: DELETED } },
   errors: [404, 409],
   handle: async ({ host, params: { workflowName }, body: { ids }, repeatable, show }) => {
-    const { runtime, registered } = host.workflow(workflowName);
+    const { runtime, stored } = host.storedWorkflow(workflowName);
     const deleteAll = async (runs?: Runs, receipts?: Receipts) => {
       // An id may be the name of a property that every object inherits.
       const only = runs && ((id: string) => (Object.hasOwn(runs, id) ? (runs[id] as InstanceRun) : NO_RUN));
       const receipt = receipts && ((id: string) => receipts(ids.indexOf(id)));
-      return present(DELETED, await deleteBatchOf(runtime, registered, ids, { only, receipt }), show);
+      return present(DELETED, await deleteBatchOf(runtime, stored, ids, { only, receipt }), show);
     };
     const find = async (): Promise<Runs> => {
-      const names = ids.map((id) => ({ namespace: runtime.namespace, name: registered.name, id }));
+      const names = ids.map((id) => ({ namespace: runtime.namespace, name: stored.name, id }));
       const found = await runtime.store.instances.statements.find(names);
       return Object.fromEntries(
         found.flatMap((one) => (one === null ? [] : [[one.id, { ref: one.ref, run: one.run }]])),

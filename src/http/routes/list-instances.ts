@@ -1,3 +1,4 @@
+import { listInstances as listInstancesOf } from "../../workflows/instances/list-instances.ts";
 import type { InstanceListOptions, InstancePage } from "../../workflows/instances/workflow-binding.ts";
 import { invalidRequest } from "../answers/http-error.ts";
 import { present } from "../answers/present.ts";
@@ -44,8 +45,12 @@ export const listInstances = defineRoute({
   answers: { 200: { description: "A page.", schema: PAGE } },
   errors: [404],
   handle: async ({ host, params, query, show }) => {
-    const { binding } = host.workflow(params.workflowName);
-    return answerList(query, show, (options) => binding.list(options));
+    const workflow = host.storedWorkflow(params.workflowName);
+    return answerList(query, show, async (options) => {
+      const page = await listInstancesOf(workflow.runtime, workflow.stored.name, options);
+      if (page.instances.length === 0) await host.checkStored(workflow);
+      return page;
+    });
   },
 });
 

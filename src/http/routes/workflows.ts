@@ -1,3 +1,4 @@
+import { listVersions as listVersionsOf } from "../../workflows/instances/list-versions.ts";
 import { NAME } from "../schemas/common-schemas.ts";
 import { arrayOf, component, nullable, objectOf } from "../schemas/schema.ts";
 import { workflowResource } from "./instance-schemas.ts";
@@ -58,8 +59,10 @@ export const listVersions = defineRoute({
     200: { description: "The newest first.", schema: objectOf({ versions: arrayOf(VERSION) }, ["versions"]) },
   },
   errors: [404],
-  handle: async ({ host, params }) => ({
-    status: 200,
-    body: { versions: await host.workflow(params.workflowName).binding.versions() },
-  }),
+  handle: async ({ host, params }) => {
+    const workflow = host.storedWorkflow(params.workflowName);
+    const versions = await listVersionsOf(workflow.runtime, workflow.stored);
+    if (versions.length === 0) await host.checkStored(workflow);
+    return { status: 200, body: { versions } };
+  },
 });

@@ -121,6 +121,11 @@ export class RegisteredWorkflows {
     return this.#byName.get(name);
   }
 
+  /** The workflow of stored instances, whether or not this process has its code: for operators. */
+  stored(name: string): RegisteredWorkflow {
+    return this.#byName.get(name) ?? createUnregistered(name);
+  }
+
   /** The limits of each workflow. */
   limitsOf(name: string): LineLimits {
     return this.#byName.get(name)?.flow?.limits ?? NO_LIMITS;
@@ -133,7 +138,7 @@ export class RegisteredWorkflows {
 
   /** Finds a workflow by its name, its key or the registered object, as user code refers to it. */
   get(workflow: unknown): RegisteredWorkflow {
-    const found = typeof workflow === "string" ? this.#findText(workflow) : this.#findObject(workflow);
+    const found = typeof workflow === "string" ? this.findText(workflow) : this.#findObject(workflow);
     if (found !== undefined) return found;
     const known = this.names.length === 0 ? "it has none" : `it has ${this.names.join(", ")}`;
     const problem =
@@ -143,7 +148,8 @@ export class RegisteredWorkflows {
     throw new NotFoundError("workflow.not_found", `${problem}; ${known}.`);
   }
 
-  #findText(text: string): RegisteredWorkflow | undefined {
+  /** By its name or its key. */
+  findText(text: string): RegisteredWorkflow | undefined {
     return this.#byName.get(text) ?? this.all.find(({ key }) => key === text);
   }
 
@@ -171,6 +177,19 @@ export class RegisteredWorkflows {
         "No name may be the key of another workflow: use the names as keys",
     );
   }
+}
+
+/** Whether this process has the code of a workflow. */
+export function isRegistered({ versions }: RegisteredWorkflow): boolean {
+  return versions.length > 0;
+}
+
+/**
+ * A workflow whose code this process lacks, and whose instances operators manage all the same: good for everything that needs no
+ * code, but neither for creating instances nor for running them.
+ */
+function createUnregistered(name: string): RegisteredWorkflow {
+  return { key: name, name, ...withoutOptions(), definition: null, entrypoint: null, versions: [], source: NO_CODE };
 }
 
 /** Any version is right for an instance that has none yet; it can be claimed by the name alone where that is registered. */
@@ -205,18 +224,7 @@ function register(key: string, source: AnyWorkflow): WorkflowVersion {
     return { key, name, definition: source, entrypoint: null, ...others, source };
   }
   if (isEntrypoint(source)) {
-    const retention = parseRetention(undefined, "workflow.invalid");
-    const nothing = {
-      version: NO_VERSION,
-      schedules: [],
-      flow: null,
-      endingHooks: {},
-      retention,
-      timeout: null,
-      onDivergence: "warn",
-      strict: false,
-    } as const;
-    return { key, name: checkWorkflowName(key), definition: null, entrypoint: source, ...nothing, source };
+    return { key, name: checkWorkflowName(key), definition: null, entrypoint: source, ...withoutOptions(), source };
   }
   const options = (source ?? {}) as unknown as Readonly<Record<string, unknown>>;
   const { name, workflow, schedules, concurrency, rateLimit } = options;
@@ -250,6 +258,23 @@ function register(key: string, source: AnyWorkflow): WorkflowVersion {
     `The workflow "${key}" must be made by defineWorkflow, or be a class that extends WorkflowEntrypoint, or { name, workflow }, or an array of versions of it`,
   );
 }
+
+/** What a workflow has that is registered as a class alone. */
+function withoutOptions() {
+  return {
+    version: NO_VERSION,
+    schedules: [],
+    flow: null,
+    endingHooks: {},
+    retention: parseRetention(undefined, "workflow.invalid"),
+    timeout: null,
+    onDivergence: "warn",
+    strict: false,
+  } as const;
+}
+
+/** No application registers it, so nothing that users pass is taken for it. */
+const NO_CODE = Object.freeze({}) as AnyWorkflow;
 
 /** Checked by shape: a class of another copy of this package, or of Cloudflare's, is accepted. */
 function isEntrypoint(value: unknown): value is WorkflowEntrypointClass {

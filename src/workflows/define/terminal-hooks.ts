@@ -54,6 +54,10 @@ export function endingHookName(workflow: string, ending: Ending): string {
   return `$${workflow}.${ending}`;
 }
 
+export function isEndingHook(name: string): boolean {
+  return name.startsWith("$");
+}
+
 export interface EndedRun {
   readonly namespace: string;
   readonly name: string;

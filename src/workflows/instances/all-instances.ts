@@ -1,3 +1,4 @@
+import { NotFoundError } from "../../errors.ts";
 import type { WorkflowEvents, WorkflowOutput, Workflows } from "../define/workflow-types.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { findInstance } from "./find-instance.ts";
@@ -8,7 +9,8 @@ import type { AllInstanceCounts, InstanceListOptions, InstancePage } from "./wor
 /** The instances of all workflows of an application. */
 export interface AllInstances<Registry extends Workflows = Workflows> {
   /**
-   * Returns an instance by the key or name of its workflow and its id; throws `instance.not_found` if there is none.
+   * Returns an instance by the key or name of its workflow and its id; throws `instance.not_found` if there is none. Operators can
+   * pass the name of a workflow whose code this process lacks; only if no such instance is stored, that is `workflow.not_found`.
    *
    * @example
    * const order = await app.instances.get("checkout", "order-1");
@@ -24,9 +26,19 @@ export interface AllInstances<Registry extends Workflows = Workflows> {
   list(options?: InstanceListOptions): Promise<InstancePage>;
 }
 
+async function getInstance(runtime: WorkflowRuntime, workflow: string, id: string): Promise<WorkflowInstance> {
+  const { workflows } = runtime;
+  const registered = typeof workflow === "string" ? workflows.findText(workflow) : workflows.get(workflow);
+  if (registered !== undefined) return findInstance(runtime, registered, id, null);
+  return findInstance(runtime, workflows.stored(workflow), id, null).catch((error: unknown) => {
+    if (error instanceof NotFoundError) workflows.get(workflow); // says which workflows there are
+    throw error;
+  });
+}
+
 export function createAllInstances<Registry extends Workflows>(runtime: WorkflowRuntime): AllInstances<Registry> {
   const instances: AllInstances = {
-    get: async (workflow: string, id: string) => findInstance(runtime, runtime.workflows.get(workflow), id, null),
+    get: (workflow: string, id: string) => getInstance(runtime, workflow, id),
     counts: () => countAllInstances(runtime),
     list: (options?: InstanceListOptions) => listInstances(runtime, null, options),
   };

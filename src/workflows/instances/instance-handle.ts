@@ -3,7 +3,7 @@ import {
   ConflictError,
   InvalidInputError,
   instanceNotFound,
-  type NotFoundError,
+  NotFoundError,
   type PerdureError,
   WorkflowFailedError,
   WorkflowTerminatedError,
@@ -23,7 +23,7 @@ import type {
 } from "../../store/instances/instance-records.ts";
 import type { Receipt } from "../../store/request-statements.ts";
 import { decodeValue } from "../../values/index.ts";
-import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
+import { isRegistered, type RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { endingTrigger } from "../define/terminal-hooks.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
 import type {
@@ -48,6 +48,7 @@ import {
 import { prepareEvent } from "./prepare-event.ts";
 import { readHistory } from "./read-history.ts";
 import { toFinishedRun, waitForRun } from "./results.ts";
+import { findsTerminationHook } from "./termination-hook.ts";
 import { findUnreadable } from "./unreadable.ts";
 
 /**
@@ -253,15 +254,22 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   /** Null keeps the version that the instance has. */
   #parseVersion(version: unknown): number | null {
     if (version === undefined) return null;
-    if (version === "newest") return this.#workflow.version;
+    if (version === "newest" && isRegistered(this.#workflow)) return this.#workflow.version;
+    if (version === "newest") {
+      throw new NotFoundError(
+        "workflow.not_found",
+        `This process lacks the code of the workflow "${this.workflowName}", so it doesn't know the newest version. ` +
+          "Restart the instance in a process that has it, or let it keep its version.",
+      );
+    }
     throw new InvalidInputError("options.invalid", 'version must be "newest", or be left out to keep the version.');
   }
 
-  #ask(operation: CallersOperation, restart?: RestartRequest): Promise<InstanceChange> {
+  async #ask(operation: CallersOperation, restart?: RestartRequest): Promise<InstanceChange> {
     const { statements } = this.#runtime.store.instances;
     if (operation === "restart") return statements.restart(this.#name, restart);
     if (operation === "terminate" || operation === "rollBack") {
-      return statements[operation](this.#name, this.#terminationHook());
+      return statements[operation](this.#name, await this.#terminationHook());
     }
     return statements[operation](this.#name);
   }
@@ -281,8 +289,8 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     return (await this.#runtime.store.engine.requests.find({ namespace, key: receipt.key })) !== null;
   }
 
-  #terminationHook(): ((run: number) => HookInsert) | undefined {
-    if (this.#workflow.endingHooks.terminated === undefined) return undefined;
+  async #terminationHook(): Promise<((run: number) => HookInsert) | undefined> {
+    if (!(await findsTerminationHook(this.#runtime, this.#workflow))) return undefined;
     return (run) => endingTrigger({ ...this.#name, run }, "terminated", null, this.#runtime.store.createId);
   }
 

@@ -9,7 +9,7 @@ const MOST_READ = 500;
 /** How many versions a report names. */
 const MOST_NAMED = 20;
 
-/** The versions that this process has, and those that unfinished instances are on. */
+/** The versions that this process has, and those that unfinished instances are on. Of a workflow without code, these alone. */
 export async function listVersions(runtime: WorkflowRuntime, workflow: RegisteredWorkflow): Promise<VersionSummary[]> {
   const { name, versions } = workflow;
   const { statements } = runtime.store.instances;

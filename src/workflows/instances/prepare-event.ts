@@ -5,7 +5,7 @@ import { applySchema, isThenable } from "../../schema.ts";
 import type { Awaitable } from "../../store/foreign-transaction.ts";
 import type { EventInsert, InstanceTarget } from "../../store/instances/instance-records.ts";
 import { encodeValue } from "../../values/index.ts";
-import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
+import { isRegistered, type RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { warnOfReplays } from "../replay-warning.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { SentEvent } from "./instance.ts";
@@ -38,8 +38,13 @@ export function prepareEvent(
   return schema !== null && isThenable(payload) ? payload.then(toInsert) : toInsert(payload);
 }
 
-/** The newest version that takes the event has its schema: an event may be for an instance of any version. */
-function schemaOf({ name, versions }: RegisteredWorkflow, type: string) {
+/**
+ * The newest version that takes the event has its schema: an event may be for an instance of any version. Without code, an
+ * operator's event is stored as it is.
+ */
+function schemaOf(workflow: RegisteredWorkflow, type: string) {
+  const { name, versions } = workflow;
+  if (!isRegistered(workflow)) return null;
   const declared = versions.map(({ definition }) => definition?.events ?? null);
   const takes = declared.find((events) => events === null || events.has(type));
   if (takes !== undefined) return takes?.get(type) ?? null;

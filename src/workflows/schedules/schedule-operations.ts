@@ -2,7 +2,7 @@ import { NotFoundError } from "../../errors.ts";
 import { checkId } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
 import type { ScheduleRecord, ScheduleTiming } from "../../store/schedules/schedule-records.ts";
-import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
+import { isRegistered, type RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { toTrait } from "../define/workflow-event.ts";
 import { prepareInstance } from "../instances/create.ts";
 import type { WorkflowInstance } from "../instances/instance.ts";
@@ -56,7 +56,7 @@ export class WorkflowSchedules {
     const { workflow, name } = this.#check(selection, "pause");
     this.#runtime.store.engine.refuseNesting();
     const paused = await this.#statements.pause({ ...this.#scope(workflow), name });
-    if (paused === 0) throw notFound(workflow.name, name);
+    if (paused === 0) throw this.#notFound(workflow, name);
     this.#runtime.schedulesChanged();
   }
 
@@ -68,7 +68,7 @@ export class WorkflowSchedules {
     const selected = schedules.filter(
       (schedule) => schedule.workflow === workflow.name && (name === null || schedule.name === name),
     );
-    if (selected.length === 0) throw notFound(workflow.name, name);
+    if (selected.length === 0) throw this.#notFound(workflow, name);
     const paused = selected.filter((schedule) => schedule.paused);
     await this.#statements.resume(paused.map((schedule) => toTiming(schedule, at)));
     this.#runtime.schedulesChanged();
@@ -80,6 +80,7 @@ export class WorkflowSchedules {
    */
   async runNow(selection: ScheduleSelection): Promise<WorkflowInstance> {
     const { workflow, name } = this.#check(selection, "runNow");
+    if (!isRegistered(workflow)) this.#runtime.workflows.get(workflow.name); // it creates instances, which needs the code
     const known = workflow.schedules.filter((schedule) => name === null || schedule.name === name);
     const [schedule] = known;
     if (schedule === undefined || known.length > 1) throw notOne(workflow, name);
@@ -97,8 +98,17 @@ export class WorkflowSchedules {
 
   #check(selection: ScheduleSelection, label: string): { workflow: RegisteredWorkflow; name: string | null } {
     checkOptions(selection, { label, fields: ["workflow", "name"] });
-    const workflow = this.#runtime.workflows.get(selection.workflow);
+    const { workflows } = this.#runtime;
+    const { workflow: given } = selection;
+    const stored = typeof given === "string" ? (workflows.findText(given) ?? workflows.stored(given)) : undefined;
+    const workflow = stored ?? workflows.get(given);
     return { workflow, name: selection.name === undefined ? null : checkId(selection.name, "The name of a schedule") };
+  }
+
+  /** A name that neither code nor a stored schedule has is most likely a wrong one. */
+  #notFound(workflow: RegisteredWorkflow, name: string | null): NotFoundError {
+    if (!isRegistered(workflow)) this.#runtime.workflows.get(workflow.name);
+    return notFound(workflow.name, name);
   }
 
   #scope({ name }: RegisteredWorkflow) {
