@@ -1,25 +1,19 @@
-import { invalidToken } from "../errors.ts";
-import { checkHookId } from "../hooks/names.ts";
-import type { Explanation } from "../monitoring/explanation.ts";
 import type { Health } from "../monitoring/health.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
+import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
-import type { AllInstanceCounts, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
+import { type CallOptions, parseCallOptions } from "./call-options.ts";
 import { type ClientOptions, parseClientOptions } from "./client-options.ts";
+import { Connection } from "./connection.ts";
+import { RemoteApplication } from "./remote-application.ts";
 import { RemoteBinding } from "./remote-binding.ts";
+import { type ClientHooks, RemoteHooks } from "./remote-hooks.ts";
+import { offerInstance } from "./remote-instance.ts";
+import { type ClientInstances, RemoteInstances } from "./remote-instances.ts";
+import { type ClientSchedules, RemoteSchedules } from "./remote-schedules.ts";
+import { type ClientSubjects, RemoteSubjectDispatcher } from "./remote-subjects.ts";
 import { Transport } from "./transport.ts";
-import {
-  fromWireExplanation,
-  fromWireHealth,
-  fromWirePage,
-  fromWireWorker,
-  toListQuery,
-  toWire,
-  type WireExplanation,
-  type WirePage,
-  type WireWorker,
-} from "./wire.ts";
 import { WorkflowNames } from "./workflow-names.ts";
 
 /** The part of an application's type that a client uses. */
@@ -32,10 +26,13 @@ export interface Client<App extends ServedApplication> {
   /** Each workflow by its key. */
   readonly workflows: App["workflows"];
   /** The instances of all workflows. */
-  readonly instances: {
-    list(options?: InstanceListOptions): Promise<InstancePage>;
-    counts(): Promise<AllInstanceCounts>;
-  };
+  readonly instances: ClientInstances;
+  /** Lists, redrives, discards and cancels hooks. */
+  readonly durableHooks: ClientHooks;
+  /** Lists, pauses and resumes the schedules of workflows, and runs them now. */
+  readonly schedules: ClientSchedules;
+  /** Lists subjects, releases them and makes them due. */
+  readonly subjects: ClientSubjects;
   /**
    * Ends the wait of a token with a payload, see `step.createToken`. The token is the permission: the client needs no credentials.
    * Throws `token.used` if the token was used before, `token.revoked` if its wait is over, and `token.invalid` if it isn't one.
@@ -43,10 +40,20 @@ export interface Client<App extends ServedApplication> {
   completeToken(token: string, payload?: unknown): Promise<void>;
   /** The workers of all processes that run hooks or workflows of the application. */
   workers(): Promise<WorkerSummary[]>;
-  /** Says why a hook isn't further than it is. Throws `hook.not_found`. */
-  explainHook(id: string): Promise<Explanation>;
   /** Whether the process that answers can do its work. */
   health(): Promise<Health>;
+  /**
+   * The same client with a signal or a timeout for each call, also for the calls of instances that it returns.
+   *
+   * @example
+   * await client.with({ signal, timeout: "5 seconds" }).workflows.checkout.create({ params });
+   */
+  with(options: CallOptions): Client<App>;
+  /** The same instance with a signal or a timeout for each call. */
+  with<Instance extends Pick<WorkflowInstance, "id" | "workflowName">>(
+    options: CallOptions,
+    instance: Instance,
+  ): Instance;
 }
 
 /**
@@ -62,11 +69,15 @@ export function createClient<
   App extends ServedApplication = { readonly workflows: Record<string, BindingOf<AnyWorkflow>> },
 >(options: ClientOptions): Client<App> {
   const settings = parseClientOptions(options);
-  const transport = new Transport(settings);
-  const names = new WorkflowNames(settings.names, transport);
+  const connection = new Connection({ transport: new Transport(settings), limits: null, call: null });
+  return connect(connection, new WorkflowNames(settings.names, connection));
+}
+
+function connect<App extends ServedApplication>(connection: Connection, names: WorkflowNames): Client<App> {
   const bindings = new Map<string, RemoteBinding>();
   const find = (key: string) => {
-    const binding = bindings.get(key) ?? new RemoteBinding(transport, () => names.find(key));
+    const make = (one: Connection) => new RemoteBinding(one, () => names.find(key));
+    const binding = bindings.get(key) ?? connection.offer(make);
     bindings.set(key, binding);
     return binding;
   };
@@ -75,45 +86,28 @@ export function createClient<
     {},
     { get: (_target, key) => (typeof key === "string" && key !== "then" ? find(key) : undefined) },
   );
+  const application = connection.offer((one) => new RemoteApplication(one));
   return {
     workflows: workflows as App["workflows"],
-    instances: new RemoteInstances(transport),
-    completeToken: async (token, payload) => {
-      if (typeof token !== "string" || token === "") throw invalidToken();
-      const body = payload === undefined ? {} : { payload: toWire(payload) };
-      await transport.send({ method: "POST", path: ["tokens", token], body });
+    instances: connection.offer((one) => new RemoteInstances(one, names)),
+    durableHooks: connection.offer((one) => new RemoteHooks(one)),
+    schedules: connection.offer((one) => new RemoteSchedules(one, names)),
+    subjects: {
+      dispatcherIds: () => application.dispatcherIds(),
+      dispatcher: (id) => connection.offer((one) => new RemoteSubjectDispatcher(one, id)),
     },
-    explainHook: async (id) => {
-      const { body } = await transport.send({ method: "GET", path: ["hooks", checkHookId(id), "explain"] });
-      return fromWireExplanation(body as WireExplanation);
-    },
-    health: async () => {
-      const { body } = await transport.send({ method: "GET", path: ["health", "ready"], accepts: 503 });
-      return fromWireHealth(body);
-    },
-    workers: async () => {
-      const { body } = await transport.send({ method: "GET", path: ["workers"] });
-      return (body as { workers: WireWorker[] }).workers.map(fromWireWorker);
-    },
+    completeToken: (token, payload) => application.completeToken(token, payload),
+    workers: () => application.workers(),
+    health: () => application.health(),
+    with: createWith<App>(connection, names),
   };
 }
 
-/** The instances of all workflows on a server. */
-class RemoteInstances {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
-  async list(options: InstanceListOptions = {}): Promise<InstancePage> {
-    const query = toListQuery(options);
-    const { body } = await this.#transport.send({ method: "GET", path: ["instances"], query });
-    return fromWirePage(body as WirePage);
-  }
-
-  async counts(): Promise<AllInstanceCounts> {
-    const { body } = await this.#transport.send({ method: "GET", path: ["stats"] });
-    return (body as { instances: AllInstanceCounts }).instances;
-  }
+function createWith<App extends ServedApplication>(connection: Connection, names: WorkflowNames): Client<App>["with"] {
+  return ((options: CallOptions, instance?: WorkflowInstance) => {
+    const limited = connection.with(parseCallOptions(options));
+    return instance === undefined
+      ? connect(limited, names)
+      : offerInstance(limited, instance.workflowName, instance.id);
+  }) as Client<App>["with"];
 }

@@ -23,8 +23,9 @@ import type {
   VersionSummary,
   WorkflowBinding,
 } from "../workflows/instances/workflow-binding.ts";
-import { RemoteInstance } from "./remote-instance.ts";
-import type { Answered, ClientRequest, Transport } from "./transport.ts";
+import type { Connection } from "./connection.ts";
+import { offerInstance } from "./remote-instance.ts";
+import type { Answered, ClientRequest } from "./transport.ts";
 import { fromWirePage, toListQuery, toWireEvent, toWireOptions, type WirePage } from "./wire.ts";
 
 type Options = CreateOptions<unknown>;
@@ -35,11 +36,11 @@ const MOST_IN_BATCH = 1000;
 
 /** A workflow on a server. `findName` gives the name under which its instances are stored there. */
 export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPayloads> {
-  readonly #transport: Transport;
+  readonly #connection: Connection;
   readonly #findName: () => Promise<string>;
 
-  constructor(transport: Transport, findName: () => Promise<string>) {
-    this.#transport = transport;
+  constructor(connection: Connection, findName: () => Promise<string>) {
+    this.#connection = connection;
     this.#findName = findName;
   }
 
@@ -80,7 +81,7 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
     const sent = { ...toWireEvent({ id: crypto.randomUUID(), ...event }), labels };
     return inBatches(async (cursor) => {
       const whole = cursor === null ? sent : { ...sent, cursor };
-      return (await this.#transport.send({ method: "POST", path, body: whole })).body as SentBatch;
+      return (await this.#connection.send({ method: "POST", path, body: whole })).body as SentBatch;
     });
   }
 
@@ -97,7 +98,7 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
 
   async get(id: string): Promise<WorkflowInstance> {
     const instance = await this.#instance(id);
-    await instance.status();
+    await this.#send({ method: "GET" }, [id]);
     return instance;
   }
 
@@ -108,14 +109,14 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
 
   async counts(): Promise<InstanceCounts> {
     const name = await this.#findName();
-    const { body } = await this.#transport.send({ method: "GET", path: ["stats"] });
+    const { body } = await this.#connection.send({ method: "GET", path: ["stats"] });
     const { instances } = body as { instances: { workflows: Record<string, InstanceCounts> } };
     return instances.workflows[name] as InstanceCounts;
   }
 
   async versions(): Promise<VersionSummary[]> {
     const path = ["workflows", await this.#findName(), "versions"];
-    const { body } = await this.#transport.send({ method: "GET", path });
+    const { body } = await this.#connection.send({ method: "GET", path });
     return (body as { versions: VersionSummary[] }).versions;
   }
 
@@ -126,9 +127,9 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
     return { created: await Promise.all(created.map(({ id }) => this.#instance(id))), errors };
   }
 
-  async #instance(id: string): Promise<RemoteInstance> {
+  async #instance(id: string): Promise<WorkflowInstance> {
     checkId(id, ID, LONGEST_ID); // a URL can't contain every id: "." and ".." change the path
-    return new RemoteInstance(this.#transport, await this.#findName(), id);
+    return offerInstance(this.#connection.lasting, await this.#findName(), id);
   }
 
   #post(part: readonly string[], body: unknown): Promise<Answered> {
@@ -136,7 +137,7 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
   }
 
   async #send(request: Omit<ClientRequest, "path">, part: readonly string[]): Promise<Answered> {
-    return this.#transport.send({ ...request, path: ["workflows", await this.#findName(), "instances", ...part] });
+    return this.#connection.send({ ...request, path: ["workflows", await this.#findName(), "instances", ...part] });
   }
 }
 

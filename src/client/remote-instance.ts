@@ -11,12 +11,14 @@ import type {
   WorkflowInstanceEventType,
   WorkflowInstanceSubscription,
 } from "../workflows/views/instance-event.ts";
+import type { Connection } from "./connection.ts";
 import { RemoteSubscription } from "./remote-subscription.ts";
-import { type Transport, wasRepeated } from "./transport.ts";
+import { wasRepeated } from "./transport.ts";
 import {
   fromWireExplanation,
   fromWireHistory,
   fromWireState,
+  textOf,
   toWireEvent,
   type WireExplanation,
   type WireHistory,
@@ -25,14 +27,19 @@ import {
 
 const ENDS = ["workflow_completed", "workflow_errored", "workflow_terminated"] as const;
 
+/** An instance whose calls respect the limits of a connection. */
+export function offerInstance(connection: Connection, workflowName: string, id: string): WorkflowInstance {
+  return connection.offer((one) => new RemoteInstance(one, workflowName, id));
+}
+
 /** An instance on a server, with the interface of one in process. */
 export class RemoteInstance implements WorkflowInstance {
   readonly id: string;
   readonly workflowName: string;
-  readonly #transport: Transport;
+  readonly #connection: Connection;
 
-  constructor(transport: Transport, workflowName: string, id: string) {
-    this.#transport = transport;
+  constructor(connection: Connection, workflowName: string, id: string) {
+    this.#connection = connection;
     this.workflowName = workflowName;
     this.id = id;
   }
@@ -90,21 +97,21 @@ export class RemoteInstance implements WorkflowInstance {
 
   async delete(): Promise<void> {
     try {
-      await this.#transport.send({ method: "DELETE", path: this.#path() });
+      await this.#connection.send({ method: "DELETE", path: this.#path() });
     } catch (error) {
       if (!(error instanceof NotFoundError && wasRepeated(error))) throw error;
     }
   }
 
   async explain(): Promise<Explanation> {
-    const { body } = await this.#transport.send({ method: "GET", path: this.#path("explain") });
+    const { body } = await this.#connection.send({ method: "GET", path: this.#path("explain") });
     return fromWireExplanation(body as WireExplanation);
   }
 
   async history(options: HistoryOptions = {}): Promise<HistoryPage> {
     const { run, order, limit, cursor, runsAfter } = options;
     const query = { run: textOf(run), order, limit: textOf(limit), cursor, runsAfter: textOf(runsAfter) };
-    const { body } = await this.#transport.send({
+    const { body } = await this.#connection.send({
       method: "GET",
       path: this.#path("history"),
       query,
@@ -116,7 +123,7 @@ export class RemoteInstance implements WorkflowInstance {
     options: SubscribeOptions<Type> = {},
   ): Promise<WorkflowInstanceSubscription<Type>> {
     checkOptions(options, { label: "subscribe", fields: ["cursor", "filter"] });
-    return (await this.#subscribe(options)) as unknown as WorkflowInstanceSubscription<Type>;
+    return (await this.#subscribe(options, this.#connection.signal)) as unknown as WorkflowInstanceSubscription<Type>;
   }
 
   async #result(signal: AbortSignal): Promise<unknown> {
@@ -139,9 +146,14 @@ export class RemoteInstance implements WorkflowInstance {
     const open = (after: number | undefined, closed: AbortSignal, again: boolean) => {
       const query = { cursor: textOf(after), filter };
       const request = { method: "GET", path: this.#path("subscribe"), query } as const;
-      return this.#transport.open({ ...request, signal: closed, patient: again || patient });
+      return (again ? this.#connection.lasting : this.#connection).open({
+        ...request,
+        signal: closed,
+        patient: again || patient,
+      });
     };
-    const isFinished = async (closed: AbortSignal) => (await this.#status(closed, true)).finishedAt !== null;
+    const lasting = new RemoteInstance(this.#connection.lasting, this.workflowName, this.id);
+    const isFinished = async (closed: AbortSignal) => (await lasting.#status(closed, true)).finishedAt !== null;
     const subscription = new RemoteSubscription({ open, isFinished }, cursor, signal);
     await subscription.connect();
     return subscription;
@@ -149,13 +161,13 @@ export class RemoteInstance implements WorkflowInstance {
 
   async #status(signal?: AbortSignal, patient: boolean = false): Promise<InstanceState> {
     const request = { method: "GET", path: this.#path(), signal, patient } as const;
-    const { body } = await this.#transport.send(request);
+    const { body } = await this.#connection.send(request);
     const { id: _id, workflowName: _name, ...state } = fromWireState(body as WireSummary);
     return state;
   }
 
   async #post(part: string, { body }: { readonly body?: unknown } = {}): Promise<void> {
-    await this.#transport.send({ method: "POST", path: this.#path(part), body });
+    await this.#connection.send({ method: "POST", path: this.#path(part), body });
   }
 
   #path(...part: readonly string[]): readonly string[] {
@@ -168,10 +180,6 @@ export class RemoteInstance implements WorkflowInstance {
       `The instance "${this.id}" wasn't finished in time; it continues to run.`,
     );
   }
-}
-
-function textOf(value: number | undefined): string | undefined {
-  return value === undefined ? undefined : String(value);
 }
 
 function toError({ error }: InstanceState): Error {

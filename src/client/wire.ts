@@ -1,12 +1,15 @@
 import { InvalidInputError } from "../errors.ts";
+import type { HookSummary } from "../hooks/durable-hooks.ts";
 import type { Explanation, WaitingReason } from "../monitoring/explanation.ts";
 import type { Health } from "../monitoring/health.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import { checkOptions } from "../options.ts";
+import type { ListedSubject } from "../subjects/subject-state.ts";
 import { decodeValue, encodeValue } from "../values/index.ts";
 import type { EarlierRun, HistoryItem, HistoryPage } from "../workflows/instances/history-page.ts";
 import type { InstanceState, InstanceSummary, SentEvent } from "../workflows/instances/instance.ts";
 import type { InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
+import type { ScheduleSummary } from "../workflows/schedules/schedule-operations.ts";
 import type { WorkflowInstanceEvent } from "../workflows/views/instance-event.ts";
 import { unreachable } from "./answer-errors.ts";
 
@@ -69,6 +72,42 @@ export type WireWorker = Wire<WorkerSummary>;
 
 export function fromWireWorker(worker: WireWorker): WorkerSummary {
   return { ...worker, startedAt: new Date(worker.startedAt), lastSeenAt: new Date(worker.lastSeenAt) };
+}
+
+export type WireHook = Wire<HookSummary>;
+
+export function fromWireHook(hook: WireHook): HookSummary {
+  return {
+    ...hook,
+    payload: "payload" in hook ? fromWire(hook.payload) : undefined,
+    createdAt: new Date(hook.createdAt),
+    lastAttemptAt: toDate(hook.lastAttemptAt),
+    availableAt: toDate(hook.availableAt),
+    finishedAt: toDate(hook.finishedAt),
+  };
+}
+
+export type WireSubject = Wire<ListedSubject>;
+
+export function fromWireSubject(subject: WireSubject): ListedSubject {
+  return {
+    ...subject,
+    cursor: fromWire(subject.cursor ?? null),
+    meta: fromWire(subject.meta ?? null),
+    nextDueAt: toDate(subject.nextDueAt),
+    leaseExpiresAt: toDate(subject.leaseExpiresAt),
+    lastStartedAt: toDate(subject.lastStartedAt),
+    lastSuccessAt: toDate(subject.lastSuccessAt),
+    lastFailureAt: toDate(subject.lastFailureAt),
+    createdAt: new Date(subject.createdAt),
+    updatedAt: new Date(subject.updatedAt),
+  };
+}
+
+export type WireSchedule = Wire<ScheduleSummary>;
+
+export function fromWireSchedule(schedule: WireSchedule): ScheduleSummary {
+  return { ...schedule, nextAt: toDate(schedule.nextAt), lastAt: toDate(schedule.lastAt) };
 }
 
 /** A 503 of a proxy isn't an answer of the application. */
@@ -149,6 +188,11 @@ export function toWireOptions({ params, ...rest }: { readonly params?: unknown }
   return params === undefined ? rest : { ...rest, params: toWire(params) };
 }
 
+/** A number of a query. */
+export function textOf(value: number | undefined): string | undefined {
+  return value === undefined ? undefined : String(value);
+}
+
 /** Times become texts, each status a parameter of its own, and labels `tenant=acme`. */
 export function toListQuery(options: InstanceListOptions): Query {
   checkOptions(options, { label: "list", fields: LIST_FIELDS });
@@ -157,7 +201,7 @@ export function toListQuery(options: InstanceListOptions): Query {
     status,
     order,
     cursor,
-    limit: limit === undefined ? undefined : String(limit),
+    limit: textOf(limit),
     label: Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`),
     ...Object.fromEntries(TIMES.map((name) => [name, toTime(name, options[name])])),
   };

@@ -256,6 +256,9 @@ async function contradict(client: Client, app: App): Promise<void> {
   await client.delete("/workflows/echo/instances/two", used);
   for (const verb of ["restart", "restart-or-create"])
     await client.post(`/workflows/echo/instances/two/${verb}`, undefined, used);
+  for (const verb of ["redrive", "discard"]) await client.post(`/hooks/${verb}`, { ids: ["a"] }, used);
+  await client.post("/hooks/cancel", { id: "a" }, used);
+  for (const verb of ["pause", "resume", "run"]) await client.post(`/schedules/nightly/night/${verb}`, undefined, used);
   const other = app.subjects.dispatcher("other");
   await client.post("/subjects/other/a/release", { revision: 1 });
   await other.claimDueSubjects({ limit: 1, leaseMs: 60_000 });

@@ -29,7 +29,7 @@ describe.each(ENGINES)("explain over HTTP on $name", (engine) => {
     const due = await app.durableHooks.explain(id);
     expect(due.reason.reason).toBe("scheduled");
     expect((await http.get(`/hooks/${id}/explain`)).body).toEqual(JSON.parse(JSON.stringify(due)));
-    expect(await client.explainHook(id)).toEqual(due);
+    expect(await client.durableHooks.explain(id)).toEqual(due);
   });
 
   test("hides the messages of errors that are redacted", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineWorkflow } from "../../src/workflows/define/define-workflow.ts";
 import { ENGINES } from "../support/engines.ts";
-import { workflows } from "./support/sample-app.ts";
+import { hooks, workflows } from "./support/sample-app.ts";
 import { useHttp } from "./support/use-http.ts";
 
 /** What its schema makes of the same params is never the same. */
@@ -24,7 +24,7 @@ describe.each(ENGINES)("requests with an Idempotency-Key on $name", (engine) => 
   const withKey = (key: string) => ({ headers: { "idempotency-key": key } });
 
   async function setUp() {
-    const app = await subject.start({ workflows: { ...workflows, stamped, pair } });
+    const app = await subject.start({ workflows: { ...workflows, stamped, pair }, hooks });
     const client = subject.serve(app);
     const count = async (workflow: string) =>
       (await client.get<{ instances: unknown[] }>(`/workflows/${workflow}/instances`)).body.instances.length;
@@ -182,13 +182,26 @@ describe.each(ENGINES)("requests with an Idempotency-Key on $name", (engine) => 
     expect((await send(2, "b")).status).toBe(204); // it was accepted, whatever has become of the instance
   });
 
+  test("about hooks get the first answer again", async () => {
+    const { app, client } = await setUp();
+    const { id } = await app.hooks.later.trigger({ text: "x" }, { processAt: new Date(Date.now() + 3_600_000) });
+    const cancel = () => client.post("/hooks/cancel", { id }, withKey("a"));
+
+    const replies = [await cancel(), await cancel()];
+
+    expect(replies.map(({ body }) => body)).toEqual(Array(2).fill({ cancelled: [id], running: [] }));
+    const other = await client.post("/hooks/cancel", { id: "another" }, withKey("a"));
+    expect([other.status, other.body["code"]]).toEqual([409, "http.idempotency_conflict"]);
+  });
+
   test("are refused where a key would promise nothing, or can't be one", async () => {
-    const { client } = await setUp();
-    const redriven = await client.post("/hooks/redrive", { ids: ["one"] }, withKey("a"));
+    const { app } = await setUp();
+    const client = subject.serve(app, { tick: true });
+    const ticked = await client.post("/_runner/tick", undefined, withKey("a"));
     const long = await client.post(INSTANCES, {}, withKey("k".repeat(256)));
     const spaced = await client.post(INSTANCES, {}, withKey("a b"));
 
-    for (const { status, body } of [redriven, long, spaced]) {
+    for (const { status, body } of [ticked, long, spaced]) {
       expect([status, body["code"]]).toEqual([400, "http.invalid_request"]);
     }
   });

@@ -5,13 +5,12 @@ import { createIndependently } from "../../workflows/instances/batches.ts";
 import type { CreateOptions } from "../../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import { present } from "../answers/present.ts";
-import type { HttpHost } from "../http-host.ts";
 import { idOfKey } from "../requests/repeatable-request.ts";
 import { LABELS, NAME, VALUE } from "../schemas/common-schemas.ts";
 import { arrayOf, component, type FromSchema, objectOf, type Schema } from "../schemas/schema.ts";
 import { fromWire } from "../wire-values.ts";
 import { BATCH_ERROR, INSTANCE_REFERENCE, workflowResource } from "./instance-schemas.ts";
-import { createRepeatably } from "./repeatable-acts.ts";
+import { createRepeatably, newRefs } from "./repeatable-acts.ts";
 import { defineRoute } from "./route.ts";
 
 const DURATION = {
@@ -144,13 +143,6 @@ export const createBatch = defineRoute({
 type Create = (options: CreateOptions<unknown>) => Promise<WorkflowInstance>;
 
 const NO_MESSAGE = "It was refused when the request was first sent; only the code is remembered.";
-
-/** The refs of new instances are stored before they are created, so that a repeated request creates the same instances. */
-function newRefs({ runtime }: Pick<ReturnType<HttpHost["workflow"]>, "runtime">, count: number) {
-  const find = async () => Array.from({ length: count }, () => runtime.store.createId());
-  const refuse = () => Promise.reject(new Error("Creating always has a target."));
-  return { find, refuse };
-}
 
 /** Notes errors that callers may not see: one that the application's schema threw may contain private data. */
 function note(faults: unknown[]): (error: unknown) => never {

@@ -14,6 +14,7 @@ import {
   VALUE,
 } from "../schemas/common-schemas.ts";
 import { arrayOf, component, nullable, objectOf, type Schema } from "../schemas/schema.ts";
+import { answerOnce } from "./repeatable-acts.ts";
 import { defineRoute } from "./route.ts";
 
 const STATUS = { type: "string", enum: ["pending", "processing", "failed", "completed"] } as const satisfies Schema;
@@ -23,6 +24,7 @@ const HOOK = component(
   objectOf(
     {
       id: { type: "string" },
+      namespace: { type: "string" },
       name: { type: "string" },
       key: nullable({ type: "string" }),
       status: STATUS,
@@ -35,7 +37,7 @@ const HOOK = component(
       finishedAt: MAYBE_TIME,
       unreadable: UNREADABLE,
     },
-    ["id", "name", "key", "status", "attempts", "createdAt", "lastAttemptAt", "availableAt", "finishedAt"],
+    ["id", "namespace", "name", "key", "status", "attempts", "createdAt", "lastAttemptAt", "availableAt", "finishedAt"],
   ),
 );
 
@@ -103,8 +105,13 @@ export const redriveHooks = defineRoute({
   operation: "operate",
   resource: () => ({ kind: "hooks" }),
   body: IDS,
+  repeatable: true,
   answers: { 200: { description: "What was done.", schema: CHANGED } },
-  handle: async ({ host, body }) => ({ status: 200, body: { ids: await host.parts.durableHooks.redrive(body.ids) } }),
+  errors: [409],
+  handle: async ({ host, body, repeatable }) => {
+    const ids = await answerOnce(repeatable, () => host.parts.durableHooks.redrive(body.ids));
+    return { status: 200, body: { ids } };
+  },
 });
 
 export const discardHooks = defineRoute({
@@ -115,8 +122,13 @@ export const discardHooks = defineRoute({
   operation: "operate",
   resource: () => ({ kind: "hooks" }),
   body: IDS,
+  repeatable: true,
   answers: { 200: { description: "What was done.", schema: CHANGED } },
-  handle: async ({ host, body }) => ({ status: 200, body: { ids: await host.parts.durableHooks.discard(body.ids) } }),
+  errors: [409],
+  handle: async ({ host, body, repeatable }) => {
+    const ids = await answerOnce(repeatable, () => host.parts.durableHooks.discard(body.ids));
+    return { status: 200, body: { ids } };
+  },
 });
 
 export const cancelHooks = defineRoute({
@@ -128,6 +140,7 @@ export const cancelHooks = defineRoute({
   operation: "operate",
   resource: () => ({ kind: "hooks" }),
   body: { anyOf: [objectOf({ id: NAME }, ["id"]), objectOf({ name: NAME, key: NAME }, ["name", "key"])] },
+  repeatable: true,
   answers: {
     200: {
       description: "What was done.",
@@ -137,8 +150,11 @@ export const cancelHooks = defineRoute({
       ]),
     },
   },
-  handle: async ({ host, body }) => {
-    const { cancelled, running } = await host.parts.durableHooks.cancel("id" in body ? body.id : body);
+  errors: [409],
+  handle: async ({ host, body, repeatable }) => {
+    const { durableHooks } = host.parts;
+    const act = () => durableHooks.cancel("id" in body ? body.id : body);
+    const { cancelled, running } = await answerOnce(repeatable, act);
     return { status: 200, body: { cancelled, running } };
   },
 });

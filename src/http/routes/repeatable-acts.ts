@@ -1,17 +1,14 @@
 import { ConflictError } from "../../errors.ts";
 import { applySchema } from "../../schema.ts";
-
 import type { InstanceRun } from "../../store/instances/instance-records.ts";
-
 import type { Receipt } from "../../store/request-statements.ts";
-
 import { encodeValue } from "../../values/index.ts";
 import { createInstance } from "../../workflows/instances/create.ts";
 import type { CreateOptions } from "../../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import { InstanceHandle } from "../../workflows/instances/instance-handle.ts";
 import type { HttpHost } from "../http-host.ts";
-import type { Receipts } from "../requests/repeatable-request.ts";
+import type { OnceOnly, Receipts, RepeatableRequest } from "../requests/repeatable-request.ts";
 import type { Call } from "./route.ts";
 
 type InstanceCall = Pick<
@@ -35,7 +32,28 @@ export async function actOnce(
   await repeatable.once({ find: () => host.findRun(params), perform, refuse: () => perform() });
 }
 
+/**
+ * Acts once, and gives a repeated request the first answer, which is stored and so must contain no users' values. If the server is
+ * lost between the act and its answer, a repeated request acts again: that must be harmless.
+ */
+export async function answerOnce<Answer>(
+  repeatable: RepeatableRequest | null,
+  act: () => Promise<Answer>,
+): Promise<Answer> {
+  return repeatable === null ? act() : repeatable.once({ find: async () => ({}), perform: act, refuse: act });
+}
+
 type Workflow = Pick<ReturnType<HttpHost["workflow"]>, "runtime" | "registered">;
+
+/** The refs of new instances are stored before they are created, so that a repeated request creates the same instances. */
+export function newRefs(
+  { runtime }: Workflow,
+  count: number,
+): Pick<OnceOnly<readonly string[], never>, "find" | "refuse"> {
+  const find = async () => Array.from({ length: count }, () => runtime.store.createId());
+  const refuse = () => Promise.reject(new Error("Creating always has a target."));
+  return { find, refuse };
+}
 
 /**
  * Creates an instance, or returns the one that the same request has created before: the row names the request, as a child's row

@@ -1,8 +1,11 @@
+import type { InstanceOrigin } from "../../workflows/instances/create.ts";
+import { runScheduleNow } from "../../workflows/schedules/schedule-operations.ts";
 import type { HttpResource } from "../access/authorization.ts";
 import { present } from "../answers/present.ts";
 import { DONE, MAYBE_TIME, NAME } from "../schemas/common-schemas.ts";
 import { arrayOf, component, objectOf } from "../schemas/schema.ts";
 import { INSTANCE_REFERENCE, workflowResource } from "./instance-schemas.ts";
+import { answerOnce, newRefs } from "./repeatable-acts.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 const PARAMS = { workflowName: NAME, scheduleName: NAME } as const;
@@ -53,10 +56,15 @@ function defineSwitch(action: "pause" | "resume", name: string, summary: string)
     operation: "operate",
     resource: scheduleResource,
     params: PARAMS,
+    repeatable: true,
     answers: DONE,
-    errors: [404],
-    handle: async ({ host, params: { workflowName, scheduleName } }) => {
-      await host.schedulesOf(workflowName)[action]({ workflow: workflowName, name: scheduleName });
+    errors: [404, 409],
+    handle: async ({ host, params: { workflowName, scheduleName }, repeatable }) => {
+      const selection = { workflow: workflowName, name: scheduleName };
+      await answerOnce(repeatable, async () => {
+        await host.schedulesOf(workflowName)[action](selection);
+        return null;
+      });
       return { status: 204 };
     },
   });
@@ -84,12 +92,26 @@ export const runSchedule = defineRoute({
   alsoNeeds: "create",
   alsoAbout: workflowResource,
   params: PARAMS,
+  repeatable: true,
   answers: { 201: { description: "It is stored.", schema: INSTANCE_REFERENCE } },
-  errors: [404],
-  handle: async ({ host, params }) => {
-    const { workflowName, scheduleName } = params;
-    const { id } = await host.schedulesOf(workflowName).runNow({ workflow: workflowName, name: scheduleName });
-    return { status: 201, body: { id, workflowName } };
+  errors: [404, 409],
+  handle: async ({ host, params, repeatable }) => {
+    const { workflowName, scheduleName: name } = params;
+    const run = async (origin?: InstanceOrigin) => {
+      const { id } = await runScheduleNow(
+        host.workflow(workflowName).runtime,
+        { workflow: workflowName, name },
+        origin,
+      );
+      return { id, workflowName };
+    };
+    if (repeatable === null) return { status: 201, body: await run() };
+    const { hash } = repeatable;
+    const body = await repeatable.once({
+      ...newRefs(host.workflow(workflowName), 1),
+      perform: ([ref], receipts) => run({ parent: `http/${hash}`, ref: ref as string, receipt: receipts() }),
+    });
+    return { status: 201, body };
   },
 });
 

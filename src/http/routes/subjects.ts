@@ -17,6 +17,7 @@ import {
   VALUE,
 } from "../schemas/common-schemas.ts";
 import { arrayOf, component, nullable, objectOf, type Schema } from "../schemas/schema.ts";
+import { answerOnce } from "./repeatable-acts.ts";
 import { defineRoute } from "./route.ts";
 
 const STATUS = { type: "string", enum: ["idle", "failed", "leased", "running", "retired"] } as const satisfies Schema;
@@ -27,6 +28,7 @@ const SUBJECT = component(
   "Subject",
   objectOf(
     {
+      profile: { type: "string" },
       dispatcherId: { type: "string" },
       subjectKey: { type: "string" },
       group: nullable({ type: "string" }),
@@ -48,7 +50,18 @@ const SUBJECT = component(
       createdAt: TIME,
       updatedAt: TIME,
     },
-    ["dispatcherId", "subjectKey", "group", "status", "revision", "cursor", "meta", "nextDueAt", "leaseOwner"],
+    [
+      "profile",
+      "dispatcherId",
+      "subjectKey",
+      "group",
+      "status",
+      "revision",
+      "cursor",
+      "meta",
+      "nextDueAt",
+      "leaseOwner",
+    ],
   ),
 );
 
@@ -134,12 +147,19 @@ export const releaseSubject = defineRoute({
     },
     ["revision"],
   ),
+  repeatable: true,
   answers: { 200: { description: "As it is now.", schema: SUBJECT } },
   errors: [404, 409],
-  handle: async ({ host, params, body, show }) => {
+  handle: async ({ host, params, body: { revision }, repeatable, show }) => {
     const { subjectKey } = params;
-    const released = await dispatcherOf(host, params).releaseSubject({ subjectKey, revision: body.revision });
-    return { status: 200, body: present(SUBJECT, released, show) };
+    const dispatcher = dispatcherOf(host, params);
+    const released = await answerOnce(repeatable, async () => {
+      const subject = await dispatcher.releaseSubject({ subjectKey, revision });
+      return repeatable === null ? subject : null; // it has users' values
+    });
+    const subject = released ?? (await dispatcher.getSubject(subjectKey));
+    if (subject === null) throw missing();
+    return { status: 200, body: present(SUBJECT, subject, show) };
   },
 });
 
@@ -151,30 +171,37 @@ export const makeSubjectDue = defineRoute({
   operation: "operate",
   resource: subjectResource,
   params: PARAMS,
+  repeatable: true,
   answers: DONE,
   errors: [404, 409],
-  handle: async ({ host, params }) => {
-    const { subjectKey } = params;
-    const dispatcher = dispatcherOf(host, params);
-    const subject = await dispatcher.getSubject(subjectKey);
-    if (subject === null) throw missing();
-    if (subject.status === "retired") {
-      throw new ConflictError(
-        "subject.retired",
-        "The subject is retired: its dispatcher doesn't discover it any more.",
-      );
-    }
-    const dueAt = await host.subjects(params.dispatcherId).time();
-    await dispatcher.syncSubjects({ subjects: [{ subjectKey, nextDueAt: dueAt }] });
-    const { leaseExpiresAt = null } = (await dispatcher.getSubject(subjectKey)) ?? {};
-    if (leaseExpiresAt !== null && leaseExpiresAt.getTime() > dueAt) {
-      throw new ConflictError("subject.leased", "The subject is claimed: its owner is working on it.");
-    }
-    return { status: 204 }; // a subject whose lease has run out is due
+  handle: async ({ host, params, repeatable }) => {
+    await answerOnce(repeatable, () => makeDue(host, params));
+    return { status: 204 };
   },
 });
 
-function subjectResource(params: { readonly dispatcherId: string; readonly subjectKey: string }): HttpResource {
+/** A subject whose lease has run out is due. */
+async function makeDue(host: HttpHost, params: SubjectParams): Promise<null> {
+  const { subjectKey } = params;
+  const dispatcher = dispatcherOf(host, params);
+  const subject = await dispatcher.getSubject(subjectKey);
+  if (subject === null) throw missing();
+  if (subject.status === "retired") {
+    throw new ConflictError("subject.retired", "The subject is retired: its dispatcher doesn't discover it any more.");
+  }
+  const dueAt = await host.subjects(params.dispatcherId).time();
+  await dispatcher.syncSubjects({ subjects: [{ subjectKey, nextDueAt: dueAt }] });
+  const { leaseExpiresAt = null } = (await dispatcher.getSubject(subjectKey)) ?? {};
+  if (leaseExpiresAt === null || leaseExpiresAt.getTime() <= dueAt) return null;
+  throw new ConflictError("subject.leased", "The subject is claimed: its owner is working on it.");
+}
+
+interface SubjectParams {
+  readonly dispatcherId: string;
+  readonly subjectKey: string;
+}
+
+function subjectResource(params: SubjectParams): HttpResource {
   return { kind: "subject", dispatcherId: params.dispatcherId, subjectKey: params.subjectKey };
 }
 

@@ -54,7 +54,8 @@ export interface PreparedInstance {
   readonly onConflict: "error" | "return";
 }
 
-interface InstanceOrigin {
+/** What an instance that a step or a request creates is recognised by. */
+export interface InstanceOrigin {
   readonly parent?: string | null;
   readonly ref?: string;
   readonly receipt?: Receipt | undefined;

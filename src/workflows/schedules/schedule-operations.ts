@@ -4,7 +4,7 @@ import { checkOptions } from "../../options.ts";
 import type { ScheduleRecord, ScheduleTiming } from "../../store/schedules/schedule-records.ts";
 import { isRegistered, type RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { toTrait } from "../define/workflow-event.ts";
-import { prepareInstance } from "../instances/create.ts";
+import { type InstanceOrigin, prepareInstance } from "../instances/create.ts";
 import type { WorkflowInstance } from "../instances/instance.ts";
 import { InstanceHandle } from "../instances/instance-handle.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
@@ -53,7 +53,7 @@ export class WorkflowSchedules {
    * await app.schedules.pause({ workflow: "report", name: "daily" });
    */
   async pause(selection: ScheduleSelection): Promise<void> {
-    const { workflow, name } = this.#check(selection, "pause");
+    const { workflow, name } = check(this.#runtime, selection, "pause");
     this.#runtime.store.engine.refuseNesting();
     const paused = await this.#statements.pause({ ...this.#scope(workflow), name });
     if (paused === 0) throw this.#notFound(workflow, name);
@@ -62,7 +62,7 @@ export class WorkflowSchedules {
 
   /** Resumes firing, with the next time from now. */
   async resume(selection: ScheduleSelection): Promise<void> {
-    const { workflow, name } = this.#check(selection, "resume");
+    const { workflow, name } = check(this.#runtime, selection, "resume");
     this.#runtime.store.engine.refuseNesting();
     const { at, schedules } = await this.#statements.list([this.#runtime.namespace]);
     const selected = schedules.filter(
@@ -79,30 +79,11 @@ export class WorkflowSchedules {
    * schedule. `name` is optional if the workflow has only one.
    */
   async runNow(selection: ScheduleSelection): Promise<WorkflowInstance> {
-    const { workflow, name } = this.#check(selection, "runNow");
-    if (!isRegistered(workflow)) this.#runtime.workflows.get(workflow.name); // it creates instances, which needs the code
-    const known = workflow.schedules.filter((schedule) => name === null || schedule.name === name);
-    const [schedule] = known;
-    if (schedule === undefined || known.length > 1) throw notOne(workflow, name);
-    const { at } = await this.#statements.list([]);
-    const { insert } = await prepareInstance(this.#runtime, workflow, { params: schedule.params });
-    const id = `${schedule.name}:${insert.ref}`;
-    const traits = toTrait(insert.traits, { cron: schedule.times.cron, scheduledTime: at });
-    await this.#runtime.create([{ ...insert, id, traits }]);
-    return new InstanceHandle(this.#runtime, workflow, id, { createdRef: insert.ref });
+    return runScheduleNow(this.#runtime, selection);
   }
 
   get #statements() {
     return this.#runtime.store.engine.schedules;
-  }
-
-  #check(selection: ScheduleSelection, label: string): { workflow: RegisteredWorkflow; name: string | null } {
-    checkOptions(selection, { label, fields: ["workflow", "name"] });
-    const { workflows } = this.#runtime;
-    const { workflow: given } = selection;
-    const stored = typeof given === "string" ? (workflows.findText(given) ?? workflows.stored(given)) : undefined;
-    const workflow = stored ?? workflows.get(given);
-    return { workflow, name: selection.name === undefined ? null : checkId(selection.name, "The name of a schedule") };
   }
 
   /** A name that neither code nor a stored schedule has is most likely a wrong one. */
@@ -125,6 +106,38 @@ export class WorkflowSchedules {
     const times = { nextAt: toDate(dueAt), lastAt: toDate(lastAt) };
     return { workflowName: workflow, name, cron, timezone, paused, ...times, inCode: inCode ?? false };
   }
+}
+
+/** `runNow`. A request that its sender may repeat gives an origin, by which the instance is recognised. */
+export async function runScheduleNow(
+  runtime: WorkflowRuntime,
+  selection: ScheduleSelection,
+  origin?: InstanceOrigin,
+): Promise<WorkflowInstance> {
+  const { workflow, name } = check(runtime, selection, "runNow");
+  if (!isRegistered(workflow)) runtime.workflows.get(workflow.name); // it creates instances, which needs the code
+  const known = workflow.schedules.filter((schedule) => name === null || schedule.name === name);
+  const [schedule] = known;
+  if (schedule === undefined || known.length > 1) throw notOne(workflow, name);
+  const { at } = await runtime.store.engine.schedules.list([]);
+  const { insert } = await prepareInstance(runtime, workflow, { params: schedule.params }, origin);
+  const id = `${schedule.name}:${insert.ref}`;
+  const traits = toTrait(insert.traits, { cron: schedule.times.cron, scheduledTime: at });
+  await runtime.create([{ ...insert, id, traits }]);
+  return new InstanceHandle(runtime, workflow, id, { createdRef: insert.ref });
+}
+
+function check(
+  runtime: WorkflowRuntime,
+  selection: ScheduleSelection,
+  label: string,
+): { workflow: RegisteredWorkflow; name: string | null } {
+  checkOptions(selection, { label, fields: ["workflow", "name"] });
+  const { workflows } = runtime;
+  const { workflow: given } = selection;
+  const stored = typeof given === "string" ? (workflows.findText(given) ?? workflows.stored(given)) : undefined;
+  const workflow = stored ?? workflows.get(given);
+  return { workflow, name: selection.name === undefined ? null : checkId(selection.name, "The name of a schedule") };
 }
 
 /** Stored times may come from other code, but they were checked before they were stored. */

@@ -1,0 +1,35 @@
+import { invalidToken } from "../errors.ts";
+import type { Health } from "../monitoring/health.ts";
+import type { WorkerSummary } from "../monitoring/list-workers.ts";
+import type { Connection } from "./connection.ts";
+import { fromWireHealth, fromWireWorker, toWire, type WireWorker } from "./wire.ts";
+
+/** Calls that concern a whole application on a server. */
+export class RemoteApplication {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async completeToken(token: string, payload?: unknown): Promise<void> {
+    if (typeof token !== "string" || token === "") throw invalidToken();
+    const body = payload === undefined ? {} : { payload: toWire(payload) };
+    await this.#connection.send({ method: "POST", path: ["tokens", token], body });
+  }
+
+  async dispatcherIds(): Promise<readonly string[]> {
+    const { body } = await this.#connection.send({ method: "GET", path: ["subjects"] });
+    return (body as { readonly dispatchers: readonly string[] }).dispatchers;
+  }
+
+  async workers(): Promise<WorkerSummary[]> {
+    const { body } = await this.#connection.send({ method: "GET", path: ["workers"] });
+    return (body as { workers: WireWorker[] }).workers.map(fromWireWorker);
+  }
+
+  async health(): Promise<Health> {
+    const { body } = await this.#connection.send({ method: "GET", path: ["health", "ready"], accepts: 503 });
+    return fromWireHealth(body);
+  }
+}
