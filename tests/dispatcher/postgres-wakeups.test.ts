@@ -1,6 +1,6 @@
 import { Client, type Pool } from "pg";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { defineHook, perdure } from "../../src/index.ts";
+import { defineHook, fromPg, perdure } from "../../src/index.ts";
 import { type PostgresOptions, postgres } from "../../src/store/postgres/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { recordCalls } from "../hooks/support/handlers.ts";
@@ -73,6 +73,27 @@ test("pending announcements are sent before the database is closed", async () =>
   await waitUntil("both were heard", () => ears.heard.length === 2);
 
   expect(ears.heard.toSorted()).toEqual([["first"], ["second"]]);
+});
+
+test("a transaction of the application's that commits right before its process stops is announced", async () => {
+  const ears = await listen();
+  const writer = await perdure({
+    database: database.url,
+    hooks: { greet: defineHook((_: string) => {}) },
+    worker: false,
+  });
+  const own = new Client({ connectionString: database.url });
+  clients.push(own);
+  await own.connect();
+  useFakeTime(); // time stands still: nothing is asked by a timer
+  await own.query("begin");
+  await writer.within(fromPg(own)).triggerHook("greet", "ada");
+  await own.query("commit");
+  expect(ears.heard).toEqual([]);
+  await writer.stop();
+  await waitUntil("it was heard", () => ears.heard.length > 0);
+
+  expect(ears.heard[0]).toEqual(["app"]);
 });
 
 test("an announcement that fails is sent again", async () => {

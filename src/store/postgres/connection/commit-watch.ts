@@ -26,6 +26,7 @@ export class CommitWatch {
   #pauseMs = FIRST_PAUSE_MS;
   #timer: Timer | undefined;
   #asking: Promise<void> | undefined;
+  #closing = false;
 
   constructor(connection: Connection, clock: Clock) {
     this.#connection = connection;
@@ -45,14 +46,17 @@ export class CommitWatch {
     this.#schedule();
   }
 
+  /** Asks once more: a transaction may have committed right before, and no later question would tell of it. */
   async close(): Promise<void> {
+    this.#closing = true;
     this.#timer?.cancel();
-    this.#watched.clear();
     await this.#asking;
+    if (this.#watched.size > 0) await this.#ask();
+    this.#watched.clear();
   }
 
   #schedule(): void {
-    if (this.#watched.size === 0 || this.#timer !== undefined || this.#asking !== undefined) return;
+    if (this.#closing || this.#watched.size === 0 || this.#timer !== undefined || this.#asking !== undefined) return;
     this.#timer = this.#clock.setTimer(() => {
       this.#timer = undefined;
       this.#asking = this.#ask().finally(() => {
