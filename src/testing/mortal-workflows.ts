@@ -1,3 +1,4 @@
+import type { HookDefinitions } from "../hooks/define-hook.ts";
 import { RegisteredWorkflows, type WorkflowVersion } from "../workflows/define/registered-workflows.ts";
 import type { WorkflowStep } from "../workflows/define/step.ts";
 import type { AnyWorkflowDefinition, WorkflowEntrypointClass } from "../workflows/define/workflow-types.ts";
@@ -5,7 +6,8 @@ import type { ProcessLife } from "./process-life.ts";
 
 type Run = (event: never, step: never, context: never) => unknown;
 type Begun = { readonly instanceId: string };
-type Body = (ctx: never) => unknown;
+/** A transaction's takes the transaction first. */
+type Body = (...given: never[]) => unknown;
 
 /** Calls code so that it knows which process it belongs to. */
 type Enter = <Result>(code: () => Result) => Result;
@@ -18,6 +20,7 @@ export class MortalWorkflows extends RegisteredWorkflows {
   readonly #life: ProcessLife;
   readonly #enter: Enter;
   readonly #rehearse: Rehearse;
+  readonly #hooks: HookDefinitions;
   readonly #mortal = new Map<WorkflowVersion, WorkflowVersion>();
 
   constructor(
@@ -25,11 +28,13 @@ export class MortalWorkflows extends RegisteredWorkflows {
     life: ProcessLife,
     enter: Enter,
     rehearse: Rehearse,
+    hooks: HookDefinitions,
   ) {
     super(...workflows);
     this.#life = life;
     this.#enter = enter;
     this.#rehearse = rehearse;
+    this.#hooks = hooks;
   }
 
   override findVersion(instance: { readonly name: string; readonly version: number }): WorkflowVersion | undefined {
@@ -74,12 +79,19 @@ export class MortalWorkflows extends RegisteredWorkflows {
   }
 
   #mortalSteps(step: WorkflowStep): WorkflowStep {
-    const watch = (body: unknown) => (typeof body === "function" ? this.#watchBody(body as Body) : body) as never;
-    return {
-      do: (name: string, ...[first, second, third]: unknown[]) =>
+    const watch = (body: unknown) => (typeof body === "function" ? this.#watchBody(body as Body) : body);
+    const withBody = (method: "do" | "transaction") => {
+      const call = (step[method] as (...all: unknown[]) => Promise<unknown>).bind(step);
+      return (name: string, ...[first, second, third]: unknown[]) =>
         typeof first === "function"
-          ? step.do(name, watch(first), this.#watchRollback(second))
-          : step.do(name, first as never, watch(second), this.#watchRollback(third)),
+          ? call(name, watch(first), this.#watchRollback(second))
+          : call(name, first, watch(second), this.#watchRollback(third));
+    };
+    return {
+      do: withBody("do"),
+      transaction: withBody("transaction"),
+      trigger: (hook: never, payload: never, options: never) => step.trigger(this.#nameOf(hook), payload, options),
+      sendEvent: (target, event) => step.sendEvent(target, event),
       sleep: (name, duration, options) => step.sleep(name, duration, options),
       sleepUntil: (name, time, options) => step.sleepUntil(name, time, options),
       waitForEvent: (name: string, options: never) => step.waitForEvent(name, options),
@@ -89,6 +101,12 @@ export class MortalWorkflows extends RegisteredWorkflows {
     } as WorkflowStep;
   }
 
+  /** The process has definitions of its own, which are known by the same names. */
+  #nameOf(hook: unknown): never {
+    const named = Object.entries(this.#hooks).find(([, definition]) => definition === hook);
+    return (named?.[0] ?? hook) as never;
+  }
+
   #watchRollback(options: unknown): never {
     const rollback: unknown = Reflect.get(Object(options), "rollback");
     if (typeof rollback !== "function") return options as never;
@@ -96,6 +114,6 @@ export class MortalWorkflows extends RegisteredWorkflows {
   }
 
   #watchBody(body: Body): Body {
-    return (ctx) => this.#life.reply((async () => this.#enter(() => body(ctx)))());
+    return (...given) => this.#life.reply((async () => this.#enter(() => body(...given)))());
   }
 }

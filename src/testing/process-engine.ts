@@ -15,9 +15,9 @@ const PASSED_ON = ["clock", "schemaMigrations"];
 
 /** An engine whose answers don't reach a process that has died. */
 export function mortalEngine(engine: Engine, life: ProcessLife): Engine {
-  const transaction: Engine["transaction"] = (body) =>
+  const transaction: Engine["transaction"] = (body, options) =>
     operation.run("unit of work", () =>
-      life.reply(engine.transaction((inner) => body(mortal<EngineTransaction>(inner, life, "transaction")))),
+      life.reply(engine.transaction((inner) => body(mortal<EngineTransaction>(inner, life, "transaction")), options)),
     );
   const wakeups: Wakeups = { ...engine.wakeups, alone: true };
   return mortal(engine, life, "engine", { transaction, wakeups });

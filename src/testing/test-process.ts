@@ -106,6 +106,7 @@ export class TestProcess<Hooks extends HookDefinitions, Registry extends Workflo
       this.life,
       (code) => this.#workflowCode.run(true, () => enter(code)),
       options.rehearse,
+      options.hooks,
     );
     const endingHooks = new Map(Array.from(registered.endingHooks, ([name, hook]) => [name, this.#watch(name, hook)]));
     const adapter = { databaseAdapter: createAdapter(store), durableHooks };

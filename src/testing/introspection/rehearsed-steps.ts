@@ -5,7 +5,8 @@ import { type MockedEvent, Modifications } from "./modifications.ts";
 /** Outside of tests. */
 const SHORTEST_WAIT_MS = 1000;
 
-type Body = (ctx: WorkflowStepContext) => unknown;
+/** A transaction's takes the transaction before the context. */
+type Body = (...given: unknown[]) => unknown;
 type WaitOptions = { readonly type: string; readonly timeout?: never };
 
 interface Rehearsal {
@@ -39,15 +40,21 @@ export function rehearseSteps(step: WorkflowStep, { modifications: find, send }:
     if (event !== null) await Promise.race([waiting, send({ ...event, id: `mock.${index}` })]);
     return waiting;
   };
-  const rehearsed = {
-    do: (name: string, ...parameters: unknown[]) => {
+  const withBody = (method: "do" | "transaction") => {
+    const perform = step[method] as (...all: unknown[]) => Promise<unknown>;
+    return (name: string, ...parameters: unknown[]) => {
       const target = count("do", name);
       const config = typeof parameters[0] === "function" ? undefined : (parameters.shift() as WorkflowStepConfig);
       const [body, ...rest] = parameters;
       const quick = find().some((one) => one.skipsDelay(target));
-      const perform = step.do as (...all: unknown[]) => Promise<unknown>;
       return perform(name, quick ? withoutDelay(config) : (config ?? {}), mockable(body, find), ...rest);
-    },
+    };
+  };
+  const rehearsed = {
+    do: withBody("do"),
+    transaction: withBody("transaction"),
+    trigger: (hook: never, payload: never, options: never) => step.trigger(hook, payload, options),
+    sendEvent: (target: never, event: never) => step.sendEvent(target, event),
     sleep: (name: string, duration: never, options: never) => sleep(name, () => step.sleep(name, duration, options)),
     sleepUntil: (name: string, time: never, options: never) => sleep(name, () => step.sleepUntil(name, time, options)),
     waitForEvent: (name: string, options: WaitOptions) => tolerated(waitForEvent(name, options)),
@@ -69,7 +76,8 @@ function findEvent(modifications: readonly Modifications[], type: string, index:
 /** A value that isn't a function is left for the step itself to refuse. */
 function mockable(body: unknown, find: () => readonly Modifications[]): unknown {
   if (typeof body !== "function") return body;
-  return (ctx: WorkflowStepContext) => {
+  return (...given: unknown[]) => {
+    const ctx = given.at(-1) as WorkflowStepContext;
     const target = { name: ctx.step.name, index: ctx.step.count };
     for (const one of find()) {
       const mocked = one.attempt(target, ctx.attempt);
@@ -77,7 +85,7 @@ function mockable(body: unknown, find: () => readonly Modifications[]): unknown 
       if ("error" in mocked) throw mocked.error;
       return mocked.value;
     }
-    return (body as Body)(ctx);
+    return (body as Body)(...given);
   };
 }
 

@@ -1,8 +1,11 @@
+import { NotFoundError } from "../../errors.ts";
+import type { HookDefinitions } from "../../hooks/define-hook.ts";
 import type { StepType } from "../../store/instances/instance-records.ts";
-import type { WorkflowStep, WorkflowStepConfig } from "../../workflows/define/step.ts";
+import type { TransactionStepConfig, WorkflowStep } from "../../workflows/define/step.ts";
 import { describeStep } from "../../workflows/execution/steps/step-path.ts";
 import type { HistoryItem } from "../../workflows/instances/history-page.ts";
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
+import { type EventTarget, eventStepName, triggerStepName } from "../../workflows/transactions/durable-calls.ts";
 import { forever } from "../process-life.ts";
 
 interface Call {
@@ -26,14 +29,16 @@ const MOST_NEW = 1000;
 /** Sees what the code of a workflow calls, and lets no function of a step run. */
 export class CallWatch {
   readonly #resultOf: NewResults;
+  readonly #hooks: HookDefinitions;
   readonly #new: NewCall[] = [];
   readonly #stored: readonly Call[];
   readonly #counts = new Map<string, number>();
   readonly #reached = new Set<string>();
   readonly #open = new Set<Call>();
 
-  constructor(entries: readonly HistoryItem[], resultOf: NewResults) {
+  constructor(entries: readonly HistoryItem[], resultOf: NewResults, hooks: HookDefinitions) {
     this.#resultOf = resultOf;
+    this.#hooks = hooks;
     const outer = entries.filter(({ inside }) => inside === undefined);
     const steps = outer.map(({ type, name, count }) => [keyOf({ type, name, count }), { type, name, count }] as const);
     this.#stored = [...new Map(steps).values()];
@@ -67,14 +72,20 @@ export class CallWatch {
     if (!watched) return new Proxy(step, { get: () => forever });
     const follow = (type: StepType, name: string, aliases: readonly string[], perform: () => Promise<unknown>) =>
       this.#follow(type, name, aliases, perform);
+    const perform = step.do as (...all: unknown[]) => Promise<unknown>;
+    const withBody = (name: string, ...parameters: unknown[]) => {
+      const given = typeof parameters[0] === "function" ? {} : ((parameters.shift() ?? {}) as TransactionStepConfig);
+      const { isolation: _, ...config } = given;
+      const [body, ...rest] = parameters;
+      const never = typeof body === "function" ? () => forever() : body;
+      return follow("do", name, config.aliases ?? [], () => perform(name, config, never, ...rest));
+    };
     const steps = {
-      do: (name: string, ...parameters: unknown[]) => {
-        const config = typeof parameters[0] === "function" ? {} : ((parameters.shift() ?? {}) as WorkflowStepConfig);
-        const perform = step.do as (...all: unknown[]) => Promise<unknown>;
-        const [body, ...rest] = parameters;
-        const never = typeof body === "function" ? () => forever() : body;
-        return follow("do", name, config.aliases ?? [], () => perform(name, config, never, ...rest));
-      },
+      do: withBody,
+      transaction: withBody, // no transaction begins for a function that isn't called
+      trigger: (hook: unknown) => withBody(triggerStepName(this.#hookName(hook)), forever),
+      sendEvent: ({ workflow }: EventTarget, { type }: { type: string }) =>
+        withBody(eventStepName(type, nameOf(workflow)), forever),
       sleep: (name: string, duration: never, options: never) =>
         follow("sleep", name, [], () => step.sleep(name, duration, options)),
       sleepUntil: (name: string, time: never, options: never) =>
@@ -93,6 +104,15 @@ export class CallWatch {
       result: (child: WorkflowInstance, options: never) => child.result(options),
     };
     return steps as unknown as WorkflowStep;
+  }
+
+  #hookName(hook: unknown): string {
+    const name = Object.entries(this.#hooks).find(([, definition]) => definition === hook)?.[0] ?? hook;
+    if (typeof name === "string") return name;
+    throw new NotFoundError(
+      "hook.unknown",
+      "The code triggers a hook that has no name here: give replay the hooks, { hooks }.",
+    );
   }
 
   /** Waits for a child are calls, too. */

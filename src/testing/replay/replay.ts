@@ -1,3 +1,4 @@
+import type { HookDefinitions } from "../../hooks/define-hook.ts";
 import { checkOptions } from "../../options.ts";
 import { encodeValue } from "../../values/index.ts";
 import type { EnvOption } from "../../workflows/define/registered-workflows.ts";
@@ -15,8 +16,10 @@ export interface ReplayOptions {
   readonly params?: unknown;
   readonly instanceId?: string;
   readonly env?: EnvOption;
-  /** Other workflows that it knows: those that it creates children of. */
+  /** Other workflows that it knows: those that it creates children of or sends events to. */
   readonly workflows?: Workflows;
+  /** The hooks that it triggers with `step.trigger`, unless it names them by a text. */
+  readonly hooks?: HookDefinitions;
   /** The present time. Default: when the last entry was written. */
   readonly at?: Date | number;
   /** Results of steps that the history doesn't have, by step: the replay goes on after them. */
@@ -53,7 +56,10 @@ export async function replay(
   workflow: AnyWorkflow,
   options: ReplayOptions = {},
 ): Promise<ReplayReport> {
-  checkOptions(options, { label: "replay", fields: ["params", "instanceId", "env", "workflows", "at", "results"] });
+  checkOptions(options, {
+    label: "replay",
+    fields: ["params", "instanceId", "env", "workflows", "hooks", "at", "results"],
+  });
   const { results = {} } = options;
   const entries = readRecorded(history);
   const given: NewResults = (step) => (Object.hasOwn(results, step) ? { value: results[step] } : null);
@@ -85,8 +91,8 @@ async function follow(
   options: ReplayOptions,
   resultOf: NewResults,
 ): Promise<Pick<ReplayReport, "outcome" | "output" | "error" | "next"> & { readonly watch: CallWatch }> {
-  const { params, instanceId = "replayed", env, workflows = {}, at } = options;
-  const watch = new CallWatch(entries, resultOf);
+  const { params, instanceId = "replayed", env, workflows = {}, hooks = {}, at } = options;
+  const watch = new CallWatch(entries, resultOf, hooks);
   const registry = { ...workflows, replayed: workflow };
   const startAt = at ?? entries.at(-1)?.at;
   const world = await createTestWorld(

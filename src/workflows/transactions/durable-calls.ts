@@ -23,6 +23,14 @@ export interface EventTarget {
   readonly id: string;
 }
 
+export function triggerStepName(hook: string): string {
+  return `trigger ${hook}`;
+}
+
+export function eventStepName(type: string, workflow: string): string {
+  return `send ${type} to ${workflow}`;
+}
+
 /** Triggers a hook in the step's transaction. */
 export function triggerCall(
   { store, namespace }: WorkflowRuntime,
@@ -33,7 +41,7 @@ export function triggerCall(
   const { hooks, name } = findHook(store, namespace, hook);
   let done = false;
   return {
-    name: `trigger ${name}`,
+    name: triggerStepName(name),
     body: async (tx) => {
       const trigger = await prepareTrigger(hooks, name, payload, options, store.createId);
       const [inserted] = await OpenTransaction.engineOf(tx).insertHooks([trigger]);
@@ -59,7 +67,7 @@ export function eventCall(
   const instance = { namespace: runtime.namespace, name: workflow.name, id };
   let ref: string | undefined;
   return {
-    name: `send ${event?.type} to ${workflow.name}`,
+    name: eventStepName(event?.type, workflow.name),
     body: async (tx) => {
       const prepared = await prepareEvent(runtime, workflow, instance, event);
       const [sent] = await OpenTransaction.engineOf(tx).sendEvents([prepared]);
