@@ -53,9 +53,21 @@ export type { DurableHooksOptions, StuckHook, StuckHooksReport } from "./hooks/h
 export type { DebounceOptions, TriggerOptions } from "./hooks/trigger.ts";
 export type { TriggeredHook } from "./hooks/write-triggers.ts";
 export type { Logger } from "./logger.ts";
+export type { ActivityOptions, ActivityReport } from "./monitoring/activity-report.ts";
 export type { ExplainedStep, Explanation, WaitingReason } from "./monitoring/explanation.ts";
 export type { DispatcherHealth, Health, HealthState } from "./monitoring/health.ts";
 export type { WorkerSummary } from "./monitoring/list-workers.ts";
+export type { ActivityField, ActivityMinute } from "./monitoring/meters/activity.ts";
+export type { HistogramSnapshot } from "./monitoring/meters/histogram.ts";
+export type { AttemptOutcome, FlushName } from "./monitoring/meters/meter.ts";
+export type {
+  ClaimMetrics,
+  FlushMetrics,
+  HookMetrics,
+  Metrics,
+  WorkflowMetrics,
+} from "./monitoring/metrics.ts";
+export type { QueueGauges } from "./monitoring/queue-gauges.ts";
 export type { OwnedTransaction } from "./queue/owned-transaction.ts";
 export type { Backoff, RetryOptions } from "./queue/retry-policy.ts";
 export type { Randomness } from "./randomness.ts";
@@ -65,6 +77,7 @@ export type { AsyncTransaction, ForeignTransaction, SyncTransaction } from "./st
 export type { HookStatistics, HookStatus } from "./store/hooks/hook-records.ts";
 export type { InstanceStatus } from "./store/instances/instance-records.ts";
 export type { FragmentMigration, FragmentTables } from "./store/migration.ts";
+export type { QueueBacklog } from "./store/queue/backlog.ts";
 export type { SqlRow, SqlValue } from "./store/sql-value.ts";
 export type { DatabaseAdapter } from "./store/store.ts";
 export type { SubjectStatus } from "./store/subjects/subject-records.ts";

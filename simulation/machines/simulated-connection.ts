@@ -60,6 +60,7 @@ export class SimulatedConnection implements Engine {
   readonly subjects: SubjectStatements;
   readonly requests: RequestStatements;
   readonly workers: WorkerStatements;
+  readonly backlog: Engine["backlog"];
   readonly wakeups: SimulatedWakeups;
   readonly schemaMigrations = schemaMigrations;
   readonly wire: Wire;
@@ -88,6 +89,7 @@ export class SimulatedConnection implements Engine {
     this.streams = createStreamStatements(this.wire, streams, options.instances.streams);
     this.requests = engine.requests;
     this.workers = engine.workers;
+    this.backlog = engine.backlog;
     this.subjects = createSubjectStatements(this.wire, engine.subjects);
     const hooks = createStatements(this.wire, options.world, options.database, options.book);
     const read = readHooks(hooks, options.book, options.instances, name);

@@ -8,8 +8,10 @@ import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
+import { type ActivityOptions, type ActivityReport, readActivity } from "../monitoring/activity-report.ts";
 import { type Health, HealthCheck } from "../monitoring/health.ts";
 import { listWorkers, type WorkerSummary } from "../monitoring/list-workers.ts";
+import { type Metrics, readMetrics } from "../monitoring/metrics.ts";
 import { drainTogether } from "../queue/drain-together.ts";
 import type { Store } from "../store/store.ts";
 import { evaluateEnv, RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
@@ -119,6 +121,19 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   /** Whether this process can do its work: the database answers, its schema fits, and the dispatcher looks for work. */
   health(): Promise<Health> {
     return this.#health.check();
+  }
+
+  /**
+   * What this process has done, and what the database says about the work of all processes. Never rejects: `queue` is null if the
+   * database doesn't answer.
+   */
+  metrics(): Promise<Metrics> {
+    return readMetrics(this.#store, this.parts.namespace);
+  }
+
+  /** What this process has started and finished in each of the last minutes. */
+  async activity(options?: ActivityOptions): Promise<ActivityReport> {
+    return readActivity(this.#store, this.parts.namespace, options);
   }
 
   /** Looks for work now. */

@@ -1,5 +1,7 @@
+import type { ActivityOptions, ActivityReport } from "../monitoring/activity-report.ts";
 import type { Health } from "../monitoring/health.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
+import type { Metrics } from "../monitoring/metrics.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
@@ -42,6 +44,10 @@ export interface Client<App extends ServedApplication> {
   workers(): Promise<WorkerSummary[]>;
   /** Whether the process that answers can do its work. */
   health(): Promise<Health>;
+  /** What the process that answers has done, and what the database says about the work of all processes. */
+  metrics(): Promise<Metrics>;
+  /** What the process that answers has started and finished in each of the last minutes. */
+  activity(options?: ActivityOptions): Promise<ActivityReport>;
   /**
    * The same client with a signal or a timeout for each call, also for the calls of instances that it returns.
    *
@@ -99,6 +105,8 @@ function connect<App extends ServedApplication>(connection: Connection, names: W
     completeToken: (token, payload) => application.completeToken(token, payload),
     workers: () => application.workers(),
     health: () => application.health(),
+    metrics: () => application.metrics(),
+    activity: (options) => application.activity(options),
     with: createWith<App>(connection, names),
   };
 }

@@ -1,8 +1,10 @@
 import { invalidToken } from "../errors.ts";
+import { type ActivityOptions, type ActivityReport, checkActivityOptions } from "../monitoring/activity-report.ts";
 import type { Health } from "../monitoring/health.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
+import type { Metrics } from "../monitoring/metrics.ts";
 import type { Connection } from "./connection.ts";
-import { fromWireHealth, fromWireWorker, toWire, type WireWorker } from "./wire.ts";
+import { fromWireActivity, fromWireHealth, fromWireMetrics, fromWireWorker, toWire, type WireWorker } from "./wire.ts";
 
 /** Calls that concern a whole application on a server. */
 export class RemoteApplication {
@@ -31,5 +33,16 @@ export class RemoteApplication {
   async health(): Promise<Health> {
     const { body } = await this.#connection.send({ method: "GET", path: ["health", "ready"], accepts: 503 });
     return fromWireHealth(body);
+  }
+
+  async metrics(): Promise<Metrics> {
+    const { body } = await this.#connection.send({ method: "GET", path: ["metrics"] });
+    return fromWireMetrics(body);
+  }
+
+  async activity(options?: ActivityOptions): Promise<ActivityReport> {
+    const query = { minutes: String(checkActivityOptions(options).minutes) };
+    const { body } = await this.#connection.send({ method: "GET", path: ["activity"], query });
+    return fromWireActivity(body);
   }
 }

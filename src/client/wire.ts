@@ -1,8 +1,10 @@
 import { InvalidInputError } from "../errors.ts";
 import type { HookSummary } from "../hooks/durable-hooks.ts";
+import type { ActivityReport } from "../monitoring/activity-report.ts";
 import type { Explanation, WaitingReason } from "../monitoring/explanation.ts";
 import type { Health } from "../monitoring/health.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
+import type { Metrics } from "../monitoring/metrics.ts";
 import { checkOptions } from "../options.ts";
 import type { ListedSubject } from "../subjects/subject-state.ts";
 import { decodeValue, encodeValue } from "../values/index.ts";
@@ -118,6 +120,16 @@ export function fromWireHealth(body: unknown): Health {
   if (dispatcher === null) return { ...health, checks };
   const lastRoundAt = dispatcher.lastRoundAt === null ? null : new Date(dispatcher.lastRoundAt);
   return { ...health, checks: { ...checks, dispatcher: { ...dispatcher, lastRoundAt } } };
+}
+
+export function fromWireMetrics(body: unknown): Metrics {
+  const { since, queue, ...metrics } = body as Metrics;
+  return { ...metrics, since: new Date(since), queue: queue === null ? null : { ...queue, at: new Date(queue.at) } };
+}
+
+export function fromWireActivity(body: unknown): ActivityReport {
+  const { since, minutes } = body as ActivityReport;
+  return { since: new Date(since), minutes: minutes.map((minute) => ({ ...minute, at: new Date(minute.at) })) };
 }
 
 export function fromWireHistory({ entries, earlierRuns, ...rest }: WireHistory): HistoryPage {

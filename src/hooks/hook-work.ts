@@ -4,7 +4,7 @@ import type { RetryPolicy } from "../queue/retry-policy.ts";
 import { type AttemptFailure, solitude, solitudeAfter, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
 import { runApart } from "../replayed-code.ts";
 import { applySchema } from "../schema.ts";
-import type { ClaimedHook, HookOutcome, HookSettlement } from "../store/hooks/hook-records.ts";
+import type { ClaimedHook, HookOutcome, HookSettlement, SettleResult } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import { decodeValue, isUnchecked, loggedError, tame } from "../values/index.ts";
 import {
@@ -23,6 +23,9 @@ import type { StuckHook } from "./hook-settings.ts";
 import { attemptOver, HookTransaction, transactionRepeated } from "./hook-transaction.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
 import { settlePatiently } from "./settle-patiently.ts";
+
+/** What an outcome counts as. An attempt that has ended isn't released. */
+const METERED = { completed: "completed", retry: "retried", failed: "failed", released: "retried" } as const;
 
 /** One attempt at a hook that this process has claimed. */
 export class HookWork implements Work, Transacting {
@@ -88,15 +91,21 @@ export class HookWork implements Work, Transacting {
     }
     this.#begun = true;
     this.#isHeld = isHeld;
+    const { clock } = this.#store;
+    const meter = this.#store.meter.of(this.hook.namespace).hooks.of(this.hook.name);
+    meter.begin(this.hook.claimedAt - this.hook.dueAt);
+    const startedAt = clock.monotonic();
     const ending = await this.#run(isHeld);
+    meter.rest(clock.monotonic() - startedAt);
     this.#ended = true;
     onEnd();
+    if (ending.kind === "settled") meter.end("completed");
     if (ending.kind === "settled") return this.#afterwards(ending);
     if (ending.kind === "abandoned" || this.#abandoned) return null;
     if (ending.kind === "unreadable") return this.#postpone(ending.error);
     const outcome = this.#outcomeOf(ending);
     const stuck = this.#isStuck;
-    await this.#settle(outcome);
+    if ((await this.#settle(outcome)) !== "lost") meter.end(METERED[outcome.kind]);
     if (stuck) this.#onStuck({ ...this.#summary(), reason: "timeout" });
     if (ending.kind !== "threw") return null;
     const { attempts } = this.hook;
@@ -313,7 +322,7 @@ export class HookWork implements Work, Transacting {
     return { namespace, id, lock, keyed: key !== null, outcome };
   }
 
-  async #settle(outcome: HookOutcome): Promise<void> {
+  async #settle(outcome: HookOutcome): Promise<SettleResult> {
     const { namespace, id } = this.hook;
     const { signal } = this.#givenUp;
     const result = await settlePatiently(this.#store, this.#settlement(outcome), {
@@ -332,6 +341,7 @@ export class HookWork implements Work, Transacting {
     if (result === "pending") {
       this.#store.work.post({ namespace, delayMs: delayOf(outcome) });
     }
+    return result;
   }
 }
 

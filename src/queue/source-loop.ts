@@ -155,7 +155,7 @@ export class SourceLoop {
     this.#noticed = false;
     await this.source.tend?.();
     const claims = this.source.tendsOnly !== true;
-    const { asked, claimed } = claims ? await this.#worker.fill(this.source) : { asked: 0, claimed: 0 };
+    const { asked, claimed } = claims ? await this.#fill() : { asked: 0, claimed: 0 };
     if (claimed > 0 || this.#noticed) return "something"; // a notice arrived meanwhile
     if (asked > 0 || !claims) return "nothing";
     this.#worker.awaitRoom(this.source, () => this.nudge());
@@ -200,7 +200,7 @@ export class SourceLoop {
     this.#backoffUntil = 0;
     this.#noticed = false;
     const startedAt = this.#clock.monotonic();
-    const { asked, claimed } = await this.#worker.fill(this.source);
+    const { asked, claimed } = await this.#fill();
     this.#backlog = claimed === asked;
     if (this.#backlog) return;
     await this.#askForNextWake();
@@ -209,6 +209,17 @@ export class SourceLoop {
     if (!contended) return this.#backoff.reset();
     this.#backoffUntil = this.#clock.monotonic() + this.#backoff.next();
     this.#claimAt = this.#backoffUntil;
+  }
+
+  async #fill(): Promise<{ asked: number; claimed: number }> {
+    const startedAt = this.#clock.monotonic();
+    const filled = await this.#worker.fill(this.source);
+    if (filled.asked > 0) {
+      const meter = this.source.store.meter.claims[this.source.kind];
+      meter.claimed += filled.claimed;
+      meter.duration.add((this.#clock.monotonic() - startedAt) / 1000);
+    }
+    return filled;
   }
 
   async #askForNextWake(): Promise<void> {

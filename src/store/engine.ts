@@ -13,6 +13,7 @@ import type {
 } from "./instances/instance-records.ts";
 import type { InstanceStatements } from "./instances/instance-statements.ts";
 import type { AppliedMigration, Migration } from "./migration.ts";
+import type { BacklogStatements } from "./queue/backlog.ts";
 import type { RequestStatements } from "./request-statements.ts";
 import type { ScheduleStatements } from "./schedules/schedule-statements.ts";
 import type { SqlRow, SqlValue } from "./sql-value.ts";
@@ -36,6 +37,7 @@ export interface Engine {
   readonly streams: StreamStatements;
   readonly requests: RequestStatements;
   readonly workers: WorkerStatements;
+  readonly backlog: BacklogStatements;
   readonly wakeups: Wakeups;
   /** The migrations of Perdure's own tables, in order. */
   readonly schemaMigrations: readonly Migration[];

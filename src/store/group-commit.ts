@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { pause } from "../clock.ts";
 import { PerdureError, StoreError } from "../errors.ts";
+import type { FlushMeter } from "../monitoring/meters/meter.ts";
 
 export interface GroupCommitOptions<Item, Result> {
   readonly clock: Clock;
@@ -13,6 +14,8 @@ export interface GroupCommitOptions<Item, Result> {
   readonly maxBytes?: number;
   /** How long a flush is sent again while the database is away, before its callers get the error. */
   readonly patienceMs?: number;
+  /** Counts flushes, their sizes and their durations. */
+  readonly meter?: FlushMeter;
 }
 
 export interface Sending {
@@ -38,7 +41,8 @@ const LONGEST_RESEND_MS = 500;
  * - Any other error splits the flush in two, until the item that caused it fails alone.
  */
 export class GroupCommit<Item, Result> {
-  readonly #options: Required<GroupCommitOptions<Item, Result>>;
+  readonly #options: Required<Omit<GroupCommitOptions<Item, Result>, "meter">>;
+  readonly #meter: FlushMeter | undefined;
   #queue: Waiting<Item, Result>[] = [];
   #inFlight = 0;
   #scheduled = false;
@@ -46,6 +50,7 @@ export class GroupCommit<Item, Result> {
 
   constructor(options: GroupCommitOptions<Item, Result>) {
     this.#options = { maxRows: 500, maxBytes: 4 * 1024 * 1024, patienceMs: 30_000, ...options };
+    this.#meter = options.meter;
   }
 
   add(item: Item): Promise<Result> {
@@ -117,9 +122,13 @@ export class GroupCommit<Item, Result> {
     const giveUpAt = clock.monotonic() + patienceMs;
     let resent = false;
     for (let delay = FIRST_RESEND_MS; ; delay = Math.min(delay * 2, LONGEST_RESEND_MS)) {
+      const startedAt = clock.monotonic();
       try {
-        return await flush(items, { resent });
+        const results = await flush(items, { resent });
+        this.#meter?.flushed(items.length, clock.monotonic() - startedAt);
+        return results;
       } catch (error) {
+        if (this.#meter !== undefined) this.#meter.failures++;
         if (!isTransient(error) || clock.monotonic() + delay > giveUpAt) throw error;
         await pause(clock, delay);
         resent = true;

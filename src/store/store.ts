@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { createIdGenerator } from "../identifiers.ts";
 import type { Logger } from "../logger.ts";
+import { Meter } from "../monitoring/meters/meter.ts";
 import type { Randomness } from "../randomness.ts";
 import type { Engine } from "./engine.ts";
 import { StoredHooks } from "./hooks/stored-hooks.ts";
@@ -34,6 +35,7 @@ export class Store {
   readonly work: WorkBoard;
   readonly workers: StoredWorkers;
   readonly rounds: Rounds;
+  readonly meter: Meter;
 
   constructor({ engine, randomness, logger, stackTraces = true }: StoreOptions) {
     this.engine = engine;
@@ -42,8 +44,9 @@ export class Store {
     this.logger = logger;
     this.stackTraces = stackTraces;
     this.createId = createIdGenerator(engine.clock, randomness);
-    this.hooks = new StoredHooks(engine);
-    this.instances = new StoredInstances(engine);
+    this.meter = new Meter(engine.clock);
+    this.hooks = new StoredHooks(engine, this.meter);
+    this.instances = new StoredInstances(engine, this.meter);
     this.subjects = new StoredSubjects(engine);
     this.streams = new StoredStreams(engine);
     this.work = new WorkBoard(engine.wakeups);

@@ -56,6 +56,8 @@ export class InstanceWork implements Work {
     const { ref } = this.instance;
     execution.onAttemptFailed = ({ key, attempt }, error) =>
       onFailure({ error, description: `step ${key} of the ${this.description}`, attempt, final: false });
+    const meter = runtime.meter.workflows.of(this.instance.name);
+    meter.running++;
     runtime.begins(execution);
     runtime.watchers.touched(ref);
     try {
@@ -70,6 +72,7 @@ export class InstanceWork implements Work {
       if (!(error instanceof CodecError)) throw error;
       return await this.#postpone(error);
     } finally {
+      meter.running--;
       execution.releaseLoad();
       if (runtime.live.get(ref) === execution) runtime.live.delete(ref);
     }
@@ -128,6 +131,10 @@ export class InstanceWork implements Work {
       const { renewed, askedAt } = this.#again;
       return this.execution.continue({ ...renewed, askedAt }, onEnd);
     }
+    const { name, begun, recoveries, claimedAt, dueAt, createdAt } = this.instance;
+    const meter = this.#runtime.meter.workflows.of(name);
+    meter.claimed(claimedAt - Math.max(dueAt, createdAt)); // a rank is earlier than every due time
+    if (!begun && recoveries === 0) meter.start();
     return this.execution.run(() => runWorkflow(this.#runtime, this.execution), onEnd);
   }
 
@@ -165,7 +172,8 @@ export class InstanceWork implements Work {
 
   #settle(end: ExecutionEnd): AttemptFailure | null {
     const { store, namespace } = this.#runtime;
-    if (end.kind === "completed") this.#runtime.finished(this.instance, { status: "complete", output: end.output });
+    if (end.kind === "completed")
+      this.#runtime.finished(this.instance, { status: "complete", output: end.output }, this.execution.age);
     if (end.kind === "parked" && end.delayMs !== null) store.work.post({ namespace, delayMs: end.delayMs });
     if (end.kind === "released") store.work.post({ namespace, delayMs: 0 });
     else if (this.instance.slotKey !== null) store.work.post({ namespace, delayMs: 0 }); // its slot is free for the next in line
@@ -173,7 +181,7 @@ export class InstanceWork implements Work {
     if (end.kind !== "errored" && end.kind !== "terminated") return null;
     const { kind: status } = end;
     const told = end.kind === "errored" ? { status, error: end.error } : { status };
-    this.#runtime.finished(this.instance, told as FinishedRun);
+    this.#runtime.finished(this.instance, told as FinishedRun, this.execution.age);
     if ("rollbackError" in end) this.#tellOfFailedRollback(end.rollbackError);
     const error = end.kind === "errored" ? end.thrown : end.rollbackError;
     return error === undefined ? null : { error, description: this.description, attempt: 1, final: true };

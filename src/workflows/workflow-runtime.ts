@@ -1,4 +1,5 @@
 import { isUnanswered, PerdureError } from "../errors.ts";
+import type { NamespaceMeter } from "../monitoring/meters/meter.ts";
 import {
   type ClaimedInstance,
   type InstanceChange,
@@ -55,6 +56,7 @@ export class WorkflowRuntime {
   readonly results: ResultWaiters;
   readonly watchers: InstanceWatchers;
   readonly streams: StepStreams;
+  readonly meter: NamespaceMeter;
   /** Progress entries of ended steps, until they are deleted. */
   readonly progressDrops: ProgressDrops;
   readonly timeouts = new TimeoutKeeper(this);
@@ -74,6 +76,7 @@ export class WorkflowRuntime {
   constructor(store: Store, workflows: RegisteredWorkflows) {
     this.store = store;
     this.workflows = workflows;
+    this.meter = store.meter.of(workflows.namespace);
     this.results = new ResultWaiters(store, workflows.namespace);
     this.watchers = new InstanceWatchers(store, workflows.namespace);
     this.streams = new StepStreams(store, workflows.settings.maxStreamBytes);
@@ -109,8 +112,9 @@ export class WorkflowRuntime {
     return results;
   }
 
-  /** This process has finished an instance; null if it was deleted. */
-  finished(instance: InstanceName & { readonly ref: string }, run: FinishedRun | null): void {
+  /** This process has finished an instance of that age; null if it was deleted. */
+  finished(instance: InstanceName & { readonly ref: string }, run: FinishedRun | null, ageMs = 0): void {
+    if (run !== null) this.meter.workflows.of(instance.name).end(run.status, ageMs);
     this.#finished.add(instance.ref);
     if (this.#finished.size > MOST_REMEMBERED) {
       const [oldest] = this.#finished;
@@ -176,10 +180,12 @@ export class WorkflowRuntime {
     } else {
       execution?.supersede();
       if (execution !== undefined) this.live.delete(instance.ref);
-      if (instance.status === "terminated" && operation !== "delete") this.finished(instance, { status: "terminated" });
+      const age = (instance.finishedAt ?? 0) - instance.createdAt;
+      if (instance.status === "terminated" && operation !== "delete")
+        this.finished(instance, { status: "terminated" }, age);
       if (operation === "delete") this.finished(instance, null);
       if (operation === "timeOut" && instance.status === "errored") {
-        this.finished(instance, { status: "errored", error: instance.error as string });
+        this.finished(instance, { status: "errored", error: instance.error as string }, age);
       }
       if (operation === "restart") this.timeouts.changed();
       this.store.work.post({ namespace: this.namespace, delayMs: 0 });
@@ -231,6 +237,7 @@ export class WorkflowRuntime {
     return {
       clock,
       dialect: engine.dialect,
+      meterOf: (name) => this.meter.workflows.of(name),
       transaction: (body, options) => engine.transaction(body, options),
       readCommit: async ({ position, instance }, { ref, run }) => {
         const after = { position: position - 1, sequence: LAST_SEQUENCE };

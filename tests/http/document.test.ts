@@ -208,6 +208,8 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.post("/schedules/nightly/night/run");
   await client.get("/stats");
   await client.get("/workers");
+  await client.get("/metrics", { headers: { accept: "application/json" } });
+  await client.get("/activity");
   await client.get("/health/live");
   await client.get("/health/ready");
   await client.get("/workflows/approval/versions");

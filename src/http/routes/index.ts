@@ -16,6 +16,7 @@ import {
   terminateInstance,
 } from "./instances.ts";
 import { listAllInstances, listInstances } from "./list-instances.ts";
+import { readActivity, readMetrics } from "./metrics.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { listSchedules, pauseSchedule, resumeSchedule, runSchedule } from "./schedules.ts";
 import { readStatistics } from "./statistics.ts";
@@ -67,6 +68,8 @@ const ROUTES: readonly Route[] = [
   runSchedule,
   readStatistics,
   listWorkers,
+  readMetrics,
+  readActivity,
   readLiveness,
   readReadiness,
 ];

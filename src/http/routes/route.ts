@@ -13,6 +13,8 @@ export interface AnswerDefinition {
   readonly schema?: Schema;
   /** Default: JSON. */
   readonly contentType?: "text/event-stream";
+  /** Types of texts that callers can have instead. */
+  readonly texts?: readonly string[];
 }
 
 /** A checked request. */

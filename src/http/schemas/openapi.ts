@@ -101,9 +101,10 @@ class DocumentWriter {
     return Object.fromEntries([...successes, ...failures]);
   }
 
-  #answer({ description, schema, contentType = "application/json" as never }: AnswerDefinition): Json {
+  #answer({ description, schema, contentType = "application/json" as never, texts = [] }: AnswerDefinition): Json {
     if (schema === undefined) return { description };
-    return { description, content: { [contentType]: { schema: this.#schema(schema) } } };
+    const asText = texts.map((type) => [type, { schema: { type: "string" } }]);
+    return { description, content: { [contentType]: { schema: this.#schema(schema) }, ...Object.fromEntries(asText) } };
   }
 
   /** A named schema is written once, and referred to by its name everywhere else. */

@@ -7,6 +7,7 @@ import type { Awaitable, ForeignInstances, ForeignStatement, ForeignTransaction 
 import type { HookInsert } from "../hooks/hook-records.ts";
 import type { InstanceInsert } from "../instances/instance-records.ts";
 import type { AppliedMigration, Migration } from "../migration.ts";
+import type { BacklogStatements } from "../queue/backlog.ts";
 import type { RequestStatements } from "../request-statements.ts";
 import type { WorkerStatements } from "../workers/worker-statements.ts";
 import type { Codec } from "./codec.ts";
@@ -41,6 +42,8 @@ class CodecEngine implements Engine {
   readonly requests: RequestStatements;
   /** Names of code and of machines. */
   readonly workers: WorkerStatements;
+  /** Counts. */
+  readonly backlog: BacklogStatements;
   readonly wakeups: Wakeups;
   readonly schemaMigrations: readonly Migration[];
   readonly flushesInFlight: number;
@@ -60,6 +63,7 @@ class CodecEngine implements Engine {
     this.subjects = new CodecSubjectStatements(inner.subjects, codec);
     this.requests = inner.requests;
     this.workers = inner.workers;
+    this.backlog = inner.backlog;
     this.#inner = inner;
     this.#codec = codec;
   }

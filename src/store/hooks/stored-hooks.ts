@@ -1,3 +1,4 @@
+import type { Meter } from "../../monitoring/meters/meter.ts";
 import type { Engine } from "../engine.ts";
 import { GroupCommit } from "../group-commit.ts";
 import type { HookCount, HookInsert, HookSettlement, SettleResult } from "./hook-records.ts";
@@ -16,19 +17,21 @@ export class StoredHooks {
   readonly #settlements: GroupCommit<HookSettlement, SettleResult>;
   readonly #counts: GroupCommit<HookCount, boolean>;
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, { flushes }: Pick<Meter, "flushes">) {
     const { clock, flushesInFlight, hooks } = engine;
     this.statements = hooks;
     this.#engine = engine;
     const flush = (batches: Batch[]) => insertBatches(batches, (triggers) => hooks.insert(triggers));
-    this.#inserts = new GroupCommit({ clock, flush, flushesInFlight, measure: measureBatch });
-    this.#keyedInserts = new GroupCommit({ clock, flush, flushesInFlight: 1, measure: measureBatch });
+    const inserts = { clock, flush, measure: measureBatch, meter: flushes.trigger };
+    this.#inserts = new GroupCommit({ ...inserts, flushesInFlight });
+    this.#keyedInserts = new GroupCommit({ ...inserts, flushesInFlight: 1 });
     this.#settlements = new GroupCommit({
       clock,
       flush: (settlements, { resent }) =>
         hooks.settle(settlements, { resent: resent || settlements.some(({ again }) => again === true) }),
       flushesInFlight,
       measure: ({ outcome }) => ({ rows: 1, bytes: "error" in outcome ? outcome.error.length : 0 }),
+      meter: flushes.settle,
     });
     this.#counts = new GroupCommit({
       clock,

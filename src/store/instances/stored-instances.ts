@@ -1,3 +1,4 @@
+import type { Meter } from "../../monitoring/meters/meter.ts";
 import type { Engine } from "../engine.ts";
 import { GroupCommit } from "../group-commit.ts";
 import { isLimited } from "../queue/rank.ts";
@@ -46,7 +47,7 @@ export class StoredInstances {
   /** Those with receipts, which may wait for another process that is writing the same. No other event waits with them. */
   readonly #receiptedEvents: GroupCommit<EventInsert, EventInsertResult>;
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, { flushes }: Pick<Meter, "flushes">) {
     const { clock, flushesInFlight, instances } = engine;
     this.statements = instances;
     this.#engine = engine;
@@ -56,6 +57,7 @@ export class StoredInstances {
         flush: (batches) => insertBatches(batches, (all) => instances.insert(all)),
         flushesInFlight,
         measure: (batch) => ({ rows: batch.length, bytes: sum(batch, ({ params }) => params.length) }),
+        meter: flushes.create,
       });
     this.#inserts = createInserts();
     this.#limitedInserts = createInserts();
@@ -66,6 +68,7 @@ export class StoredInstances {
           instances.commit(commits, { resent: resent || commits.some(({ again }) => again === true) }),
         flushesInFlight,
         measure: measureCommit,
+        meter: flushes.commit,
       });
     this.#commits = createCommits();
     this.#limitedCommits = createCommits();
@@ -95,6 +98,7 @@ export class StoredInstances {
         flush: (events) => instances.sendEvents(events),
         flushesInFlight: inFlight,
         measure: ({ payload }) => ({ rows: 1, bytes: payload.length }),
+        meter: flushes.event,
       });
     this.#waits = new GroupCommit({
       clock,

@@ -13,6 +13,7 @@ import type {
 import type { HookInsert } from "../hooks/hook-records.ts";
 import type { AppliedMigration } from "../migration.ts";
 import { createTransactionContext, type TransactionContext } from "../transaction-context.ts";
+import { PostgresBacklogStatements } from "./backlog-statements.ts";
 import { CommitWatch } from "./connection/commit-watch.ts";
 import { Connection } from "./connection/connection.ts";
 import { DatabaseIdentity } from "./connection/database-identity.ts";
@@ -58,6 +59,7 @@ export class PostgresEngine implements Engine {
   readonly streams: PostgresStreamStatements;
   readonly requests: PostgresRequestStatements;
   readonly workers: PostgresWorkerStatements;
+  readonly backlog: PostgresBacklogStatements;
   readonly wakeups: PostgresWakeups;
   readonly schemaMigrations: ReturnType<typeof schemaMigrations>;
   readonly #connection: Connection;
@@ -104,6 +106,7 @@ export class PostgresEngine implements Engine {
     this.streams = new PostgresStreamStatements(this.#connection, clock, prefix);
     this.requests = new PostgresRequestStatements(this.#connection, clock, prefix);
     this.workers = new PostgresWorkerStatements(this.#connection, clock, prefix);
+    this.backlog = new PostgresBacklogStatements(this.#connection, clock, prefix);
     this.schemaMigrations = schemaMigrations(prefix);
   }
 

@@ -15,6 +15,7 @@ import type { AppliedMigration, Migration } from "../migration.ts";
 import type { SqlValue } from "../sql-value.ts";
 import type { TransactionContext } from "../transaction-context.ts";
 import { endedByBody } from "../transaction-control.ts";
+import { SqliteBacklogStatements } from "./backlog-statements.ts";
 import type { SqliteAccess, SqliteDriver, SqliteValue } from "./drivers/driver.ts";
 import { EventLoopTurns } from "./drivers/event-loop-turns.ts";
 import { foreignAccess, foreignDriver } from "./drivers/foreign-driver.ts";
@@ -69,6 +70,7 @@ export class SqliteEngine implements Engine {
   readonly streams: SqliteStreamStatements;
   readonly requests: SqliteRequestStatements;
   readonly workers: SqliteWorkerStatements;
+  readonly backlog: SqliteBacklogStatements;
   readonly wakeups: SqliteEngineOptions["wakeups"];
   readonly schemaMigrations = schemaMigrations;
   readonly #driver: SqliteDriver;
@@ -101,6 +103,7 @@ export class SqliteEngine implements Engine {
     this.streams = new SqliteStreamStatements(access);
     this.requests = new SqliteRequestStatements(access);
     this.workers = new SqliteWorkerStatements(access);
+    this.backlog = new SqliteBacklogStatements(access);
   }
 
   async transaction<Result>(

@@ -24,7 +24,8 @@ export interface AttemptOwner {
 export class Attempt {
   readonly call: BodyCall;
   readonly owner: AttemptOwner;
-  /** By the monotonic clock. */
+  /** By the monotonic clock, as `endsAt`. */
+  readonly startedAt: number;
   readonly endsAt: number;
   readonly context: WorkflowStepContext;
   /** Counts the steps that the body calls; created by the first. */
@@ -33,10 +34,11 @@ export class Attempt {
   #reason: AttemptAbortedError | undefined;
   #over = false;
 
-  constructor(call: BodyCall, owner: AttemptOwner, endsAt: number) {
+  constructor(call: BodyCall, owner: AttemptOwner, startedAt: number, timeoutMs: number) {
     this.call = call;
     this.owner = owner;
-    this.endsAt = endsAt;
+    this.startedAt = startedAt;
+    this.endsAt = startedAt + timeoutMs;
     this.context = createContext(this);
   }
 

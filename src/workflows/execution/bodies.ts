@@ -88,7 +88,7 @@ export class Bodies {
     call.emits = 0;
     // The time of a transaction counts from the call of its body: waiting for the database counts as nothing.
     const timeoutMs = call.transaction === null ? call.policy.timeoutMs : Number.POSITIVE_INFINITY;
-    const attempt = new Attempt(call, owner, this.#clock.monotonic() + timeoutMs);
+    const attempt = new Attempt(call, owner, this.#clock.monotonic(), timeoutMs);
     call.running = attempt;
     this.#running.push(attempt);
     attempt.run();

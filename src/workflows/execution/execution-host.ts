@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock.ts";
+import type { WorkflowMeter } from "../../monitoring/meters/meter.ts";
 import type { Dialect } from "../../store/dialect.ts";
 import type { Engine } from "../../store/engine.ts";
 import type {
@@ -35,6 +36,8 @@ export interface ExecutionHost {
   readonly limits: WorkflowSettings;
   readonly turns: TurnQueue;
   readonly dialect: Dialect;
+  /** Counts what instances of a workflow do. */
+  meterOf(name: string): WorkflowMeter;
   /** A transaction of the engine, for a step. */
   transaction: Engine["transaction"];
   /** The entries from the position of a commit on, whose outcome isn't known. Null if the run is gone. */

@@ -47,6 +47,11 @@ export class Execution extends Turns {
     return waits.size > 0 && bodies.running === 0 && bodies.ready === 0 && atRest;
   }
 
+  /** Milliseconds since its creation. */
+  get age(): number {
+    return this.time.now() - this.instance.createdAt;
+  }
+
   /** Whether it should be told at once of events. */
   get listening(): boolean {
     return this.end === undefined && this.steps.waits.listening;

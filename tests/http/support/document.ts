@@ -40,9 +40,10 @@ export function problemOf(document: Document, operation: Operation, response: Re
   const documented = operation.responses[response.status];
   const where = `${operation.operationId} ${response.status}`;
   if (documented === undefined) return `${where} isn't documented: ${text}`;
-  const [type = "", media] = Object.entries(documented.content ?? {})[0] ?? [];
-  if (media === undefined) return text === "" ? null : `${where} has a body: ${text}`;
-  if (!(response.headers.get("content-type") ?? "").startsWith(type)) return `${where} isn't ${type}`;
+  const types = Object.entries(documented.content ?? {});
+  if (types.length === 0) return text === "" ? null : `${where} has a body: ${text}`;
+  const [type, media] = types.find(([one]) => response.headers.get("content-type")?.startsWith(one)) ?? [];
+  if (media === undefined) return `${where} isn't ${types.map(([one]) => one).join(" or ")}`;
   if (type !== "application/json") return null;
   const result = validatorOf(document, media.schema).safeParse(JSON.parse(text));
   return result.success ? null : `${where}: ${z.prettifyError(result.error)} in ${text}`;

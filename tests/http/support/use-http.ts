@@ -103,7 +103,8 @@ export class Client {
     const init = { method, headers, body, duplex: "half" as const };
     const response = await this.handler(new Request(`http://localhost${path}`, init));
     const text = await response.text();
-    const parsed = (text === "" ? undefined : JSON.parse(text)) as Body;
+    const isText = response.headers.get("content-type")?.includes("text") === true;
+    const parsed = (isText ? text : text === "" ? undefined : JSON.parse(text)) as Body;
     return { status: response.status, headers: response.headers, body: parsed };
   }
 

@@ -1,9 +1,10 @@
 import type { AttemptAbortedError } from "../../../errors.ts";
+import type { AttemptOutcome, WorkflowMeter } from "../../../monitoring/meters/meter.ts";
 import type { ClaimedInstance, InstanceCommit, InstanceOutcome } from "../../../store/instances/instance-records.ts";
 import { decodeValue, StreamReference } from "../../../values/index.ts";
 import { StoredStream } from "../../streams/stored-stream.ts";
 import { type AbandonableCall, Abandonments, reasonOf, storeReason } from "../abandonment.ts";
-import type { AttemptOwner } from "../attempt.ts";
+import type { Attempt, AttemptOwner } from "../attempt.ts";
 import { toUpdate } from "../attempt-results.ts";
 import { Bodies } from "../bodies.ts";
 import { ChildWaits } from "../child-waits.ts";
@@ -57,6 +58,7 @@ export class OpenSteps {
   readonly children = new ChildWaits();
   readonly #abandoned = new Abandonments();
   readonly #host: ExecutionHost;
+  readonly #meter: WorkflowMeter;
   readonly #owner: StepOwner;
   readonly #code: CodeRun;
   readonly #commits: Commits;
@@ -76,6 +78,7 @@ export class OpenSteps {
     events: Events,
   ) {
     this.#host = host;
+    this.#meter = host.meterOf(owner.instance.name);
     this.#owner = owner;
     this.#code = code;
     this.#commits = commits;
@@ -212,7 +215,7 @@ export class OpenSteps {
   deliver(end: AttemptEnd): void {
     const { call } = end;
     const update = toUpdate(end, this.#limits, this.#time, this.#code);
-    this.bodies.ended(call);
+    this.#ended(call, update.kind);
     this.#commits.add(update.entry);
     if (update.kind === "retried") {
       this.waits.add(call);
@@ -228,10 +231,16 @@ export class OpenSteps {
   deliverWritten(end: AttemptEnd): void {
     if ("error" in end) return;
     const { call, value, text } = end;
-    this.bodies.ended(call);
+    this.#ended(call, "completed");
     if (call.rollback !== null) call.output = text;
     if (call.progressed) this.progress.foundEnded(call);
     call.succeed(liveValue(value, text));
+  }
+
+  #ended(call: BodyCall, outcome: AttemptOutcome): void {
+    const attempt = call.running as Attempt | null;
+    this.#meter.step(outcome, attempt === null ? null : this.#host.clock.monotonic() - attempt.startedAt);
+    this.bodies.ended(call);
   }
 
   #deliverWait(): boolean {

@@ -5,6 +5,7 @@ import { COMPLETED, KEPT, PLAIN_TRIGGER } from "../../../support/use-store.ts";
 import { ALL_ROWS, type PlannedStatement, type PlannedTables } from "./misled-plans.ts";
 import {
   type Answers,
+  recordBacklogStatements,
   recordHookStatements,
   recordRequestStatements,
   recordWorkerStatements,
@@ -72,6 +73,8 @@ const STATEMENTS: PlannedStatement[] = [
     hooks((statements) => statements.claim({ scopes, limit: 50, takeOver: true, lock: "me", leaseMs: 1000 })),
     DUE,
   ],
+  ["count the lanes of hooks", () => recordBacklogStatements("count_hook_lanes"), DUE],
+  ["count dead letters", () => recordBacklogStatements("count_dead_letters"), ["hook_failed"]],
   ["find the next wake of hooks", hooks((statements) => statements.nextWake(scopes, { takeOver: true })), DUE],
   [
     "find the next wake of hooks with a heartbeat",

@@ -12,7 +12,7 @@ import { prepareInstance } from "../../../../src/store/postgres/sql/instance-ins
 import { awaitEnds, lockAwaited, tellWaiters, writeWaiters } from "../../../../src/store/postgres/sql/waiters.ts";
 import { NAMED } from "../../../support/named.ts";
 import type { PlannedStatement, PlannedTables } from "./misled-plans.ts";
-import { type Answers, recordInstanceStatements, recordOne } from "./recorded-statements.ts";
+import { type Answers, recordBacklogStatements, recordInstanceStatements, recordOne } from "./recorded-statements.ts";
 
 const BATCH = 500;
 
@@ -278,6 +278,7 @@ export const INSTANCES: PlannedTables = {
   tables: TABLES,
   fill: (client, size) => fill(client, SIZES[size]),
   statements: [
+    ["count the lanes of instances", () => recordBacklogStatements("count_instance_lanes"), ["instance_due"]],
     ...STATEMENTS.map(
       ([purpose, use, indexes, answers]): PlannedStatement => [
         purpose,

@@ -1,4 +1,5 @@
 import { type Client, escapeLiteral } from "pg";
+import { PostgresBacklogStatements } from "../../../../src/store/postgres/backlog-statements.ts";
 import type { Connection } from "../../../../src/store/postgres/connection/connection.ts";
 import { PostgresHookStatements } from "../../../../src/store/postgres/hook-statements.ts";
 import { PostgresInstanceStatements } from "../../../../src/store/postgres/instances/instance-statements.ts";
@@ -64,6 +65,17 @@ export function recordInstanceStatements(
     (connection) => use(new PostgresInstanceStatements(connection, new ControlledClock(), SCHEMA, NO_CONNECTION)),
     answers,
   );
+}
+
+/** Of the backlog: the statements with these names. */
+export async function recordBacklogStatements(...names: readonly string[]): Promise<RecordedStatement[]> {
+  const recorded = await record((connection) =>
+    new PostgresBacklogStatements(connection, new ControlledClock(), SCHEMA).read("app", {
+      lane: 100,
+      deadLetters: 100,
+    }),
+  );
+  return recorded.filter(({ statement }) => names.includes(statement.name));
 }
 
 export function recordRequestStatements(

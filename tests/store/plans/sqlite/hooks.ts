@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { COUNT_DEAD_LETTERS, countLanes } from "../../../../src/store/sqlite/sql/backlog.ts";
 import {
   DISCARD_HOOK,
   GET_HOOK,
@@ -59,6 +60,8 @@ const STATEMENTS: PlannedStatement[] = [
   ["find a triggered hook", FIND_TRIGGERED_HOOK, [...BY_ID, KEY]],
   ["get a hook", GET_HOOK, BY_ID],
   ["count hooks by status", HOOK_STATISTICS, ["PRIMARY KEY (namespace=?)"]],
+  ["count the lanes of hooks", countLanes("perdure_hook"), ["<", ">", ">"].map((range) => `COVERING ${QUEUE(range)}`)],
+  ["count dead letters", COUNT_DEAD_LETTERS, ["INDEX perdure_hook_failed (namespace=?)"]],
   ["discard a hook", DISCARD_HOOK, BY_ID],
   ["redrive a hook", REDRIVE_HOOK, [...BY_ID, KEY]],
   ["cancel a hook by its id", cancelPendingHooks(CANCEL_TARGETS.id), BY_ID],

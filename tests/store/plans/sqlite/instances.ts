@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { countLanes } from "../../../../src/store/sqlite/sql/backlog.ts";
 import {
   COUNT_PENDING_EVENTS,
   FIND_EVENT,
@@ -100,6 +101,11 @@ const STATEMENTS: PlannedStatement[] = [
   ["claim instances", CLAIM_INSTANCES, BY_REF],
   ["count a recovery", COUNT_RECOVERY, [...BY_REF, ...BY_RUN, ...BY_RUN]],
   ["find the next wake of instances", nextWake("perdure_instance"), [QUEUE(">")]],
+  [
+    "count the lanes of instances",
+    countLanes("perdure_instance"),
+    ["<", ">", ">"].map((range) => `COVERING ${QUEUE(range)}`),
+  ],
   ["find the lease tokens of instances", leaseTokens("perdure_instance"), [QUEUE(">")]],
   ["expire leases of instances", expireLeases("perdure_instance"), [QUEUE(">")]],
   ["find leased instances", findLeased("perdure_instance"), [QUEUE(">")]],
