@@ -14,7 +14,7 @@ import manifest from "../package.json" with { type: "json" };
 import configuration from "../tsconfig.json" with { type: "json" };
 import { buildPage } from "./build-page.ts";
 import { createChunkGroups } from "./chunks.ts";
-import { entryPoints, root, workerEntryPoints } from "./entry-points.ts";
+import { entryPoints, PROGRAM, root, workerEntryPoints } from "./entry-points.ts";
 
 const execute = promisify(execFile);
 
@@ -25,7 +25,7 @@ const LOADER = ["cloudflare/register", "cloudflare/resolve-hook"];
 const CLOUDFLARE_MODULES = ["cloudflare/email", "cloudflare/sockets"];
 
 const entries = [...entryPoints, ...workerEntryPoints].map(({ path }) => path);
-const shared = [...entries, ...CLOUDFLARE_MODULES].filter((path) => !LOADER.includes(path));
+const shared = [...entries, ...CLOUDFLARE_MODULES, PROGRAM].filter((path) => !LOADER.includes(path));
 
 const common = {
   cwd: root,

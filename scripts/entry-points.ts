@@ -23,6 +23,9 @@ function toEntryPoint(subpath: string, output: string): EntryPoint {
   return { specifier: subpath.replace(/^\./, manifest.name), path, source: `${root}src/${path}.ts` };
 }
 
+/** What the program `perdure` is built from. */
+export const PROGRAM: string = manifest.bin.perdure.replace(/^\.\/dist\//, "").replace(/\.js$/, "");
+
 const targets = Object.entries(manifest.exports as Record<string, Target>);
 
 /** One for each subpath, as Node resolves it. */

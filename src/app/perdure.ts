@@ -4,6 +4,7 @@ import {
   type DurableHooksDispatcher,
   parseDispatching,
 } from "../dispatchers/node-dispatcher.ts";
+import { isGone } from "../dispatchers/process-owner.ts";
 import { createDurableHooksProcessor, type DurableHooksProcessor } from "../fragment/create-processor.ts";
 import { defineFragment } from "../fragment/define-fragment.ts";
 import { Fragment } from "../fragment/fragment.ts";
@@ -85,31 +86,11 @@ export async function perdure<
   const Hooks extends HookDefinitions = Record<never, never>,
   const Registry extends Workflows = Record<never, never>,
 >(options: PerdureOptions<Hooks, Registry>): Promise<Application<Hooks, Registry>> {
-  checkOptions(options, { label: "perdure", fields: FIELDS });
-  const { database, hooks = {} as Hooks, namespace = "app", worker = true, ...others } = options;
-  const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, tokens, ...rest } = others;
-  const { subjects = {}, codec, stackTraces, ...durableHooks } = rest;
-  const opening = { ...(codec !== undefined && { codec }), ...(stackTraces !== undefined && { stackTraces }) };
-  // Options are checked before a database is opened, so that a mistake leaves no new file.
-  if (typeof worker !== "boolean") {
-    checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });
-    parseDispatching(worker);
-  }
-  const definition = defineFragment<undefined>(namespace)
-    .provideHooks(() => hooks)
-    .build();
-  new RegisteredHooks(namespace, hooks, parseHookSettings(durableHooks));
-  const limits = parseWorkflowLimits(workflowLimits);
-  const registered = new RegisteredWorkflows(namespace, workflows, limits, env, parseTokenOptions(tokens));
-  for (const [dispatcherId, definition] of Object.entries(subjects)) checkDefinition(dispatcherId, definition);
-  checkDatabase(database, opening);
-  const owned = typeof database === "string";
-  const adapter = owned ? await openDatabase(database, { logger, ...opening }) : database;
+  const { worker = true, subjects = {} } = options ?? {};
+  const { logger, open, build } = prepare(options);
+  const { adapter, owned } = await open();
   try {
-    const parts = withWorkflows(registered, (supplements) =>
-      buildParts(definition, undefined, { databaseAdapter: adapter, durableHooks }, supplements),
-    );
-    const fragment = new Fragment<Hooks, unknown>(parts);
+    const fragment = build(adapter);
     await migrate(fragment);
     const processor = createDurableHooksProcessor(fragment);
     await processor?.prepare();
@@ -122,6 +103,59 @@ export async function perdure<
     if (owned) await adapter.store.close();
     throw error;
   }
+}
+
+/**
+ * Opens an application for operators' commands: without a worker, and without migrating. The tables may be missing or old.
+ *
+ * @internal
+ */
+export async function inspect<const Hooks extends HookDefinitions, const Registry extends Workflows>(
+  options: PerdureOptions<Hooks, Registry>,
+): Promise<Application<Hooks, Registry>> {
+  const { subjects = {} } = options ?? {};
+  const { open, build } = prepare(options);
+  const { adapter, owned } = await open();
+  adapter.store.workers.isGone = isGone;
+  const app = new Application<Hooks, Registry>(build(adapter), null, owned);
+  for (const [dispatcherId, definition] of Object.entries(subjects)) app.subjects.register(dispatcherId, definition);
+  return app;
+}
+
+/** Checks all options before a database is opened, so that a mistake leaves no new file. */
+function prepare<const Hooks extends HookDefinitions, const Registry extends Workflows>(
+  options: PerdureOptions<Hooks, Registry>,
+) {
+  checkOptions(options, { label: "perdure", fields: FIELDS });
+  const { database, hooks = {} as Hooks, namespace = "app", worker = true, ...others } = options;
+  const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, tokens, ...rest } = others;
+  const { subjects = {}, codec, stackTraces, ...durableHooks } = rest;
+  const opening = { ...(codec !== undefined && { codec }), ...(stackTraces !== undefined && { stackTraces }) };
+  if (typeof worker !== "boolean") {
+    checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });
+    parseDispatching(worker);
+  }
+  const definition = defineFragment<undefined>(namespace)
+    .provideHooks(() => hooks)
+    .build();
+  new RegisteredHooks(namespace, hooks, parseHookSettings(durableHooks));
+  const limits = parseWorkflowLimits(workflowLimits);
+  const registered = new RegisteredWorkflows(namespace, workflows, limits, env, parseTokenOptions(tokens));
+  for (const [dispatcherId, definition] of Object.entries(subjects)) checkDefinition(dispatcherId, definition);
+  checkDatabase(database, opening);
+  return {
+    logger,
+    open: async () => {
+      if (typeof database !== "string") return { adapter: database, owned: false };
+      return { adapter: await openDatabase(database, { logger, ...opening }), owned: true };
+    },
+    build: (databaseAdapter: DatabaseAdapter) => {
+      const parts = withWorkflows(registered, (supplements) =>
+        buildParts(definition, undefined, { databaseAdapter, durableHooks }, supplements),
+      );
+      return new Fragment<Hooks, unknown>(parts);
+    },
+  };
 }
 
 /** A dispatcher that isn't started can still be drained. */

@@ -55,9 +55,13 @@ export declare class PrismaClient {
 /** Texts in the sources that look like codes: names of columns, fields, options and files. */
 const NOT_CODES = [
   "app.db",
+  "app.js",
+  "app.mjs",
+  "app.ts",
   "clock.open",
   "concurrency.hooks",
   "concurrency.workflows",
+  "dev.json",
   "event.payload",
   "flo.configure",
   "hook.error",
@@ -66,6 +70,7 @@ const NOT_CODES = [
   "instance.finished_at",
   "instance.params",
   "journal.value",
+  "package.json",
   "perdure.transaction",
   "retries.delay",
   "step.do",

@@ -41,6 +41,7 @@ export const SAMPLES = {
   "tests/docs/cloudflare.test.ts": ["docs/cloudflare.md"],
   "tests/docs/http.test.ts": ["docs/http.md"],
   "tests/docs/subjects.test.ts": ["docs/subjects.md"],
+  "tests/cli/applications.test.ts": ["docs/cli.md"],
   "tests/testing/documentation.test.ts": ["docs/testing.md"],
 } as const;
 
