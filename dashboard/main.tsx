@@ -1,4 +1,22 @@
 import { render } from "preact";
+import { loadSession } from "./data/api.ts";
+import { followChanges } from "./data/live.ts";
+import { tick } from "./data/times.ts";
+import { App, refuseSession } from "./shell/app.tsx";
+import { startKeys } from "./shell/keys.ts";
+import { startRouter } from "./shell/router.tsx";
+import { startTheme } from "./shell/theme.ts";
+import "./styles/tokens.css";
 import "./styles/base.css";
+import "./styles/sidebar.css";
+import "./styles/controls.css";
+import "./styles/content.css";
+import "./styles/overlays.css";
+import "./styles/waterfall.css";
 
-render(<p>Perdure</p>, document.getElementById("page") as HTMLElement);
+startTheme();
+startRouter();
+startKeys();
+tick();
+render(<App />, document.getElementById("page") as HTMLElement);
+loadSession().then(followChanges, refuseSession);

@@ -6,6 +6,7 @@ import type { Servable } from "../http/http-host.ts";
 import type { Logger } from "../logger.ts";
 import { VERSION } from "../version.ts";
 import { protect, refusal, textAnswer } from "./answers.ts";
+import { ChangeStream } from "./change-stream.ts";
 import { type DashboardOptions, type DashboardSettings, parseDashboardOptions } from "./dashboard-options.ts";
 import { PageFiles } from "./page-files.ts";
 import { RequestGate } from "./request-gate.ts";
@@ -31,6 +32,7 @@ class Dashboard {
   readonly #settings: DashboardSettings;
   readonly #files: PageFiles;
   readonly #gate: RequestGate;
+  readonly #changes: ChangeStream;
   readonly #logger: Logger;
   /** The API with users' values, and without. */
   readonly #open: HttpHandler;
@@ -49,8 +51,10 @@ class Dashboard {
     };
     this.#open = createHttpHandler(app, { ...common, redact });
     this.#redacted = createHttpHandler(app, { ...common, redact: true });
-    this.#logger = app.parts.store.logger;
-    this.#gate = new RequestGate(app.parts.store.clock, timeoutMs);
+    const { clock, work, logger } = app.parts.store;
+    this.#logger = logger;
+    this.#gate = new RequestGate(clock, timeoutMs);
+    this.#changes = new ChangeStream({ work, clock, onError: () => {} });
   }
 
   async answer(request: Request): Promise<Response> {
@@ -69,6 +73,7 @@ class Dashboard {
       if (pathname === basePath) return new Response(null, { status: 308, headers: { location: `${basePath}/` } });
       if (!pathname.startsWith(`${basePath}/`)) return textAnswer(404, `The dashboard is mounted at ${basePath}/.`);
       if (pathname === `${basePath}/session`) return Response.json(await this.#session(request));
+      if (pathname === `${basePath}/changes`) return await this.#changes.answer(request);
       const [, asset] = pathname.slice(basePath.length).match(/^\/assets\/([^/]+)$/) ?? [];
       if (asset === undefined) return await this.#files.document(request);
       return (await this.#files.asset(request, asset)) ?? textAnswer(404, "There is no such file.");

@@ -19,7 +19,7 @@ export class RequestGate {
 
   /** A request that changes something isn't given up: the caller must learn what became of it. Streams stay open. */
   async pass(request: Request, answer: () => Promise<Response>): Promise<Response> {
-    if (request.method !== "GET" || /\/(subscribe|changes)$/.test(new URL(request.url).pathname)) return answer();
+    if (request.method !== "GET" || /\/subscribe$/.test(new URL(request.url).pathname)) return answer();
     if (this.#waiting.length >= MOST_WAITING) {
       return refusal(503, "dashboard.busy", "Too many pages ask at the same time. Try again in a moment.");
     }

@@ -1,0 +1,82 @@
+import { useEffect, useRef } from "preact/hooks";
+import { search, setSearch } from "../shell/router.tsx";
+
+const TYPING_MS = 300;
+
+/** A filter in the URL that is typed. It is applied shortly after the last key. */
+export function TextFilter({
+  name,
+  label,
+  hint,
+}: {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+}) {
+  const input = useRef<HTMLInputElement>(null);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const value = search.value.get(name) ?? "";
+  useEffect(() => {
+    if (input.current !== null && document.activeElement !== input.current) input.current.value = value;
+  }, [value]);
+  const apply = (text: string) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setSearch({ [name]: text.trim() }), TYPING_MS);
+  };
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        ref={input}
+        name={name}
+        defaultValue={value}
+        placeholder={hint}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => apply(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+export type Option = readonly [value: string, label: string];
+
+/** A filter in the URL that is chosen. */
+export function ChoiceFilter(props: {
+  readonly name: string;
+  readonly label: string;
+  readonly options: readonly Option[];
+  readonly all?: string;
+}) {
+  const { name, label, options, all = "All" } = props;
+  const value = search.value.get(name) ?? "";
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select name={name} value={value} onChange={(event) => setSearch({ [name]: event.currentTarget.value })}>
+        <option value="">{all}</option>
+        {options.map(([one, text]) => (
+          <option key={one} value={one}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The next page of a list. Its URL can be shared; the browser's back button returns to the page before. */
+export function Pager({ cursor }: { readonly cursor: string | null }) {
+  const present = search.value.get("cursor");
+  if (cursor === null && present === null) return null;
+  return (
+    <nav class="pager" aria-label="Pages">
+      <button type="button" class="button" disabled={present === null} onClick={() => setSearch({ cursor: null })}>
+        First page
+      </button>
+      <button type="button" class="button" disabled={cursor === null} onClick={() => setSearch({ cursor })}>
+        Next page
+      </button>
+    </nav>
+  );
+}

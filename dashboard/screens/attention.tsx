@@ -1,0 +1,128 @@
+import type { ComponentChildren } from "preact";
+import { useResource } from "../data/live.ts";
+import { count, duration, now } from "../data/times.ts";
+import type { HookStatistics, Worker } from "../data/types.ts";
+import { Card, Empty } from "../parts/page.tsx";
+import { Link } from "../shell/router.tsx";
+
+interface Matter {
+  readonly key: string;
+  readonly tone: "bad" | "warns";
+  readonly sentence: ComponentChildren;
+  readonly to: string;
+  readonly action: string;
+}
+
+interface Unclaimed {
+  readonly kind: "hook" | "workflow";
+  readonly name: string;
+  readonly due: number;
+  readonly since: string;
+}
+
+interface AttentionProps {
+  readonly hooks: HookStatistics;
+  /** Instances by status. */
+  readonly total: Readonly<Record<string, number>>;
+  readonly workers: readonly Worker[] | null;
+}
+
+/** Work that has been due for longer than this isn't merely in a queue. */
+const LONG_DUE_MS = 60_000;
+
+/** What won't repair itself: each with the reason and the screen on which an operator can act. */
+export function Attention(props: AttentionProps) {
+  const { data } = useResource<{ unclaimed: Unclaimed[] }>("/workers/unclaimed");
+  const matters = findMatters(props, data?.unclaimed ?? []);
+  return (
+    <Card title="Needs attention" tools={matters.length > 0 && <span class="badge">{matters.length}</span>}>
+      {matters.length === 0 ? (
+        <Empty title="All is well">Nothing is stuck, and no work waits for code that isn't running.</Empty>
+      ) : (
+        <ul class="matters">
+          {matters.map(({ key, tone, sentence, to, action }) => (
+            <li key={key} class={`tone-${tone}`}>
+              <i aria-hidden="true" />
+              <p>{sentence}</p>
+              <Link to={to} class="button">
+                {action}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function findMatters({ hooks, total, workers }: AttentionProps, unclaimed: readonly Unclaimed[]): readonly Matter[] {
+  const { diverged = 0, errored = 0, paused = 0 } = total;
+  const found: (Matter | false)[] = [
+    workers !== null &&
+      !workers.some(({ alive }) => alive) && {
+        key: "workers",
+        tone: "bad",
+        sentence: "No worker is alive: nothing runs until a process with a dispatcher starts.",
+        to: "/workers",
+        action: "See workers",
+      },
+    hooks.oldestDueMs !== null &&
+      hooks.oldestDueMs > LONG_DUE_MS && {
+        key: "due",
+        tone: "warns",
+        sentence: `A hook has been due for ${duration(hooks.oldestDueMs)}, and ${count(hooks.due)} are due in all: the queue grows, or no worker runs them.`,
+        to: "/hooks?status=pending&order=oldest",
+        action: "See the queue",
+      },
+    diverged > 0 && {
+      key: "diverged",
+      tone: "bad",
+      sentence: `${plural(diverged, "instance is", "instances are")} held, because their code doesn't match their history. Deploy code that does, or restart them.`,
+      to: "/workflows?status=diverged",
+      action: "See them",
+    },
+    ...unclaimed.map(
+      ({ kind, name, due, since }): Matter => ({
+        key: `unclaimed ${kind} ${name}`,
+        tone: "bad",
+        sentence: (
+          <>
+            {plural(due, `${kind} is`, `${kind === "hook" ? "hooks are" : "instances are"}`)} due, but no live worker
+            runs <code>{name}</code>. The oldest has waited for {duration(now.value - Date.parse(since))}.
+          </>
+        ),
+        to:
+          kind === "hook"
+            ? `/hooks?name=${encodeURIComponent(name)}`
+            : `/workflows?workflow=${encodeURIComponent(name)}`,
+        action: "See them",
+      }),
+    ),
+    hooks.failed > 0 && {
+      key: "dead",
+      tone: "bad",
+      sentence: `${plural(hooks.failed, "hook has", "hooks have")} failed for good. Redrive them when the cause is gone, or discard them.`,
+      to: "/hooks?status=failed",
+      action: "See dead letters",
+    },
+    errored > 0 && {
+      key: "errored",
+      tone: "warns",
+      sentence: `${plural(errored, "instance has", "instances have")} failed. A retry repeats only the steps that failed.`,
+      to: "/workflows?status=errored",
+      action: "See failures",
+    },
+    paused > 0 && {
+      key: "paused",
+      tone: "warns",
+      sentence: `${plural(paused, "instance is", "instances are")} paused until they are resumed.`,
+      to: "/workflows?status=paused",
+      action: "See them",
+    },
+  ];
+  return found.filter((matter) => matter !== false);
+}
+
+function plural(number: number, one: string, many: string): string {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}

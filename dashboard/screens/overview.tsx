@@ -1,0 +1,193 @@
+import type { ComponentChildren } from "preact";
+import { path } from "../data/api.ts";
+import { useResource } from "../data/live.ts";
+import { count, duration } from "../data/times.ts";
+import type { Instance, Schedule, Statistics, Worker } from "../data/types.ts";
+import { Chart } from "../parts/chart.tsx";
+import { Card, Empty, Loaded, Page } from "../parts/page.tsx";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { Link } from "../shell/router.tsx";
+import { Attention } from "./attention.tsx";
+
+interface Activity {
+  readonly since: string;
+  readonly minutes: readonly ({ readonly at: string } & Readonly<Record<string, number>>)[];
+}
+
+/** What an operator wants to know first. */
+export function Overview() {
+  const statistics = useResource<Statistics>("/stats");
+  const { data: workers } = useResource<{ workers: Worker[] }>("/workers");
+  const { data: activity } = useResource<Activity>("/activity?minutes=60");
+  const alive = workers?.workers.filter((worker) => worker.alive).length;
+  return (
+    <Page title="Overview">
+      <Loaded from={statistics}>
+        {({ hooks, instances }) => (
+          <>
+            <div class="tiles">
+              <Tile
+                name="Running"
+                to="/workflows?status=running"
+                value={instances?.total["running"] ?? 0}
+                tone="active"
+              />
+              <Tile
+                name="Waiting"
+                to="/workflows?status=waiting"
+                value={instances?.total["waiting"] ?? 0}
+                tone="waits"
+              />
+              <Tile name="Queued" to="/workflows?status=queued" value={instances?.total["queued"] ?? 0} tone="calm" />
+              <Tile name="Failed" to="/workflows?status=errored" value={instances?.total["errored"] ?? 0} tone="bad" />
+              <Tile name="Hooks due" to="/hooks?status=pending" value={hooks.due} tone="active">
+                {hooks.oldestDueMs === null ? "none waits" : `oldest for ${duration(hooks.oldestDueMs)}`}
+              </Tile>
+              <Tile name="Dead letters" to="/hooks?status=failed" value={hooks.failed} tone="bad" />
+              <Tile name="Workers alive" to="/workers" value={alive ?? 0} tone={alive === 0 ? "bad" : "good"} />
+            </div>
+            <div class="columns">
+              <Attention hooks={hooks} total={instances?.total ?? {}} workers={workers?.workers ?? null} />
+              {activity !== null && (
+                <Card class="charts">
+                  <ActivityCharts minutes={activity.minutes} />
+                </Card>
+              )}
+            </div>
+            <WorkflowCounts counts={instances?.workflows ?? {}} />
+          </>
+        )}
+      </Loaded>
+      <div class="columns">
+        <Recent title="Latest failures" url="/instances?status=errored&limit=6" empty="No instance has failed" />
+        <NextSchedules />
+      </div>
+    </Page>
+  );
+}
+
+function Tile(props: {
+  readonly name: string;
+  readonly value: number;
+  readonly to: string;
+  readonly tone: string;
+  readonly children?: ComponentChildren;
+}) {
+  const { name, value, to, tone, children } = props;
+  return (
+    <Link to={to} class={`tile ${value === 0 ? "zero" : ""} tone-${tone}`}>
+      <span>{name}</span>
+      <strong class="number">{count(value)}</strong>
+      {children !== undefined && <small>{children}</small>}
+    </Link>
+  );
+}
+
+function ActivityCharts({ minutes }: { readonly minutes: Activity["minutes"] }) {
+  const times = minutes.map(({ at }) => Date.parse(at));
+  const field = (name: string) => minutes.map((minute) => Number(minute[name] ?? 0));
+  return (
+    <>
+      <Chart
+        label="Instances per minute"
+        times={times}
+        series={[
+          { label: "Started", color: "--active", values: field("instancesStarted") },
+          { label: "Completed", color: "--good", values: field("instancesCompleted") },
+          { label: "Failed", color: "--bad", values: field("instancesErrored") },
+        ]}
+      />
+      <Chart
+        label="Hooks per minute"
+        times={times}
+        series={[
+          { label: "Completed", color: "--good", values: field("hooksCompleted") },
+          { label: "Retried", color: "--warns", values: field("hooksRetried") },
+          { label: "Failed", color: "--bad", values: field("hooksFailed") },
+        ]}
+      />
+    </>
+  );
+}
+
+const SHOWN: readonly string[] = ["running", "waiting", "queued", "paused", "errored", "complete"];
+
+function WorkflowCounts({ counts }: { readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>> }) {
+  const names = Object.keys(counts).sort();
+  if (names.length === 0) return <Empty title="No workflow has an instance yet">They appear here once created.</Empty>;
+  return (
+    <Card title="Workflows">
+      <ul class="workflow-counts">
+        {names.map((name) => (
+          <li key={name}>
+            <Link to={`/workflows?workflow=${encodeURIComponent(name)}`}>{name}</Link>
+            <span class="shares">
+              {SHOWN.every((status) => (counts[name]?.[status] ?? 0) === 0) && <span class="faint">no instances</span>}
+              {SHOWN.filter((status) => (counts[name]?.[status] ?? 0) > 0).map((status) => (
+                <Link key={status} to={`/workflows?workflow=${encodeURIComponent(name)}&status=${status}`}>
+                  <Status of={status} /> <span class="number">{count(counts[name]?.[status] ?? 0)}</span>
+                </Link>
+              ))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Recent({ title, url, empty }: { readonly title: string; readonly url: string; readonly empty: string }) {
+  const found = useResource<{ instances: Instance[] }>(url);
+  return (
+    <Card title={title}>
+      <Loaded from={found}>
+        {({ instances }) =>
+          instances.length === 0 ? (
+            <Empty title={empty} />
+          ) : (
+            <ul class="recent">
+              {instances.map(({ id, workflowName, error, finishedAt }) => (
+                <li key={`${workflowName}/${id}`}>
+                  <Link to={`/workflows${path(workflowName, id)}`}>{id}</Link>
+                  <Time at={finishedAt} />
+                  <small>{typeof error?.message === "string" ? error.message : error?.name}</small>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+const NEXT = 6;
+
+function NextSchedules() {
+  const found = useResource<{ schedules: Schedule[] }>("/schedules");
+  return (
+    <Card title="Next schedules">
+      <Loaded from={found}>
+        {({ schedules }) => {
+          const next = schedules
+            .filter(({ nextAt }) => nextAt !== null)
+            .sort((left, right) => Date.parse(left.nextAt ?? "") - Date.parse(right.nextAt ?? ""))
+            .slice(0, NEXT);
+          if (next.length === 0) return <Empty title="No schedule is active" />;
+          return (
+            <ul class="recent">
+              {next.map(({ workflowName, name, nextAt }) => (
+                <li key={`${workflowName}/${name}`}>
+                  <Link to="/schedules">{name}</Link>
+                  <Time at={nextAt} />
+                  <small>{workflowName}</small>
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Loaded>
+    </Card>
+  );
+}

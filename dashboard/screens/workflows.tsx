@@ -1,0 +1,220 @@
+import { useSignal } from "@preact/signals";
+import { change, may, path, query } from "../data/api.ts";
+import { useResource } from "../data/live.ts";
+import { count } from "../data/times.ts";
+import { type Instance, STATUSES, type Statistics } from "../data/types.ts";
+import { Copy } from "../parts/copy.tsx";
+import { ChoiceFilter, Pager, TextFilter } from "../parts/fields.tsx";
+import { Empty, Loaded, Page } from "../parts/page.tsx";
+import { Status, wordOf } from "../parts/status.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { Time, Took } from "../parts/time.tsx";
+import { ask } from "../shell/dialogs.tsx";
+import { Link, search } from "../shell/router.tsx";
+import { newInstance } from "./new-instance.tsx";
+
+interface InstanceList {
+  readonly instances: readonly Instance[];
+  readonly cursor: string | null;
+}
+
+const PAGE = 50;
+const HOUR_MS = 3_600_000;
+const TIMES = [
+  ["1", "Last hour"],
+  ["24", "Last day"],
+  ["168", "Last week"],
+  ["720", "Last 30 days"],
+] as const;
+
+/** The instances of one workflow, or of all, by the filters in the URL. */
+export function WorkflowsPage() {
+  const { data: statistics } = useResource<Statistics>("/stats");
+  const workflows = Object.keys(statistics?.instances?.workflows ?? {}).sort();
+  const workflow = search.value.get("workflow");
+  const page = useResource<InstanceList>(listUrl(workflow));
+  const counts = workflow === null ? statistics?.instances?.total : statistics?.instances?.workflows[workflow];
+  return (
+    <Page
+      title={workflow ?? "Workflows"}
+      actions={
+        may("create") && (
+          <button type="button" class="button primary" onClick={() => newInstance(workflows, workflow ?? workflows[0])}>
+            Start an instance
+          </button>
+        )
+      }
+    >
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <TextFilter name="id" label="Id begins with" hint="order-42" />
+        <ChoiceFilter name="workflow" label="Workflow" options={workflows.map((name) => [name, name])} />
+        <ChoiceFilter
+          name="status"
+          label="Status"
+          options={STATUSES.map((status) => [status, `${wordOf(status)}${countOf(counts, status)}`])}
+        />
+        <ChoiceFilter name="hours" label="Created" options={TIMES} all="At any time" />
+        <TextFilter name="label" label="Label" hint="tenant=acme" />
+        <TextFilter name="error" label="Error contains" />
+      </form>
+      <Loaded from={page}>{(list) => <InstanceTable list={list} />}</Loaded>
+    </Page>
+  );
+}
+
+function countOf(counts: Readonly<Record<string, number>> | undefined, status: string): string {
+  const number = counts?.[status] ?? 0;
+  return number === 0 ? "" : ` (${count(number)})`;
+}
+
+function listUrl(workflow: string | null): string {
+  const get = (name: string) => search.value.get(name);
+  const hours = Number(get("hours"));
+  const label = get("label");
+  const filters = query({
+    idPrefix: get("id"),
+    status: search.value.getAll("status"),
+    label: label?.includes("=") ? label : null,
+    error: get("error"),
+    step: get("step"),
+    createdFrom: hours > 0 ? new Date(roundDown(Date.now() - hours * HOUR_MS)).toISOString() : null,
+    cursor: get("cursor"),
+    limit: PAGE,
+  });
+  return workflow === null ? `/instances${filters}` : `/workflows${path(workflow)}/instances${filters}`;
+}
+
+/** To the minute, so that the question stays the same for a while. */
+function roundDown(time: number): number {
+  return Math.floor(time / 60_000) * 60_000;
+}
+
+function InstanceTable({ list: { instances, cursor } }: { readonly list: InstanceList }) {
+  const chosen = useSignal<ReadonlySet<string>>(new Set());
+  if (instances.length === 0) {
+    return (
+      <>
+        <Empty title="No instance fits">Change the filter, or start an instance.</Empty>
+        <Pager cursor={cursor} />
+      </>
+    );
+  }
+  const keyOf = ({ workflowName, id }: Instance) => `${workflowName}/${id}`;
+  const selected = instances.filter((one) => chosen.value.has(keyOf(one)));
+  const toggle = (key: string, on: boolean) => {
+    const next = new Set(chosen.value);
+    if (on) next.add(key);
+    else next.delete(key);
+    chosen.value = next;
+  };
+  const check: Column<Instance> = {
+    title: "Selection",
+    kind: "check",
+    head: (
+      <input
+        type="checkbox"
+        aria-label="Select all on this page"
+        checked={selected.length === instances.length}
+        onChange={(event) => (chosen.value = new Set(event.currentTarget.checked ? instances.map(keyOf) : []))}
+      />
+    ),
+    cell: (one) => (
+      <input
+        type="checkbox"
+        aria-label={`Select ${one.id}`}
+        checked={chosen.value.has(keyOf(one))}
+        onChange={(event) => toggle(keyOf(one), event.currentTarget.checked)}
+      />
+    ),
+  };
+  return (
+    <>
+      {selected.length > 0 && <BulkBar selected={selected} onDone={() => (chosen.value = new Set())} />}
+      <Table label="Instances" rows={instances} keyOf={keyOf} columns={may("manage") ? [check, ...COLUMNS] : COLUMNS} />
+      <Pager cursor={cursor} />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Instance>[] = [
+  {
+    title: "Instance",
+    kind: "main",
+    cell: ({ id, workflowName }) => (
+      <span class="id">
+        <Link to={`/workflows${path(workflowName, id)}`}>{id}</Link>
+        <Copy text={id} what="id" />
+      </span>
+    ),
+  },
+  { title: "Workflow", cell: ({ workflowName }) => workflowName },
+  { title: "Status", cell: ({ status }) => <Status of={status} /> },
+  {
+    title: "Labels",
+    kind: "minor",
+    cell: ({ labels = {} }) =>
+      Object.entries(labels).map(([key, value]) => (
+        <span key={key} class="label">
+          {key}={value}
+        </span>
+      )),
+  },
+  { title: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: "Took", kind: "number", cell: ({ startedAt, finishedAt }) => <Took from={startedAt} to={finishedAt} /> },
+  { title: "Run", kind: "number", cell: ({ run }) => run },
+];
+
+const BULK = [
+  { action: "pause", name: "Pause", danger: false },
+  { action: "resume", name: "Resume", danger: false },
+  { action: "retry", name: "Retry", danger: false },
+  { action: "restart", name: "Restart", danger: true },
+  { action: "terminate", name: "Terminate", danger: true },
+  { action: "delete", name: "Delete", danger: true },
+] as const;
+
+/** Actions on the selected instances, one after another, with their progress. */
+function BulkBar({ selected, onDone }: { readonly selected: readonly Instance[]; readonly onDone: () => void }) {
+  const progress = useSignal<number | null>(null);
+  const run = (name: string, action: string, danger: boolean) =>
+    ask({
+      title: `${name} ${count(selected.length)} ${selected.length === 1 ? "instance" : "instances"}?`,
+      text: selected.slice(0, 5).map(({ id }) => <div key={id}>{id}</div>),
+      action: name,
+      danger,
+      act: async () => {
+        const failures: string[] = [];
+        for (const [index, { workflowName, id }] of selected.entries()) {
+          progress.value = index;
+          const url = `/workflows${path(workflowName)}/instances${path(id)}`;
+          const done = action === "delete" ? change(url, {}, { method: "DELETE" }) : change(`${url}/${action}`);
+          await done.catch((error: Error) => failures.push(`${id}: ${error.message}`));
+        }
+        progress.value = null;
+        onDone();
+        const succeeded = selected.length - failures.length;
+        return failures.length === 0
+          ? `${name}: ${count(succeeded)} done.`
+          : `${name}: ${count(succeeded)} done. ${failures[0]}`;
+      },
+    });
+  return (
+    <div class="bulk" role="toolbar" aria-label="Selected instances">
+      <strong>{count(selected.length)} selected</strong>
+      {progress.value === null ? (
+        BULK.map(({ action, name, danger }) => (
+          <button
+            key={action}
+            type="button"
+            class={danger ? "button danger" : "button"}
+            onClick={() => run(name, action, danger)}
+          >
+            {name}
+          </button>
+        ))
+      ) : (
+        <progress max={selected.length} value={progress.value} aria-label="Progress" />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,169 @@
+import { signal } from "@preact/signals";
+import { session } from "../data/api.ts";
+import { connected, paused } from "../data/live.ts";
+import { InstancePage } from "../instance/instance-page.tsx";
+import { Empty, Page } from "../parts/page.tsx";
+import { HookPage, HooksPage } from "../screens/hooks.tsx";
+import { LinesPage } from "../screens/lines.tsx";
+import { Overview } from "../screens/overview.tsx";
+import { SchedulesPage } from "../screens/schedules.tsx";
+import { SubjectsPage } from "../screens/subjects.tsx";
+import { WorkersPage } from "../screens/workers.tsx";
+import { WorkflowsPage } from "../screens/workflows.tsx";
+import { ask, Dialogs, messageOf } from "./dialogs.tsx";
+import { Help } from "./help.tsx";
+import { overlay } from "./keys.ts";
+import { Palette } from "./palette.tsx";
+import { currentView, Link, route } from "./router.tsx";
+import { SCREENS } from "./screens.ts";
+import { nextTheme, theme } from "./theme.ts";
+import { forgetView, saveView, views } from "./views.ts";
+
+const refused = signal<string | null>(null);
+
+/** The server didn't let the caller in. */
+export function refuseSession(error: unknown): void {
+  refused.value = messageOf(error);
+}
+
+export function App() {
+  if (refused.value !== null) {
+    return (
+      <main class="refused">
+        <Empty title="The dashboard can't be opened">{refused.value}</Empty>
+      </main>
+    );
+  }
+  if (session.value === null) return <main aria-busy="true" />;
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Sidebar />
+      <main id="main" tabIndex={-1}>
+        <Screen />
+      </main>
+      {overlay.value === "palette" && <Palette />}
+      {overlay.value === "help" && <Help />}
+      <Dialogs />
+    </>
+  );
+}
+
+function Screen() {
+  const [part, first, second] = route.value;
+  if (part === undefined) return <Overview />;
+  if (part === "workflows" && first !== undefined && second !== undefined) {
+    return <InstancePage key={`${first}/${second}`} workflowName={first} id={second} />;
+  }
+  if (part === "workflows" && first === undefined) return <WorkflowsPage />;
+  if (part === "hooks") return first === undefined ? <HooksPage /> : <HookPage key={first} id={first} />;
+  if (part === "subjects") return <SubjectsPage dispatcher={first} />;
+  if (part === "schedules") return <SchedulesPage />;
+  if (part === "lines") return <LinesPage />;
+  if (part === "workers") return <WorkersPage />;
+  return (
+    <Page title="Not found">
+      <Empty title="There is no such view">
+        <Link to="/">Go to the overview</Link>
+      </Empty>
+    </Page>
+  );
+}
+
+function Sidebar() {
+  return (
+    <aside class="sidebar">
+      <Link to="/" class="brand">
+        <svg viewBox="0 0 32 32" aria-hidden="true">
+          <rect width="32" height="32" rx="8" />
+          <path d="M9 10h9M9 16h14M9 22h6" />
+        </svg>
+        Perdure
+      </Link>
+      <button type="button" class="find" onClick={() => (overlay.value = "palette")}>
+        <span>Search</span>
+        <kbd>⌘K</kbd>
+      </button>
+      <nav aria-label="Screens">
+        {SCREENS.map(({ name, to, part, icon }) => (
+          <Link key={to} to={to} class="screen" aria-current={route.value[0] === part ? "page" : undefined}>
+            <svg viewBox="0 0 16 16" aria-hidden="true">
+              <path d={icon} />
+            </svg>
+            {name}
+          </Link>
+        ))}
+      </nav>
+      <SavedViews />
+      <div class="settings">
+        <LiveSwitch />
+        <button type="button" class="quiet" onClick={nextTheme}>
+          Theme: {theme.value}
+        </button>
+        <button type="button" class="quiet" onClick={() => (overlay.value = "help")}>
+          Shortcuts <kbd>?</kbd>
+        </button>
+      </div>
+    </aside>
+  );
+}
+
+function LiveSwitch() {
+  const state = paused.value ? "paused" : connected.value ? "live" : "offline";
+  const words = { paused: "Paused", live: "Live", offline: "Connecting …" };
+  return (
+    <button
+      type="button"
+      class={`live ${state}`}
+      role="switch"
+      aria-checked={!paused.value}
+      aria-label="Live updates"
+      title={paused.value ? "Resume live updates (p)" : "Pause live updates (p)"}
+      onClick={() => (paused.value = !paused.value)}
+    >
+      <i aria-hidden="true" />
+      {words[state]}
+    </button>
+  );
+}
+
+function SavedViews() {
+  const save = () =>
+    ask({
+      title: "Save this view",
+      text: "It is kept in this browser, with its filters.",
+      action: "Save",
+      fields: (
+        <label class="field">
+          <span>Name</span>
+          <input name="name" required maxLength={60} autocomplete="off" defaultValue={document.title.split(" – ")[0]} />
+        </label>
+      ),
+      act: async (form) => {
+        saveView({ name: String(form.get("name")), to: currentView() });
+        return "The view is saved.";
+      },
+    });
+  return (
+    <section class="views" aria-label="Saved views">
+      <header>
+        <h2>Saved views</h2>
+        <button type="button" class="quiet" onClick={save} aria-label="Save this view" title="Save this view">
+          +
+        </button>
+      </header>
+      <ul>
+        {views.value.map(({ name, to }) => (
+          <li key={name}>
+            <Link to={to}>{name}</Link>
+            <button type="button" class="quiet" aria-label={`Forget ${name}`} onClick={() => forgetView(name)}>
+              ×
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

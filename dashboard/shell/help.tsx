@@ -1,0 +1,38 @@
+import { Modal } from "./dialogs.tsx";
+import { overlay } from "./keys.ts";
+import { SCREENS } from "./screens.ts";
+
+const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
+  ["⌘ K, Ctrl K", "commands and search"],
+  ["/", "the first filter of this screen"],
+  ["?", "this help"],
+  ["p", "pause and resume live updates"],
+  ["↑ ↓", "move between the steps of a waterfall"],
+  ["+ − 0", "zoom a waterfall, and show all of it"],
+  ["← →", "move a zoomed waterfall"],
+  ["Esc", "close what is open"],
+];
+
+export function Help() {
+  const screens = SCREENS.map(({ keys, name }) => [keys, `go to ${name}`] as const);
+  return (
+    <Modal label="Keyboard shortcuts" onClose={() => (overlay.value = null)}>
+      <h2>Keyboard shortcuts</h2>
+      <dl class="keys">
+        {[...KEYS, ...screens].map(([keys, meaning]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="buttons">
+        <button type="button" class="button primary" onClick={() => (overlay.value = null)}>
+          Close
+        </button>
+      </div>
+    </Modal>
+  );
+}
