@@ -1,6 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { DRIVERS } from "../support/engines.ts";
-import { COMPLETED, ERRORED, LEASE_MS, RELEASED, RUNNING, SLEEP_MS, useInstances } from "../support/use-instances.ts";
+import {
+  COMPLETED,
+  ERRORED,
+  type InstancesUnderTest,
+  LEASE_MS,
+  RELEASED,
+  RUNNING,
+  SLEEP_MS,
+  useInstances,
+} from "../support/use-instances.ts";
+
+type Claimed = Awaited<ReturnType<InstancesUnderTest["claimOne"]>>;
 
 const SUPERSEDED = { result: "superseded" };
 
@@ -181,6 +192,50 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
     const ids = new Map(claimed.map(({ ref, id }) => [ref, id]));
     for (const { ref, entries } of loaded)
       expect(entries.map(({ name }) => name)).toEqual(lost.has(ref) ? [] : [ids.get(ref)]);
+  });
+
+  test("tells each owner of a batch of steps what became of its own", async () => {
+    await fixture.createMany(6);
+    const claimed = await fixture.claim({ limit: 6 });
+    const [going, woken, paused, ending, lost, endingLost] = claimed as [
+      Claimed,
+      Claimed,
+      Claimed,
+      Claimed,
+      Claimed,
+      Claimed,
+    ];
+    await fixture.send(woken.id);
+    await fixture.send(woken.id, { eventId: "second" });
+    await fixture.statements.pause(fixture.named(paused.id));
+    const commit = (instance: Claimed, name: string, outcome = RUNNING) =>
+      fixture.commitOf(instance, outcome, { entries: [fixture.entry({ name })] });
+
+    const results = await fixture.statements.commit(
+      [
+        commit(ending, "last", COMPLETED),
+        commit({ ...endingLost, lock: "another" }, "lost", COMPLETED),
+        commit({ ...lost, lock: "another" }, "lost"),
+        commit(paused, "paused"),
+        commit(woken, "woken"),
+        commit(going, "going"),
+      ],
+      { resent: false },
+    );
+
+    const written = fixture.written();
+    expect(results).toEqual([
+      written,
+      SUPERSEDED,
+      SUPERSEDED,
+      fixture.written({ paused: true }),
+      fixture.written({ wakes: 2 }),
+      written,
+    ]);
+    const names = await Promise.all(claimed.map((instance) => fixture.namesIn(instance)));
+    expect(names).toEqual([["going"], ["woken"], ["paused"], ["last"], [], []]);
+    expect(await fixture.find(ending.id)).toMatchObject({ status: "complete", output: '{"sum":7}' });
+    expect(await fixture.find(endingLost.id)).toMatchObject({ status: "running" });
   });
 
   test("does nothing with nothing", async () => {

@@ -284,7 +284,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
 
   async counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]> {
     const statement = countInstances(this.schema, { all: names === null });
-    const values = [namespace, UNFINISHED_STATUSES, ...(names === null ? [] : [names])];
+    const values = [namespace, ...(names === null ? [] : [names])];
     const { rows } = await this.connection.run(statement, values);
     return rows.map(toInstanceCount);
   }

@@ -1,5 +1,5 @@
 import { WorkClass } from "../../queue/work-class.ts";
-import { IN_QUEUE_ORDER, inCatalogOrder, type SchemaPrefix } from "../sql/statement.ts";
+import { IN_QUEUE_ORDER, inCatalogOrder, type SchemaPrefix, WAITS } from "../sql/statement.ts";
 import { QUEUE_STORAGE, reserveSpace } from "./storage.ts";
 
 /**
@@ -157,10 +157,11 @@ export function instance(schema: SchemaPrefix): string[] {
     // A collation that orders by bytes, as "C" does, under another name. An index serves only comparisons in its own
     // collation, so PostgreSQL never reads the two indexes below from end to end for another statement.
     `create collation ${schema}catalog from "C"`,
-    // Lists, and counts of unfinished instances.
-    `create index instance_status on ${table} (${inOrder("namespace", "name", "status", "ref")}, created_at, finished_at)`,
-    // Counts of finished instances. Its entries are alike, so PostgreSQL stores them in a few bytes each.
-    `create index instance_outcome on ${table} (${inOrder("namespace", "name", "outcome")}) where outcome is not null`,
+    // Lists and counts. An owner's instance is in neither index, so one that is born claimed and runs to its end enters one of
+    // them once. Lists find those that owners hold in instance_due: they are no more than there are slots.
+    `create index instance_waiting on ${table} (${inOrder("namespace", "name", "status", "ref")}, created_at) where ${WAITS}`,
+    `create index instance_finished on ${table} (${inOrder("namespace", "name", "outcome", "ref")}, created_at, finished_at)
+where outcome is not null`,
     // Purges.
     `create index instance_purge on ${table} (namespace, purge_at) where purge_at is not null`,
     // Unfinished instances with a timeout, by their deadlines. Most instances have none, and aren't in it.

@@ -1,5 +1,7 @@
 import type { InstanceFilter } from "../../instances/instance-records.ts";
+import { WorkClass } from "../../queue/work-class.ts";
 import {
+  IN_QUEUE_ORDER,
   inCatalogOrder,
   indexedBatch,
   isInstanceOf,
@@ -8,6 +10,7 @@ import {
   READS_ROW,
   type SchemaPrefix,
   type Statement,
+  WAITS,
 } from "./statement.ts";
 
 /** The columns of an instance as operators see it. */
@@ -48,7 +51,8 @@ type Label = InstanceFilter["labels"][number];
 
 /**
  * A filter as a statement and its values. The statement has only the conditions that the filter has, so that each narrows the
- * index. Indexes: instance_status, or label_pkey and instance_pkey; instance_id for the names of workflows.
+ * index. Indexes: instance_waiting, instance_finished and instance_due, or label_pkey; instance_pkey, and instance_id for the names
+ * of workflows.
  */
 export function listInstances(
   schema: SchemaPrefix,
@@ -64,7 +68,7 @@ export function listInstances(
   const most = value(limit, "bigint");
   const wanted = value(statuses, "text[]");
   const begun = after === null ? null : value(after, "text");
-  // Where a label names the row, times are expressions, so that PostgreSQL doesn't look for them in instance_status.
+  // Where a label names the row, times are expressions, so that PostgreSQL doesn't look for them in instance_finished.
   const time = (column: string) => (first === undefined ? column : `(${column} + 0)`);
   const conditions = [
     ...compare(time("instance.created_at"), ">=", filter.createdFrom, value),
@@ -74,28 +78,43 @@ export function listInstances(
   ];
   const beyond = (table: string, collation: string) =>
     begun === null ? "" : `and ${table}.ref ${collation} ${comparison} ${begun}`;
-  const byStatus = `
-  unnest(${wanted}) as wanted(status)
-  cross join lateral (
+  const matches = conditions.map((condition) => `and ${condition}`).join(" ");
+  const byStatus = (column: "status" | "outcome", which: string) => `
+  select found.ref from workflow cross join unnest(${wanted}) as wanted(status) cross join lateral (
     select instance.ref from ${schema}instance as instance
-    where instance.namespace = $1 ${inOrder} and instance.name = workflow.name ${inOrder}
-      and instance.status = wanted.status ${inOrder} ${beyond("instance", inOrder)} ${conditions.map((condition) => `and ${condition}`).join(" ")}
+    where ${which} and instance.namespace = $1 ${inOrder} and instance.name = workflow.name ${inOrder}
+      and instance.${column} = wanted.status ${inOrder} ${beyond("instance", inOrder)} ${matches}
     order by instance.ref ${inOrder} ${direction}
     limit ${most}
-  ) as found`;
-  const byLabel = ([key, label]: Label, others: readonly Label[]) => `lateral (
+  ) as found
+  where workflow.name is not null`;
+  const held = `(
+    select instance.ref from ${schema}instance as instance
+    where ${heldIn("$1")} and instance.status = any (${wanted}) ${name === null ? "" : "and instance.name = (select workflow.name from workflow)"}
+      ${beyond("instance", IN_QUEUE_ORDER)} ${matches}
+    order by instance.ref ${IN_QUEUE_ORDER} ${direction}
+    limit ${most}
+  )`;
+  const anywhere = [byStatus("status", WAITS), byStatus("outcome", "instance.outcome is not null"), held].join(
+    "\n  union all",
+  );
+  const byLabel = (
+    [key, label]: Label,
+    others: readonly Label[],
+  ) => `select found.ref from workflow cross join lateral (
     select label.ref from ${schema}label as label
     cross join lateral (
       select 1 from ${schema}instance as instance
       where ${isInstanceOf("instance", "label")} and ${READS_ROW} and instance.status = any (${wanted})
-        ${[...conditions, ...others.map(has)].map((condition) => `and ${condition}`).join(" ")}
+        ${matches} ${others.map((other) => `and ${has(other)}`).join(" ")}
       limit 1
     ) as instance
     where label.namespace = $1 and label.name = workflow.name and label.key = ${value(key, "text")} and label.value = ${value(label, "text")}
       ${beyond("label", "")}
     order by label.ref ${direction}
     limit ${most}
-  ) as found`;
+  ) as found
+  where workflow.name is not null`;
   const has = ([key, label]: Label) => `exists (
           select from ${schema}label as other
           where other.namespace = $1 and other.name = workflow.name and other.key = ${value(key, "text")}
@@ -104,8 +123,9 @@ export function listInstances(
   const text = `
 with ${workflows},
 page as materialized (
-  select found.ref from workflow cross join ${first === undefined ? byStatus : byLabel(first, others)}
-  where workflow.name is not null
+  select found.ref from (
+  ${first === undefined ? anywhere : byLabel(first, others)}
+  ) as found
   order by found.ref ${direction}
   limit ${most}
 )
@@ -127,14 +147,26 @@ function compare(
   return time === null ? [] : [`${column} ${comparison} ${value(time, "bigint")}`];
 }
 
+const HELD_STATUSES = "'running', 'waitingForPause', 'rollingBack'";
+
 /**
- * How many instances of these workflows, or of all, are in each status. Finished instances are many, and those in the statuses
- * of $2 few, so they are counted separately, in one snapshot. Indexes: instance_outcome, instance_status; in a vacuumed table
- * nothing else is read.
+ * The instances of a namespace that their owners hold. They aren't in the order of refs there, so a statement that sorts them asks
+ * for a collation that no index of refs has, or PostgreSQL would read the primary key from end to end. Index: instance_due, its
+ * leased lane.
+ */
+function heldIn(namespace: string): string {
+  return `instance.namespace = ${namespace} ${IN_QUEUE_ORDER} and instance.class = ${WorkClass.leased} and instance.available_at is not null
+      and instance.lock is not null and instance.outcome is null`;
+}
+
+/**
+ * How many instances of these workflows ($2), or of all, are in each status, in one snapshot. Finished instances are many: in a
+ * vacuumed table they and those that wait are counted without reading the rows. Indexes: instance_finished, instance_waiting,
+ * instance_due.
  */
 export function countInstances(schema: SchemaPrefix, { all }: { all: boolean }): Statement {
   const inOrder = inCatalogOrder(schema);
-  const chosen = `instance.namespace = $1 ${inOrder} ${all ? "" : `and instance.name = any ($3::text[] ${inOrder})`}`;
+  const chosen = `instance.namespace = $1 ${inOrder} ${all ? "" : `and instance.name = any ($2::text[] ${inOrder})`}`;
   return {
     name: all ? "count_all_instances" : "count_instances",
     slow: true,
@@ -146,14 +178,19 @@ group by instance.name, instance.outcome
 union all
 select instance.name, instance.status, count(*)
 from ${schema}instance as instance
-where ${chosen} and instance.status = any ($2::text[] ${inOrder})
+where ${chosen} and ${WAITS}
+group by instance.name, instance.status
+union all
+select instance.name, instance.status, count(*)
+from ${schema}instance as instance
+where ${heldIn("$1")} ${all ? "" : "and instance.name = any ($2::text[])"}
 group by instance.name, instance.status`,
   };
 }
 
 /**
  * Counts unfinished instances by version. In each of the statuses of $3, the oldest are counted, up to a limit ($4, null is none).
- * Index: instance_status, then the rows.
+ * Indexes: instance_waiting and instance_due, then the rows.
  */
 export function countVersions(schema: SchemaPrefix): Statement {
   const inOrder = inCatalogOrder(schema);
@@ -165,16 +202,32 @@ select workflow.name, found.version, count(*) as count
 from unnest($2::text[]) as workflow(name)
 cross join unnest($3::text[]) as unfinished(status)
 cross join lateral (
-  select instance.version from ${schema}instance as instance
-  where instance.namespace = $1 ${inOrder} and instance.name = workflow.name ${inOrder} and instance.status = unfinished.status ${inOrder}
-  order by instance.ref ${inOrder}
+  (
+    select instance.version from ${schema}instance as instance
+    where ${WAITS} and instance.namespace = $1 ${inOrder} and instance.name = workflow.name ${inOrder}
+      and instance.status = unfinished.status ${inOrder}
+    order by instance.ref ${inOrder}
+    limit $4::bigint
+  )
+  union all
+  (
+    select instance.version from ${schema}instance as instance
+    where unfinished.status in (${HELD_STATUSES}) and ${heldIn("$1")} and instance.name = workflow.name
+      and instance.status = unfinished.status
+    order by instance.ref ${IN_QUEUE_ORDER}
+    limit $4::bigint
+  )
   limit $4::bigint
 ) as found
 group by workflow.name, found.version`,
   };
 }
 
-/** Workflows that have unfinished instances and that this process doesn't know. Indexes: instance_id, instance_status. */
+/**
+ * Workflows that have unfinished instances and that this process doesn't know. The orders are those of the indexes, so that
+ * PostgreSQL doesn't look for one row in all of the table. Indexes: instance_id, instance_waiting,
+ * instance_due.
+ */
 export function unknownNames(schema: SchemaPrefix): Statement {
   const inOrder = inCatalogOrder(schema);
   return {
@@ -183,12 +236,24 @@ export function unknownNames(schema: SchemaPrefix): Statement {
     text: `
 with ${workflowNames(schema)}
 select workflow.name from workflow
-where workflow.name <> all ($2::text[])
-  and exists (
+cross join lateral (
+  (
     select from ${schema}instance as instance
-    where instance.namespace = $1 ${inOrder} and instance.name = workflow.name ${inOrder}
-      and instance.status ${inOrder} in ('queued', 'running', 'waiting')
+    where ${WAITS} and instance.namespace = $1 ${inOrder} and instance.name = workflow.name ${inOrder}
+      and instance.status ${inOrder} in ('queued', 'waiting')
+    order by instance.status ${inOrder}
+    limit 1
   )
+  union all
+  (
+    select from ${schema}instance as instance
+    where ${heldIn("$1")} and instance.name = workflow.name and instance.status = 'running'
+    order by instance.available_at
+    limit 1
+  )
+  limit 1
+) as unfinished
+where workflow.name <> all ($2::text[])
 limit 20`,
   };
 }

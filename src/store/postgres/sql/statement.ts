@@ -1,3 +1,5 @@
+import { WorkClass } from "../../queue/work-class.ts";
+
 /** A prepared statement. Its name is unique within a schema. */
 export interface Statement {
   readonly name: string;
@@ -103,13 +105,16 @@ export function inLockingOrder(schema: SchemaPrefix, rows: string): string {
  */
 export const IN_QUEUE_ORDER = 'collate "POSIX"';
 
-/** The same for instance_status and instance_outcome, which only lists and counts use. */
+/** The same for instance_waiting and instance_finished, which only lists and counts use. */
 export function inCatalogOrder(schema: SchemaPrefix): string {
   return `collate ${schema}catalog`;
 }
 
+/** An unfinished instance that no owner holds. Index: instance_waiting has exactly these. */
+export const WAITS = `outcome is null and (class <> ${WorkClass.leased} or lock is null)`;
+
 /**
- * True for every instance. For statements that find instances by ref and need only columns of instance_status: `run` isn't in
+ * True for every instance. For statements that find instances by ref and need only columns of instance_finished: `run` isn't in
  * that index, so PostgreSQL looks up the row instead of reading the whole index.
  */
 export const READS_ROW = "instance.run > 0";
