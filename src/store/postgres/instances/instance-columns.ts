@@ -80,7 +80,7 @@ export function shapeOf(commits: readonly InstanceCommit[]): CommitShape {
   return { outcomes, entries, limited, hooks: commits.some(({ hook }) => hook !== undefined) };
 }
 
-function isPlain({ kind, value, dueAt, event, parent, began = null }: NewEntry): boolean {
+export function isPlain({ kind, value, dueAt, event, parent, began = null }: NewEntry): boolean {
   const ordinary = dueAt === null && event === null && parent === null && began === null;
   return ordinary && kind === "completed" && value !== null;
 }

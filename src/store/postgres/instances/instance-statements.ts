@@ -1,5 +1,4 @@
 import type { Clock } from "../../../clock.ts";
-import { StoreError } from "../../../errors.ts";
 import type { Sending } from "../../group-commit.ts";
 import {
   type ClaimedInstance,
@@ -38,8 +37,6 @@ import type { Connection } from "../connection/connection.ts";
 import { askDedicated, type Carrier, type DedicatedConnection } from "../connection/dedicated-connection.ts";
 import type { PostgresClient, PostgresQueryable } from "../connection/driver.ts";
 import { isUniqueViolation } from "../errors.ts";
-import { commitAgain } from "../sql/commit-again.ts";
-import { commitInstances } from "../sql/commit-instances.ts";
 import { findCreatedInstances, insertInstances, insertNewInstances, prepareInstance } from "../sql/instance-inserts.ts";
 import { claimInstances, confirmInstances, reacquireInstance, renewInstances } from "../sql/instance-leases.ts";
 import { loadInstances } from "../sql/load-instances.ts";
@@ -50,9 +47,9 @@ import { joinLinesOf } from "../sql/tell-lines.ts";
 import { nextWakeWithBeat } from "../sql/workers.ts";
 import { workerColumns } from "../worker-statements.ts";
 import { PostgresAdmission } from "./admission.ts";
-import { isEnd, toCommitResults } from "./commit-results.ts";
+import { isEnd } from "./commit-results.ts";
+import { PostgresCommits } from "./commits.ts";
 import {
-  commitColumns,
   eventColumns,
   firstEventColumns,
   insertColumns,
@@ -60,7 +57,6 @@ import {
   instanceLeaseColumns,
   nameColumns,
   runColumns,
-  shapeOf,
 } from "./instance-columns.ts";
 import { PostgresInstanceOperations } from "./instance-operations.ts";
 import { toHistories } from "./loaded-rows.ts";
@@ -78,12 +74,14 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   readonly #progress: ClaimProgress;
   readonly #dedicated: DedicatedConnection & Carrier;
   readonly #admission: PostgresAdmission;
+  readonly #commits: PostgresCommits;
 
   constructor(connection: Connection, clock: Clock, schema: SchemaPrefix, dedicated: DedicatedConnection & Carrier) {
     super(connection, clock, schema);
     this.#progress = new ClaimProgress(clock);
     this.#dedicated = dedicated;
     this.#admission = new PostgresAdmission(connection, clock, schema);
+    this.#commits = new PostgresCommits(connection, clock, schema);
   }
 
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
@@ -142,8 +140,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   ): Promise<InstanceCommitResult[]> {
     if (commits.length === 0) return [];
     const sorted = inOrder(commits, byRef);
-    const row = resent ? await this.#commitAgain(sorted) : await this.#commitFirst(sorted);
-    const results = toCommitResults(sorted, row);
+    const results = await (resent ? this.#commits.again(sorted) : this.#commits.first(sorted));
     const left = sorted.filter((commit) => !results.has(commit) && isEnd(commit));
     if (left.length > 0) await this.#commitAwaited(left, results);
     return commits.map((commit) => results.get(commit) ?? SUPERSEDED);
@@ -151,15 +148,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
 
   /** As a part of a transaction, which a taken position fails. */
   async commitWithin(transaction: PostgresQueryable, commit: InstanceCommit): Promise<InstanceCommitResult> {
-    const shape = shapeOf([commit]);
-    const values = [this.now(), ...commitColumns([commit], shape)];
-    try {
-      const { rows } = await this.connection.run(commitInstances(this.schema, shape), values, transaction);
-      return toCommitResults([commit], rows[0]).get(commit) ?? SUPERSEDED;
-    } catch (error) {
-      if (isUniqueViolation(error)) return SUPERSEDED;
-      throw error;
-    }
+    return (await this.#commits.within(transaction, commit)).get(commit) ?? SUPERSEDED;
   }
 
   awaitEnds(requests: readonly WaitRequest[]): Promise<WaitResult[]> {
@@ -175,7 +164,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     const commits = left.filter(({ ref }) => awaited.has(ref));
     if (commits.length === 0) return;
     const endIn = async (client: PostgresClient) => {
-      const written = toCommitResults(commits, await this.#commitAgain(commits, client));
+      const written = await this.#commits.again(commits, client);
       const ends = [...written.keys()].flatMap((one) => toEndNotice(one.instance, one, one.outcome) ?? []);
       return { ends, result: written };
     };
@@ -312,36 +301,6 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   async #findCreated(instances: readonly InstanceInsert[], on?: PostgresQueryable): Promise<Map<number, Row>> {
     const { rows } = await this.run(findCreatedInstances, nameColumns(instances), on);
     return new Map(rows.map((row) => [toNumber(row.index), row]));
-  }
-
-  /** A taken position fails the whole batch. It is then sent in parts, until the superseded commit is alone. */
-  async #commitFirst(commits: readonly InstanceCommit[]): Promise<Row | undefined> {
-    const shape = shapeOf(commits);
-    try {
-      const values = [this.now(), ...commitColumns(commits, shape)];
-      return (await this.connection.run(commitInstances(this.schema, shape), values)).rows[0];
-    } catch (error) {
-      if (commits.length === 1 && isUniqueViolation(error)) return undefined;
-      throw error;
-    }
-  }
-
-  async #commitAgain(commits: readonly InstanceCommit[], on?: PostgresClient): Promise<Row | undefined> {
-    const { hooks } = shapeOf(commits);
-    const values = [this.now(), ...commitColumns(commits, { outcomes: "any", entries: "any", hooks })];
-    try {
-      return (await this.connection.run(commitAgain(this.schema, { hooks }), values, on)).rows[0];
-    } catch (error) {
-      if (!isUniqueViolation(error)) throw error;
-      throw new StoreError(
-        "store.unavailable",
-        "A commit was sent again while its first sending was still under way.",
-        {
-          cause: error,
-          transient: true,
-        },
-      );
-    }
   }
 }
 
