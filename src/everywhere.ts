@@ -56,6 +56,7 @@ export type { Logger } from "./logger.ts";
 export type { ActivityOptions, ActivityReport } from "./monitoring/activity-report.ts";
 export type { ExplainedStep, Explanation, WaitingReason } from "./monitoring/explanation.ts";
 export type { DispatcherHealth, Health, HealthState } from "./monitoring/health.ts";
+export type { UnclaimedWork } from "./monitoring/list-unclaimed.ts";
 export type { WorkerSummary } from "./monitoring/list-workers.ts";
 export type { ActivityField, ActivityMinute } from "./monitoring/meters/activity.ts";
 export type { HistogramSnapshot } from "./monitoring/meters/histogram.ts";

@@ -10,6 +10,7 @@ import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
 import { type ActivityOptions, type ActivityReport, readActivity } from "../monitoring/activity-report.ts";
 import { type Health, HealthCheck } from "../monitoring/health.ts";
+import { listUnclaimed, type UnclaimedWork } from "../monitoring/list-unclaimed.ts";
 import { listWorkers, type WorkerSummary } from "../monitoring/list-workers.ts";
 import { type Metrics, readMetrics } from "../monitoring/metrics.ts";
 import { drainTogether } from "../queue/drain-together.ts";
@@ -116,6 +117,11 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
    */
   workers(): Promise<WorkerSummary[]> {
     return listWorkers(this.#store, this.parts.namespace);
+  }
+
+  /** The names under which hooks or instances are due and that no live worker runs. They wait until a process registers these names. */
+  unclaimed(): Promise<UnclaimedWork[]> {
+    return listUnclaimed(this.#store, this.parts.namespace);
   }
 
   /** Whether this process can do its work: the database answers, its schema fits, and the dispatcher looks for work. */

@@ -1,5 +1,6 @@
 import type { ActivityOptions, ActivityReport } from "../monitoring/activity-report.ts";
 import type { Health } from "../monitoring/health.ts";
+import type { UnclaimedWork } from "../monitoring/list-unclaimed.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
@@ -42,6 +43,8 @@ export interface Client<App extends ServedApplication> {
   completeToken(token: string, payload?: unknown): Promise<void>;
   /** The workers of all processes that run hooks or workflows of the application. */
   workers(): Promise<WorkerSummary[]>;
+  /** The names under which hooks or instances are due and that no live worker runs. */
+  unclaimed(): Promise<UnclaimedWork[]>;
   /** Whether the process that answers can do its work. */
   health(): Promise<Health>;
   /** What the process that answers has done, and what the database says about the work of all processes. */
@@ -104,6 +107,7 @@ function connect<App extends ServedApplication>(connection: Connection, names: W
     },
     completeToken: (token, payload) => application.completeToken(token, payload),
     workers: () => application.workers(),
+    unclaimed: () => application.unclaimed(),
     health: () => application.health(),
     metrics: () => application.metrics(),
     activity: (options) => application.activity(options),

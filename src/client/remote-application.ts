@@ -1,6 +1,7 @@
 import { invalidToken } from "../errors.ts";
 import { type ActivityOptions, type ActivityReport, checkActivityOptions } from "../monitoring/activity-report.ts";
 import type { Health } from "../monitoring/health.ts";
+import type { UnclaimedWork } from "../monitoring/list-unclaimed.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
 import type { Connection } from "./connection.ts";
@@ -28,6 +29,12 @@ export class RemoteApplication {
   async workers(): Promise<WorkerSummary[]> {
     const { body } = await this.#connection.send({ method: "GET", path: ["workers"] });
     return (body as { workers: WireWorker[] }).workers.map(fromWireWorker);
+  }
+
+  async unclaimed(): Promise<UnclaimedWork[]> {
+    const { body } = await this.#connection.send({ method: "GET", path: ["workers", "unclaimed"] });
+    const { unclaimed } = body as { unclaimed: readonly (Omit<UnclaimedWork, "since"> & { readonly since: string })[] };
+    return unclaimed.map(({ since, ...rest }) => ({ ...rest, since: new Date(since) }));
   }
 
   async health(): Promise<Health> {

@@ -2,6 +2,7 @@ import { InvalidInputError } from "../errors.ts";
 import { HookSource } from "../hooks/hook-source.ts";
 import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { Processor, type ProcessorSource } from "../queue/processor.ts";
+import { UnclaimedWatch } from "../queue/unclaimed-watch.ts";
 import type { Store } from "../store/store.ts";
 import { InstanceSource } from "../workflows/instance-source.ts";
 import { LineSource } from "../workflows/line-source.ts";
@@ -39,15 +40,39 @@ export function createDurableHooksProcessor(
       add(hooksOf, store, hooks);
     if (runsWorkflows) add(workflowsOf, store, workflows);
   }
+  const watches = new Map(
+    [...new Set([...hooksOf.keys(), ...workflowsOf.keys()])].map((store) => {
+      return [store, createWatch(store, hooksOf.get(store) ?? [], workflowsOf.get(store) ?? [])] as const;
+    }),
+  );
   const sources = [
-    ...Array.from(hooksOf, ([store, hooks]) => new HookSource(store, hooks)),
-    ...Array.from(workflowsOf, ([store, workflows]) => createWorkflowSources(store, workflows)).flat(),
+    ...Array.from(hooksOf, ([store, hooks]) => new HookSource(store, hooks, watches.get(store))),
+    ...Array.from(workflowsOf, ([store, workflows]) => {
+      return createWorkflowSources(store, workflows, watches.get(store));
+    }).flat(),
   ];
   return sources.length === 0 ? null : new Processor(sources);
 }
 
-function createWorkflowSources(store: Store, workflows: readonly WorkflowRuntime[]): ProcessorSource[] {
-  const instances = new InstanceSource(store, workflows);
+function createWatch(
+  store: Store,
+  hooks: readonly RegisteredHooks[],
+  runtimes: readonly WorkflowRuntime[],
+): UnclaimedWatch {
+  const namespaces = new Set([...hooks, ...runtimes].map(({ namespace }) => namespace));
+  const namesIn = (namespace: string) => ({
+    hooks: hooks.find((one) => one.namespace === namespace)?.names ?? [],
+    workflows: runtimes.find((one) => one.namespace === namespace)?.workflows.names ?? [],
+  });
+  return new UnclaimedWatch(store, new Map([...namespaces].map((namespace) => [namespace, namesIn(namespace)])));
+}
+
+function createWorkflowSources(
+  store: Store,
+  workflows: readonly WorkflowRuntime[],
+  watch: UnclaimedWatch | undefined,
+): ProcessorSource[] {
+  const instances = new InstanceSource(store, workflows, watch);
   return [
     instances,
     new LineSource(instances, workflows),

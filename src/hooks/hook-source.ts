@@ -1,5 +1,6 @@
 import { callSafely } from "../call-safely.ts";
 import type { ProcessorSource } from "../queue/processor.ts";
+import type { UnclaimedWatch } from "../queue/unclaimed-watch.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
 import type { ClaimedHook, HookLease } from "../store/hooks/hook-records.ts";
 import { RELAY } from "../store/hooks/relay.ts";
@@ -22,10 +23,12 @@ export class HookSource implements ProcessorSource {
   readonly namespaces: readonly string[];
   readonly #hooks: ReadonlyMap<string, RegisteredHooks>;
   readonly #batches: HookBatches;
+  readonly #watch: UnclaimedWatch | undefined;
   #scopes: QueueScope[];
 
-  constructor(store: Store, hooks: readonly RegisteredHooks[]) {
+  constructor(store: Store, hooks: readonly RegisteredHooks[], watch?: UnclaimedWatch) {
     this.store = store;
+    this.#watch = watch;
     this.#batches = new HookBatches(store.clock);
     this.#hooks = new Map(hooks.map((one) => [one.namespace, one]));
     this.namespaces = [...this.#hooks.keys()];
@@ -60,7 +63,7 @@ export class HookSource implements ProcessorSource {
   }
 
   nextWake(question: WakeQuestion): Promise<number | null> {
-    return this.store.hooks.statements.nextWake(this.#scopes, question);
+    return this.store.hooks.statements.nextWake(this.#scopes, { ...question, unclaimed: this.#watch?.question });
   }
 
   async renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {

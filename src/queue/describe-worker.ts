@@ -5,7 +5,7 @@ import type { ProcessorSource } from "./processor.ts";
 import { type Capacity, capacityFor } from "./worker-pool.ts";
 
 /** The most names of hooks, and of workflows, that a worker says it has in one namespace. */
-const MOST_NAMES = 1000;
+export const MOST_NAMES = 1000;
 
 /** What operators see of a worker that runs these sources. */
 export function describeWorker(

@@ -1,4 +1,5 @@
 import type { ProcessorSource } from "../queue/processor.ts";
+import type { UnclaimedWatch } from "../queue/unclaimed-watch.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
 import type { ClaimedInstance, NamedLease } from "../store/instances/instance-records.ts";
 import type { QueueScope, WakeQuestion } from "../store/queue/claim-request.ts";
@@ -18,11 +19,13 @@ export class InstanceSource implements ProcessorSource {
   readonly store: Store;
   readonly namespaces: readonly string[];
   readonly #runtimes: ReadonlyMap<string, WorkflowRuntime>;
+  readonly #watch: UnclaimedWatch | undefined;
   #scopes: QueueScope[];
   #looking = false;
 
-  constructor(store: Store, runtimes: readonly WorkflowRuntime[]) {
+  constructor(store: Store, runtimes: readonly WorkflowRuntime[], watch?: UnclaimedWatch) {
     this.store = store;
+    this.#watch = watch;
     this.#runtimes = new Map(runtimes.map((runtime) => [runtime.namespace, runtime]));
     this.namespaces = [...this.#runtimes.keys()];
     this.#scopes = runtimes.map(({ namespace, workflows }) => ({ namespace, names: [...workflows.versionNames] }));
@@ -51,7 +54,7 @@ export class InstanceSource implements ProcessorSource {
 
   nextWake(question: WakeQuestion): Promise<number | null> {
     for (const { progressDrops } of this.#runtimes.values()) progressDrops.sweep();
-    return this.store.instances.statements.nextWake(this.#scopes, question);
+    return this.store.instances.statements.nextWake(this.#scopes, { ...question, unclaimed: this.#watch?.question });
   }
 
   async renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {

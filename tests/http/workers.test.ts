@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/index.ts";
 import { ENGINES } from "../support/engines.ts";
+import { PLAIN_TRIGGER } from "../support/use-store.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { hooks, workflows } from "./support/sample-app.ts";
 import { useHttp } from "./support/use-http.ts";
@@ -24,6 +25,21 @@ describe.each(ENGINES)("workers on $name", (engine) => {
     const { status, body } = await http.get("/workers");
     expect([status, body]).toEqual([200, JSON.parse(JSON.stringify({ workers }))]);
     expect(await client.workers()).toEqual(workers);
+  });
+
+  test("and work that none of them runs is listed alike", async () => {
+    const app = await subject.start({ workflows, hooks });
+    const http = subject.serve(app);
+    const { namespace } = app.parts;
+    const lost = { ...PLAIN_TRIGGER, namespace, id: "lost-1", name: "lost" };
+    await app.parts.store.hooks.statements.insert([lost]);
+    const client = createClient({ baseUrl: "http://localhost", fetch: (request) => http.handler(request as Request) });
+    const unclaimed = await app.unclaimed();
+
+    expect(unclaimed).toEqual([{ kind: "hook", name: "lost", due: 1, since: expect.any(Date) }]);
+    const { status, body } = await http.get("/workers/unclaimed");
+    expect([status, body]).toEqual([200, JSON.parse(JSON.stringify({ unclaimed }))]);
+    expect(await client.unclaimed()).toEqual(unclaimed);
   });
 
   test("need the permission to read", async () => {

@@ -24,7 +24,7 @@ import { getSubject, listDispatchers, listSubjects, makeSubjectDue, releaseSubje
 import { subscribe } from "./subscribe.ts";
 import { tick } from "./tick.ts";
 import { completeToken } from "./tokens.ts";
-import { listWorkers } from "./workers.ts";
+import { listUnclaimed, listWorkers } from "./workers.ts";
 import { listVersions, listWorkflows } from "./workflows.ts";
 
 /** What every handler serves. */
@@ -70,6 +70,7 @@ const ROUTES: readonly Route[] = [
   listWorkers,
   readMetrics,
   readActivity,
+  listUnclaimed,
   readLiveness,
   readReadiness,
 ];

@@ -1,3 +1,4 @@
+import { listUnclaimed as findUnclaimed } from "../../monitoring/list-unclaimed.ts";
 import { listWorkers as list } from "../../monitoring/list-workers.ts";
 import { present } from "../answers/present.ts";
 import { TIME } from "../schemas/common-schemas.ts";
@@ -39,5 +40,39 @@ export const listWorkers = defineRoute({
   handle: async ({ host, show }) => {
     const { store, namespace } = host.parts;
     return { status: 200, body: present(WORKERS, { workers: await list(store, namespace) }, show) };
+  },
+});
+
+const UNCLAIMED = objectOf(
+  {
+    unclaimed: arrayOf(
+      component(
+        "Unclaimed",
+        objectOf(
+          {
+            kind: { type: "string", enum: ["hook", "workflow"] },
+            name: { type: "string" },
+            due: { ...COUNT, description: "How many are due: at least this many, if there are over a thousand." },
+            since: TIME,
+          },
+          ["kind", "name", "due", "since"],
+        ),
+      ),
+    ),
+  },
+  ["unclaimed"],
+);
+
+export const listUnclaimed = defineRoute({
+  method: "GET",
+  path: "/workers/unclaimed",
+  name: "listUnclaimed",
+  summary: "The names under which hooks or instances are due and that no live worker runs.",
+  operation: "read",
+  resource: () => ({ kind: "application" }),
+  answers: { 200: { description: "They wait until a process registers these names.", schema: UNCLAIMED } },
+  handle: async ({ host, show }) => {
+    const { store, namespace } = host.parts;
+    return { status: 200, body: present(UNCLAIMED, { unclaimed: await findUnclaimed(store, namespace) }, show) };
   },
 });

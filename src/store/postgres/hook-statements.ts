@@ -16,8 +16,8 @@ import { toClaimedHook, toLease, toSettleResult } from "../hooks/hook-rows.ts";
 import type { HookStatements, InsertResult } from "../hooks/hook-statements.ts";
 import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import { hookLanes } from "../queue/lanes.ts";
-import { toNumber, toNumberOrNull } from "../rows.ts";
-import { ClaimProgress, claimLanes, laneColumns } from "./claim-lanes.ts";
+import { toNumber } from "../rows.ts";
+import { ClaimProgress, claimLanes } from "./claim-lanes.ts";
 import type { Companion } from "./connection/accompanied-query.ts";
 import type { Connection } from "./connection/connection.ts";
 import { askDedicated, type Carrier, type DedicatedConnection } from "./connection/dedicated-connection.ts";
@@ -27,6 +27,7 @@ import { isUniqueViolation } from "./errors.ts";
 import { hookColumns, leaseColumns, referenceColumns } from "./hook-columns.ts";
 import { PostgresHookOperations } from "./hook-operations.ts";
 import { byReference, inOrder } from "./instances/locking-order.ts";
+import { askNextWake } from "./next-wake.ts";
 import { findTriggeredHooks, insertHooks, insertKeyedHooks, insertNewHooks } from "./sql/hook-inserts.ts";
 import { claimHooks, countHooks, renewHooks } from "./sql/hook-leases.ts";
 import {
@@ -36,10 +37,8 @@ import {
   settleHooks,
   takeRelays,
 } from "./sql/hook-outcomes.ts";
-import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts";
+import { expireLeases, findLeased, leaseTokens } from "./sql/queue.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
-import { nextWakeWithBeat } from "./sql/workers.ts";
-import { workerColumns } from "./worker-statements.ts";
 
 type Row = Record<string, unknown>;
 
@@ -117,14 +116,10 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     return settlements.map((settlement) => results.get(settlement) ?? "lost");
   }
 
-  async nextWake(scopes: readonly QueueScope[], { takeOver, worker }: WakeQuestion): Promise<number | null> {
-    const lanes = hookLanes(scopes, takeOver);
-    if (lanes.length === 0 && worker === undefined) return null;
-    const asked = [this.now(), ...laneColumns(lanes)];
-    const { rows } = await (worker === undefined
-      ? this.run(nextWake("hook"), asked)
-      : this.run(nextWakeWithBeat("hook"), [...asked, ...workerColumns(worker)]));
-    return toNumberOrNull(rows[0]?.remaining ?? null);
+  nextWake(scopes: readonly QueueScope[], { takeOver, ...question }: WakeQuestion): Promise<number | null> {
+    return askNextWake("hook", hookLanes(scopes, takeOver), question, (query, values) =>
+      this.run(query, [this.now(), ...values]),
+    );
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {

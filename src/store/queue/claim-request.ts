@@ -1,4 +1,5 @@
 import type { WorkerInsert } from "../workers/worker-records.ts";
+import type { UnclaimedQuestion } from "./unclaimed.ts";
 
 /** The hooks or workflows of one namespace that a process has code for, by name: it claims no others. */
 export interface QueueScope {
@@ -27,4 +28,6 @@ export interface WakeQuestion {
   readonly takeOver: boolean;
   /** The worker that asks, if its heartbeat is to be written together with the question. */
   readonly worker?: WorkerInsert | undefined;
+  /** Which names have due rows, if that is to be read by the same statement. */
+  readonly unclaimed?: UnclaimedQuestion | undefined;
 }

@@ -46,7 +46,10 @@ import { expireLeases, findLeased, leaseTokens, nextWake } from "./sql/queue.ts"
 type Row = Record<string, unknown>;
 
 const DUE = { due: FIND_DUE_HOOKS, lostOnce: FIND_LOST_HOOKS };
-const NEXT_WAKE = nextWake("perdure_hook");
+const NEXT_WAKE = {
+  plain: nextWake("perdure_hook", { unclaimed: false }),
+  unclaimed: nextWake("perdure_hook", { unclaimed: true }),
+};
 const LEASE_TOKENS = leaseTokens("perdure_hook");
 const FIND_LEASED = findLeased("perdure_hook");
 const EXPIRE_LEASES = expireLeases("perdure_hook");
@@ -127,8 +130,8 @@ export class SqliteHookStatements implements HookStatements {
     return [{ payload: relay.payload as string, createdAt: Number(relay.created_at) }];
   }
 
-  nextWake(scopes: readonly QueueScope[], { takeOver, worker }: WakeQuestion): Promise<number | null> {
-    return findNextWake(this.#access, NEXT_WAKE, hookLanes(scopes, takeOver), worker);
+  nextWake(scopes: readonly QueueScope[], { takeOver, ...question }: WakeQuestion): Promise<number | null> {
+    return findNextWake(this.#access, NEXT_WAKE, hookLanes(scopes, takeOver), question);
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {

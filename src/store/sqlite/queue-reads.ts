@@ -1,6 +1,7 @@
+import type { WakeQuestion } from "../queue/claim-request.ts";
 import type { QueueLane } from "../queue/lanes.ts";
+import { tellDueNames } from "../queue/unclaimed.ts";
 import { WorkClass } from "../queue/work-class.ts";
-import type { WorkerInsert } from "../workers/worker-records.ts";
 import type { SqliteAccess, SqliteDriver } from "./drivers/driver.ts";
 import { writeBeat } from "./worker-statements.ts";
 
@@ -49,21 +50,33 @@ function findIn(
   return found;
 }
 
+export interface WakeStatements {
+  readonly plain: string;
+  /** Tells which names have due rows, too. */
+  readonly unclaimed: string;
+}
+
 /** Milliseconds until the earliest row of these lanes is due. Writes the heartbeat of the worker that asks, too, if it is given. */
 export async function findNextWake(
   access: SqliteAccess,
-  statement: string,
+  statements: WakeStatements,
   lanes: readonly QueueLane[],
-  worker: WorkerInsert | undefined,
+  { worker, unclaimed }: Omit<WakeQuestion, "takeOver">,
 ): Promise<number | null> {
-  if (lanes.length === 0 && worker === undefined) return null;
+  if (lanes.length === 0 && worker === undefined && unclaimed === undefined) return null;
   const scopes = new Map(lanes.map(({ namespace, names }) => [names, { namespace, names }])); // lanes share their scope's names
   const parameters = [
     JSON.stringify(lanes.map(({ namespace, class: workClass }) => ({ namespace, class: workClass }))),
     JSON.stringify([...scopes.values()]),
   ];
+  const { driver } = access;
   const ask = () => {
-    const [row] = access.driver.all(statement, parameters);
+    const now = access.now();
+    const [row] =
+      unclaimed === undefined
+        ? driver.all(statements.plain, parameters)
+        : driver.all(statements.unclaimed, [...parameters, JSON.stringify(unclaimed.namespaces), now, unclaimed.depth]);
+    if (unclaimed !== undefined) tellDueNames(unclaimed, row?.unclaimed);
     const availableAt = row?.available_at ?? null;
     return availableAt === null ? null : Number(availableAt) - access.now();
   };

@@ -29,23 +29,22 @@ import type { AdmitRequest } from "../../lines/line-records.ts";
 import type { ClaimRequest, QueueScope, WakeQuestion } from "../../queue/claim-request.ts";
 import { instanceLanes } from "../../queue/lanes.ts";
 import { isLimited } from "../../queue/rank.ts";
-import { toNumber, toNumberOrNull } from "../../rows.ts";
+import { toNumber } from "../../rows.ts";
 import { integerArray } from "../array-literals.ts";
-import { ClaimProgress, claimLanes, laneColumns } from "../claim-lanes.ts";
+import { ClaimProgress, claimLanes } from "../claim-lanes.ts";
 import type { Companion } from "../connection/accompanied-query.ts";
 import type { Connection } from "../connection/connection.ts";
 import { askDedicated, type Carrier, type DedicatedConnection } from "../connection/dedicated-connection.ts";
 import type { PostgresClient, PostgresQueryable } from "../connection/driver.ts";
 import { isUniqueViolation } from "../errors.ts";
+import { askNextWake } from "../next-wake.ts";
 import { findCreatedInstances, insertInstances, insertNewInstances, prepareInstance } from "../sql/instance-inserts.ts";
 import { claimInstances, confirmInstances, reacquireInstance, renewInstances } from "../sql/instance-leases.ts";
 import { loadInstances } from "../sql/load-instances.ts";
-import { expireLeases, findLeased, leaseTokens, nextWake } from "../sql/queue.ts";
+import { expireLeases, findLeased, leaseTokens } from "../sql/queue.ts";
 import { sendEvents } from "../sql/send-events.ts";
 import type { SchemaPrefix } from "../sql/statement.ts";
 import { joinLinesOf } from "../sql/tell-lines.ts";
-import { nextWakeWithBeat } from "../sql/workers.ts";
-import { workerColumns } from "../worker-statements.ts";
 import { PostgresAdmission } from "./admission.ts";
 import { isEnd } from "./commit-results.ts";
 import { PostgresCommits } from "./commits.ts";
@@ -192,14 +191,10 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     return rows.map(toRenewedInstance);
   }
 
-  async nextWake(scopes: readonly QueueScope[], { takeOver, worker }: WakeQuestion): Promise<number | null> {
-    const lanes = instanceLanes(scopes, takeOver);
-    if (lanes.length === 0 && worker === undefined) return null;
-    const asked = [this.now(), ...laneColumns(lanes)];
-    const { rows } = await (worker === undefined
-      ? this.run(nextWake("instance"), asked)
-      : this.run(nextWakeWithBeat("instance"), [...asked, ...workerColumns(worker)]));
-    return toNumberOrNull(rows[0]?.remaining ?? null);
+  nextWake(scopes: readonly QueueScope[], { takeOver, ...question }: WakeQuestion): Promise<number | null> {
+    return askNextWake("instance", instanceLanes(scopes, takeOver), question, (query, values) =>
+      this.run(query, [this.now(), ...values]),
+    );
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {

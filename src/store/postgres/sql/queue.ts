@@ -69,10 +69,10 @@ due as materialized (
 taken as not materialized (select * from lost union all select * from due)`;
 }
 
-/** See `nextWake`. */
-export function nextWakeOf(schema: SchemaPrefix, table: QueueTable): string {
+/** See `nextWake`. With the number of the first of its two parameters, it also tells which names have due rows. */
+export function nextWakeOf(schema: SchemaPrefix, table: QueueTable, unclaimed?: number): string {
   return `
-select min(earliest.available_at) - ${NOW} as remaining
+select min(earliest.available_at) - ${NOW} as remaining${unclaimed === undefined ? "" : `, ${dueNames(schema, unclaimed)} as unclaimed`}
 from unnest($2::text[], $3::smallint[], $4::text[]) as lane(namespace, class, names)
 cross join lateral (
   select work.available_at
@@ -86,11 +86,39 @@ cross join lateral (
 ) as earliest`;
 }
 
+/** The names of the due rows at the beginning of each lane. The parameters are the namespaces and the depth. */
+function dueNames(schema: SchemaPrefix, first: number): string {
+  const due = (table: QueueTable) => `
+    select '${table}' as kind, space.namespace, work.name, work.since
+    from unnest($${first}::text[]) as space(namespace)
+    cross join unnest(array[${Object.values(WorkClass).join(", ")}]::smallint[]) as lane(class)
+    cross join lateral (
+      select work.name, case when work.available_at < 0 then work.created_at else work.available_at end as since
+      from ${schema}${table} as work
+      where work.namespace = space.namespace ${IN_QUEUE_ORDER} and work.class = lane.class
+        and ${NOW} >= work.available_at
+      order by work.available_at, work.${QUEUE_KEY[table]}
+      limit $${first + 1}
+    ) as work`;
+  return `(
+  select json_agg(json_build_array(head.kind, head.namespace, head.name, head.amount, head.since)) from (
+    select due.kind, due.namespace, due.name, count(*) as amount, min(due.since) as since
+    from (${due("hook")} union all ${due("instance")}) as due
+    group by due.kind, due.namespace, due.name
+  ) as head
+)`;
+}
+
 /**
- * How long until the earliest row of these lanes is due. Index: hook_due or instance_due gives the first entry of each lane.
+ * How long until the earliest row of these lanes is due, and perhaps which names have due rows. Index: hook_due or instance_due
+ * gives the first entry of each lane.
  */
-export function nextWake(table: QueueTable): (schema: SchemaPrefix) => Statement {
-  return (schema) => ({ name: `next_${table}_wake`, planOnce: true, text: nextWakeOf(schema, table) });
+export function nextWake(table: QueueTable, unclaimed: boolean): (schema: SchemaPrefix) => Statement {
+  return (schema) => ({
+    name: `next_${table}_wake${unclaimed ? "_and_names" : ""}`,
+    planOnce: true,
+    text: nextWakeOf(schema, table, unclaimed ? 5 : undefined),
+  });
 }
 
 /** The tokens that hold leases. Index: hook_due or instance_due, their leased lanes. */

@@ -16,11 +16,11 @@ export function beatWorker(schema: SchemaPrefix): Statement {
 }
 
 /** `nextWake`, and the heartbeat of the worker that asks. Indexes: worker_pkey; hook_due or instance_due as there. */
-export function nextWakeWithBeat(table: QueueTable): (schema: SchemaPrefix) => Statement {
+export function nextWakeWithBeat(table: QueueTable, unclaimed: boolean): (schema: SchemaPrefix) => Statement {
   return (schema) => ({
-    name: `next_${table}_wake_with_beat`,
+    name: `next_${table}_wake${unclaimed ? "_and_names" : ""}_with_beat`,
     planOnce: true,
-    text: `with beat as (${upsert(schema, 5)})${nextWakeOf(schema, table)}`,
+    text: `with beat as (${upsert(schema, unclaimed ? 7 : 5)})${nextWakeOf(schema, table, unclaimed ? 5 : undefined)}`,
   });
 }
 

@@ -71,7 +71,10 @@ import { awaitEnd } from "./waiters.ts";
 type Row = Record<string, unknown>;
 
 const DUE = { due: FIND_DUE_INSTANCES, lostOnce: FIND_LOST_INSTANCES };
-const NEXT_WAKE = nextWake("perdure_instance");
+const NEXT_WAKE = {
+  plain: nextWake("perdure_instance", { unclaimed: false }),
+  unclaimed: nextWake("perdure_instance", { unclaimed: true }),
+};
 const LEASE_TOKENS = leaseTokens("perdure_instance");
 const FIND_LEASED = findLeased("perdure_instance");
 const EXPIRE_LEASES = expireLeases("perdure_instance");
@@ -187,8 +190,8 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     });
   }
 
-  nextWake(scopes: readonly QueueScope[], { takeOver, worker }: WakeQuestion): Promise<number | null> {
-    return findNextWake(this.access, NEXT_WAKE, instanceLanes(scopes, takeOver), worker);
+  nextWake(scopes: readonly QueueScope[], { takeOver, ...question }: WakeQuestion): Promise<number | null> {
+    return findNextWake(this.access, NEXT_WAKE, instanceLanes(scopes, takeOver), question);
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {

@@ -9,11 +9,12 @@ export const VERSION_NAME = `iif(version = ${NO_VERSION}, name, name || '@' || v
 
 /**
  * When the earliest row of some lanes is due. `?2` has the names of each namespace: one short list for all lanes, which SQLite builds
- * once. Index: perdure_hook_due or perdure_instance_due, the first entry of each lane.
+ * once. `unclaimed`: also which names have due rows, see `dueNames`.
+ * Index: perdure_hook_due or perdure_instance_due, the first entry of each lane.
  */
-export function nextWake(table: QueueTable): string {
+export function nextWake(table: QueueTable, { unclaimed }: { readonly unclaimed: boolean }): string {
   return `
-select min(earliest) as available_at from (
+select min(earliest) as available_at${unclaimed ? `, (${DUE_NAMES}) as unclaimed` : ""} from (
   select (
     select work.available_at from ${table} as work
     where work.namespace = lane.value ->> 'namespace' and work.class = lane.value ->> 'class' and work.available_at is not null
@@ -26,6 +27,28 @@ select min(earliest) as available_at from (
   from json_each(?1) as lane
 )`;
 }
+
+/** The due rows at the beginning of all lanes of a table, in the namespaces of ?3, at the time ?4, as deep as ?5. */
+function dueRows(table: QueueTable): string {
+  const kind = table === "perdure_hook" ? "hook" : "instance";
+  return `
+    select '${kind}' as kind, space.value as namespace, due.value ->> 0 as name, due.value ->> 1 as since
+    from json_each(?3) as space, json_each('${JSON.stringify(Object.values(WorkClass))}') as lane, json_each((
+      select json_group_array(json_array(name, since)) from (
+        select work.name, iif(work.available_at < 0, work.created_at, work.available_at) as since from ${table} as work indexed by ${table}_due
+        where work.namespace = space.value and work.class = lane.value and ?4 >= work.available_at
+        order by work.available_at
+        limit ?5
+      )
+    )) as due`;
+}
+
+const DUE_NAMES = `
+  select json_group_array(json_array(kind, namespace, name, amount, since)) from (
+    select kind, namespace, name, count(*) as amount, min(since) as since
+    from (${dueRows("perdure_hook")} union all ${dueRows("perdure_instance")})
+    group by kind, namespace, name
+  )`;
 
 /** The tokens of all leases. Index: perdure_hook_due or perdure_instance_due, its leased lanes. */
 export function leaseTokens(table: QueueTable): string {

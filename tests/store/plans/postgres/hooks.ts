@@ -27,6 +27,8 @@ const triggers = (overrides: (index: number) => Partial<HookInsert>) =>
   }));
 const scopes = [{ namespace: "app", names: ["greet", "wave"] }];
 
+const unclaimed = { namespaces: ["app"], depth: 100, found: () => {} };
+
 type Use = (hooks: PostgresHookStatements) => Promise<unknown>;
 
 const hooks = (use: Use, answers?: Answers) => () => recordHookStatements(use, answers);
@@ -76,6 +78,16 @@ const STATEMENTS: PlannedStatement[] = [
   ["count the lanes of hooks", () => recordBacklogStatements("count_hook_lanes"), DUE],
   ["count dead letters", () => recordBacklogStatements("count_dead_letters"), ["hook_failed"]],
   ["find the next wake of hooks", hooks((statements) => statements.nextWake(scopes, { takeOver: true })), DUE],
+  [
+    "find the next wake of hooks, and the names of due rows",
+    hooks((statements) => statements.nextWake(scopes, { takeOver: true, unclaimed })),
+    ["hook_due", "instance_due"],
+  ],
+  [
+    "find the next wake of hooks, and the names of due rows, with a heartbeat",
+    hooks((statements) => statements.nextWake(scopes, { takeOver: true, worker: WORKER, unclaimed })),
+    ["hook_due", "instance_due"],
+  ],
   [
     "find the next wake of hooks with a heartbeat",
     hooks((statements) => statements.nextWake(scopes, { takeOver: true, worker: WORKER })),

@@ -46,7 +46,12 @@ const STATEMENTS: PlannedStatement[] = [
   ["find due hooks", FIND_DUE_HOOKS, [QUEUE("<")]],
   ["find due hooks that have not lost an owner", FIND_LOST_HOOKS, [QUEUE("<")]],
   ["claim hooks", CLAIM_HOOKS, BY_ID],
-  ["find the next wake of hooks", nextWake("perdure_hook"), [QUEUE(">")]],
+  ["find the next wake of hooks", nextWake("perdure_hook", { unclaimed: false }), [QUEUE(">")]],
+  [
+    "find the next wake of hooks, and the names of due rows",
+    nextWake("perdure_hook", { unclaimed: true }),
+    [QUEUE(">"), QUEUE("<"), "INDEX perdure_instance_due (namespace=? AND class=? AND available_at<?)"],
+  ],
   ["find the lease tokens of hooks", leaseTokens("perdure_hook"), [QUEUE(">")]],
   ["expire leases of hooks", expireLeases("perdure_hook"), [QUEUE(">")]],
   ["find leased hooks", findLeased("perdure_hook"), [QUEUE(">")]],

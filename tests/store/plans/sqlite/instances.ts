@@ -100,12 +100,12 @@ const STATEMENTS: PlannedStatement[] = [
   ["find due instances", FIND_DUE_INSTANCES, [QUEUE("<")]],
   ["claim instances", CLAIM_INSTANCES, BY_REF],
   ["count a recovery", COUNT_RECOVERY, [...BY_REF, ...BY_RUN, ...BY_RUN]],
-  ["find the next wake of instances", nextWake("perdure_instance"), [QUEUE(">")]],
   [
     "count the lanes of instances",
     countLanes("perdure_instance"),
     ["<", ">", ">"].map((range) => `COVERING ${QUEUE(range)}`),
   ],
+  ["find the next wake of instances", nextWake("perdure_instance", { unclaimed: false }), [QUEUE(">")]],
   ["find the lease tokens of instances", leaseTokens("perdure_instance"), [QUEUE(">")]],
   ["expire leases of instances", expireLeases("perdure_instance"), [QUEUE(">")]],
   ["find leased instances", findLeased("perdure_instance"), [QUEUE(">")]],
