@@ -154,6 +154,8 @@ export type { AllInstances } from "./workflows/instances/all-instances.ts";
 export type {
   BatchError,
   BatchOptions,
+  ChildArguments,
+  ChildOptions,
   CreatedBatch,
   CreateOptions,
   DeletedBatch,

@@ -1,7 +1,10 @@
+import type { AnyHookDefinition } from "../hooks/define-hook.ts";
 import type { HookSurroundings } from "../hooks/hook-context.ts";
 import type { HookSupplements } from "../hooks/registered-hooks.ts";
+import { ENDED_PARENT } from "../store/instances/instance-records.ts";
 import type { Store } from "../store/store.ts";
 import { evaluateEnv, type RegisteredWorkflows } from "./define/registered-workflows.ts";
+import { endedParentHook } from "./instances/bound-children.ts";
 import { createBindings } from "./instances/create-bindings.ts";
 import { WorkflowRuntime } from "./workflow-runtime.ts";
 
@@ -15,7 +18,7 @@ export function withWorkflows<Parts extends { readonly store: Store }>(
 ): Parts & { readonly workflows: WorkflowRuntime } {
   let surroundings: HookSurroundings | undefined;
   const parts = build({
-    internal: workflows.endingHooks,
+    internal: internalHooks(workflows, () => runtime),
     surroundings: () => {
       surroundings ??= createSurroundings(runtime);
       return surroundings;
@@ -23,6 +26,14 @@ export function withWorkflows<Parts extends { readonly store: Store }>(
   });
   const runtime = new WorkflowRuntime(parts.store, workflows);
   return { ...parts, workflows: runtime };
+}
+
+function internalHooks(
+  workflows: RegisteredWorkflows,
+  runtime: () => WorkflowRuntime,
+): ReadonlyMap<string, AnyHookDefinition> {
+  if (workflows.names.length === 0) return workflows.endingHooks;
+  return new Map([...workflows.endingHooks, [ENDED_PARENT, endedParentHook(runtime)]]);
 }
 
 function createSurroundings(runtime: WorkflowRuntime): HookSurroundings {

@@ -147,6 +147,7 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.get("/workflows");
   await client.get("/workflows/echo/versions");
   await client.get("/workers");
+  await client.get("/workers/unclaimed");
   await client.post("/workflows/echo/instances", { id: "one", params: { $perdure: "bigint", value: "1" } });
   await client.post("/workflows/echo/instances/batch", { instances: [{ id: "two" }, {}] });
   await client.post("/workflows/failing/instances", { id: "one" });
@@ -208,6 +209,7 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.post("/schedules/nightly/night/run");
   await client.get("/stats");
   await client.get("/workers");
+  await client.get("/workers/unclaimed");
   await client.get("/metrics", { headers: { accept: "application/json" } });
   await client.get("/activity");
   await client.get("/health/live");

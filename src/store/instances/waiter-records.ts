@@ -1,3 +1,4 @@
+import type { HookInsert } from "../hooks/hook-records.ts";
 import type { InstanceOutcome } from "./instance-commits.ts";
 import type { InstanceName, InstanceRun } from "./instance-identity.ts";
 
@@ -66,4 +67,43 @@ export function toEndNotice(
 /** The id of the event: an end is told once, however often it is sent. */
 export function noticeId({ ref, run }: InstanceRun): string {
   return `$end ${ref} ${run}`;
+}
+
+/**
+ * Stored among the waiters of an instance with children that end with it: its end triggers the hook `ENDED_PARENT`, in the same
+ * transaction. No run has this ref. Those who are told which waiters were woken learn by it that there is work.
+ */
+export const BOUND_CHILDREN: Waiter = { ref: "", run: 0, type: "$children" };
+
+/** The hook that ends the children of a parent that has ended. No hook of an application can have this name. */
+export const ENDED_PARENT = "$parent.ended";
+
+/** The label of children that end with their parent. Its value is the parent's ref. No label of a caller has this key. */
+export const PARENT_LABEL = "$parent";
+
+/** The payload of `ENDED_PARENT`. */
+export type EndedParent = InstanceRun;
+
+/** The trigger of `ENDED_PARENT`: one for each end. */
+export function endedParentTrigger({ namespace, ref, run }: EndNotice): HookInsert {
+  const payload: EndedParent = { ref, run };
+  return {
+    namespace,
+    id: `${ENDED_PARENT}/${ref}/${run}`,
+    name: ENDED_PARENT,
+    key: null,
+    ownId: false,
+    triggers: 1,
+    triggeredAt: null,
+    payload: JSON.stringify(payload),
+    retries: null,
+    trace: null,
+    processAt: null,
+    debounce: null,
+    lease: null,
+  };
+}
+
+export function hasBoundChildren(waiters: readonly StoredWaiter[]): boolean {
+  return waiters.some(([ref]) => ref === BOUND_CHILDREN.ref);
 }

@@ -5,7 +5,7 @@ import type { TriggeredHook } from "../../hooks/write-triggers.ts";
 import type { OwnedTransaction } from "../../queue/owned-transaction.ts";
 import type { Backoff } from "../../queue/retry-policy.ts";
 import type { Isolation } from "../../store/engine.ts";
-import type { CreateArguments } from "../instances/create-options.ts";
+import type { ChildArguments } from "../instances/create-options.ts";
 import type { EventToSend, ResultOptions, WorkflowInstance } from "../instances/instance.ts";
 import type { StepToken } from "../tokens/step-token.ts";
 import type { EventPayloads, ReceivedEvent } from "./workflow-event.ts";
@@ -145,10 +145,13 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
    */
   result<Output>(child: WorkflowInstance<Output>, options?: ResultOptions): Promise<Output>;
 
-  /** Creates an instance of another workflow, once, without waiting for its end. */
+  /**
+   * Creates an instance of another workflow, once, without waiting for its end. With `onParentEnd: "terminate"` it ends with this
+   * instance.
+   */
   create<Workflow extends AnyWorkflow>(
     workflow: Workflow | string,
-    ...rest: CreateArguments<ParamsOf<Workflow>>
+    ...rest: ChildArguments<ParamsOf<Workflow>>
   ): Promise<WorkflowInstance<WorkflowOutput<Workflow>, WorkflowEvents<Workflow>>>;
 }
 

@@ -41,6 +41,20 @@ export type CreateArguments<Params> = undefined extends Params
   ? [options?: CreateOptions<Params>]
   : [options: NewInstance<Params>];
 
+/** Options of `step.create`, besides those of every `create`. */
+export interface ChildOptions {
+  /**
+   * What becomes of the child when the parent instance ends, however it ends: `terminate` terminates it, with rollback if it has one.
+   * A restart of the parent isn't an end. Default: `leave`.
+   */
+  readonly onParentEnd?: "leave" | "terminate";
+}
+
+/** The arguments of `step.create`. */
+export type ChildArguments<Params> = undefined extends Params
+  ? [options?: CreateOptions<Params> & ChildOptions]
+  : [options: NewInstance<Params> & ChildOptions];
+
 /**
  * The instances of a batch: each with its own options, or a number of equal ones. At most `workflowLimits.batchSize` (default:
  * 100).

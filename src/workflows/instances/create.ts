@@ -3,7 +3,12 @@ import { checkInstanceId } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
 import { applySchema, isThenable } from "../../schema.ts";
 import type { Awaitable } from "../../store/foreign-transaction.ts";
-import { type InstanceInsert, type InstanceTraits, NO_TRAITS } from "../../store/instances/instance-records.ts";
+import {
+  type InstanceInsert,
+  type InstanceTraits,
+  NO_TRAITS,
+  PARENT_LABEL,
+} from "../../store/instances/instance-records.ts";
 import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../../store/queue/rank.ts";
 import type { Receipt } from "../../store/request-statements.ts";
 import { encodeValue } from "../../values/index.ts";
@@ -20,8 +25,13 @@ const TRAITS = Object.keys(NO_TRAITS) as (keyof InstanceTraits)[];
 type GivenTraits = Pick<InstanceTraits, "labels" | "successRetention" | "errorRetention" | "timeout">;
 
 /** Labels, retention and timeout: those given to `create`, or else those of the workflow. */
-function parseTraits(workflow: RegisteredWorkflow, options: CreateOptions<unknown>): GivenTraits {
+function parseTraits(
+  workflow: RegisteredWorkflow,
+  options: CreateOptions<unknown>,
+  endsWith: string | undefined,
+): GivenTraits {
   const labels = parseLabels(options.labels, "create.invalid");
+  if (endsWith !== undefined) labels.push([PARENT_LABEL, endsWith]);
   return {
     ...parseRetention(options.retention, "create.invalid", workflow.retention),
     timeout: parseTimeout(options.timeout, "create.invalid", workflow.timeout),
@@ -59,6 +69,8 @@ export interface InstanceOrigin {
   readonly parent?: string | null;
   readonly ref?: string;
   readonly receipt?: Receipt | undefined;
+  /** The ref of the parent with which it ends. */
+  readonly endsWith?: string | undefined;
 }
 
 /** Checks the options of `create` and makes the row to insert. */
@@ -76,7 +88,7 @@ export function prepareAtOnce(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
   options: CreateOptions<unknown> = {},
-  { parent = null, ref = runtime.store.createId(), receipt }: InstanceOrigin = {},
+  { parent = null, ref = runtime.store.createId(), receipt, endsWith }: InstanceOrigin = {},
 ): Awaitable<PreparedInstance> {
   const { name, version, definition, flow } = workflow;
   checkOptions(options, { label: "create", fields: CREATE_FIELDS, code: "create.invalid" });
@@ -85,7 +97,7 @@ export function prepareAtOnce(
     throw new InvalidInputError("create.invalid", 'onConflict must be "error" or "return".');
   }
   checkPriority(priority);
-  const given = parseTraits(workflow, options);
+  const given = parseTraits(workflow, options, endsWith);
   const id = options.id === undefined ? ref : checkInstanceId(options.id, runtime.workflows.settings);
   const { maxParamsBytes } = runtime.workflows.settings;
   const { namespace } = runtime;

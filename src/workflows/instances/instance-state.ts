@@ -1,4 +1,4 @@
-import type { InstanceRecord } from "../../store/instances/instance-records.ts";
+import { type InstanceRecord, PARENT_LABEL } from "../../store/instances/instance-records.ts";
 import { decodeValue, describeError, describeWithStack, shownOrUnreadable } from "../../values/index.ts";
 import type { Labels } from "../define/labels.ts";
 import { shownVersion } from "../define/version.ts";
@@ -44,11 +44,17 @@ function toPlainState(record: InstanceRecord, runtime: WorkflowRuntime) {
     ...shownVersion(record),
     run,
     ...shownParent(record),
-    labels: labels === null ? {} : (JSON.parse(labels) as Labels),
+    labels: shownLabels(labels),
     createdAt: new Date(createdAt),
     startedAt: startedAt === null ? null : new Date(startedAt),
     finishedAt: finishedAt === null ? null : new Date(finishedAt),
   };
+}
+
+/** Those that a caller gave. */
+function shownLabels(labels: string | null): Labels {
+  const all = Object.entries(labels === null ? {} : (JSON.parse(labels) as Labels));
+  return Object.fromEntries(all.filter(([key]) => key !== PARENT_LABEL));
 }
 
 /** Nothing for an instance that a caller has created: its row names no parent, or the request that may be repeated. */

@@ -1,5 +1,9 @@
+import type { HookInsert } from "../../hooks/hook-records.ts";
 import {
+  BOUND_CHILDREN,
   type EndNotice,
+  endedParentTrigger,
+  hasBoundChildren,
   noticeId,
   readWaiters,
   toStoredWaiter,
@@ -7,9 +11,11 @@ import {
   type WaitResult,
 } from "../../instances/instance-records.ts";
 import { toNumber } from "../../rows.ts";
+import { compareText } from "../../text-order.ts";
 import { integerArray, textArray } from "../array-literals.ts";
 import type { PostgresClient } from "../connection/driver.ts";
 import { inTransactionOf } from "../connection/transaction.ts";
+import { insertNewHooks } from "../sql/hook-inserts.ts";
 import { awaitEnds, findAwaited, lockAwaited, tellWaiters, writeWaiters } from "../sql/waiters.ts";
 import { PostgresStatements } from "../statements.ts";
 import { nameColumns } from "./instance-columns.ts";
@@ -109,7 +115,20 @@ export class PostgresAwaitedEnds extends PostgresStatements {
       textArray(notices.map(({ payload }) => payload)),
     ];
     const { rows } = await this.run(tellWaiters, [this.now(), ...columns], client);
-    return rows.map((row) => row.ref as string);
+    const woken = rows.map((row) => row.ref as string);
+    const parents = ends.filter(({ ref }) => hasBoundChildren(readWaiters(waiters.get(ref) ?? null)));
+    if (parents.length === 0) return woken;
+    await this.#endChildren(parents.map(endedParentTrigger), client);
+    return [...woken, BOUND_CHILDREN.ref];
+  }
+
+  /** In the order of ids, in which all hooks are inserted. */
+  async #endChildren(hooks: HookInsert[], client: PostgresClient): Promise<void> {
+    hooks.sort((left, right) => compareText(left.id, right.id));
+    const texts = (column: (hook: HookInsert) => string) => textArray(hooks.map(column));
+    const columns = [texts((hook) => hook.namespace), texts((hook) => hook.id), texts((hook) => hook.name)];
+    const payloads = texts(({ payload }) => payload);
+    await this.run(insertNewHooks, [this.now(), ...columns, payloads, null, null], client);
   }
 }
 

@@ -1,5 +1,8 @@
 import {
+  BOUND_CHILDREN,
   type EndNotice,
+  endedParentTrigger,
+  hasBoundChildren,
   type InstanceRecord,
   noticeId,
   readWaiters,
@@ -10,6 +13,7 @@ import {
 import { WorkClass } from "../../queue/work-class.ts";
 import type { SqliteDriver } from "../drivers/driver.ts";
 import { INSERT_EVENT, WAKE_INSTANCE } from "../sql/events.ts";
+import { hookValues, INSERT_HOOK } from "../sql/hooks-trigger.ts";
 import { FIND_AWAITED, FIND_WAITER, WRITE_WAITERS } from "../sql/waiters.ts";
 import { joinLine, toRankedInstance } from "./lines.ts";
 
@@ -40,7 +44,10 @@ export function toEnd(name: Pick<InstanceRecord, "namespace" | "name" | "id">, r
 export function tellWaiters(driver: SqliteDriver, waiters: string, end: EndNotice, now: number): string[] {
   driver.run(WRITE_WAITERS, [null, end.ref]);
   const payload = JSON.stringify(end);
-  return readWaiters(waiters).flatMap(([ref, run, type]) => {
+  const stored = readWaiters(waiters);
+  const bound = hasBoundChildren(stored) ? [BOUND_CHILDREN.ref] : [];
+  if (bound.length > 0) driver.run(INSERT_HOOK, hookValues(endedParentTrigger(end), now));
+  const woken = stored.flatMap(([ref, run, type]) => {
     const [waiting] = driver.all(FIND_WAITER, [ref, run]);
     if (waiting === undefined) return [];
     const event = [ref, run, `${noticeId(end)} ${type}`, Number(waiting.sequence), type, payload, now];
@@ -51,4 +58,5 @@ export function tellWaiters(driver: SqliteDriver, waiters: string, end: EndNotic
     }
     return [ref];
   });
+  return [...woken, ...bound];
 }

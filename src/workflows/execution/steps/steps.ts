@@ -15,8 +15,9 @@ import type {
 } from "../../define/step.ts";
 import type { ReceivedEvent } from "../../define/workflow-event.ts";
 import type { WorkflowSettings } from "../../define/workflow-settings.ts";
+import { bindChild, splitChildOptions } from "../../instances/bound-children.ts";
 import { createInstance } from "../../instances/create.ts";
-import type { CreateOptions } from "../../instances/create-options.ts";
+import type { ChildOptions, CreateOptions } from "../../instances/create-options.ts";
 import type { ResultOptions, SentEvent, WorkflowInstance } from "../../instances/instance.ts";
 import { InstanceHandle } from "../../instances/instance-handle.ts";
 import { parseRollbackOptions, type StepRollback } from "../../rollback/rollback-options.ts";
@@ -136,7 +137,7 @@ export class Steps implements WorkflowStep {
     }
   }
 
-  create(workflow: unknown, options?: CreateOptions<unknown>): Promise<never> {
+  create(workflow: unknown, options?: CreateOptions<unknown> & ChildOptions): Promise<never> {
     try {
       this.#identities.goOn();
       return tolerated(this.#create(workflow, options));
@@ -255,13 +256,17 @@ export class Steps implements WorkflowStep {
   }
 
   /** The stored value is the child's id: the code gets a handle of it. */
-  async #create(workflow: unknown, options: CreateOptions<unknown> | undefined): Promise<never> {
+  async #create(workflow: unknown, options: (CreateOptions<unknown> & ChildOptions) | undefined): Promise<never> {
     const registered = this.#runtime.workflows.get(workflow);
+    const { create, ends } = splitChildOptions(options);
     const step = this.#identities.identify("create", registered.name);
     const { parent, id: defaultId } = this.#identities.originOf(step);
     this.#execution.limits.countStep();
+    const { instance } = this.#execution;
     const body = async () => {
-      const { insert } = await createInstance(this.#runtime, registered, { id: defaultId, ...options }, { parent });
+      const origin = { parent, ...(ends && { endsWith: instance.ref }) };
+      const { insert } = await createInstance(this.#runtime, registered, { id: defaultId, ...create }, origin);
+      if (ends) await bindChild(this.#runtime, instance, new InstanceHandle(this.#runtime, registered, insert.id));
       return insert.id;
     };
     const id = (await this.#execution.enter(new BodyCall(step, DEFAULT_POLICY, body))) as string;

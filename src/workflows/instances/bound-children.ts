@@ -1,0 +1,106 @@
+import { InvalidInputError, PerdureError } from "../../errors.ts";
+import { type AnyHookDefinition, defineHook } from "../../hooks/define-hook.ts";
+import {
+  BOUND_CHILDREN,
+  type EndedParent,
+  type InstanceName,
+  type InstanceRecord,
+  PARENT_LABEL,
+  UNFINISHED_STATUSES,
+} from "../../store/instances/instance-records.ts";
+import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import type { ChildOptions, CreateOptions } from "./create-options.ts";
+import { InstanceHandle } from "./instance-handle.ts";
+
+/** How many children are ended at a time. */
+const PAGE = 100;
+/** Ends that are no failure: the child has ended by itself, was deleted, or was restarted, which is a decision of its own. */
+const ENDED: readonly string[] = ["instance.finished", "instance.not_found", "instance.run_changed"];
+
+/** Separates the options of a child from those of any instance. */
+export function splitChildOptions(options: (CreateOptions<unknown> & ChildOptions) | undefined): {
+  readonly create: CreateOptions<unknown> | undefined;
+  readonly ends: boolean;
+} {
+  if (typeof options !== "object" || options === null || !("onParentEnd" in options)) {
+    return { create: options, ends: false };
+  }
+  const { onParentEnd = "leave", ...create } = options;
+  if (onParentEnd !== "leave" && onParentEnd !== "terminate") {
+    throw new InvalidInputError("create.invalid", 'onParentEnd must be "leave" or "terminate".');
+  }
+  return { create, ends: onParentEnd === "terminate" };
+}
+
+/**
+ * Makes the end of a parent end this child. The child exists already and carries the parent's ref, so whoever ends the parent from
+ * now on finds it. If the parent has ended since, its end may have come before the child: then the child is ended here.
+ */
+export async function bindChild(runtime: WorkflowRuntime, parent: InstanceName, child: InstanceHandle): Promise<void> {
+  const { result } = await runtime.store.instances.awaitEnd({ instance: parent, waiter: BOUND_CHILDREN });
+  if (result !== "waiting") await end(child);
+}
+
+/** The hook that a parent's end triggers. It runs in a process that has workflows of the namespace. */
+export function endedParentHook(runtime: () => WorkflowRuntime): AnyHookDefinition {
+  return defineHook({ retries: { limit: 1000 } }, (parent: EndedParent, { signal }) =>
+    endChildren(runtime(), parent, signal),
+  );
+}
+
+async function endChildren(runtime: WorkflowRuntime, parent: EndedParent, signal: AbortSignal): Promise<void> {
+  const unknown = new Set<string>();
+  let after: string | null = null;
+  for (;;) {
+    signal.throwIfAborted();
+    const page: readonly InstanceRecord[] = await listChildren(runtime, parent, after);
+    const children = page.filter((child) => runOfParent(child) <= parent.run);
+    await Promise.all(children.map((child) => endChild(runtime, child, unknown)));
+    after = page.at(-1)?.ref ?? null;
+    if (page.length < PAGE) break;
+  }
+  if (unknown.size === 0) return;
+  throw new PerdureError(
+    "workflow.not_found",
+    `Children of an ended parent are instances of workflows that this process doesn't have: ${[...unknown].join(", ")}.`,
+  );
+}
+
+/** Unfinished ones, of all runs. */
+function listChildren(
+  { store, namespace }: WorkflowRuntime,
+  { ref }: EndedParent,
+  after: string | null,
+): Promise<InstanceRecord[]> {
+  const anyTime = { createdFrom: null, createdBefore: null, finishedFrom: null, finishedBefore: null };
+  const place = { after, order: "oldest", limit: PAGE } as const;
+  const labels = [[PARENT_LABEL, ref]] as const;
+  return store.instances.statements.list({
+    ...anyTime,
+    ...place,
+    namespace,
+    name: null,
+    statuses: UNFINISHED_STATUSES,
+    labels,
+  });
+}
+
+async function endChild(runtime: WorkflowRuntime, child: InstanceRecord, unknown: Set<string>): Promise<void> {
+  const workflow = runtime.workflows.find(child.name);
+  if (workflow === undefined) unknown.add(child.name);
+  else await end(new InstanceHandle(runtime, workflow, child.id, { only: { ref: child.ref, run: child.run } }));
+}
+
+async function end(child: InstanceHandle): Promise<void> {
+  try {
+    await child.terminate({ rollback: true });
+  } catch (error) {
+    if (!(error instanceof PerdureError && ENDED.includes(error.code))) throw error;
+  }
+}
+
+/** In which of its runs the parent created it. */
+function runOfParent({ parent }: InstanceRecord): number {
+  const [, , , run] = JSON.parse(parent ?? "[]") as [string, string, string, number];
+  return run ?? Number.POSITIVE_INFINITY;
+}
