@@ -1,8 +1,6 @@
-import type { ClaimedWork } from "./work-board.ts";
-
 /** Due rows of one name, as far as they were read. */
 export interface DueName {
-  readonly kind: keyof ClaimedWork;
+  readonly kind: "hook" | "instance";
   readonly namespace: string;
   readonly name: string;
   readonly rows: number;
