@@ -1,5 +1,8 @@
 import pg from "pg";
 import { afterEach, describe, expect, test } from "vitest";
+import { createDurableHooksProcessor, type DurableHooksProcessor } from "../../src/fragment/create-processor.ts";
+import { defineFragment } from "../../src/fragment/define-fragment.ts";
+import { instantiate } from "../../src/fragment/instantiate.ts";
 import {
   type AsyncTransaction,
   defineHook,
@@ -8,6 +11,9 @@ import {
   perdure,
   type WorkflowEvent,
 } from "../../src/index.ts";
+import type { ProcessorSource } from "../../src/queue/processor.ts";
+import type { Work } from "../../src/queue/work.ts";
+import type { WorkNotice } from "../../src/store/queue/work-board.ts";
 import { DRIVERS, type TestEngine } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -140,6 +146,33 @@ test("work that a process without a worker writes in a transaction is run by ano
   await client.query("commit");
   await waitUntil("it has run", () => notes.length > 0);
   expect(notes).toEqual(["from afar"]);
+});
+
+test("a worker that releases a relay before it begins is told to look again", async () => {
+  const database = await postgres.create();
+  opened.push(() => database.dispose());
+  const note = defineHook((_payload: unknown) => {});
+  const writer = await perdure({ database: database.reopen(), worker: false, hooks: { note } });
+  opened.push(() => writer.stop());
+  const client = new pg.Client(database.location);
+  await client.connect();
+  opened.push(() => client.end());
+  await client.query("begin");
+  await writer.within(fromPg(client)).triggerHook("note", "relayed", { key: "k" });
+  await client.query("commit");
+
+  const definition = defineFragment("app")
+    .provideHooks(() => ({ note }))
+    .build();
+  const fragment = instantiate(definition).withOptions({ databaseAdapter: database.adapter }).build();
+  const processor = createDurableHooksProcessor(fragment) as DurableHooksProcessor;
+  const source = processor.sources.find(({ kind }) => kind === "hook") as ProcessorSource;
+  const request = { limit: 1, takeOver: false, mostLost: 0, lock: "a claim", leaseMs: 30_000 };
+  const [relay] = (await source.claim(request)) as [Work];
+  const notices: WorkNotice[] = [];
+  database.store.work.join({ notice: (notice) => notices.push(notice) > 0, reserve: () => null });
+  await relay.release();
+  expect(notices).toContainEqual({ namespace: "app", delayMs: 0 });
 });
 
 test("thirty concurrent transactions of the application's all commit what they write", async () => {

@@ -8,7 +8,7 @@ import { DRIVERS, type TestEngine } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const samples = samplesOf("docs/transactions.md").filter((sample) => /OwnedTransaction<\w+/.test(sample));
-const libraryOf = (sample: string) => /from "(drizzle-orm\/[\w-]+|kysely)"/.exec(sample)?.[1] ?? "unknown";
+const libraryOf = (sample: string) => /from "(drizzle-orm\/[\w-]+|kysely|knex)"/.exec(sample)?.[1] ?? "unknown";
 
 let directory: string;
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test("the document shows the libraries that can use the connection of a step's transaction", () => {
-  expect(samples.map(libraryOf)).toEqual(["drizzle-orm/node-postgres", "kysely", "drizzle-orm/better-sqlite3"]);
+  expect(samples.map(libraryOf)).toEqual(["drizzle-orm/node-postgres", "kysely", "knex", "drizzle-orm/better-sqlite3"]);
 });
 
 describe.each(samples.map((sample) => ({ library: libraryOf(sample), sample })))("the sample of $library", (given) => {
