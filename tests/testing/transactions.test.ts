@@ -102,3 +102,27 @@ describe("a step in a transaction", () => {
     expect(report.outcomes.flatMap(({ crashes }) => crashes).length).toBeGreaterThan(6);
   });
 });
+
+describe("a hook in a transaction", () => {
+  test("writes its row once in a test application, wherever its process crashes", async () => {
+    const credit = defineHook(async (amount: number, hook) => {
+      await hook.transaction(async (tx) => {
+        await tx.sql`create table if not exists posting (key text, amount integer)`;
+        await tx.sql`insert into posting values (${hook.idempotencyKey}, ${amount})`;
+      });
+    });
+    const report = await exploreCrashes(
+      {
+        setUp: () => ({ hooks: { credit } }),
+        run: (app) => app.hooks.credit.trigger(5, { id: "credit-1" }),
+        check: async (app) => {
+          const rows = await app.unitOfWork((uow) => uow.sql`select amount from posting`);
+          return { rows: rows.map(({ amount }) => amount), status: (await app.durableHooks.get("credit/credit-1"))?.status };
+        },
+      },
+      { runAgain: true },
+    );
+    expect(report.outcomes.map(({ outcome }) => outcome)).toEqual([{ rows: [5], status: "completed" }]);
+    expect(report.outcomes.flatMap(({ crashes }) => crashes).length).toBeGreaterThan(3);
+  });
+});
