@@ -117,7 +117,10 @@ describe("a hook in a transaction", () => {
         run: (app) => app.hooks.credit.trigger(5, { id: "credit-1" }),
         check: async (app) => {
           const rows = await app.unitOfWork((uow) => uow.sql`select amount from posting`);
-          return { rows: rows.map(({ amount }) => amount), status: (await app.durableHooks.get("credit/credit-1"))?.status };
+          return {
+            rows: rows.map(({ amount }) => amount),
+            status: (await app.durableHooks.get("credit/credit-1"))?.status,
+          };
         },
       },
       { runAgain: true },

@@ -109,7 +109,9 @@ test("the document has a sample for every library", () => {
     "fromPg",
   ];
   const more = ["fromPglite", "fromPostgresJs", "fromPrisma", "fromTypeOrm"];
-  const drizzle = ["better-sqlite3", "node-postgres", "postgres-js"].map((name) => `fromDrizzle of drizzle-orm/${name}`);
+  const drizzle = ["better-sqlite3", "node-postgres", "postgres-js"].map(
+    (name) => `fromDrizzle of drizzle-orm/${name}`,
+  );
   expect(names).toEqual([...adapters, ...more, ...drizzle].sort());
 });
 
