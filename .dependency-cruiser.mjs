@@ -5,7 +5,7 @@
  */
 const engines = "^src/store/(sqlite|postgres)/";
 const edges =
-  "^src/(app|cli|client|cloudflare|dashboard|dispatchers|durable-object|flo|http|testing|transactions)/|^src/(index|everywhere)\\.ts$";
+  "^src/(app|cli|client|cloudflare|dashboard|dispatchers|durable-object|flo|http|telemetry|testing|transactions)/|^src/(index|everywhere)\\.ts$";
 const concepts = "^src/(fragment|hooks|workflows|subjects)/";
 const tests = "\\.test\\.ts$";
 const outside = "^(tests|examples|bench|dashboard)/";

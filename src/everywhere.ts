@@ -48,7 +48,7 @@ export {
 } from "./hooks/define-hook.ts";
 export type { CancelledHooks, DurableHooks, HookListOptions, HookPage, HookSummary } from "./hooks/durable-hooks.ts";
 export type { HookBatchOptions, HookItem } from "./hooks/hook-batches.ts";
-export type { HookContext, HookSurroundings, HookTransactionConfig, TraceContext } from "./hooks/hook-context.ts";
+export type { HookContext, HookSurroundings, HookTransactionConfig } from "./hooks/hook-context.ts";
 export type { DurableHooksOptions, StuckHook, StuckHooksReport } from "./hooks/hook-settings.ts";
 export type { DebounceOptions, TriggerOptions } from "./hooks/trigger.ts";
 export type { TriggeredHook } from "./hooks/write-triggers.ts";
@@ -69,6 +69,16 @@ export type {
   WorkflowMetrics,
 } from "./monitoring/metrics.ts";
 export type { QueueGauges } from "./monitoring/queue-gauges.ts";
+export type {
+  RunTrace,
+  Telemetry,
+  TraceContext,
+  TracedHook,
+  TracedRun,
+  TracedStep,
+  TracedTrigger,
+  WorkSpan,
+} from "./monitoring/tracing.ts";
 export type { OwnedTransaction } from "./queue/owned-transaction.ts";
 export type { Backoff, RetryOptions } from "./queue/retry-policy.ts";
 export type { Randomness } from "./randomness.ts";

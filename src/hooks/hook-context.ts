@@ -1,4 +1,5 @@
 import type { Duration } from "../duration.ts";
+import type { TraceContext } from "../monitoring/tracing.ts";
 import type { OwnedTransaction } from "../queue/owned-transaction.ts";
 import type { RetryPolicy } from "../queue/retry-policy.ts";
 import type { Isolation } from "../store/engine.ts";
@@ -42,6 +43,7 @@ export interface HookContext<Env = unknown> extends HookSurroundings<Env> {
   readonly processAt: Date;
   /** Aborted when the handler took too long, when its lease was lost, and when the process must stop. */
   readonly signal: AbortSignal;
+  /** W3C trace context, as the code that triggered the hook had it. */
   readonly traceContext: TraceContext | null;
 
   /**
@@ -66,12 +68,6 @@ export interface HookContext<Env = unknown> extends HookSurroundings<Env> {
 /** Begins the transaction of an attempt. */
 export interface Transacting {
   transact(first: unknown, second: unknown): Promise<unknown>;
-}
-
-/** W3C trace context, as the code that triggered the hook had it. */
-export interface TraceContext {
-  readonly traceparent: string;
-  readonly tracestate?: string;
 }
 
 /** The argument of a handler that describes its call. */

@@ -1,7 +1,7 @@
 import { type Duration, parseDuration } from "../duration.ts";
 import { InvalidInputError } from "../errors.ts";
+import type { Telemetry, TraceContext } from "../monitoring/tracing.ts";
 import { checkOptions } from "../options.ts";
-import type { TraceContext } from "./hook-context.ts";
 
 /** How the hooks of a fragment or an application are treated. */
 export interface DurableHooksOptions {
@@ -15,6 +15,8 @@ export interface DurableHooksOptions {
   readonly maxPayloadBytes?: number;
   /** Called at each trigger; its result is the handler's `traceContext`. */
   readonly captureTraceContext?: () => TraceContext | null | undefined;
+  /** Makes spans of hooks, instances and steps, such as `openTelemetry()` of `perdure/opentelemetry`. Default: none. */
+  readonly telemetry?: Telemetry;
 }
 
 export interface StuckHooksReport {
@@ -38,6 +40,7 @@ export interface HookSettings {
   readonly keepMs: number;
   readonly maxPayloadBytes: number;
   readonly captureTraceContext: () => TraceContext | null | undefined;
+  readonly telemetry: Telemetry | null;
 }
 
 const DEFAULT_STUCK_MINUTES = 10;
@@ -52,12 +55,13 @@ export const HOOK_SETTINGS: readonly string[] = [
   "keepCompleted",
   "maxPayloadBytes",
   "captureTraceContext",
+  "telemetry",
 ];
 
 export function parseHookSettings(options: DurableHooksOptions = {}): HookSettings {
   checkOptions(options, { label: "durableHooks", fields: HOOK_SETTINGS });
   const { stuckProcessingTimeoutMinutes: stuckTimeoutMinutes = DEFAULT_STUCK_MINUTES } = options;
-  const { onStuckProcessingHooks, keepCompleted = false, captureTraceContext } = options;
+  const { onStuckProcessingHooks, keepCompleted = false, captureTraceContext, telemetry } = options;
   const { maxPayloadBytes = DEFAULT_MAX_PAYLOAD_BYTES } = options;
   if (stuckTimeoutMinutes !== false && !isTimeout(stuckTimeoutMinutes)) {
     throw invalid(
@@ -70,12 +74,16 @@ export function parseHookSettings(options: DurableHooksOptions = {}): HookSettin
   for (const [name, value] of Object.entries({ onStuckProcessingHooks, captureTraceContext })) {
     if (value !== undefined && typeof value !== "function") throw invalid(`${name} must be a function`);
   }
+  if (telemetry !== undefined && typeof telemetry?.runs !== "function") {
+    throw invalid("telemetry must be made by openTelemetry() of perdure/opentelemetry, or have its methods");
+  }
   return {
     stuckTimeoutMinutes,
     onStuck: onStuckProcessingHooks ?? null,
     keepMs: keepCompleted === false ? 0 : parseDuration(keepCompleted, "keepCompleted"),
     maxPayloadBytes,
     captureTraceContext: captureTraceContext ?? (() => null),
+    telemetry: telemetry ?? null,
   };
 }
 

@@ -7,6 +7,7 @@ import { applySchema } from "../schema.ts";
 import type { ClaimedHook, HookOutcome, HookSettlement, SettleResult } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import { decodeValue, isUnchecked, loggedError, tame } from "../values/index.ts";
+import { AttemptObserver } from "./attempt-observer.ts";
 import {
   type AttemptEnding,
   type AttemptResult,
@@ -23,9 +24,6 @@ import type { StuckHook } from "./hook-settings.ts";
 import { attemptOver, HookTransaction, transactionRepeated } from "./hook-transaction.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
 import { settlePatiently } from "./settle-patiently.ts";
-
-/** What an outcome counts as. An attempt that has ended isn't released. */
-const METERED = { completed: "completed", retry: "retried", failed: "failed", released: "retried" } as const;
 
 /** One attempt at a hook that this process has claimed. */
 export class HookWork implements Work, Transacting {
@@ -91,21 +89,29 @@ export class HookWork implements Work, Transacting {
     }
     this.#begun = true;
     this.#isHeld = isHeld;
-    const { clock } = this.#store;
-    const meter = this.#store.meter.of(this.hook.namespace).hooks.of(this.hook.name);
-    meter.begin(this.hook.claimedAt - this.hook.dueAt);
-    const startedAt = clock.monotonic();
-    const ending = await this.#run(isHeld);
-    meter.rest(clock.monotonic() - startedAt);
-    this.#ended = true;
-    onEnd();
-    if (ending.kind === "settled") meter.end("completed");
-    if (ending.kind === "settled") return this.#afterwards(ending);
+    const observer = new AttemptObserver(this.#store, this.#hooks.settings, this.hook);
+    try {
+      const ending = await this.#run(isHeld, observer);
+      observer.rest();
+      this.#ended = true;
+      onEnd();
+      return await this.#end(ending, observer);
+    } finally {
+      observer.dropped(); // unless its outcome was written
+    }
+  }
+
+  async #end(ending: AttemptEnding, observer: AttemptObserver): Promise<AttemptFailure | null> {
+    if (ending.kind === "settled") {
+      observer.end("completed");
+      return this.#afterwards(ending);
+    }
     if (ending.kind === "abandoned" || this.#abandoned) return null;
     if (ending.kind === "unreadable") return this.#postpone(ending.error);
     const outcome = this.#outcomeOf(ending);
     const stuck = this.#isStuck;
-    if ((await this.#settle(outcome)) !== "lost") meter.end(METERED[outcome.kind]);
+    const error = ending.kind === "threw" ? ending.error : undefined;
+    if ((await this.#settle(outcome)) !== "lost") observer.end(outcome.kind, error);
     if (stuck) this.#onStuck({ ...this.#summary(), reason: "timeout" });
     if (ending.kind !== "threw") return null;
     const { attempts } = this.hook;
@@ -191,7 +197,7 @@ export class HookWork implements Work, Transacting {
   }
 
   /** Calls the handler, and waits until it ends, hangs for too long, or this worker loses the hook. */
-  async #run(isHeld: () => boolean): Promise<AttemptEnding> {
+  async #run(isHeld: () => boolean, observer: AttemptObserver): Promise<AttemptEnding> {
     const { attempts, recoveries } = this.hook;
     if (attempts > this.#policy.limit + 1) {
       const message = `The hook was lost with its process ${recoveries} times in a row and has no attempts left: it may be what ends the process.`;
@@ -211,7 +217,7 @@ export class HookWork implements Work, Transacting {
         };
         if (this.#definition.batch !== null) return this.#joinBatch(payload, call, { begin, complete, fail }, isHeld);
         begin();
-        callHandler(this.#definition, payload, call).then(complete, fail);
+        observer.run(() => callHandler(this.#definition, payload, call)).then(complete, fail);
       });
       return this.#transaction === null ? ending : await this.#withTransaction(ending, this.#transaction);
     } catch (error) {

@@ -45,7 +45,8 @@ export function prepareTrigger(
   const { processAt, key, debounce, retries, id } = checkTrigger(options);
   const quiet = debounce === undefined ? null : parseDebounce(debounce);
   const policy = retries === undefined ? null : JSON.stringify(parseRetries(retries, "retries"));
-  const trace = hooks.settings.captureTraceContext();
+  const { captureTraceContext, telemetry } = hooks.settings;
+  const trace = telemetry === null ? captureTraceContext() : telemetry.triggers({ namespace: hooks.namespace, name });
   const toInsert = (value: unknown): HookInsert => ({
     namespace: hooks.namespace,
     id: id === undefined ? createId() : toHookId(name, id),

@@ -73,6 +73,7 @@ export const TEST_APP_FIELDS: readonly string[] = Object.keys({
   keepCompleted: 0,
   maxPayloadBytes: 0,
   captureTraceContext: 0,
+  telemetry: 0,
 } satisfies Record<keyof TestAppOptions<HookDefinitions>, 0>);
 
 const START = Date.UTC(2031, 4, 6, 12);

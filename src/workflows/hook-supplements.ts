@@ -1,6 +1,6 @@
 import type { AnyHookDefinition } from "../hooks/define-hook.ts";
 import type { HookSurroundings } from "../hooks/hook-context.ts";
-import type { HookSupplements } from "../hooks/registered-hooks.ts";
+import type { HookSupplements, RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { ENDED_PARENT } from "../store/instances/instance-records.ts";
 import type { Store } from "../store/store.ts";
 import { evaluateEnv, type RegisteredWorkflows } from "./define/registered-workflows.ts";
@@ -12,7 +12,7 @@ import { WorkflowRuntime } from "./workflow-runtime.ts";
  * The runtime of an application's workflows, and what these add to its hooks: the hooks at the end of a run, and the workflows
  * and the `env` that handlers find.
  */
-export function withWorkflows<Parts extends { readonly store: Store }>(
+export function withWorkflows<Parts extends { readonly store: Store; readonly hooks: RegisteredHooks }>(
   workflows: RegisteredWorkflows,
   build: (supplements: HookSupplements) => Parts,
 ): Parts & { readonly workflows: WorkflowRuntime } {
@@ -24,7 +24,7 @@ export function withWorkflows<Parts extends { readonly store: Store }>(
       return surroundings;
     },
   });
-  const runtime = new WorkflowRuntime(parts.store, workflows);
+  const runtime = new WorkflowRuntime(parts.store, workflows, parts.hooks.settings.telemetry);
   return { ...parts, workflows: runtime };
 }
 

@@ -135,7 +135,9 @@ export class InstanceWork implements Work {
     const meter = this.#runtime.meter.workflows.of(name);
     meter.claimed(claimedAt - Math.max(dueAt, createdAt)); // a rank is earlier than every due time
     if (!begun && recoveries === 0) meter.start();
-    return this.execution.run(() => runWorkflow(this.#runtime, this.execution), onEnd);
+    const main = () => runWorkflow(this.#runtime, this.execution);
+    const { trace } = this.execution;
+    return this.execution.run(trace === null ? main : () => trace.run(main), onEnd);
   }
 
   /** Stored values can't be read, or new values can't be written, because of the codec: that isn't the workflow's fault. */

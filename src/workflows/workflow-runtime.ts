@@ -1,13 +1,17 @@
 import { isUnanswered, PerdureError } from "../errors.ts";
 import type { NamespaceMeter } from "../monitoring/meters/meter.ts";
+import type { Telemetry, TracedRun } from "../monitoring/tracing.ts";
+import { ownerOfToken } from "../queue/owner.ts";
 import {
   type ClaimedInstance,
+  FINISHED_STATUSES,
   type InstanceChange,
   type InstanceCommit,
   type InstanceInsert,
   type InstanceInsertResult,
   type InstanceName,
   type InstanceRecord,
+  type InstanceStatus,
   type NamedLease,
   type RenewedInstance,
   versionName,
@@ -57,6 +61,7 @@ export class WorkflowRuntime {
   readonly watchers: InstanceWatchers;
   readonly streams: StepStreams;
   readonly meter: NamespaceMeter;
+  readonly telemetry: Telemetry | null;
   /** Progress entries of ended steps, until they are deleted. */
   readonly progressDrops: ProgressDrops;
   readonly timeouts = new TimeoutKeeper(this);
@@ -73,7 +78,8 @@ export class WorkflowRuntime {
   #begun = 0;
   #scheduleChanges = 0;
 
-  constructor(store: Store, workflows: RegisteredWorkflows) {
+  constructor(store: Store, workflows: RegisteredWorkflows, telemetry: Telemetry | null = null) {
+    this.telemetry = telemetry;
     this.store = store;
     this.workflows = workflows;
     this.meter = store.meter.of(workflows.namespace);
@@ -113,8 +119,9 @@ export class WorkflowRuntime {
   }
 
   /** This process has finished an instance of that age; null if it was deleted. */
-  finished(instance: InstanceName & { readonly ref: string }, run: FinishedRun | null, ageMs = 0): void {
+  finished(instance: TracedRun, run: FinishedRun | null, ageMs = 0): void {
     if (run !== null) this.meter.workflows.of(instance.name).end(run.status, ageMs);
+    if (run !== null) this.telemetry?.finished(instance, run.status);
     this.#finished.add(instance.ref);
     if (this.#finished.size > MOST_REMEMBERED) {
       const [oldest] = this.#finished;
@@ -188,9 +195,20 @@ export class WorkflowRuntime {
         this.finished(instance, { status: "errored", error: instance.error as string }, age);
       }
       if (operation === "restart") this.timeouts.changed();
+      if (this.telemetry !== null) void this.#traceEnd(this.telemetry, instance, operation);
       this.store.work.post({ namespace: this.namespace, delayMs: 0 });
       this.store.work.announce(this.namespace);
     }
+  }
+
+  /** A run that a restart or a delete has ended: its spans must not lack their root. */
+  async #traceEnd(telemetry: Telemetry, instance: InstanceRecord, operation: InstanceOperation): Promise<void> {
+    if (operation === "delete" && !isOver(instance.status)) telemetry.finished(instance, "deleted");
+    if (operation !== "restart") return;
+    const range = { after: instance.run - 2, limit: 1 };
+    const [past] = await this.store.instances.statements.pastRuns(instance, range).catch(() => []);
+    if (past?.run !== instance.run - 1 || isOver(past.status)) return;
+    telemetry.finished({ ...instance, run: past.run }, "restarted");
   }
 
   /** How many times operators have changed schedules in this process. */
@@ -238,6 +256,7 @@ export class WorkflowRuntime {
       clock,
       dialect: engine.dialect,
       meterOf: (name) => this.meter.workflows.of(name),
+      trace: (instance) => this.telemetry?.runs(instance, ownerOfToken(instance.lock)) ?? null,
       transaction: (body, options) => engine.transaction(body, options),
       readCommit: async ({ position, instance }, { ref, run }) => {
         const after = { position: position - 1, sequence: LAST_SEQUENCE };
@@ -286,6 +305,7 @@ export class WorkflowRuntime {
         wakes: 0,
         paused: false,
         schedule: write.traits?.schedule ?? null,
+        trace: write.traits?.trace ?? null,
         slotKey: null,
         timeout: timeout ?? null,
         deadline: timeout == null ? null : at + timeout,
@@ -363,4 +383,8 @@ function withLease(instance: InstanceInsert, reservation: Reservation<"instance"
   if (reservation === null) return instance;
   const { lock, leaseMs } = reservation;
   return { ...instance, lease: { lock, leaseMs } };
+}
+
+function isOver(status: InstanceStatus): boolean {
+  return (FINISHED_STATUSES as readonly InstanceStatus[]).includes(status);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { TraceContext } from "../../src/hooks/hook-context.ts";
+import type { TraceContext } from "../../src/monitoring/tracing.ts";
 import { ENGINES } from "../support/engines.ts";
 import { recordCalls } from "./support/handlers.ts";
 import { eventually, useHooks } from "./support/use-hooks.ts";

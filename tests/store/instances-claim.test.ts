@@ -27,6 +27,7 @@ describe.each(DRIVERS)("claiming instances on $name", (engine) => {
         wakes: 0,
         paused: false,
         schedule: null,
+        trace: null,
         rollingBack: null,
         slotKey: null,
         begun: false,

@@ -23,6 +23,7 @@ describe.each(DRIVERS)("creating instances on $name", (engine) => {
       labels: null,
       priority: 0,
       schedule: null,
+      trace: null,
       parent: null,
       rollback: null,
       createdAt: fixture.now,
@@ -146,14 +147,22 @@ describe.each(DRIVERS)("creating instances on $name", (engine) => {
       errorRetention: null,
       timeout: null,
       schedule,
+      trace: "00-trace-01",
       slotKey: null,
       rateKey: null,
     };
     await fixture.statements.insert([fixture.instance({ id: "a", traits }), fixture.instance({ id: "b" })]);
 
-    expect(await fixture.find("a")).toMatchObject({ labels: traits.labels, priority: -3, schedule });
-    expect(await fixture.find("b")).toMatchObject({ labels: null, priority: 0, schedule: null });
-    expect((await fixture.claim()).map((claimed) => claimed.schedule)).toEqual([null, schedule]); // the priority is low
+    expect(await fixture.find("a")).toMatchObject({
+      labels: traits.labels,
+      priority: -3,
+      schedule,
+      trace: traits.trace,
+    });
+    expect(await fixture.find("b")).toMatchObject({ labels: null, priority: 0, schedule: null, trace: null });
+    const claimed = await fixture.claim();
+    expect(claimed.map((one) => one.schedule)).toEqual([null, schedule]); // the priority is low
+    expect(claimed.map((one) => one.trace)).toEqual([null, traits.trace]);
   });
 
   test("does nothing with nothing", async () => {

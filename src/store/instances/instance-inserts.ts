@@ -39,6 +39,8 @@ export interface InstanceTraits {
   readonly timeout: number | null;
   /** The schedule that it was created by, as JSON: `cron` and `scheduledTime`. */
   readonly schedule: string | null;
+  /** The `traceparent` of the code that created it. */
+  readonly trace: string | null;
   /** The instances that share this key have a limited number of slots. */
   readonly slotKey: string | null;
   /** The instances that share this key have a limited number of starts per period. */
@@ -55,6 +57,7 @@ export const NO_TRAITS: InstanceTraits = {
   errorRetention: null,
   timeout: null,
   schedule: null,
+  trace: null,
   slotKey: null,
   rateKey: null,
 };

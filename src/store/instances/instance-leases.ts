@@ -14,6 +14,8 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly paused: boolean;
   /** The schedule that it was created by, as JSON. */
   readonly schedule: string | null;
+  /** The `traceparent` of the code that created it. */
+  readonly trace: string | null;
   /** The key of the slot that it holds while it runs; null for most. */
   readonly slotKey: string | null;
   /** How long a run may take, and when this one must have ended; null for most. */

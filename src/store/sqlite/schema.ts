@@ -103,6 +103,7 @@ const TABLES: readonly string[] = [
   slot_key text,
   rate_key text,
   schedule text,
+  trace text,
   labels text,
   waiters text,
   rollback text,

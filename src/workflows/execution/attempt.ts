@@ -1,8 +1,10 @@
 import { AttemptAbortedError, PerdureError } from "../../errors.ts";
+import type { RunTrace, TracedStep, WorkSpan } from "../../monitoring/tracing.ts";
 import { isThenable } from "../../schema.ts";
 import type { InstanceRun } from "../../store/instances/instance-records.ts";
 import { tame } from "../../values/index.ts";
 import type { WorkflowStepContext } from "../define/step.ts";
+import { RollbackCall } from "../rollback/rollback-call.ts";
 import type { BodyCall } from "./steps/step-call.ts";
 import { describePolicy } from "./steps/step-config.ts";
 import { runInside, type StepScope } from "./steps/step-scope.ts";
@@ -10,6 +12,7 @@ import { runInside, type StepScope } from "./steps/step-scope.ts";
 /** The execution that runs attempts. It is told of the end of each exactly once, unless the attempt was dropped. */
 export interface AttemptOwner {
   readonly instance: InstanceRun;
+  readonly trace: RunTrace | null;
   completed(attempt: Attempt, value: unknown): void;
   failed(attempt: Attempt, error: unknown): void;
   /** Stores a value that the attempt emits. */
@@ -30,6 +33,7 @@ export class Attempt {
   readonly context: WorkflowStepContext;
   /** Counts the steps that the body calls; created by the first. */
   scope: StepScope | null = null;
+  span: WorkSpan | null = null;
   #controller: AbortController | undefined;
   #reason: AttemptAbortedError | undefined;
   #over = false;
@@ -44,6 +48,7 @@ export class Attempt {
 
   /** Calls the body. One that gives no promise has ended when this returns. */
   run(): void {
+    this.span = this.owner.trace?.begin(toTraced(this.call)) ?? null;
     if (this.call.transaction !== null) {
       this.owner.transact(this);
       return;
@@ -79,6 +84,7 @@ export class Attempt {
   conclude(): boolean {
     const dropped = this.#over;
     this.#over = true;
+    this.span?.end("completed");
     return !dropped;
   }
 
@@ -104,6 +110,7 @@ export class Attempt {
   drop(reason: AttemptAbortedError): void {
     if (this.#over) return;
     this.#over = true;
+    this.span?.end("dropped");
     this.#abort(reason);
   }
 
@@ -126,6 +133,7 @@ export class Attempt {
       this.#keep(value);
     } else if (!this.#over) {
       this.#over = true;
+      this.span?.end("completed");
       this.owner.completed(this, value);
     }
   }
@@ -144,7 +152,9 @@ export class Attempt {
   #fail(thrown: unknown): void {
     if (this.#over) return;
     this.#over = true;
-    this.owner.failed(this, tame(thrown));
+    const error = tame(thrown);
+    this.span?.end("failed", error);
+    this.owner.failed(this, error);
   }
 
   #abort(reason: AttemptAbortedError): void {
@@ -186,6 +196,11 @@ class ContextReader implements ProxyHandler<WorkflowStepContext> {
     else if (key === "signal") context.signal ??= this.#attempt.signal();
     return Reflect.get(target, key);
   }
+}
+
+function toTraced(call: BodyCall): TracedStep {
+  const { type, name, count, attempt } = call;
+  return { type, name, count, attempt, undoes: call instanceof RollbackCall };
 }
 
 /** The attempt has ended: it emits to no effect. */

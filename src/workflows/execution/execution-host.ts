@@ -1,5 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import type { WorkflowMeter } from "../../monitoring/meters/meter.ts";
+import type { RunTrace } from "../../monitoring/tracing.ts";
 import type { Dialect } from "../../store/dialect.ts";
 import type { Engine } from "../../store/engine.ts";
 import type {
@@ -38,6 +39,8 @@ export interface ExecutionHost {
   readonly dialect: Dialect;
   /** Counts what instances of a workflow do. */
   meterOf(name: string): WorkflowMeter;
+  /** The trace of a run; null without telemetry. */
+  trace(instance: ClaimedInstance): RunTrace | null;
   /** A transaction of the engine, for a step. */
   transaction: Engine["transaction"];
   /** The entries from the position of a commit on, whose outcome isn't known. Null if the run is gone. */

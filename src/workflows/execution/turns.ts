@@ -1,5 +1,6 @@
 import type { Timer } from "../../clock.ts";
 import { AttemptAbortedError, StoreError, type ValueRefusedError } from "../../errors.ts";
+import type { RunTrace } from "../../monitoring/tracing.ts";
 import type {
   ClaimedInstance,
   InstanceCommit,
@@ -39,6 +40,7 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, 
   readonly instance: ClaimedInstance;
   readonly limits: RunLimits;
   readonly code: CodeRun;
+  readonly trace: RunTrace | null;
   /** Told of each failed attempt that will be tried again. */
   onAttemptFailed: ((call: BodyCall, error: unknown) => void) | undefined;
   protected readonly host: ExecutionHost;
@@ -66,6 +68,7 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, 
   constructor(instance: ClaimedInstance, askedAt: number, host: ExecutionHost) {
     this.instance = instance;
     this.host = host;
+    this.trace = host.trace(instance);
     this.hold = new Hold(instance);
     this.limits = new RunLimits(host.limits);
     this.code = new CodeRun(instance, host);

@@ -105,7 +105,8 @@ export function prepareAtOnce(
   const toPrepared = (params: unknown): PreparedInstance => {
     const encoded = encodeValue(params, { label: "params", maxBytes: maxParamsBytes });
     const keys = flow === null ? null : flowKeys(flow, { namespace, name }, params);
-    const traits = toTraits({ ...given, ...keys, priority });
+    const trace = runtime.telemetry?.creates({ namespace, name }) ?? null;
+    const traits = toTraits({ ...given, ...keys, priority, trace });
     const kept = receipt && { receipt };
     const insert = { namespace, name, id, version, ref, params: encoded, parent, traits, lease: null, ...kept };
     return { insert, onConflict };

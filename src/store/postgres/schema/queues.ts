@@ -137,6 +137,7 @@ export function instance(schema: SchemaPrefix): string[] {
   error json,
   rollback json,
   schedule json,
+  trace text,
   labels json,
   waiters jsonb,
   constraint instance_pkey primary key (ref) with (fillfactor = 50)

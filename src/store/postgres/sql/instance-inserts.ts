@@ -80,14 +80,14 @@ export function createdInstances(
 ): string {
   return `created as (
   insert into ${schema}instance (ref, namespace, name, id, version, params, parent, created_at, class, available_at, lock, started_at,
-  labels, priority, success_retention, error_retention, schedule, slot_key, rate_key, timeout, deadline${events ? ", wakes" : ""})
+  labels, priority, success_retention, error_retention, schedule, trace, slot_key, rate_key, timeout, deadline${events ? ", wakes" : ""})
 select item.ref, item.namespace, item.name, item.id, item.version, item.params, item.parent, clock.now,
   case when item.lock is null then ${freshClass("trait")} else ${WorkClass.leased} end,
   case when item.lock is null then ${freshTime("trait")} else clock.now + item.lease_ms end,
   item.lock,
   case when item.lock is null then null else clock.now end,
   (item.traits->>'labels')::json, trait.priority, (item.traits->>'successRetention')::bigint,
-  (item.traits->>'errorRetention')::bigint, (item.traits->>'schedule')::json, trait.slot_key, trait.rate_key,
+  (item.traits->>'errorRetention')::bigint, (item.traits->>'schedule')::json, item.traits->>'trace', trait.slot_key, trait.rate_key,
   (item.traits->>'timeout')::bigint, clock.now + (item.traits->>'timeout')::bigint${
     events ? ",\n  case when item.ref = any ($12::text[]) then 1 else 0 end" : ""
   }

@@ -327,7 +327,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
 }
 
 function traitValues(traits: InstanceTraits, now: number): SqliteValue[] {
-  const { labels, priority, successRetention, errorRetention, schedule, slotKey, rateKey, timeout } = traits;
+  const { labels, priority, successRetention, errorRetention, schedule, trace, slotKey, rateKey, timeout } = traits;
   const deadline = timeout === null ? null : now + timeout;
-  return [labels, priority, successRetention, errorRetention, schedule, slotKey, rateKey, timeout, deadline];
+  return [labels, priority, successRetention, errorRetention, schedule, trace, slotKey, rateKey, timeout, deadline];
 }

@@ -2,7 +2,7 @@ import { WorkClass } from "../../queue/work-class.ts";
 import { VERSION_NAME } from "./queue.ts";
 
 /** The columns of a claimed instance, as they were before the claim. */
-export const CLAIMED_COLUMNS = `namespace, name, id, version, ref, run, class, lock, params, created_at, recoveries, confirmed, wakes, paused, schedule,
+export const CLAIMED_COLUMNS = `namespace, name, id, version, ref, run, class, lock, params, created_at, recoveries, confirmed, wakes, paused, schedule, trace,
   slot_key, timeout, deadline,
   rolling_back,
   started_at is not null or wakes > 0 as begun,

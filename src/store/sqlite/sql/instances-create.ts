@@ -7,8 +7,8 @@ on conflict do nothing`;
 /** The same for an instance with traits. Indexes: the primary key, perdure_instance_id. */
 export const INSERT_SPECIAL_INSTANCE = `
 insert into perdure_instance (ref, namespace, name, id, version, params, parent, created_at, class, available_at, lock, started_at,
-  labels, priority, success_retention, error_retention, schedule, slot_key, rate_key, timeout, deadline)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  labels, priority, success_retention, error_retention, schedule, trace, slot_key, rate_key, timeout, deadline)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict do nothing`;
 
 /** One label of a new instance. Index: the primary key. */

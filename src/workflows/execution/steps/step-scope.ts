@@ -1,4 +1,5 @@
 import { type AsyncContext, createAsyncContext } from "../../../async-context.ts";
+import type { WorkSpan } from "../../../monitoring/tracing.ts";
 import { type ReplayedCode, replayedCode, runReplayed } from "../../../replayed-code.ts";
 import type { StepType } from "../../../store/instances/instance-records.ts";
 import type { WorkflowStepContext } from "../../define/step.ts";
@@ -55,6 +56,7 @@ interface ScopedAttempt {
   /** The execution that it belongs to. */
   readonly owner: object;
   scope: StepScope | null;
+  readonly span: WorkSpan | null;
 }
 
 /** The running attempt. Null where the runtime can't tell: then steps inside steps are counted with all others. */
@@ -66,7 +68,9 @@ function callBody(attempt: ScopedAttempt): unknown {
 
 /** Calls the body of a step: the steps that it calls are inside that step. */
 export function runInside(attempt: ScopedAttempt, call: (attempt: ScopedAttempt) => unknown = callBody): unknown {
-  return attempts === null ? call(attempt) : attempts.run(attempt, call, attempt);
+  const { span } = attempt;
+  const traced = span === null ? call : (one: ScopedAttempt) => span.run(() => call(one));
+  return attempts === null ? traced(attempt) : attempts.run(attempt, traced, attempt);
 }
 
 /** Calls the function of a workflow, which may be begun by a step of another. */

@@ -1,0 +1,14 @@
+import { isSpanContextValid, type SpanContext } from "@opentelemetry/api";
+
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
+
+export function toTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, "0")}`;
+}
+
+/** Null if it isn't one: other code may have written it. */
+export function parseTraceparent(text: string): SpanContext | null {
+  const [, version, traceId = "", spanId = "", flags = "00"] = TRACEPARENT.exec(text) ?? [];
+  const parsed = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
+  return version === undefined || version === "ff" || !isSpanContextValid(parsed) ? null : parsed;
+}
