@@ -46,9 +46,16 @@ export {
   type HookInput,
   type HookOptions,
 } from "./hooks/define-hook.ts";
-export type { CancelledHooks, DurableHooks, HookListOptions, HookPage, HookSummary } from "./hooks/durable-hooks.ts";
+export type {
+  CancelledHooks,
+  DurableHooks,
+  HookListOptions,
+  HookPage,
+  HookSummary,
+} from "./hooks/durable-hooks.ts";
 export type { HookBatchOptions, HookItem } from "./hooks/hook-batches.ts";
 export type { HookContext, HookSurroundings, HookTransactionConfig } from "./hooks/hook-context.ts";
+export type { HookFilterOptions } from "./hooks/hook-filter.ts";
 export type { DurableHooksOptions, StuckHook, StuckHooksReport } from "./hooks/hook-settings.ts";
 export type { DebounceOptions, TriggerOptions } from "./hooks/trigger.ts";
 export type { TriggeredHook } from "./hooks/write-triggers.ts";
@@ -187,6 +194,7 @@ export type { TypedBindings } from "./workflows/instances/typed-bindings.ts";
 export type {
   AllInstanceCounts,
   InstanceCounts,
+  InstanceFilterOptions,
   InstanceListOptions,
   InstancePage,
   WorkflowBinding,

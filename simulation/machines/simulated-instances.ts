@@ -137,6 +137,9 @@ export function createInstanceStatements(
       ),
     delete: changeBy("delete", (name) => instances.delete(name)),
     find: (names) => wire.call("find", () => instances.find(names)),
+    search: (search) => wire.call("search", () => instances.search(search)),
+    findByIdPrefix: (scope, prefix, limit) =>
+      wire.call("find by id prefix", () => instances.findByIdPrefix(scope, prefix, limit)),
     list: (filter) => wire.call("list instances", () => instances.list(filter)),
     counts: (namespace, names) => wire.call("count instances", () => instances.counts(namespace, names)),
     purge: (namespace, limit) => wire.call("purge instances", () => instances.purge(namespace, limit)),

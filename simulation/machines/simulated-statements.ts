@@ -55,6 +55,8 @@ export function createStatements(
       ),
     get: (reference) => wire.call("get", () => hooks.get(reference)),
     list: (filter) => wire.call("list", () => hooks.list(filter)),
+    find: (namespace, ids) => wire.call("find hooks", () => hooks.find(namespace, ids)),
+    search: (search) => wire.call("search hooks", () => hooks.search(search)),
     statistics: (namespace) => wire.call("statistics", () => hooks.statistics(namespace)),
     redrive: (namespace, ids) =>
       wire.call(

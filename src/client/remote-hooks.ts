@@ -5,7 +5,7 @@ import type { Explanation } from "../monitoring/explanation.ts";
 import { checkOptions } from "../options.ts";
 import type { HookStatistics } from "../store/hooks/hook-records.ts";
 import type { Connection } from "./connection.ts";
-import { fromWireExplanation, fromWireHook, textOf, type WireExplanation, type WireHook } from "./wire.ts";
+import { fromWireExplanation, fromWireHook, textOf, toTime, type WireExplanation, type WireHook } from "./wire.ts";
 
 /** What a client can do with hooks: as in process. */
 export type ClientHooks = Pick<
@@ -13,7 +13,7 @@ export type ClientHooks = Pick<
   "get" | "list" | "deadLetters" | "statistics" | "explain" | "redrive" | "discard" | "cancel"
 >;
 
-const DEAD_LETTER_FIELDS = ["name", "cursor", "limit", "order"];
+const DEAD_LETTER_FIELDS = ["name", "idPrefix", "createdFrom", "createdBefore", "error", "cursor", "limit", "order"];
 
 /** The hooks of an application on a server. */
 export class RemoteHooks implements ClientHooks {
@@ -35,7 +35,12 @@ export class RemoteHooks implements ClientHooks {
 
   async list(options: HookListOptions = {}): Promise<HookPage> {
     checkOptions(options, { label: "A list", fields: ["status", ...DEAD_LETTER_FIELDS] });
-    const query = { ...options, limit: textOf(options.limit) };
+    const { limit, createdFrom, createdBefore, ...others } = options;
+    const times = {
+      createdFrom: toTime("createdFrom", createdFrom),
+      createdBefore: toTime("createdBefore", createdBefore),
+    };
+    const query = { ...others, ...times, limit: textOf(limit) };
     const { body } = await this.#connection.send({ method: "GET", path: ["hooks"], query });
     const { hooks, cursor } = body as { readonly hooks: readonly WireHook[]; readonly cursor: string | null };
     return { hooks: hooks.map(fromWireHook), nextCursor: cursor };

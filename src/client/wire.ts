@@ -191,7 +191,8 @@ function toDate(time: string | null): Date | null {
 }
 
 const TIMES = ["createdFrom", "createdBefore", "finishedFrom", "finishedBefore"] as const;
-const LIST_FIELDS = ["status", "labels", ...TIMES, "order", "limit", "cursor"];
+const TEXTS = ["idPrefix", "version", "parent", "step", "error"];
+const LIST_FIELDS = ["status", "labels", ...TIMES, ...TEXTS, "order", "limit", "cursor"];
 
 type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -208,18 +209,24 @@ export function textOf(value: number | undefined): string | undefined {
 /** Times become texts, each status a parameter of its own, and labels `tenant=acme`. */
 export function toListQuery(options: InstanceListOptions): Query {
   checkOptions(options, { label: "list", fields: LIST_FIELDS });
-  const { labels, status, order, limit, cursor } = options;
+  const { labels, status, order, limit, cursor, idPrefix, version, parent, step, error } = options;
   return {
     status,
     order,
     cursor,
+    idPrefix,
+    step,
+    error,
+    version: version === undefined ? undefined : String(version ?? 0),
+    parentWorkflow: parent?.workflowName,
+    parentId: parent?.id,
     limit: textOf(limit),
     label: Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`),
     ...Object.fromEntries(TIMES.map((name) => [name, toTime(name, options[name])])),
   };
 }
 
-function toTime(name: string, value: Date | number | undefined): string | undefined {
+export function toTime(name: string, value: Date | number | undefined): string | undefined {
   if (value === undefined) return undefined;
   const time = new Date(value);
   if (!Number.isNaN(time.getTime())) return time.toISOString();

@@ -1,6 +1,7 @@
-import { encodeCursor } from "../cursor.ts";
+import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { PerdureError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
+import { compareText } from "../store/text-order.ts";
 import { RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
 import type { EventPayloads } from "../workflows/define/workflow-event.ts";
 import {
@@ -144,20 +145,24 @@ function createBinding(workflow: RoutedWorkflow): RoutedBinding<unknown, unknown
   } as unknown as RoutedBinding<unknown, unknown, EventPayloads>;
 }
 
-/** Refs sort by time whichever object made them, so one place in that order is a cursor for all objects. */
+/**
+ * Refs sort by time whichever object made them, so one place in that order is a cursor for all objects. An object's search can end
+ * before it has found as many as were asked for: what others have found beyond that place is left to the next page.
+ */
 async function listAll(workflow: RoutedWorkflow, options: InstanceListOptions = {}): Promise<InstancePage> {
   const pages = (await workflow.callAll("list", options)) as ShardPage[];
   const { limit = 100, order = "newest" } = options;
-  const direction = order === "newest" ? -1 : 1;
+  const compare = (one: string, other: string) => compareText(one, other) * (order === "newest" ? -1 : 1);
+  const [reached] = pages.flatMap(({ cursor }) => (cursor === null ? [] : [decodeCursor(cursor)])).sort(compare);
   const all = pages
     .flatMap(({ instances, refs }) => instances.map((instance, index) => ({ instance, ref: refs[index] as string })))
-    .sort((one, other) => (one.ref < other.ref ? -direction : direction));
+    .filter(({ ref }) => reached === undefined || compare(ref, reached) <= 0)
+    .sort((one, other) => compare(one.ref, other.ref));
   const page = all.slice(0, limit);
-  const more = all.length > limit || pages.some(({ cursor }) => cursor !== null);
-  const last = page.at(-1);
+  const continueAfter = all.length > limit ? page.at(-1)?.ref : reached;
   return {
     instances: page.map(({ instance }) => instance),
-    cursor: more && last !== undefined ? encodeCursor(last.ref) : null,
+    cursor: continueAfter === undefined ? null : encodeCursor(continueAfter),
   };
 }
 

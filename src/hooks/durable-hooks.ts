@@ -3,10 +3,13 @@ import { InvalidInputError } from "../errors.ts";
 import { explainHook } from "../monitoring/explain-hook.ts";
 import type { Explanation } from "../monitoring/explanation.ts";
 import { checkOptions } from "../options.ts";
-import type { HookRecord, HookStatistics, HookStatus } from "../store/hooks/hook-records.ts";
+import type { FoundRows } from "../store/compare-rows.ts";
+import type { HookFilter, HookRecord, HookStatistics, HookStatus } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import { decodeValue, shownOrUnreadable, type Unreadable, withoutStacks } from "../values/index.ts";
-import { checkHookId, checkName, checkStoredName, checkText } from "./names.ts";
+import { FILTER_FIELDS, type HookFilterOptions, parseHookFilter } from "./hook-filter.ts";
+import { checkHookId, checkName, checkText } from "./names.ts";
+import { isHookSearch, type ParsedHookFilter, searchHooks } from "./search-hooks.ts";
 
 /** A stored hook, for operators. */
 export interface HookSummary {
@@ -28,9 +31,11 @@ export interface HookSummary {
   readonly unreadable?: Unreadable;
 }
 
-export interface HookListOptions {
-  readonly status?: HookStatus;
-  readonly name?: string;
+/**
+ * Dead letters and ids are looked up in indexes. For the other conditions, hooks are compared one after another, at most 10,000 for
+ * each page: then a page ends early, and its cursor continues the search.
+ */
+export interface HookListOptions extends HookFilterOptions {
   /** The `cursor` of the previous page. */
   readonly cursor?: string;
   /** 1 to 1000. Default: 50. */
@@ -45,8 +50,9 @@ export interface HookPage {
   readonly nextCursor: string | null;
 }
 
-const STATUSES: readonly unknown[] = ["pending", "processing", "failed", "completed"] satisfies HookStatus[];
-const DEAD_LETTER_FIELDS = ["name", "cursor", "limit", "order"];
+type ListRange = Pick<HookFilter, "after" | "order" | "limit">;
+
+const DEAD_LETTER_FIELDS = [...FILTER_FIELDS.filter((field) => field !== "status"), "cursor", "limit", "order"];
 const LIST_FIELDS = ["status", ...DEAD_LETTER_FIELDS];
 const MOST_ROWS = 1000;
 
@@ -76,19 +82,34 @@ export class DurableHooks {
 
   /** One page. A cursor stays valid, however the hooks change between two pages. */
   async list(options: HookListOptions = {}): Promise<HookPage> {
-    const { status, name, cursor, limit = 50, order = "newest" } = checkListOptions(options);
-    const records = await this.#store.hooks.statements.list({
-      namespace: this.namespace,
-      status: status ?? null,
-      name: name ?? null,
-      after: cursor === undefined ? null : decodeCursor(cursor),
-      order,
-      limit: limit + 1,
-    });
-    const page = records.slice(0, limit);
-    const last = page.at(-1);
-    const nextCursor = records.length > limit && last !== undefined ? encodeCursor(last.id) : null;
-    return { hooks: page.map((record) => toListed(record, this.#store.stackTraces)), nextCursor };
+    const { cursor, limit = 50, order = "newest" } = checkListOptions(options);
+    const filter = parseHookFilter(options);
+    const range = { after: cursor === undefined ? null : decodeCursor(cursor), order, limit: limit + 1 };
+    const { found, continueAfter } = await (isHookSearch(filter)
+      ? this.#search(filter, range)
+      : this.#read(filter, range));
+    const page = found.slice(0, limit);
+    const next = found.length > limit ? (page.at(-1)?.id ?? null) : continueAfter;
+    return {
+      hooks: page.map((record) => toListed(record, this.#store.stackTraces)),
+      nextCursor: next === null ? null : encodeCursor(next),
+    };
+  }
+
+  async #read({ status }: ParsedHookFilter, range: ListRange): Promise<FoundRows<HookRecord>> {
+    const found = await this.#store.hooks.statements.list({ namespace: this.namespace, status, ...range });
+    return { found, continueAfter: null };
+  }
+
+  async #search(filter: ParsedHookFilter, range: ListRange): Promise<FoundRows<HookRecord>> {
+    const { statements } = this.#store.hooks;
+    const { found, continueAfter } = await searchHooks(statements, this.namespace, filter, range);
+    const records = await statements.find(
+      this.namespace,
+      found.map(({ id }) => id),
+    );
+    const byId = new Map(records.map((record) => [record.id, record]));
+    return { found: found.flatMap(({ id }) => byId.get(id) ?? []), continueAfter };
   }
 
   /** Lists dead letters: hooks that failed for good and wait for an operator. */
@@ -140,9 +161,7 @@ export interface CancelledHooks {
 
 function checkListOptions(options: HookListOptions): HookListOptions {
   checkOptions(options, { label: "A list", fields: LIST_FIELDS });
-  const { status, name, limit, order } = options;
-  if (status !== undefined && !STATUSES.includes(status)) throw invalid(`status must be one of ${STATUSES.join(", ")}`);
-  if (name !== undefined) checkStoredName(name, "The name of a hook");
+  const { limit, order } = options;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MOST_ROWS)) {
     throw invalid(`limit must be a whole number from 1 to ${MOST_ROWS}`);
   }

@@ -20,6 +20,7 @@ import { type ScheduleSummary, WorkflowSchedules } from "../workflows/schedules/
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import type { HttpResource } from "./access/authorization.ts";
 import type { EventStreams } from "./answers/event-stream.ts";
+import { invalidRequest } from "./answers/http-error.ts";
 import { createShow, type Redaction, type ShowValue } from "./answers/redaction.ts";
 import type { Ticker } from "./tick.ts";
 
@@ -146,6 +147,12 @@ export class HttpHost {
       owner: "http", // it claims nothing
       settings: parseSettings({}),
     });
+  }
+
+  /** The texts of hidden errors could be guessed by searching for them. */
+  checkErrorFilter({ error }: { readonly error?: string | undefined }): void {
+    if (error === undefined || this.#redact !== true) return;
+    throw invalidRequest("Errors are hidden here, so they can't be searched: leave out the filter error.");
   }
 
   /** How values of a resource are shown. */

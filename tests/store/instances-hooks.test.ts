@@ -8,7 +8,7 @@ describe.each(DRIVERS)("hooks that are triggered when runs end, on $name,", (eng
   const subject = useInstances(engine);
   const trigger = (id: string): HookInsert => subject.store.trigger({ id, name: "$checkout.completed" });
   const pending = async () => {
-    const filter = { namespace: subject.namespace, status: null, name: null, after: null } as const;
+    const filter = { namespace: subject.namespace, status: null, after: null } as const;
     return (await subject.store.hooks.list({ ...filter, order: "oldest", limit: 10 })).map(({ id }) => id);
   };
   const send = (commits: readonly InstanceCommit[], resent: boolean) => subject.statements.commit(commits, { resent });

@@ -21,7 +21,7 @@ describe("the connections of a PostgreSQL store", () => {
   test("can serve several stores, which all use the same prepared statements", async () => {
     const pool = new Pool({ connectionString: database.url, max: 3 });
     const stores = [postgres(pool, { logger: silent }), postgres(pool, { logger: silent })].map(({ store }) => store);
-    const all = { namespace: "app", status: null, name: null, after: null, order: "newest", limit: 1 } as const;
+    const all = { namespace: "app", status: null, after: null, order: "newest", limit: 1 } as const;
     for (const store of [...stores, ...stores]) {
       await store.hooks.statements.statistics("app");
       await store.hooks.statements.list(all);

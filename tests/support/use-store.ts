@@ -125,7 +125,6 @@ export class StoreUnderTest {
     const all = {
       namespace: this.namespace,
       status: null,
-      name: null,
       after: null,
       order: "oldest",
       limit: 1000,

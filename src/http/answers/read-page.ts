@@ -33,7 +33,8 @@ export async function readPage<Item>(
   let [next, used, atOnce] = [cursor, RESERVED, FIRST_READ];
   for (;;) {
     const from = next === undefined ? {} : { cursor: next };
-    const listed = await read({ limit: Math.min(limit - page.length, atOnce), ...from });
+    const wanted = Math.min(limit - page.length, atOnce);
+    const listed = await read({ limit: wanted, ...from });
     used += listed.length ?? 0;
     const fitting = takeFitting(listed.items.map(present), FULL_PAGE - used, page.length === 0);
     if (fitting.items.length < listed.items.length) {
@@ -43,7 +44,8 @@ export async function readPage<Item>(
     }
     page.push(...fitting.items);
     used += fitting.bytes;
-    if (listed.cursor === null || page.length >= limit) return { items: page, cursor: listed.cursor };
+    const searched = listed.items.length < wanted; // a search has compared as many as it may
+    if (listed.cursor === null || page.length >= limit || searched) return { items: page, cursor: listed.cursor };
     next = listed.cursor;
     atOnce = nextRead(page.length, used);
   }

@@ -1,4 +1,5 @@
 import { hookNotFound } from "../../errors.ts";
+import { HOOK_STATUSES } from "../../store/hooks/hook-records.ts";
 import { present } from "../answers/present.ts";
 import { type PageRequest, readPage } from "../answers/read-page.ts";
 import {
@@ -9,6 +10,7 @@ import {
   NAME,
   NEXT_CURSOR,
   ORDER,
+  TEXT,
   TIME,
   UNREADABLE,
   VALUE,
@@ -17,7 +19,7 @@ import { arrayOf, component, nullable, objectOf, type Schema } from "../schemas/
 import { answerOnce } from "./repeatable-acts.ts";
 import { defineRoute } from "./route.ts";
 
-const STATUS = { type: "string", enum: ["pending", "processing", "failed", "completed"] } as const satisfies Schema;
+const STATUS = { type: "string", enum: HOOK_STATUSES } as const satisfies Schema;
 
 const HOOK = component(
   "Hook",
@@ -59,6 +61,10 @@ export const listHooks = defineRoute({
   query: {
     status: STATUS,
     name: NAME,
+    idPrefix: { ...TEXT, description: "Ids that begin like this." },
+    createdFrom: { ...TIME, description: "Triggered at this time or later." },
+    createdBefore: { ...TIME, description: "Triggered before this time." },
+    error: { ...TEXT, description: "Hooks with this text in their last error, in upper or lower case." },
     order: { ...ORDER, description: "By the order of triggers. Default: newest." },
     limit: { ...LIMIT, description: `Default: ${USUAL_LIMIT}.` },
     cursor: CURSOR,
@@ -70,7 +76,13 @@ export const listHooks = defineRoute({
     },
   },
   handle: async ({ host, query, show }) => {
-    const { limit = USUAL_LIMIT, ...filter } = query;
+    const { limit = USUAL_LIMIT, createdFrom, createdBefore, ...others } = query;
+    host.checkErrorFilter(query);
+    const filter = {
+      ...others,
+      ...(createdFrom === undefined ? {} : { createdFrom: new Date(createdFrom) }),
+      ...(createdBefore === undefined ? {} : { createdBefore: new Date(createdBefore) }),
+    };
     const read = async (request: PageRequest) => {
       const { hooks: items, nextCursor: cursor } = await host.parts.durableHooks.list({ ...filter, ...request });
       return { items, cursor };

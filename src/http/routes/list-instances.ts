@@ -1,10 +1,11 @@
+import type { InstanceParent } from "../../workflows/instances/instance.ts";
 import { listInstances as listInstancesOf } from "../../workflows/instances/list-instances.ts";
 import type { InstanceListOptions, InstancePage } from "../../workflows/instances/workflow-binding.ts";
 import { invalidRequest } from "../answers/http-error.ts";
 import { present } from "../answers/present.ts";
 import { type PageRequest, readPage } from "../answers/read-page.ts";
 import type { ShowValue } from "../answers/redaction.ts";
-import { CURSOR, LIMIT, NAME, NEXT_CURSOR, ORDER, TIME } from "../schemas/common-schemas.ts";
+import { CURSOR, LIMIT, NAME, NEXT_CURSOR, ORDER, TEXT, TIME } from "../schemas/common-schemas.ts";
 import { arrayOf, objectOf } from "../schemas/schema.ts";
 import { INSTANCE, STATUS, workflowResource } from "./instance-schemas.ts";
 import { type Answer, defineRoute } from "./route.ts";
@@ -23,6 +24,15 @@ const FILTER = {
   createdBefore: { ...TIME, description: "Created before this time." },
   finishedFrom: { ...TIME, description: "Finished at this time or later." },
   finishedBefore: { ...TIME, description: "Finished before this time." },
+  idPrefix: { ...TEXT, description: "Ids that begin like this." },
+  version: { type: "integer", minimum: 0, description: "Of the workflow; 0 is the one without a version." },
+  parentWorkflow: { ...NAME, description: "With parentId: the instance whose step created it." },
+  parentId: NAME,
+  step: { ...TEXT, description: "The present run has come to a step with this name." },
+  error: {
+    ...TEXT,
+    description: "Errored and diverged instances with this text in their error, in upper or lower case.",
+  },
   order: { ...ORDER, description: "By the time of creation. Default: newest." },
   limit: { ...LIMIT, description: `Default: ${USUAL_LIMIT}.` },
   cursor: CURSOR,
@@ -31,7 +41,10 @@ const FILTER = {
 const TIMES = ["createdFrom", "createdBefore", "finishedFrom", "finishedBefore"] as const;
 const PAGE = objectOf({ instances: arrayOf(INSTANCE), cursor: NEXT_CURSOR }, ["instances", "cursor"]);
 
-type Query = { readonly [Name in (typeof TIMES)[number]]?: string } & { readonly label?: readonly string[] };
+type Query = { readonly [Name in (typeof TIMES)[number] | "parentWorkflow" | "parentId" | "error"]?: string } & {
+  readonly label?: readonly string[];
+  readonly version?: number;
+};
 
 export const listInstances = defineRoute({
   method: "GET",
@@ -45,6 +58,7 @@ export const listInstances = defineRoute({
   answers: { 200: { description: "A page.", schema: PAGE } },
   errors: [404],
   handle: async ({ host, params, query, show }) => {
+    host.checkErrorFilter(query);
     const workflow = host.storedWorkflow(params.workflowName);
     return answerList(query, show, async (options) => {
       const page = await listInstancesOf(workflow.runtime, workflow.stored.name, options);
@@ -65,6 +79,7 @@ export const listAllInstances = defineRoute({
   answers: { 200: { description: "A page.", schema: PAGE } },
   handle: async ({ host, query, show }) => {
     const { instances } = host;
+    host.checkErrorFilter(query);
     return answerList(query, show, async (options) => (await instances?.list(options)) ?? NOTHING);
   },
 });
@@ -88,10 +103,17 @@ async function answerList<Sent extends Query>(
 }
 
 function toListOptions<Sent extends Query>(query: Sent): InstanceListOptions {
-  const { label, ...rest } = query;
+  const { label, version, parentWorkflow, parentId, ...rest } = query;
   const times = TIMES.flatMap((name) => (query[name] === undefined ? [] : [[name, new Date(query[name])]]));
   const labels = label === undefined ? {} : { labels: toLabels(label) };
-  return { ...rest, ...Object.fromEntries(times), ...labels } as InstanceListOptions;
+  const versions = version === undefined ? {} : { version: version === 0 ? null : version };
+  const parents = parentWorkflow === undefined && parentId === undefined ? {} : { parent: toParent(query) };
+  return { ...rest, ...Object.fromEntries(times), ...labels, ...versions, ...parents } as InstanceListOptions;
+}
+
+function toParent({ parentWorkflow, parentId }: Query): InstanceParent {
+  if (parentWorkflow !== undefined && parentId !== undefined) return { workflowName: parentWorkflow, id: parentId };
+  throw invalidRequest("A parent in the query needs both parentWorkflow and parentId.");
 }
 
 /** A label can't have two values. */

@@ -14,6 +14,9 @@ export const MAYBE_TIME = nullable(TIME);
 /** Long enough for every name. The code that uses the name checks its characters. */
 export const NAME = { type: "string", minLength: 1, maxLength: 400 } as const satisfies Schema;
 
+/** What a list is searched for. */
+export const TEXT = { type: "string", minLength: 1, maxLength: 1024 } as const satisfies Schema;
+
 export const CURSOR = {
   type: "string",
   minLength: 1,

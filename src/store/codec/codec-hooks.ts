@@ -10,8 +10,10 @@ import type {
   HookOutcome,
   HookRecord,
   HookReference,
+  HookSearch,
   HookSettlement,
   HookStatistics,
+  SearchedHook,
   SettleResult,
 } from "../hooks/hook-records.ts";
 import type { CancelTarget, HookStatements, InsertResult } from "../hooks/hook-statements.ts";
@@ -99,6 +101,20 @@ export class CodecHookStatements implements HookStatements {
   async list(filter: HookFilter): Promise<HookRecord[]> {
     const records = await this.#inner.list(filter);
     return Promise.all(records.map((record) => this.#decodeRecord(record)));
+  }
+
+  async find(namespace: string, ids: readonly string[]): Promise<HookRecord[]> {
+    const records = await this.#inner.find(namespace, ids);
+    return Promise.all(records.map((record) => this.#decodeRecord(record)));
+  }
+
+  async search(search: HookSearch): Promise<SearchedHook[]> {
+    const found = await this.#inner.search(search);
+    const decode = async (hook: SearchedHook): Promise<SearchedHook> => ({
+      ...hook,
+      error: await this.#codec.decodeOrNull(hook.error, locationOfHookError(hook)),
+    });
+    return Promise.all(found.map(decode));
   }
 
   statistics(namespace: string): Promise<HookStatistics> {

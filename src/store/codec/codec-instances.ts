@@ -21,6 +21,8 @@ import type {
   InstancePosition,
   InstancePreparation,
   InstanceRecord,
+  InstanceScope,
+  InstanceSearch,
   InstanceSituation,
   InstanceTarget,
   JournalPage,
@@ -34,6 +36,7 @@ import type {
   RenewedInstance,
   RestartRequest,
   RunRange,
+  SearchedInstance,
   TimedOutRun,
   VersionCount,
   WaitRequest,
@@ -251,6 +254,15 @@ export class CodecInstanceStatements implements InstanceStatements {
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {
     const records = await this.#inner.list(filter);
     return Promise.all(records.map((record) => this.#values.decodeRecord(record)));
+  }
+
+  async search(search: InstanceSearch): Promise<SearchedInstance[]> {
+    const found = await this.#inner.search(search);
+    return Promise.all(found.map((one) => this.#values.decodeError(one)));
+  }
+
+  findByIdPrefix(scope: InstanceScope, prefix: string, limit: number): Promise<string[]> {
+    return this.#inner.findByIdPrefix(scope, prefix, limit);
   }
 
   counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]> {

@@ -72,6 +72,13 @@ export class InstanceValues {
     };
   }
 
+  async decodeError<Instance extends NamedInstance & Pick<RunEnd, "run" | "error">>(
+    instance: Instance,
+  ): Promise<Instance> {
+    const location = locationOfEnd("error", instance, instance.run);
+    return { ...instance, error: await this.#codec.decodeOrNull(instance.error, location) };
+  }
+
   async encodeCommit(commit: InstanceCommit): Promise<InstanceCommit> {
     const { ref, run, outcome } = commit;
     const instance = { ...commit.instance, ref };

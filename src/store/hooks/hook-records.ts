@@ -111,7 +111,9 @@ export interface HookSettlement extends HookLease {
  */
 export type SettleResult = "lost" | "deleted" | "pending" | "failed" | "completed";
 
-export type HookStatus = "pending" | "processing" | "failed" | "completed";
+export const HOOK_STATUSES = ["pending", "processing", "failed", "completed"] as const;
+
+export type HookStatus = (typeof HOOK_STATUSES)[number];
 
 /** A hook as an operator sees it. */
 export interface HookRecord extends HookReference {
@@ -137,11 +139,31 @@ export interface HookRecord extends HookReference {
 export interface HookFilter {
   readonly namespace: string;
   readonly status: HookStatus | null;
-  readonly name: string | null;
   /** Only hooks whose id comes after (or, newest first, before) this one. */
   readonly after: string | null;
   readonly order: "oldest" | "newest";
   readonly limit: number;
+}
+
+/** `limit` is how many hooks are compared, in the order of ids. Null is anything. */
+export interface HookSearch extends HookFilter {
+  readonly name: string | null;
+  readonly idPrefix: string | null;
+  /** Triggered at this time or later, in milliseconds. */
+  readonly createdFrom: number | null;
+  /** Triggered before this time. */
+  readonly createdBefore: number | null;
+  /** Whether to return the errors of those that match. */
+  readonly errors: boolean;
+}
+
+/** A hook that was compared. */
+export interface SearchedHook extends HookReference {
+  readonly name: string;
+  readonly createdAt: number;
+  readonly finishedAt: number | null;
+  readonly matches: boolean;
+  readonly error: string | null;
 }
 
 export interface HookStatistics {

@@ -1,6 +1,14 @@
 import type { WorkClass } from "../queue/work-class.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
-import type { ClaimedHook, HookLease, HookRecord, HookStatistics, HookStatus, SettleResult } from "./hook-records.ts";
+import type {
+  ClaimedHook,
+  HookLease,
+  HookRecord,
+  HookStatistics,
+  HookStatus,
+  SearchedHook,
+  SettleResult,
+} from "./hook-records.ts";
 
 type Row = Record<string, unknown>;
 
@@ -49,6 +57,18 @@ export function toHookRecord(row: Row): HookRecord {
     lastAttemptAt: toNumberOrNull(row.last_attempt_at),
     availableAt: toNumberOrNull(row.available_at),
     finishedAt: toNumberOrNull(row.finished_at),
+  };
+}
+
+export function toSearchedHook(row: Row): SearchedHook {
+  return {
+    namespace: row.namespace as string,
+    id: row.id as string,
+    name: row.name as string,
+    createdAt: toNumber(row.created_at),
+    finishedAt: toNumberOrNull(row.finished_at),
+    matches: Boolean(row.matches),
+    error: row.error as string | null,
   };
 }
 

@@ -8,8 +8,10 @@ import type {
   HookLease,
   HookRecord,
   HookReference,
+  HookSearch,
   HookSettlement,
   HookStatistics,
+  SearchedHook,
   SettleResult,
 } from "./hook-records.ts";
 
@@ -47,6 +49,10 @@ export interface HookStatements {
 
   get(reference: HookReference): Promise<HookRecord | null>;
   list(filter: HookFilter): Promise<HookRecord[]>;
+  /** The hooks with these ids, in any order. */
+  find(namespace: string, ids: readonly string[]): Promise<HookRecord[]>;
+  /** Compares hooks, in the order of ids. Returns all that were compared, so that the caller knows how far it came. */
+  search(search: HookSearch): Promise<SearchedHook[]>;
   statistics(namespace: string): Promise<HookStatistics>;
   /** Makes dead letters due again with fresh attempts. Gives the ids; one whose key is held by a newer hook is left alone. */
   redrive(namespace: string, ids: readonly string[]): Promise<string[]>;

@@ -13,6 +13,7 @@ import type {
   PastRun,
   RenewedInstance,
   RollbackReason,
+  SearchedInstance,
   StepType,
   StoredEvent,
   VersionCount,
@@ -126,6 +127,18 @@ export function toInstanceRecord(row: Row): InstanceRecord {
     startedAt: toNumberOrNull(row.started_at),
     finishedAt: toNumberOrNull(row.finished_at),
     availableAt: toNumberOrNull(row.available_at),
+  };
+}
+
+export function toSearchedInstance(row: Row): SearchedInstance {
+  return {
+    namespace: row.namespace as string,
+    name: row.name as string,
+    id: row.id as string,
+    ref: row.ref as string,
+    run: toNumber(row.run),
+    matches: Boolean(row.matches),
+    error: row.error as string | null,
   };
 }
 

@@ -22,6 +22,8 @@ import type {
   InstancePosition,
   InstancePreparation,
   InstanceRecord,
+  InstanceScope,
+  InstanceSearch,
   InstanceSituation,
   InstanceTarget,
   JournalPage,
@@ -34,6 +36,7 @@ import type {
   RenewedInstance,
   RestartRequest,
   RunRange,
+  SearchedInstance,
   TimedOutRun,
   VersionCount,
   WaitRequest,
@@ -172,6 +175,12 @@ export interface InstanceStatements {
 
   /** In the order of refs, which is that of time. */
   list(filter: InstanceFilter): Promise<InstanceRecord[]>;
+
+  /** Compares instances, in the order of refs. Returns all that were compared, so that the caller knows how far it came. */
+  search(search: InstanceSearch): Promise<SearchedInstance[]>;
+
+  /** The refs of instances whose ids begin alike, of one workflow or of all; at most `limit`, in any order. */
+  findByIdPrefix(scope: InstanceScope, prefix: string, limit: number): Promise<string[]>;
 
   /** Counts by workflow and status, of these workflows or of all. A count of zero is left out. */
   counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]>;

@@ -63,9 +63,13 @@ export interface InstanceCount {
   readonly count: number;
 }
 
-export interface InstanceFilter {
+/** The instances of one workflow, or of all. */
+export interface InstanceScope {
   readonly namespace: string;
   readonly name: string | null;
+}
+
+export interface InstanceFilter extends InstanceScope {
   readonly statuses: readonly InstanceStatus[];
   /** Keys and values; it has all of them. */
   readonly labels: readonly (readonly [key: string, value: string])[];
@@ -82,6 +86,33 @@ export interface InstanceFilter {
   readonly order: "oldest" | "newest";
   readonly limit: number;
 }
+
+/** What a search compares in each instance that the filter leaves. Null is anything. */
+export interface InstanceCriteria {
+  readonly idPrefix: string | null;
+  /** 0 is the workflow without a version. */
+  readonly version: number | null;
+  /** How the text of its parent begins, see `InstanceInsert`. */
+  readonly parentPrefix: string | null;
+  /** The name of a step that has one of the last `MOST_ENTRIES_SEARCHED` entries of its present run. */
+  readonly step: string | null;
+}
+
+/** `limit` is how many instances are compared, in the order of refs. */
+export interface InstanceSearch extends InstanceFilter, InstanceCriteria {
+  /** Compares only these, given by their refs; null is all. */
+  readonly among: readonly string[] | null;
+  /** Whether to return the errors of those that match. */
+  readonly errors: boolean;
+}
+
+/** An instance that was compared. */
+export interface SearchedInstance extends InstanceName, InstanceRun {
+  readonly matches: boolean;
+  readonly error: string | null;
+}
+
+export const MOST_ENTRIES_SEARCHED = 1000;
 
 /** How far an instance has come. */
 export interface InstancePosition {

@@ -1,15 +1,25 @@
-import type { HookFilter, HookRecord, HookReference, HookStatistics } from "../hooks/hook-records.ts";
-import { toHookRecord, toStatistics } from "../hooks/hook-rows.ts";
+import type {
+  HookFilter,
+  HookRecord,
+  HookReference,
+  HookSearch,
+  HookStatistics,
+  SearchedHook,
+} from "../hooks/hook-records.ts";
+import { toHookRecord, toSearchedHook, toStatistics } from "../hooks/hook-rows.ts";
 import type { CancelTarget } from "../hooks/hook-statements.ts";
+import { endOfPrefix } from "../text-order.ts";
 import { isUniqueViolation } from "./errors.ts";
 import {
   cancelHooks,
   discardHooks,
+  findHooks,
   getHook,
   hookStatistics,
   listHooks,
   purgeHooks,
   redriveHooks,
+  searchHooks,
 } from "./sql/hook-operations.ts";
 import { PostgresStatements } from "./statements.ts";
 
@@ -22,9 +32,23 @@ export class PostgresHookOperations extends PostgresStatements {
 
   async list(filter: HookFilter): Promise<HookRecord[]> {
     const statement = listHooks(this.schema, filter.status, filter.order, { paged: filter.after !== null });
-    const values = [filter.namespace, filter.name, filter.after, filter.limit];
+    const values = [filter.namespace, filter.after, filter.limit];
     const { rows } = await this.connection.run(statement, values);
     return rows.map(toHookRecord);
+  }
+
+  async find(namespace: string, ids: readonly string[]): Promise<HookRecord[]> {
+    if (ids.length === 0) return [];
+    const { rows } = await this.run(findHooks, [namespace, ids]);
+    return rows.map(toHookRecord);
+  }
+
+  async search(search: HookSearch): Promise<SearchedHook[]> {
+    const { namespace, limit, after, idPrefix, status, name, createdFrom, createdBefore } = search;
+    const range = [idPrefix, idPrefix === null ? null : endOfPrefix(idPrefix)];
+    const values = [namespace, limit, after, ...range, status, name, createdFrom, createdBefore];
+    const { rows } = await this.connection.run(searchHooks(this.schema, search), values);
+    return rows.map(toSearchedHook);
   }
 
   async statistics(namespace: string): Promise<HookStatistics> {

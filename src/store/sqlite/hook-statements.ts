@@ -10,17 +10,35 @@ import type {
   HookLease,
   HookRecord,
   HookReference,
+  HookSearch,
   HookSettlement,
   HookStatistics,
+  SearchedHook,
   SettleResult,
 } from "../hooks/hook-records.ts";
-import { toClaimedHook, toHookRecord, toLease, toSettleResult, toStatistics } from "../hooks/hook-rows.ts";
+import {
+  toClaimedHook,
+  toHookRecord,
+  toLease,
+  toSearchedHook,
+  toSettleResult,
+  toStatistics,
+} from "../hooks/hook-rows.ts";
 import type { CancelTarget, HookStatements, InsertResult } from "../hooks/hook-statements.ts";
 import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import { hookLanes } from "../queue/lanes.ts";
+import { endOfPrefix } from "../text-order.ts";
 import type { SqliteAccess, SqliteDriver } from "./drivers/driver.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
-import { DISCARD_HOOK, GET_HOOK, HOOK_STATISTICS, listHooks, PURGE_HOOKS, REDRIVE_HOOK } from "./sql/hooks-operate.ts";
+import {
+  DISCARD_HOOK,
+  GET_HOOK,
+  HOOK_STATISTICS,
+  listHooks,
+  PURGE_HOOKS,
+  REDRIVE_HOOK,
+  searchHooks,
+} from "./sql/hooks-operate.ts";
 import {
   CLAIM_HOOKS,
   COUNT_HOOK,
@@ -165,11 +183,29 @@ export class SqliteHookStatements implements HookStatements {
   }
 
   async list(filter: HookFilter): Promise<HookRecord[]> {
-    const { namespace, status, name, after, order, limit } = filter;
+    const { namespace, status, after, order, limit } = filter;
     const statement = listHooks(status, order, { paged: after !== null });
-    const parameters = [namespace, name, limit, ...(after === null ? [] : [after])];
+    const parameters = [namespace, limit, ...(after === null ? [] : [after])];
     const rows = await this.#access.read(() => this.#driver.all(statement, parameters));
     return rows.map(toHookRecord);
+  }
+
+  async find(namespace: string, ids: readonly string[]): Promise<HookRecord[]> {
+    const rows = await this.#access.read(() => ids.flatMap((id) => this.#driver.all(GET_HOOK, [namespace, id])));
+    return rows.map(toHookRecord);
+  }
+
+  async search(search: HookSearch): Promise<SearchedHook[]> {
+    const { namespace, status, name, idPrefix, createdFrom, createdBefore, after, order, limit, errors } = search;
+    const statement = searchHooks({
+      order,
+      paged: after !== null,
+      prefixed: idPrefix !== null,
+      failed: status === "failed",
+    });
+    const range = [idPrefix, idPrefix === null ? null : endOfPrefix(idPrefix)];
+    const parameters = [namespace, limit, after, ...range, status, name, createdFrom, createdBefore, Number(errors)];
+    return (await this.#access.read(() => this.#driver.all(statement, parameters))).map(toSearchedHook);
   }
 
   async statistics(namespace: string): Promise<HookStatistics> {

@@ -4,18 +4,24 @@ import { checkOptions } from "../../options.ts";
 import {
   INSTANCE_STATUSES,
   type InstanceCount,
-  type InstanceFilter,
+  type InstanceRecord,
+  type InstanceScope,
   type InstanceStatus,
 } from "../../store/instances/instance-records.ts";
-import { timeOfDate } from "../../values/index.ts";
-import { parseLabels } from "../define/labels.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import { FILTER_FIELDS, type ParsedFilter, parseInstanceFilter } from "./instance-filter.ts";
 import { toSummary } from "./instance-state.ts";
 import { checkLimit } from "./read-history.ts";
+import { isSearch, type SearchRange, searchInstances } from "./search-instances.ts";
 import type { AllInstanceCounts, InstanceCounts, InstanceListOptions, InstancePage } from "./workflow-binding.ts";
 
-const TIMES = ["createdFrom", "createdBefore", "finishedFrom", "finishedBefore"] as const;
-const LIST_FIELDS = ["status", "labels", ...TIMES, "order", "limit", "cursor"];
+const LIST_FIELDS = [...FILTER_FIELDS, "order", "limit", "cursor"];
+
+interface ListedRecords {
+  readonly records: readonly InstanceRecord[];
+  /** The ref that the next page continues after; null on the last page. */
+  readonly continueAfter: string | null;
+}
 
 /** One page of a workflow's instances, or of those of all workflows. */
 export async function listInstances(
@@ -23,54 +29,59 @@ export async function listInstances(
   name: string | null,
   options: InstanceListOptions = {},
 ): Promise<InstancePage> {
-  const filter = parseListOptions(options);
-  const { limit } = filter;
-  const { statements } = runtime.store.instances;
-  const records = await statements.list({ ...filter, namespace: runtime.namespace, name, limit: limit + 1 });
-  const page = records.slice(0, limit);
-  const last = page.at(-1);
+  const { filter, range } = parseListOptions(options);
+  const scope = { namespace: runtime.namespace, name };
+  const list = isSearch(filter) ? listFound : listIndexed;
+  const { records, continueAfter } = await list(runtime, scope, filter, range);
   return {
-    instances: page.map((record) => toSummary(record, runtime)),
-    cursor: records.length > limit && last !== undefined ? encodeCursor(last.ref) : null,
+    instances: records.map((record) => toSummary(record, runtime)),
+    cursor: continueAfter === null ? null : encodeCursor(continueAfter),
   };
 }
 
-/** Checks one status or several. */
-export function parseStatuses(value: unknown, label: string, code: string): readonly InstanceStatus[] {
-  const statuses: unknown[] = Array.isArray(value) ? value : [value];
-  const known: readonly unknown[] = INSTANCE_STATUSES;
-  if (statuses.length > 0 && statuses.every((status) => known.includes(status))) {
-    return [...new Set(statuses)] as InstanceStatus[];
-  }
-  throw new InvalidInputError(
-    code,
-    `${label} must be one of ${INSTANCE_STATUSES.join(", ")}, or an array of some of them.`,
-  );
+/** The indexes know the whole filter. */
+async function listIndexed(
+  { store }: WorkflowRuntime,
+  scope: InstanceScope,
+  filter: ParsedFilter,
+  { limit, ...range }: SearchRange,
+): Promise<ListedRecords> {
+  const { error: _, idPrefix: _id, version: _version, parentPrefix: _parent, step: _step, ...narrowed } = filter;
+  const records = await store.instances.statements.list({ ...scope, ...narrowed, ...range, limit: limit + 1 });
+  const page = records.slice(0, limit);
+  return { records: page, continueAfter: records.length > limit ? (page.at(-1)?.ref ?? null) : null };
 }
 
-function parseListOptions(options: InstanceListOptions): Omit<InstanceFilter, "namespace" | "name"> {
+/** One more is looked for, to know whether there is another page. */
+async function listFound(
+  { store }: WorkflowRuntime,
+  scope: InstanceScope,
+  filter: ParsedFilter,
+  { limit, ...range }: SearchRange,
+): Promise<ListedRecords> {
+  const { statements } = store.instances;
+  const { found, continueAfter } = await searchInstances(statements, scope, filter, { ...range, limit: limit + 1 });
+  const page = found.slice(0, limit);
+  const records = await statements.find(page);
+  return {
+    // Another instance may have the id by now.
+    records: records.filter((record, index) => record !== null && record.ref === page[index]?.ref) as InstanceRecord[],
+    continueAfter: found.length > limit ? (page.at(-1)?.ref ?? null) : continueAfter,
+  };
+}
+
+function parseListOptions(options: InstanceListOptions): {
+  readonly filter: ParsedFilter;
+  readonly range: SearchRange;
+} {
   checkOptions(options, { label: "list", fields: LIST_FIELDS });
-  const { status = INSTANCE_STATUSES, order = "newest", limit = 100, cursor } = options;
-  const statuses = parseStatuses(status, "status", "options.invalid");
-  const labels = parseLabels(options.labels, "options.invalid");
-  if (order !== "newest" && order !== "oldest") throw invalid('order must be "newest" or "oldest"');
+  const { order = "newest", limit = 100, cursor } = options;
+  const filter = parseInstanceFilter(options);
+  if (order !== "newest" && order !== "oldest") {
+    throw new InvalidInputError("options.invalid", 'order must be "newest" or "oldest".');
+  }
   checkLimit(limit);
-  const [createdFrom, createdBefore, finishedFrom, finishedBefore] = TIMES.map((time) =>
-    parseTime(options[time], time),
-  ) as [number | null, number | null, number | null, number | null];
-  const after = cursor === undefined ? null : decodeCursor(cursor);
-  return { statuses, labels, createdFrom, createdBefore, finishedFrom, finishedBefore, after, order, limit };
-}
-
-function parseTime(value: Date | number | undefined, label: string): number | null {
-  if (value === undefined) return null;
-  const time = timeOfDate(value) ?? value;
-  if (typeof time === "number" && Number.isSafeInteger(Math.round(time))) return Math.round(time);
-  throw invalid(`${label} must be a Date, or milliseconds since the epoch`);
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
+  return { filter, range: { after: cursor === undefined ? null : decodeCursor(cursor), order, limit } };
 }
 
 export async function countInstances(runtime: WorkflowRuntime, name: string): Promise<InstanceCounts> {

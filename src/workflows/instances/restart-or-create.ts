@@ -11,8 +11,8 @@ import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { prepareInstance } from "./create.ts";
 import type { RestartedInstance, RestartOptions } from "./create-options.ts";
+import { parseStatuses } from "./instance-filter.ts";
 import { InstanceHandle } from "./instance-handle.ts";
-import { parseStatuses } from "./list-instances.ts";
 
 const FIELDS = ["id", "params", "when", "priority", "retention", "timeout", "labels", "locationHint"];
 

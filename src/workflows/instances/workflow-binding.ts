@@ -12,7 +12,7 @@ import type {
   RestartArguments,
   RestartedInstance,
 } from "./create-options.ts";
-import type { EventToSend, InstanceSummary, WorkflowInstance } from "./instance.ts";
+import type { EventToSend, InstanceParent, InstanceSummary, WorkflowInstance } from "./instance.ts";
 
 /** Creates, finds and manages the instances of one workflow. */
 export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
@@ -95,7 +95,8 @@ export interface SentToAll {
 // biome-ignore lint/suspicious/noExplicitAny: whatever the workflow takes; it isn't known here
 export type WorkflowBindings = Readonly<Record<string, WorkflowBinding<any, unknown, any>>>;
 
-export interface InstanceListOptions {
+/** Which instances: those that meet all of these conditions. */
+export interface InstanceFilterOptions {
   /** One status, or several. */
   readonly status?: InstanceStatus | readonly InstanceStatus[];
   /** Only instances with all of these labels. */
@@ -108,6 +109,23 @@ export interface InstanceListOptions {
   readonly finishedFrom?: Date | number;
   /** Only instances that finished before this time. */
   readonly finishedBefore?: Date | number;
+  /** Only instances whose ids begin like this. */
+  readonly idPrefix?: string;
+  /** Only instances of this version of their workflow; null is the workflow without a version. */
+  readonly version?: number | null;
+  /** Only instances that a step of this instance has created. */
+  readonly parent?: InstanceParent;
+  /** Only instances whose present run has come to a step with this name: it is in one of the last 1000 entries of the journal. */
+  readonly step?: string;
+  /** Only errored and diverged instances with this text in the name, message or code of their error, in upper or lower case. */
+  readonly error?: string;
+}
+
+/**
+ * Status, labels, times and `idPrefix` are looked up in indexes. For the other conditions, instances are compared one after another,
+ * at most 10,000 for each page: then a page ends early, and its cursor continues the search.
+ */
+export interface InstanceListOptions extends InstanceFilterOptions {
   /** Sorted by creation time. Default: `newest`. */
   readonly order?: "newest" | "oldest";
   /** From 1 to 1000. Default: 100. */
@@ -118,7 +136,7 @@ export interface InstanceListOptions {
 
 export interface InstancePage {
   readonly instances: readonly InstanceSummary[];
-  /** For the next page; null on the last. */
+  /** For the next page; null on the last. A page can have fewer instances than its limit although there are more. */
   readonly cursor: string | null;
 }
 

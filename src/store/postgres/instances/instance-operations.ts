@@ -1,40 +1,16 @@
 import type { Clock } from "../../../clock.ts";
 import type { HookInsert } from "../../hooks/hook-records.ts";
-import {
-  type Deadline,
-  type HistoryFilter,
-  type InstanceChange,
-  type InstanceCount,
-  type InstanceFilter,
-  type InstanceName,
-  type InstancePosition,
-  type InstanceRecord,
-  type InstanceSituation,
-  type InstanceTarget,
-  type JournalPage,
-  MOST_AHEAD,
-  type PastRun,
-  type ProgressRange,
-  type RestartRequest,
-  type RunRange,
-  type TimedOutRun,
-  UNFINISHED_STATUSES,
-  type VersionCount,
+import type {
+  InstanceChange,
+  InstanceTarget,
+  ProgressRange,
+  RestartRequest,
+  TimedOutRun,
 } from "../../instances/instance-records.ts";
-import {
-  toDeadline,
-  toHistoryEntry,
-  toInstanceCount,
-  toInstancePosition,
-  toInstanceRecord,
-  toPastRun,
-  toVersionCount,
-} from "../../instances/instance-rows.ts";
+import { toInstanceRecord } from "../../instances/instance-rows.ts";
 import { isAnswered, isRestarted, REPEATED } from "../../instances/repeated-change.ts";
-import { toLinePlace, toQueuedInstance } from "../../instances/situation-rows.ts";
-import type { QueueScope } from "../../queue/claim-request.ts";
 import { toNumber } from "../../rows.ts";
-import { integerArray, textArray } from "../array-literals.ts";
+import { integerArray } from "../array-literals.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { PostgresClient, PostgresQueryable } from "../connection/driver.ts";
 import { inTransactionOf } from "../connection/transaction.ts";
@@ -48,20 +24,11 @@ import {
   purgeInstances,
   sweepDependents,
 } from "../sql/instance-deletes.ts";
-import { dropProgress, readHistory, readPastRuns, readPositions, readSituation } from "../sql/instance-history.ts";
-import {
-  countInstances,
-  countVersions,
-  findDeadlines,
-  findInstances,
-  listInstances,
-  unknownNames,
-} from "../sql/instance-views.ts";
-import { readLine } from "../sql/lines.ts";
+import { dropProgress } from "../sql/instance-history.ts";
 import type { SchemaPrefix, Statement } from "../sql/statement.ts";
-import { PostgresStatements } from "../statements.ts";
 import { PostgresAwaitedEnds } from "./awaited-ends.ts";
-import { endingHookColumns, nameColumns } from "./instance-columns.ts";
+import { endingHookColumns } from "./instance-columns.ts";
+import { PostgresInstanceViews } from "./instance-views.ts";
 
 /** How many dependents are deleted in one transaction. */
 const MOST_ROWS = 5000;
@@ -71,8 +38,8 @@ type AwaitedEnding =
   | { readonly status: "terminated" | "deleted" }
   | { readonly status: "errored"; readonly error: string };
 
-/** Operators' reads and changes of instances. */
-export class PostgresInstanceOperations extends PostgresStatements {
+/** Operators' changes of instances. */
+export class PostgresInstanceOperations extends PostgresInstanceViews {
   protected readonly receipts: PostgresReceipts;
   protected readonly awaited: PostgresAwaitedEnds;
 
@@ -108,11 +75,6 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return change.changed ? change : this.#endAwaited(change, { status: "errored", error }, end, undefined);
   }
 
-  async deadlines({ namespace, names }: QueueScope, limit: number): Promise<Deadline[]> {
-    const { rows } = await this.run(findDeadlines, [this.now(), namespace, names, limit]);
-    return rows.map(toDeadline);
-  }
-
   restart(instance: InstanceTarget, request?: RestartRequest): Promise<InstanceChange> {
     return this.#once(instance, (on) => this.#restart(instance, request, on), isRestarted);
   }
@@ -121,7 +83,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return this.#once(instance, async (on) => {
       const change = await this.#delete(instance, on);
       if (change.changed) return change;
-      const [found = null] = await this.#find([instance], on);
+      const [found = null] = await this.findOn([instance], on);
       const remove = (client: PostgresClient) => this.#delete(instance, client);
       return this.#endAwaited({ changed: false, instance: found }, { status: "deleted" }, remove, on);
     });
@@ -193,7 +155,7 @@ export class PostgresInstanceOperations extends PostgresStatements {
     if (hook === undefined) return this.#change(kind, instance, { on });
     const { namespace, name, id, only } = instance;
     for (;;) {
-      const [found = null] = only === undefined ? await this.#find([instance], on) : [];
+      const [found = null] = only === undefined ? await this.findOn([instance], on) : [];
       const ended = only ?? found;
       if (ended === null || (found !== null && found.finishedAt !== null)) return { changed: false, instance: found };
       const hooks = endingHookColumns([{ ref: ended.ref, hook: hook(ended.run) }]);
@@ -245,78 +207,13 @@ export class PostgresInstanceOperations extends PostgresStatements {
     return toChange(rows[0]);
   }
 
-  find(instances: readonly InstanceName[]): Promise<(InstanceRecord | null)[]> {
-    return this.#find(instances);
-  }
-
-  async #find(instances: readonly InstanceName[], on?: PostgresClient): Promise<(InstanceRecord | null)[]> {
-    if (instances.length === 0) return [];
-    const { rows } = await this.run(findInstances, nameColumns(instances), on);
-    const found = new Map(rows.map((row) => [toNumber(row.index), toInstanceRecord(row)]));
-    return instances.map((_, index) => found.get(index + 1) ?? null);
-  }
-
-  async positions(refs: readonly string[]): Promise<(InstancePosition | null)[]> {
-    if (refs.length === 0) return [];
-    const { rows } = await this.run(readPositions, [textArray(refs)]);
-    const found = new Map(rows.map((row) => [toNumber(row.index), toInstancePosition(row)]));
-    return refs.map((_, index) => found.get(index + 1) ?? null);
-  }
-
-  async situation(ref: string): Promise<InstanceSituation | null> {
-    const { rows } = await this.run(readSituation, [this.now(), ref]);
-    if (rows[0] === undefined) return null;
-    const { situation, line } = toQueuedInstance(rows[0]);
-    if (line === null) return { ...situation, line };
-    const { kind, key, before } = line;
-    const classes = integerArray(before.map((place) => place.class));
-    const times = integerArray(before.map((place) => place.availableAt));
-    const refs = textArray(before.map((place) => place.ref));
-    const found = await this.connection.run(readLine(this.schema, kind), [key, classes, times, refs, MOST_AHEAD]);
-    return { ...situation, line: toLinePlace(line, found.rows[0] as Record<string, unknown>) };
-  }
-
-  async list(filter: InstanceFilter): Promise<InstanceRecord[]> {
-    const { statement, values } = listInstances(this.schema, filter);
-    const { rows } = await this.connection.run(statement, values);
-    return rows.map(toInstanceRecord);
-  }
-
-  async counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]> {
-    const statement = countInstances(this.schema, { all: names === null });
-    const values = [namespace, ...(names === null ? [] : [names])];
-    const { rows } = await this.connection.run(statement, values);
-    return rows.map(toInstanceCount);
-  }
-
   async purge(namespace: string, limit: number): Promise<number> {
     const { rows } = await this.run(purgeInstances, [this.now(), namespace, limit]);
     return toNumber(rows[0]?.count) + (await this.#sweep(limit));
   }
 
-  async history({ ref, run, after, order, limit, maxBytes, dropped = false }: HistoryFilter): Promise<JournalPage> {
-    const values = [ref, run, after?.run ?? null, after?.position ?? null, limit, dropped, maxBytes];
-    const { rows } = await this.connection.run(readHistory(this.schema, order), values);
-    return { entries: rows.map(toHistoryEntry), full: rows.length < toNumber(rows[0]?.wanted_count) };
-  }
-
-  async pastRuns({ ref }: { readonly ref: string }, range?: RunRange): Promise<PastRun[]> {
-    const { rows } = await this.run(readPastRuns, [ref, range?.after ?? 0, range?.limit ?? null]);
-    return rows.map(toPastRun);
-  }
-
   async dropProgress({ ref, run, type, name, count, parent, from }: ProgressRange): Promise<void> {
     await this.run(dropProgress, [ref, run, from, type, name, count, parent]);
-  }
-
-  async unfinishedVersions({ namespace, names }: QueueScope, limit: number | null): Promise<VersionCount[]> {
-    const { rows } = await this.run(countVersions, [namespace, names, UNFINISHED_STATUSES, limit]);
-    return rows.map(toVersionCount);
-  }
-
-  async unknownNames({ namespace, names }: QueueScope): Promise<string[]> {
-    const { rows } = await this.run(unknownNames, [namespace, names]);
-    return rows.map((row) => row.name as string);
   }
 
   /** Deletes a limited number of dependents of deleted instances. Returns how many instances it looked at. */

@@ -1,6 +1,6 @@
-import type { HookStatus } from "../../hooks/hook-records.ts";
+import type { HookSearch, HookStatus } from "../../hooks/hook-records.ts";
 import { WorkClass } from "../../queue/work-class.ts";
-import { isRowOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
+import { batch, isRowOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /** A hook's status follows from its queue columns. */
 const STATUS_CONDITIONS: Record<HookStatus, string> = {
@@ -40,11 +40,59 @@ export function listHooks(
     text: `
 select ${HOOK_RECORD} from ${schema}hook as hook
 where hook.namespace = $1
-  and ($2::text is null or hook.name = $2)
-  and ${paged ? `hook.id ${comparison} $3::text` : "$3::text is null"}
+  and ${paged ? `hook.id ${comparison} $2::text` : "$2::text is null"}
   ${status === null ? "" : `and ${STATUS_CONDITIONS[status]}`}
 order by hook.id ${direction}
-limit $4`,
+limit $3`,
+  };
+}
+
+/** Hooks by their ids. Index: hook_pkey. */
+export function findHooks(schema: SchemaPrefix): Statement {
+  return {
+    name: "find_hooks",
+    text: `
+select ${HOOK_RECORD}
+from ${batch(2, { id: "text" }, ", $1::text as namespace")} as item
+cross join lateral (select * from ${schema}hook as hook where ${isRowOf("hook", "item")} limit 1) as hook`,
+  };
+}
+
+/**
+ * Compares a limited number ($2) of hooks, in the order of ids, after an id ($3) and in a range of ids ($4 and $5): with a status ($6), a
+ * name ($7) and times ($8 and $9). The limit is hidden from the planner, so that it expects to need only the first rows in order,
+ * whatever its statistics say. Indexes: hook_pkey; hook_failed for dead letters.
+ */
+export function searchHooks(
+  schema: SchemaPrefix,
+  { order, after, idPrefix, status, errors }: Pick<HookSearch, "order" | "after" | "idPrefix" | "status" | "errors">,
+): Statement {
+  const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
+  const failed = status === "failed";
+  const shape = `${failed ? "failed_" : ""}${order}${after === null ? "" : "_after"}${idPrefix === null ? "" : "_prefix"}`;
+  return {
+    name: `search_hooks_${shape}${errors ? "_errors" : ""}`,
+    slow: true,
+    text: `
+with page as materialized (
+  select hook.namespace, hook.id
+  from ${schema}hook as hook
+  where hook.namespace = $1
+    and ${after === null ? "$3::text is null" : `hook.id ${comparison} $3::text`}
+    and ${idPrefix === null ? "$4::text is null and $5::text is null" : "hook.id >= $4::text and hook.id < $5::text"}
+    ${failed ? `and ${STATUS_CONDITIONS.failed}` : ""}
+  order by hook.id ${direction}
+  limit (select $2::bigint)
+)
+select hook.namespace, hook.id, hook.name, hook.created_at, hook.finished_at, compared.matches,
+  case when compared.matches then ${errors ? "hook.error::text" : "null"} end as error
+from page
+cross join lateral (select * from ${schema}hook as hook where ${isRowOf("hook", "page")} limit 1) as hook
+cross join lateral (
+  select ($6::text is null or ${STATUS} = $6) and ($7::text is null or hook.name = $7)
+    and ($8::bigint is null or hook.created_at >= $8) and ($9::bigint is null or hook.created_at < $9) as matches
+) as compared
+order by page.id ${direction}`,
   };
 }
 

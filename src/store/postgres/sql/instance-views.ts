@@ -49,6 +49,9 @@ cross join lateral (
 
 type Label = InstanceFilter["labels"][number];
 
+/** Adds a value to those of a statement, and returns its parameter. */
+export type AddValue = (given: unknown, type: string) => string;
+
 /**
  * A filter as a statement and its values. The statement has only the conditions that the filter has, so that each narrows the
  * index. Indexes: instance_waiting, instance_finished and instance_due, or label_pkey; instance_pkey, and instance_id for the names
@@ -58,18 +61,49 @@ export function listInstances(
   schema: SchemaPrefix,
   filter: InstanceFilter,
 ): { readonly statement: Statement; readonly values: unknown[] } {
-  const { namespace, name, statuses, labels, after, order, limit } = filter;
+  const values: unknown[] = [filter.namespace];
+  const value: AddValue = (given, type) => `$${values.push(given)}::${type}`;
+  const text = `
+${withPage(schema, filter, value)}
+select ${INSTANCE_RECORD}
+from page
+cross join lateral (select * from ${schema}instance as instance where ${isInstanceOf("instance", "page")} limit 1) as instance
+order by page.ref ${directionOf(filter)}`;
+  return { statement: { name: `list_${shapeOf(filter)}`, slow: true, text }, values };
+}
+
+export function directionOf({ order }: InstanceFilter): "asc" | "desc" {
+  return order === "oldest" ? "asc" : "desc";
+}
+
+/** Of statements with the same conditions. */
+export function shapeOf(filter: InstanceFilter): string {
+  const { name, after, labels, order, createdFrom, createdBefore, finishedFrom, finishedBefore } = filter;
+  const times = [createdFrom, createdBefore, finishedFrom, finishedBefore];
+  return `${order}_${[name, after, ...times].map((given) => (given === null ? 0 : 1)).join("")}_${labels.length}`;
+}
+
+/**
+ * Begins a statement: the refs of a page of instances ($1 is the namespace), or of those of some instances that the filter
+ * leaves. Indexes: see `listInstances`; instance_pkey and label_pkey among some.
+ */
+export function withPage(
+  schema: SchemaPrefix,
+  filter: InstanceFilter,
+  value: AddValue,
+  among: readonly string[] | null = null,
+): string {
+  const { name, statuses, labels, after, order, limit } = filter;
   const [first, ...others] = labels;
   const inOrder = inCatalogOrder(schema);
-  const values: unknown[] = [namespace];
-  const value = (given: unknown, type: string) => `$${values.push(given)}::${type}`;
-  const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
+  const direction = directionOf(filter);
+  const comparison = order === "oldest" ? ">" : "<";
   const workflows = name === null ? workflowNames(schema) : `workflow(name) as (select ${value(name, "text")})`;
   const most = value(limit, "bigint");
   const wanted = value(statuses, "text[]");
   const begun = after === null ? null : value(after, "text");
-  // Where a label names the row, times are expressions, so that PostgreSQL doesn't look for them in instance_finished.
-  const time = (column: string) => (first === undefined ? column : `(${column} + 0)`);
+  // Where a label or a ref names the row, times are expressions, so that PostgreSQL doesn't look for them in instance_finished.
+  const time = (column: string) => (first === undefined && among === null ? column : `(${column} + 0)`);
   const conditions = [
     ...compare(time("instance.created_at"), ">=", filter.createdFrom, value),
     ...compare(time("instance.created_at"), "<", filter.createdBefore, value),
@@ -95,18 +129,19 @@ export function listInstances(
     order by instance.ref ${IN_QUEUE_ORDER} ${direction}
     limit ${most}
   )`;
-  const anywhere = [byStatus("status", WAITS), byStatus("outcome", "instance.outcome is not null"), held].join(
-    "\n  union all",
-  );
-  const byLabel = (
-    [key, label]: Label,
-    others: readonly Label[],
-  ) => `select found.ref from workflow cross join lateral (
+  const anywhere = () =>
+    [byStatus("status", WAITS), byStatus("outcome", "instance.outcome is not null"), held].join("\n  union all");
+  const has = (table: string, [key, label]: Label) => `and exists (
+          select from ${schema}label as other
+          where other.namespace = $1 and other.name = workflow.name and other.key = ${value(key, "text")}
+            and other.value = ${value(label, "text")} and other.ref = ${table}.ref
+        )`;
+  const byLabel = ([key, label]: Label) => `select found.ref from workflow cross join lateral (
     select label.ref from ${schema}label as label
     cross join lateral (
       select 1 from ${schema}instance as instance
       where ${isInstanceOf("instance", "label")} and ${READS_ROW} and instance.status = any (${wanted})
-        ${matches} ${others.map((other) => `and ${has(other)}`).join(" ")}
+        ${matches} ${others.map((other) => has("label", other)).join(" ")}
       limit 1
     ) as instance
     where label.namespace = $1 and label.name = workflow.name and label.key = ${value(key, "text")} and label.value = ${value(label, "text")}
@@ -115,27 +150,28 @@ export function listInstances(
     limit ${most}
   ) as found
   where workflow.name is not null`;
-  const has = ([key, label]: Label) => `exists (
-          select from ${schema}label as other
-          where other.namespace = $1 and other.name = workflow.name and other.key = ${value(key, "text")}
-            and other.value = ${value(label, "text")} and other.ref = label.ref
-        )`;
-  const text = `
-with ${workflows},
+  const byRef = (refs: readonly string[]) => `select item.ref from ${batchOf(value(refs, "text[]"))} as item
+  cross join lateral (
+    select 1 from ${schema}instance as instance cross join workflow
+    where ${isInstanceOf("instance", "item")} and ${READS_ROW} and (instance.namespace || '') = $1
+      and (instance.name || '') = workflow.name and instance.status = any (${wanted})
+      ${matches} ${labels.map((label) => has("item", label)).join(" ")}
+    limit 1
+  ) as instance
+  where true ${beyond("item", 'collate "C"')}`;
+  const found = among !== null ? byRef(among) : first === undefined ? anywhere() : byLabel(first);
+  return `with ${workflows},
 page as materialized (
   select found.ref from (
-  ${first === undefined ? anywhere : byLabel(first, others)}
+  ${found}
   ) as found
-  order by found.ref ${direction}
+  order by found.ref collate "C" ${direction}
   limit ${most}
-)
-select ${INSTANCE_RECORD}
-from page
-cross join lateral (select * from ${schema}instance as instance where ${isInstanceOf("instance", "page")} limit 1) as instance
-order by page.ref ${direction}`;
-  const times = [filter.createdFrom, filter.createdBefore, filter.finishedFrom, filter.finishedBefore];
-  const shape = [name, after, ...times].map((given) => (given === null ? 0 : 1)).join("");
-  return { statement: { name: `list_${order}_${shape}_${labels.length}`, slow: true, text }, values };
+)`;
+}
+
+function batchOf(refs: string): string {
+  return `(select * from unnest((select ${refs})) as item(ref) limit (select null::bigint))`;
 }
 
 function compare(
@@ -262,7 +298,7 @@ limit 20`,
  * The first part of a statement: the names of all workflows that have instances in a namespace ($1). They are found one by one,
  * so the number of their instances doesn't matter. The last name is null. Index: instance_id.
  */
-function workflowNames(schema: SchemaPrefix): string {
+export function workflowNames(schema: SchemaPrefix): string {
   const next = (after: string) => `(
     select instance.name from ${schema}instance as instance where instance.namespace = $1 ${after} order by instance.name limit 1
   )`;

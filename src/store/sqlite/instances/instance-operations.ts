@@ -9,6 +9,8 @@ import type {
   InstancePosition,
   InstanceRecord,
   InstanceRun,
+  InstanceScope,
+  InstanceSearch,
   InstanceSituation,
   InstanceTarget,
   JournalPage,
@@ -17,6 +19,7 @@ import type {
   ProgressRange,
   RestartRequest,
   RunRange,
+  SearchedInstance,
   TimedOutRun,
   VersionCount,
 } from "../../instances/instance-records.ts";
@@ -27,6 +30,7 @@ import {
   toInstancePosition,
   toInstanceRecord,
   toPastRun,
+  toSearchedInstance,
   toVersionCount,
 } from "../../instances/instance-rows.ts";
 import { countFitting } from "../../instances/load-page.ts";
@@ -58,7 +62,7 @@ import {
 } from "../sql/instances-read.ts";
 import { DROP_PROGRESS, KEEP_ENTRIES, KEEP_EVENTS, measureHistory, readHistory } from "../sql/journal.ts";
 import { freeSlot, joinLine, toRankedInstance } from "./lines.ts";
-import { listInstances, workflowNames } from "./list-instances.ts";
+import { findRefsByIdPrefix, listInstances, searchInstances, workflowNames } from "./list-instances.ts";
 import { deleteDependents, deleteLabels, hasPurge, purgeInstances, sweepDeleted } from "./purge-instances.ts";
 import { readSituation } from "./read-situation.ts";
 import { tellWaiters, toEnd } from "./waiters.ts";
@@ -158,6 +162,14 @@ export class SqliteInstanceOperations {
 
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {
     return (await this.access.readSnapshot(() => listInstances(this.driver, filter))).map(toInstanceRecord);
+  }
+
+  async search(search: InstanceSearch): Promise<SearchedInstance[]> {
+    return (await this.access.readSnapshot(() => searchInstances(this.driver, search))).map(toSearchedInstance);
+  }
+
+  async findByIdPrefix(scope: InstanceScope, prefix: string, limit: number): Promise<string[]> {
+    return this.access.readSnapshot(() => findRefsByIdPrefix(this.driver, scope, prefix, limit));
   }
 
   async counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]> {

@@ -1,5 +1,10 @@
-import type { InstanceFilter, InstanceStatus } from "../../instances/instance-records.ts";
-import { compareText } from "../../text-order.ts";
+import type {
+  InstanceFilter,
+  InstanceScope,
+  InstanceSearch,
+  InstanceStatus,
+} from "../../instances/instance-records.ts";
+import { compareText, endOfPrefix } from "../../text-order.ts";
 import type { SqliteDriver } from "../drivers/driver.ts";
 import {
   GET_INSTANCE_BY_REF,
@@ -8,6 +13,7 @@ import {
   listUnfinishedRefs,
   WORKFLOW_NAMES,
 } from "../sql/instances-read.ts";
+import { COMPARE_INSTANCE, FIND_REFS_BY_ID, filterRefs } from "../sql/instances-search.ts";
 
 type Row = Record<string, unknown>;
 
@@ -15,18 +21,53 @@ const FINISHED: readonly InstanceStatus[] = ["complete", "errored", "terminated"
 
 /** One page in the order of refs, which is that of time: a few of each workflow and each status, and of those the first. */
 export function listInstances(driver: SqliteDriver, filter: InstanceFilter): Row[] {
+  return listRefs(driver, filter).flatMap((ref) => driver.all(GET_INSTANCE_BY_REF, [ref]));
+}
+
+/** Compares the instances of one page, or some of them. */
+export function searchInstances(driver: SqliteDriver, search: InstanceSearch): Row[] {
+  const { among, idPrefix, version, parentPrefix, step, errors } = search;
+  const refs = among === null ? listRefs(driver, search) : filterAmong(driver, search, among);
+  const rows = refs.flatMap((ref) => driver.all(COMPARE_INSTANCE, [ref, idPrefix, version, parentPrefix, step]));
+  return rows.map((row) => ({ ...row, error: errors && row.matches ? (row.error ?? null) : null }));
+}
+
+export function findRefsByIdPrefix(
+  driver: SqliteDriver,
+  { namespace, name }: InstanceScope,
+  prefix: string,
+  limit: number,
+): string[] {
+  const refs: string[] = [];
+  for (const one of name === null ? workflowNames(driver, namespace) : [name]) {
+    const range = [namespace, one, prefix, endOfPrefix(prefix), limit - refs.length];
+    refs.push(...driver.all(FIND_REFS_BY_ID, range).map((row) => row.ref as string));
+    if (refs.length >= limit) break;
+  }
+  return refs;
+}
+
+function listRefs(driver: SqliteDriver, filter: InstanceFilter): string[] {
   const { namespace, name, limit, order } = filter;
   const names = name === null ? workflowNames(driver, namespace) : [name];
-  const refs = names.flatMap((one) => listRefs(driver, filter, one)).sort(compareText);
+  const refs = names.flatMap((one) => listRefsOf(driver, filter, one)).sort(compareText);
   if (order === "newest") refs.reverse();
-  return refs.slice(0, limit).flatMap((ref) => driver.all(GET_INSTANCE_BY_REF, [ref]));
+  return refs.slice(0, limit);
+}
+
+function filterAmong(driver: SqliteDriver, search: InstanceSearch, among: readonly string[]): string[] {
+  const { namespace, name, statuses, labels, after, order, limit } = search;
+  const times = [search.createdFrom, search.createdBefore, search.finishedFrom, search.finishedBefore];
+  const lists = [among, statuses, labels].map((list) => JSON.stringify(list));
+  const statement = filterRefs({ order, paged: after !== null });
+  return driver.all(statement, [namespace, name, limit, after, ...times, ...lists]).map((row) => row.ref as string);
 }
 
 export function workflowNames(driver: SqliteDriver, namespace: string): string[] {
   return driver.all(WORKFLOW_NAMES, [namespace]).map((row) => row.name as string);
 }
 
-function listRefs(driver: SqliteDriver, filter: InstanceFilter, name: string): string[] {
+function listRefsOf(driver: SqliteDriver, filter: InstanceFilter, name: string): string[] {
   const { namespace, statuses, labels, createdFrom, createdBefore, finishedFrom, finishedBefore, after, limit } =
     filter;
   const shape = { order: filter.order, paged: after !== null };

@@ -29,11 +29,39 @@ export function listHooks(
   return `
 select ${HOOK_RECORD} from perdure_hook ${status === "failed" ? "indexed by perdure_hook_failed" : ""}
 where namespace = ?1
-  and (?2 is null or name = ?2)
-  ${paged ? `and id ${comparison} ?4` : ""}
+  ${paged ? `and id ${comparison} ?3` : ""}
   ${status === null ? "" : `and ${STATUS_CONDITIONS[status]}`}
 order by id ${direction}
-limit ?3`;
+limit ?2`;
+}
+
+interface SearchShape {
+  readonly order: "oldest" | "newest";
+  readonly paged: boolean;
+  readonly prefixed: boolean;
+  readonly failed: boolean;
+}
+
+/**
+ * Compares a limited number of hooks, in the order of ids, after an id (?3) and in a range of ids (?4 and ?5): with a status (?6), a name
+ * (?7) and times (?8 and ?9). Index: perdure_hook_failed for dead letters, otherwise the primary key.
+ */
+export function searchHooks({ order, paged, prefixed, failed }: SearchShape): string {
+  const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
+  return `
+select namespace, id, name, created_at, finished_at, matches, case when matches and ?10 then error end as error from (
+  select namespace, id, name, created_at, finished_at, error,
+    (?6 is null or ${STATUS} = ?6) and (?7 is null or name = ?7)
+    and (?8 is null or created_at >= ?8) and (?9 is null or created_at < ?9) as matches
+  from perdure_hook ${failed ? "indexed by perdure_hook_failed" : ""}
+  where namespace = ?1
+    and ${paged ? `id ${comparison} ?3` : "?3 is null"}
+    and ${prefixed ? "id >= ?4 and id < ?5" : "?4 is null and ?5 is null"}
+    ${failed ? `and ${STATUS_CONDITIONS.failed}` : ""}
+  order by id ${direction}
+  limit ?2
+)
+order by id ${direction}`;
 }
 
 /** Counts per status. Reads every hook of the namespace, so it is for operators, not for loops. Index: the primary key. */

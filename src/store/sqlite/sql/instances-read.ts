@@ -14,10 +14,10 @@ export const GET_INSTANCE = `select ${INSTANCE_RECORD} from perdure_instance whe
 export const GET_INSTANCE_BY_REF = `select ${INSTANCE_RECORD} from perdure_instance where ref = ?`;
 
 /** The filters that all lists share. Parameters: ?1 namespace, ?2 name, ?3 limit, ?4 after, ?5 to ?8 times. */
-const TIMES = `(?5 is null or instance.created_at >= ?5) and (?6 is null or instance.created_at < ?6)
+export const TIMES = `(?5 is null or instance.created_at >= ?5) and (?6 is null or instance.created_at < ?6)
   and (?7 is null or instance.finished_at >= ?7) and (?8 is null or instance.finished_at < ?8)`;
 
-interface ListShape {
+export interface ListShape {
   readonly order: "oldest" | "newest";
   readonly paged: boolean;
 }
@@ -63,7 +63,7 @@ order by label.ref ${direction}
 limit ?3`;
 }
 
-function inOrder({ order, paged }: ListShape, table: string) {
+export function inOrder({ order, paged }: ListShape, table: string) {
   const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
   return { beyond: paged ? `${table}.ref ${comparison} ?4` : "?4 is null", direction };
 }

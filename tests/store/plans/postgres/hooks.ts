@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import type { HookFilter, HookInsert, HookOutcome } from "../../../../src/store/hooks/hook-records.ts";
+import type { HookFilter, HookInsert, HookOutcome, HookSearch } from "../../../../src/store/hooks/hook-records.ts";
 import type { PostgresHookStatements } from "../../../../src/store/postgres/hook-statements.ts";
 import { COMPLETED, KEPT, PLAIN_TRIGGER } from "../../../support/use-store.ts";
 import { ALL_ROWS, type PlannedStatement, type PlannedTables } from "./misled-plans.ts";
@@ -39,7 +39,22 @@ const list = (filter: Partial<HookFilter>) =>
     statements.list({
       namespace: "app",
       status: null,
-      name: null,
+      after: null,
+      order: "oldest",
+      limit: 100,
+      ...filter,
+    }),
+  );
+const search = (filter: Partial<HookSearch>) =>
+  hooks((statements) =>
+    statements.search({
+      namespace: "app",
+      status: null,
+      name: "greet",
+      idPrefix: null,
+      createdFrom: 0,
+      createdBefore: null,
+      errors: false,
       after: null,
       order: "oldest",
       limit: 100,
@@ -132,6 +147,20 @@ const STATEMENTS: PlannedStatement[] = [
   ["list hooks", list({}), BY_ID],
   ["list a later page of hooks backwards", list({ after: "due-000500", order: "newest" }), BY_ID],
   ["list dead letters", list({ status: "failed" }), ["hook_failed"]],
+  ["search hooks", search({ status: "pending" }), BY_ID],
+  ["search a later page of hooks", search({ status: "pending", after: "due-000500" }), BY_ID],
+  ["search hooks by the beginning of their ids", search({ idPrefix: "due-0001", order: "newest" }), BY_ID],
+  ["search dead letters", search({ status: "failed", errors: true, after: "a" }), [...BY_ID, "hook_failed"]],
+  [
+    "find hooks",
+    hooks((statements) =>
+      statements.find(
+        "app",
+        leases.map(({ id }) => id),
+      ),
+    ),
+    BY_ID,
+  ],
   ["count hooks by status", hooks((statements) => statements.statistics("quiet")), BY_ID, ALL_ROWS],
   ["cancel a hook by its id", hooks((statements) => statements.cancel("app", { id: "sleeping-000001" })), BY_ID],
   [

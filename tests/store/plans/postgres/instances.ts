@@ -4,6 +4,7 @@ import {
   type InstanceFilter,
   type InstanceInsert,
   type InstanceOutcome,
+  type InstanceSearch,
   type NewEntry,
   NO_TRAITS,
 } from "../../../../src/store/instances/instance-records.ts";
@@ -74,21 +75,34 @@ const COUNT = ["instance_due", "instance_waiting"];
 const LIST = ["instance_due", "instance_finished", "instance_pkey", "instance_waiting"];
 const LABELLED = ["instance_pkey", "label_pkey"];
 
+const EVERYTHING: InstanceFilter = {
+  namespace: "app",
+  name: "checkout",
+  statuses: INSTANCE_STATUSES,
+  labels: [],
+  createdFrom: null,
+  createdBefore: null,
+  finishedFrom: null,
+  finishedBefore: null,
+  after: null,
+  order: "oldest",
+  limit: 100,
+};
 const list =
   (filter: Partial<InstanceFilter>): Use =>
   (instances) =>
-    instances.list({
-      namespace: "app",
-      name: "checkout",
-      statuses: INSTANCE_STATUSES,
-      labels: [],
-      createdFrom: null,
-      createdBefore: null,
-      finishedFrom: null,
-      finishedBefore: null,
-      after: null,
-      order: "oldest",
-      limit: 100,
+    instances.list({ ...EVERYTHING, ...filter });
+const search =
+  (filter: Partial<InstanceSearch>): Use =>
+  (instances) =>
+    instances.search({
+      ...EVERYTHING,
+      idPrefix: "id",
+      version: 1,
+      parentPrefix: "[",
+      step: "charge",
+      among: null,
+      errors: true,
       ...filter,
     });
 const labels = (count: number) =>
@@ -221,6 +235,34 @@ const STATEMENTS: [string, Use, string[], Answers?][] = [
   ["list instances by a label", list({ labels: [["tenant", "a"]] }), LABELLED],
   ["list instances by labels", list({ labels: labels(2), statuses: ["waiting"], createdFrom: 0 }), LABELLED],
   ["list a later page of instances by labels", list({ labels: labels(3), after: refOf("sleeping", 50_000) }), LABELLED],
+  ["search instances", search({}), [...LIST, "journal_pkey"]],
+  [
+    "search the instances of all workflows",
+    search({ name: null, after: refOf("running", 100) }),
+    [...FIND, ...LIST, "journal_pkey"],
+  ],
+  ["search labelled instances", search({ labels: labels(2), step: null, createdFrom: 0 }), LABELLED],
+  [
+    "search some instances",
+    search({
+      among: leases.map(({ ref }) => ref),
+      labels: labels(1),
+      step: null,
+      createdFrom: 0,
+      after: refOf("due", 1),
+    }),
+    LABELLED,
+  ],
+  [
+    "find instances by the beginning of their ids",
+    (instances) => instances.findByIdPrefix({ namespace: "app", name: "checkout" }, "id-due-0001", 2000),
+    FIND,
+  ],
+  [
+    "find instances of all workflows by the beginning of their ids",
+    (instances) => instances.findByIdPrefix({ namespace: "app", name: null }, "id-due-0001", 2000),
+    FIND,
+  ],
   [
     "find deadlines",
     (instances) => instances.deadlines({ namespace: "app", names: ["checkout"] }, 100),

@@ -7,6 +7,7 @@ import {
   listHooks,
   PURGE_HOOKS,
   REDRIVE_HOOK,
+  searchHooks,
 } from "../../../../src/store/sqlite/sql/hooks-operate.ts";
 import {
   CLAIM_HOOKS,
@@ -41,6 +42,8 @@ const QUEUE = (range: string) => `INDEX perdure_hook_due (namespace=? AND class=
 const KEY = "INDEX perdure_hook_key (namespace=? AND name=? AND key=?)";
 
 const BY_REQUEST = ["PRIMARY KEY (namespace=? AND key=?)"];
+
+const SEARCH = { order: "oldest", paged: true, prefixed: true, failed: false } as const;
 
 const STATEMENTS: PlannedStatement[] = [
   ["find due hooks", FIND_DUE_HOOKS, [QUEUE("<")]],
@@ -80,6 +83,17 @@ const STATEMENTS: PlannedStatement[] = [
     "list dead letters",
     listHooks("failed", "newest", { paged: true }),
     ["INDEX perdure_hook_failed (namespace=? AND id<?)"],
+  ],
+  ["search hooks", searchHooks({ ...SEARCH, prefixed: false }), ["PRIMARY KEY (namespace=? AND id>?)"]],
+  [
+    "search hooks by the beginning of their ids",
+    searchHooks({ ...SEARCH, paged: false }),
+    ["PRIMARY KEY (namespace=? AND id>? AND id<?)"],
+  ],
+  [
+    "search dead letters",
+    searchHooks({ ...SEARCH, prefixed: false, failed: true }),
+    ["INDEX perdure_hook_failed (namespace=? AND id>?)"],
   ],
   ["find a request", FIND_REQUEST, BY_REQUEST],
   ["begin a request", BEGIN_REQUEST, []],

@@ -65,6 +65,7 @@ import {
   UNKNOWN_NAMES,
   WORKFLOW_NAMES,
 } from "../../../../src/store/sqlite/sql/instances-read.ts";
+import { COMPARE_INSTANCE, FIND_REFS_BY_ID, filterRefs } from "../../../../src/store/sqlite/sql/instances-search.ts";
 import {
   DELETE_ENTRIES,
   DROP_PROGRESS,
@@ -164,6 +165,17 @@ const STATEMENTS: PlannedStatement[] = [
     listRefsByLabel({ order: "newest", paged: true }),
     [LABEL(" AND ref<?"), LABEL(" AND ref=?"), ...BY_REF],
   ],
+  [
+    "filter some instances",
+    filterRefs({ order: "newest", paged: true }),
+    [...BY_REF, LABEL(" AND ref=?"), "USE TEMP B-TREE FOR ORDER BY"],
+  ],
+  [
+    "find instances by the beginning of their ids",
+    FIND_REFS_BY_ID,
+    ["INDEX perdure_instance_id (namespace=? AND name=? AND id>? AND id<?)"],
+  ],
+  ["compare an instance", COMPARE_INSTANCE, [...BY_REF, ...BY_RUN, "SCAN recent"]],
   ["get an instance by its ref", GET_INSTANCE_BY_REF, BY_REF],
   ["count finished instances", COUNT_FINISHED_INSTANCES, [`COVERING ${OUTCOME("").replace("=?)", ">?)")}`]],
   ["count unfinished instances", COUNT_UNFINISHED_INSTANCES, [OUTCOME("")]],
