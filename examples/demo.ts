@@ -6,13 +6,17 @@
  *     trip.ts       a customer wants to travel, and one booking fails: the others are rolled back
  *     overview.ts   every other second it is told what has become of all workflows: a schedule
  *
+ * and dashboard.ts lets you watch all of it in a browser.
+ *
  *     npm start
  *
  * Kill it in the middle (Ctrl-C, or kill -9) and start it again: what was accepted goes on, and steps that were done stay done.
  */
+import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { defineHook, NonRetryableError, perdure } from "perdure";
 import { definePurchase } from "./approval.ts";
+import { serveDashboard } from "./dashboard.ts";
 import { defineOverview } from "./overview.ts";
 import { defineTrip } from "./trip.ts";
 
@@ -85,6 +89,8 @@ await app.unitOfWork(
   (uow) =>
     uow.sql`create table if not exists orders (id text primary key, email text, amount real, paid integer default 0)`,
 );
+const dashboard = await serveDashboard(app);
+say("start", `watch it at ${dashboard.url}`);
 say("start", `this is process ${process.pid}: kill -9 it at any moment, and start it again`);
 const { pending, processing, failed } = await app.durableHooks.statistics();
 if (pending + processing + failed > 0) {
@@ -167,4 +173,9 @@ const { hooks: deadLetters } = await app.durableHooks.deadLetters();
 for (const { id, name, error } of deadLetters) say("operator", `discards ${name} ${id}: ${(error as Error).message}`);
 await app.durableHooks.discard(deadLetters.map(({ id }) => id));
 say("done", "everything that was accepted has been done");
+if (process.stdin.isTTY && process.stdout.isTTY) {
+  say("done", "the dashboard and the overview go on until Ctrl-C");
+  await once(process, "SIGINT");
+}
+dashboard.close();
 await app.stop();

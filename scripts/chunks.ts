@@ -12,7 +12,8 @@ interface Chunk {
  * entry points that need it load it.
  *
  * Few files load fast, and a small entry point loads little code: so one chunk is for the smallest entry points, one for everything
- * else that runs everywhere, and one each for the code that engines, users of SQLite and applications share. Every module of a
+ * else that runs everywhere, and one each for the code that engines, users of SQLite, applications, and these with the program
+ * `perdure` share. Every module of a
  * chunk that Workers load is one that Workers need, so none of them imports `node:*`.
  */
 const CHUNKS: readonly Chunk[] = [
@@ -21,6 +22,7 @@ const CHUNKS: readonly Chunk[] = [
   { name: "engine", has: (by) => by("store/sqlite/index") && by("store/postgres/index") },
   { name: "sqlite-engine", has: (by) => by("store/sqlite/index") && by("durable-object/index") },
   { name: "application", has: (by) => by("index") && by("durable-object/index") },
+  { name: "process", has: (by) => by("index") && !by("dispatchers/node") && !by("flo/index") },
 ];
 
 /** The chunks as the bundler wants them. A module that a chunk's module needs is in that chunk, or in one with a higher priority. */

@@ -1,5 +1,6 @@
 import { ConflictError, InvalidInputError, NotFoundError, PerdureError, SchemaError, StoreError } from "../errors.ts";
 import { ExitCode } from "./exit-codes.ts";
+import { hideSecrets } from "./targets/secrets.ts";
 
 /** A failure of a command, with the step that helps. */
 export class CommandError extends PerdureError {
@@ -46,7 +47,13 @@ const NEXT: Readonly<Record<string, string>> = {
   "schema.too_new": "Upgrade perdure to the version that migrated the database.",
 };
 
+/** Without passwords and tokens, which errors of drivers may contain. */
 export function describeFailure(error: unknown): Failure {
+  const failure = describe(error);
+  return { ...failure, message: hideSecrets(failure.message) };
+}
+
+function describe(error: unknown): Failure {
   if (error instanceof CommandError) {
     const { code, message, next, exitCode } = error;
     return { code, message, next, exitCode };

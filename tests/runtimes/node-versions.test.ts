@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, realpath, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import ts from "typescript";
@@ -33,13 +33,24 @@ async function run(version: string, program: string, ...parameters: string[]): P
   const cwd = await mkdtemp(join(directory, "run-"));
   const node = pathOf(`node_modules/${version}/bin/node`);
   const { NODE_OPTIONS: _options, ...env } = process.env;
-  const { stdout } = await execute(node, [join(directory, program), ...parameters], { cwd, env, timeout: 30_000 });
+  const { stdout } = await execute(node, [resolve(directory, program), ...parameters], { cwd, env, timeout: 30_000 });
   return stdout.trimEnd().split("\n");
 }
 
 describe.concurrent.each(VERSIONS)("the built package on %s", (version) => {
   test("runs README.md's first sample to its end", async () => {
     expect(await run(version, "sample.mjs")).toEqual(["charging the card", "order-1 is confirmed"]);
+  });
+
+  test("runs the program `perdure`", async () => {
+    const program = "../node_modules/perdure/dist/cli/perdure.js";
+
+    expect(await run(version, program, "--version")).toEqual([manifest.version]);
+    expect(await run(version, program, "migrate", "--create", "--database", "new.db")).toEqual([
+      "ok new.db is migrated: 1 applied",
+    ]);
+    const seen = await run(version, program, "init", "made", "--yes");
+    expect(seen[0]).toBe("ok A project is in made. Next:");
   });
 
   test("runs hooks, units of work, workflows, schedules and subjects on embedded SQLite", async () => {

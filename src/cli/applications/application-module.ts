@@ -54,6 +54,11 @@ export async function loadModule(file: string): Promise<LoadedModule> {
   throw usageError(`${file} isn't an application module.`, EXPORTS);
 }
 
+/** An adapter in a module's options was made for the command that loads it, which is over. */
+export async function closeAdapter({ database }: ApplicationOptions): Promise<void> {
+  if (typeof database !== "string") await database.close();
+}
+
 /** Checked by shape: it may come from another copy of this package. */
 function isApplication(value: unknown): value is AnyApplication {
   const { parts, stop } = Object(value) as Partial<AnyApplication>;

@@ -22,16 +22,16 @@ export function addDevWorker(program: Command, context: CommandContext): void {
     const [order] = (await once(process, "message")) as [DevOrder];
     const tell = (news: DevNews) => void process.send?.(news);
     const { terminal, signal } = context;
-    const app = await runApplication(order.file, { logger: toLogger(terminal) });
+    const { app, stop } = await runApplication(order.file, { logger: toLogger(terminal) });
     try {
       const server = await serveDashboard(app, order, tell);
-      const target = inProcess({ app, address: order.file });
+      const target = inProcess({ app, address: order.file, close: () => stop(STOP_MS) });
       process.once("disconnect", () => process.emit("SIGTERM")); // `perdure dev` was lost
       await followAll({ target, tell: tellPeople(terminal), signal, since: Date.now() }, undefined, {});
       server.close();
       server.closeAllConnections();
     } finally {
-      await app.stop({ deadlineMs: STOP_MS });
+      await stop(STOP_MS);
       if (process.connected) process.disconnect();
     }
     context.exitWith(ExitCode.ok);

@@ -1,12 +1,25 @@
 import { perdure } from "../../app/perdure.ts";
 import type { Logger } from "../../logger.ts";
-import { type AnyApplication, loadModule } from "./application-module.ts";
+import { type AnyApplication, closeAdapter, loadModule } from "./application-module.ts";
 
-/** Starts the application of a module, with its worker. */
+/** The application of a module, with its worker. */
+export interface RunningApplication {
+  readonly app: AnyApplication;
+  /** Waits for running work, and closes the database. */
+  readonly stop: (deadlineMs: number) => Promise<void>;
+}
+
 export async function runApplication(
   file: string,
   defaults: { readonly logger?: Logger } = {},
-): Promise<AnyApplication> {
+): Promise<RunningApplication> {
   const loaded = await loadModule(file);
-  return loaded.kind === "started" ? loaded.app : await perdure({ ...defaults, ...loaded.options });
+  if (loaded.kind === "started") return { app: loaded.app, stop: (deadlineMs) => loaded.app.stop({ deadlineMs }) };
+  const { options } = loaded;
+  const app = await perdure({ ...defaults, ...options });
+  const stop = async (deadlineMs: number) => {
+    await app.stop({ deadlineMs });
+    await closeAdapter(options);
+  };
+  return { app, stop };
 }

@@ -29,7 +29,7 @@ export function addStart(program: Command, context: CommandContext): void {
       const deadlineMs = parseNumber("--deadline", flags.deadline, 3600) * 1000;
       const port = flags.port === undefined ? null : parseNumber("--port", flags.port, 65_535);
       const token = port === null ? null : requireToken(context);
-      const app = await runApplication(file);
+      const { app, stop } = await runApplication(file);
       try {
         const server = port === null || token === null ? null : await serve(app, { port, host: flags.host, token });
         context.terminal.note(`perdure runs ${file}${server === null ? "" : `, and serves ${showListening(server)}`}`);
@@ -38,7 +38,7 @@ export function addStart(program: Command, context: CommandContext): void {
         server?.close();
         server?.closeIdleConnections();
       } finally {
-        await app.stop({ deadlineMs });
+        await stop(deadlineMs);
       }
       context.exitWith(ExitCode.ok);
     });

@@ -22,7 +22,10 @@ export function addCompletion(program: Command, { terminal }: CommandContext): v
 }
 
 function collect(command: Command, path: string): Completion[] {
-  const own = command.commands.filter((one) => one.name() !== "help");
+  const own = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((one) => one.name() !== "help");
   const flags = command.options.flatMap(({ long }) => (long ? [long] : []));
   const here = { path, words: [...own.map((one) => one.name()), ...flags, "--help"] };
   return [here, ...own.flatMap((one) => collect(one, path === "" ? one.name() : `${path} ${one.name()}`))];

@@ -77,7 +77,7 @@ async function findHistory(text: string, flags: TargetFlags, context: CommandCon
   if (existsSync(text)) return readExported(text);
   const reference = parseReference(text);
   await using target = await openTarget(flags, context);
-  return exportHistory(target, reference);
+  return await exportHistory(target, reference); // before the target is closed
 }
 
 /** The database of the module's application isn't opened: the replay has one of its own, in memory. */

@@ -39,6 +39,7 @@ export function addTail(program: Command, context: CommandContext): void {
       ? (reference, event) => terminal.printJson({ ...reference, ...event })
       : tellPeople(terminal);
     await using target = await openTarget(flags, context);
+    terminal.note(`Follows ${text ?? "what runs and what begins"} in ${target.address}. Stop with Ctrl-C.`);
     if (text !== undefined) {
       const reference = parseReference(text);
       const { finishedAt } = await (await target.workflow(reference.workflowName).get(reference.id)).status();

@@ -40,7 +40,7 @@ async function examine(flags: Flags, context: CommandContext): Promise<Finding[]
   const name = readTarget(flags, context.env);
   if (name.kind === "server") {
     await using target = await openTarget(flags, context);
-    return checkServer(target);
+    return await checkServer(target);
   }
   const opened = await openApplication(name, context);
   await using target = inProcess(opened);

@@ -3,7 +3,7 @@ import { inspect } from "../../app/perdure.ts";
 import { createHttpHandler } from "../../http/index.ts";
 import type { Logger } from "../../logger.ts";
 import { findSchemaProblem } from "../../store/migrate-store.ts";
-import { type AnyApplication, findModule, loadModule } from "../applications/application-module.ts";
+import { type AnyApplication, closeAdapter, findModule, loadModule } from "../applications/application-module.ts";
 import type { CommandContext } from "../context.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { CommandError } from "../failures.ts";
@@ -15,6 +15,7 @@ import { readTarget, type TargetFlags, type TargetName } from "./target-options.
 export interface OpenedApplication {
   readonly app: AnyApplication;
   readonly address: string;
+  readonly close: () => Promise<void>;
 }
 
 const LOCAL_URL = "http://perdure.invalid";
@@ -27,16 +28,16 @@ export async function openTarget(flags: TargetFlags, context: CommandContext): P
   try {
     await requireTables(opened);
   } catch (error) {
-    await opened.app.stop();
+    await opened.close();
     throw error;
   }
   return inProcess(opened);
 }
 
 /** A command's handler lets it do everything: whoever can open the database could do so anyway. */
-export function inProcess({ app, address }: OpenedApplication): Target {
+export function inProcess({ app, address, close }: OpenedApplication): Target {
   const fetch = createHttpHandler(app, { authorize: () => true, stackTraces: true, logger: SILENT });
-  return new Target({ address, baseUrl: LOCAL_URL, fetch, token: null, app, close: () => app.stop({ deadlineMs: 0 }) });
+  return new Target({ address, baseUrl: LOCAL_URL, fetch, token: null, app, close });
 }
 
 function toServer({ url, token }: Extract<TargetName, { kind: "server" }>): Target {
@@ -55,16 +56,25 @@ export async function openApplication(
   if (name.kind === "module") {
     const file = findModule(name.path, directory);
     const loaded = await loadModule(file);
-    if (loaded.kind === "started") return { app: loaded.app, address: file };
+    if (loaded.kind === "started") return opened(loaded.app, file);
     const { options } = loaded;
     if (typeof options.database === "string") requireFile(options.database);
     const namespace = name.namespace ?? options.namespace;
-    return { app: await inspect({ logger, ...options, ...(namespace && { namespace }) }), address: file };
+    const app = await inspect({ logger, ...options, ...(namespace && { namespace }) });
+    return opened(app, file, () => closeAdapter(options));
   }
   const { database, namespace } = name;
   requireFile(database);
   const app = (await inspect({ database, namespace, logger })) as unknown as AnyApplication;
-  return { app, address: showAddress(database) };
+  return opened(app, showAddress(database));
+}
+
+function opened(app: AnyApplication, address: string, closeDatabase = async () => {}): OpenedApplication {
+  const close = async () => {
+    await app.stop({ deadlineMs: 0 });
+    await closeDatabase();
+  };
+  return { app, address, close };
 }
 
 /** Opening a missing file would create it, so a mistyped name would look like an empty database. */

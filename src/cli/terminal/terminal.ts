@@ -1,5 +1,4 @@
 import type { Readable, Writable } from "node:stream";
-import { hideSecrets } from "../targets/secrets.ts";
 import { ASCII, type Symbols, UNICODE } from "./symbols.ts";
 
 /** A stream that may be a terminal. */
@@ -62,7 +61,7 @@ export class Terminal {
 
   /** One line of the result. */
   print(line = ""): void {
-    this.streams.stdout.write(`${hideSecrets(line)}\n`);
+    this.streams.stdout.write(`${line}\n`);
   }
 
   /** A document in JSON: indented for people, one line for programs. */
@@ -72,7 +71,7 @@ export class Terminal {
 
   /** A remark that isn't part of the result. */
   note(line: string): void {
-    this.streams.stderr.write(`${hideSecrets(line)}\n`);
+    this.streams.stderr.write(`${line}\n`);
   }
 
   noteStyled(style: Style, line: string): void {
@@ -81,7 +80,7 @@ export class Terminal {
 
   /** Replaces what is shown on the screen. */
   repaint(text: string): void {
-    this.streams.stdout.write(`\u001b[H\u001b[2J\u001b[3J${hideSecrets(text)}\n`);
+    this.streams.stdout.write(`\u001b[H\u001b[2J\u001b[3J${text}\n`);
   }
 }
 

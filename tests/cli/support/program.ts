@@ -5,12 +5,15 @@ import { spawn as spawnInTerminal } from "@lydell/node-pty";
 import { root } from "../../../scripts/entry-points.ts";
 import { waitUntil } from "../../support/wait-until.ts";
 
-/** As users have it in their shell, from the sources. */
-const PROGRAM = ["--import", join(root, "scripts/from-source.ts"), join(root, "src/cli/perdure.ts")];
+/** Programs run from the sources. */
+const FROM_SOURCE = ["--import", join(root, "scripts/from-source.ts")];
+const PERDURE = join(root, "src/cli/perdure.ts");
 
 export interface ProgramOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Default: `perdure`, as users have it in their shell. */
+  readonly program?: string;
   /** Parameters of Node. */
   readonly node?: readonly string[];
 }
@@ -30,9 +33,13 @@ function environment({ env = {} }: ProgramOptions): Record<string, string> {
   return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, LANG: "C.UTF-8", ...env };
 }
 
+function toArguments(parameters: readonly string[], { node = [], program = PERDURE }: ProgramOptions): string[] {
+  return [...node, ...FROM_SOURCE, program, ...parameters];
+}
+
 /** Runs it in a pseudo-terminal. */
 export function runInTerminal(parameters: readonly string[], options: ProgramOptions): Program {
-  const all = [...(options.node ?? []), ...PROGRAM, ...parameters];
+  const all = toArguments(parameters, options);
   const env = { TERM: "xterm-256color", ...environment(options) };
   const terminal = spawnInTerminal(process.execPath, all, { cwd: options.cwd, env, cols: 100, rows: 40 });
   let output = "";
@@ -57,7 +64,7 @@ export function runInTerminal(parameters: readonly string[], options: ProgramOpt
 
 /** Runs it with pipes. */
 export function runInPipe(parameters: readonly string[], options: ProgramOptions): Program {
-  const all = [...(options.node ?? []), ...PROGRAM, ...parameters];
+  const all = toArguments(parameters, options);
   const child: ChildProcess = spawn(process.execPath, all, { cwd: options.cwd, env: environment(options) });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {

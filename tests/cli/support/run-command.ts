@@ -16,12 +16,14 @@ export interface CommandOptions {
   readonly signal?: AbortSignal;
   /** Told of every piece of its standard output. */
   readonly onOut?: (text: string) => void;
+  /** Told of every piece of its standard error. */
+  readonly onErr?: (text: string) => void;
 }
 
 /** Runs a command in this process, as if its streams were pipes. */
 export async function runCommand(parameters: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
-  const { env = {}, directory = process.cwd(), input = "", onOut } = options;
-  const [out, err] = [collect(onOut), collect()];
+  const { env = {}, directory = process.cwd(), input = "", onOut, onErr } = options;
+  const [out, err] = [collect(onOut), collect(onErr)];
   const stdin = Readable.from([input]);
   const terminal = new Terminal({ stdin, stdout: out.stream, stderr: err.stream, env, platform: "linux" });
   let set = 0;
