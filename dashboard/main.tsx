@@ -1,7 +1,6 @@
 import { render } from "preact";
 import { loadSession } from "./data/api.ts";
-import { followChanges } from "./data/live.ts";
-import { tick } from "./data/times.ts";
+import { followChanges, tick } from "./data/live.ts";
 import { App, refuseSession } from "./shell/app.tsx";
 import { startKeys } from "./shell/keys.ts";
 import { startRouter } from "./shell/router.tsx";

@@ -95,7 +95,7 @@ async function take(
   for (const { name, path, step } of pictures) {
     await page.goto(`${origin}/ops${path}`);
     await page.locator("h1").waitFor();
-    await page.locator("[aria-busy]").waitFor({ state: "detached" });
+    await page.locator("#page:not(:has([aria-busy]))").waitFor();
     await page.waitForTimeout(700);
     if (step !== undefined) await page.getByRole("button", { name: step }).first().click();
     if (step !== undefined) await page.waitForTimeout(300);

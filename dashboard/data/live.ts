@@ -1,6 +1,7 @@
 import { effect, type ReadonlySignal, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ApiError, BASE, get } from "./api.ts";
+import { now } from "./times.ts";
 
 /** Whether the page follows what happens. The viewer can pause it, to read in peace. */
 export const paused = signal(false);
@@ -13,6 +14,13 @@ export const changes: ReadonlySignal<number> = pulse;
 const LEAST_MS = 1000;
 /** A question that takes long is asked less often: the database spends at most a tenth of its time on it. */
 const SHARE = 10;
+
+/** Relative times change while the page is visible. */
+export function tick(): void {
+  setInterval(() => {
+    if (!document.hidden) now.value = Date.now();
+  }, 1000);
+}
 
 /** Tells screens that something changed: an action of the viewer, for example. */
 export function refresh(): void {

@@ -1,13 +1,7 @@
 import { signal } from "@preact/signals";
 
-/** The viewer's clock, for relative times. It ticks while the page is visible. */
+/** The viewer's clock, for relative times. */
 export const now = signal(Date.now());
-
-export function tick(): void {
-  setInterval(() => {
-    if (!document.hidden) now.value = Date.now();
-  }, 1000);
-}
 
 const UNITS = [
   ["y", 365 * 86_400_000],

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
 
 export interface Series {
   readonly label: string;
@@ -9,6 +10,7 @@ export interface Series {
 }
 
 const HEIGHT = 180;
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 
 /** A chart over time. The library comes with the first chart, so that the other screens don't wait for it. */
 export function Chart({
@@ -39,7 +41,12 @@ export function Chart({
         cursor: { y: false, points: { size: 6 } },
         scales: { y: { range: (_, __, most) => [0, Math.max(4, Math.ceil(most * 1.15))] } },
         axes: [
-          { ...axis, grid: { show: false }, size: 28 },
+          {
+            ...axis,
+            grid: { show: false },
+            size: 28,
+            values: (_, times) => times.map((time) => CLOCK.format(time * 1000)),
+          },
           {
             ...axis,
             size: 44,

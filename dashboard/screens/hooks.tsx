@@ -171,6 +171,7 @@ function HookButtons({ hooks, onDone }: { readonly hooks: readonly Hook[]; reado
         return `${name}: ${count(done)} done.`;
       },
     });
+  const cancel = open.length === 1 ? "Cancel hook" : "Cancel hooks";
   const ids = (all: readonly Hook[]) => all.map(({ id }) => id);
   return (
     <>
@@ -202,14 +203,14 @@ function HookButtons({ hooks, onDone }: { readonly hooks: readonly Hook[]; reado
           class="button danger"
           onClick={() =>
             run(
-              "Cancel",
+              cancel,
               true,
               () => cancelHooks(ids(open)),
               "Those that haven't begun are deleted. This can't be undone.",
             )
           }
         >
-          Cancel
+          {cancel}
         </button>
       )}
     </>

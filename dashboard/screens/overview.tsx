@@ -48,21 +48,27 @@ export function Overview() {
               <Tile name="Workers alive" to="/workers" value={alive ?? 0} tone={alive === 0 ? "bad" : "good"} />
             </div>
             <div class="columns">
-              <Attention hooks={hooks} total={instances?.total ?? {}} workers={workers?.workers ?? null} />
+              <div>
+                <Attention hooks={hooks} total={instances?.total ?? {}} workers={workers?.workers ?? null} />
+                <Recent
+                  title="Latest failures"
+                  url="/instances?status=errored&limit=4"
+                  empty="No instance has failed"
+                />
+              </div>
               {activity !== null && (
                 <Card class="charts">
                   <ActivityCharts minutes={activity.minutes} />
                 </Card>
               )}
             </div>
-            <WorkflowCounts counts={instances?.workflows ?? {}} />
+            <div class="columns">
+              <WorkflowCounts counts={instances?.workflows ?? {}} />
+              <NextSchedules />
+            </div>
           </>
         )}
       </Loaded>
-      <div class="columns">
-        <Recent title="Latest failures" url="/instances?status=errored&limit=6" empty="No instance has failed" />
-        <NextSchedules />
-      </div>
     </Page>
   );
 }
@@ -84,9 +90,15 @@ function Tile(props: {
   );
 }
 
+const MINUTE_MS = 60_000;
+const MINUTES = 60;
+
 function ActivityCharts({ minutes }: { readonly minutes: Activity["minutes"] }) {
-  const times = minutes.map(({ at }) => Date.parse(at));
-  const field = (name: string) => minutes.map((minute) => Number(minute[name] ?? 0));
+  // The process may have counted for less than an hour; the scale stays the same.
+  const known = new Map(minutes.map((minute) => [Date.parse(minute.at), minute]));
+  const last = Math.max(...known.keys(), 0);
+  const times = Array.from({ length: MINUTES }, (_, index) => last - (MINUTES - 1 - index) * MINUTE_MS);
+  const field = (name: string) => times.map((time) => Number(known.get(time)?.[name] ?? 0));
   return (
     <>
       <Chart

@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const ENTRIES = {
   perdure: join(root, "src/index.ts"),
+  "perdure/dashboard": join(root, "src/dashboard/index.ts"),
   "perdure/http": join(root, "src/http/index.ts"),
   "perdure/http/node": join(root, "src/http/node.ts"),
 };
@@ -18,6 +19,7 @@ const GIVEN = `
 import * as library from "perdure";
 export const token = "a-token-that-nobody-guesses";
 export const userOf = async (_request: Request) => null as { tenant: string; isAdmin: boolean } | null;
+export const isOperator = async (request: Request) => request.headers.has("cookie");
 export const checkout = library.defineWorkflow({ name: "checkout" }, async () => {});
 export declare const app: library.Application<{ }>;
 export const perdure = library.perdure;
@@ -39,15 +41,16 @@ function toModule(sample: string): string {
   const app = body.includes("using app") ? "" : "app, ";
   return [
     ...imports,
-    `import { ${app}checkout, perdure, token, userOf } from "./given.ts";`,
+    `import { ${app}checkout, isOperator, perdure, token, userOf } from "./given.ts";`,
     "export async function sample() {",
     body,
     "}",
   ].join("\n");
 }
 
-test("every sample in docs/http.md is accepted by the compiler", async () => {
-  const samples = Array.from(text.matchAll(/```ts\n([\s\S]*?)```/g), ([, sample]) => sample as string);
+test("every sample in docs/http.md and docs/dashboard.md is accepted by the compiler", async () => {
+  const all = text + (await readFile(join(root, "docs/dashboard.md"), "utf8"));
+  const samples = Array.from(all.matchAll(/```ts\n([\s\S]*?)```/g), ([, sample]) => sample as string);
   expect(samples.length).toBeGreaterThan(1);
   await writeFile(join(directory, "given.ts"), GIVEN);
   for (const [index, sample] of samples.entries()) {

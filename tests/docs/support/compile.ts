@@ -16,7 +16,7 @@ export async function compile(directory: string, entries: Readonly<Record<string
       noUnusedParameters: false,
       paths: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, [path]])),
     },
-    include: ["*.ts"],
+    include: ["*.ts", join(root, "src/dashboard/page.d.ts")],
   };
   await writeFile(join(directory, "tsconfig.json"), JSON.stringify(configuration));
   const { stdout } = await execute(join(root, "node_modules/.bin/tsc"), ["-p", directory]).catch(
