@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useResource } from "../data/live.ts";
-import { count, duration, now } from "../data/times.ts";
+import { count, duration } from "../data/times.ts";
 import type { HookStatistics, Worker } from "../data/types.ts";
 import { Card, Empty } from "../parts/page.tsx";
 import { Link } from "../shell/router.tsx";
@@ -11,13 +10,6 @@ interface Matter {
   readonly sentence: ComponentChildren;
   readonly to: string;
   readonly action: string;
-}
-
-interface Unclaimed {
-  readonly kind: "hook" | "workflow";
-  readonly name: string;
-  readonly due: number;
-  readonly since: string;
 }
 
 interface AttentionProps {
@@ -32,8 +24,7 @@ const LONG_DUE_MS = 60_000;
 
 /** What won't repair itself: each with the reason and the screen on which an operator can act. */
 export function Attention(props: AttentionProps) {
-  const { data } = useResource<{ unclaimed: Unclaimed[] }>("/workers/unclaimed");
-  const matters = findMatters(props, data?.unclaimed ?? []);
+  const matters = findMatters(props);
   return (
     <Card title="Needs attention" tools={matters.length > 0 && <span class="badge">{matters.length}</span>}>
       {matters.length === 0 ? (
@@ -55,7 +46,7 @@ export function Attention(props: AttentionProps) {
   );
 }
 
-function findMatters({ hooks, total, workers }: AttentionProps, unclaimed: readonly Unclaimed[]): readonly Matter[] {
+function findMatters({ hooks, total, workers }: AttentionProps): readonly Matter[] {
   const { diverged = 0, errored = 0, paused = 0 } = total;
   const found: (Matter | false)[] = [
     workers !== null &&
@@ -81,23 +72,6 @@ function findMatters({ hooks, total, workers }: AttentionProps, unclaimed: reado
       to: "/workflows?status=diverged",
       action: "See them",
     },
-    ...unclaimed.map(
-      ({ kind, name, due, since }): Matter => ({
-        key: `unclaimed ${kind} ${name}`,
-        tone: "bad",
-        sentence: (
-          <>
-            {plural(due, `${kind} is`, `${kind === "hook" ? "hooks are" : "instances are"}`)} due, but no live worker
-            runs <code>{name}</code>. The oldest has waited for {duration(now.value - Date.parse(since))}.
-          </>
-        ),
-        to:
-          kind === "hook"
-            ? `/hooks?name=${encodeURIComponent(name)}`
-            : `/workflows?workflow=${encodeURIComponent(name)}`,
-        action: "See them",
-      }),
-    ),
     hooks.failed > 0 && {
       key: "dead",
       tone: "bad",
