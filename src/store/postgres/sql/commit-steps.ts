@@ -53,7 +53,7 @@ function finishing(schema: SchemaPrefix): string {
   return `item as materialized (select * from ${items("output")} as item),
 ended as (
   update ${schema}instance as instance set
-    ${WRITE_OUTCOME.finishing.replaceAll("clock.now", "(select now from clock)")}
+    ${WRITE_OUTCOME.finishing.replaceAll(/clock\.now/g, "(select now from clock)")}
   from (select item.index, item.ref, item.lock, item.output from item where item.output is not null offset 0) as item
   where ${isInstanceOf("instance", "item")} and ${HELD} and instance.waiters is null
   returning item.index, instance.wakes, instance.paused
