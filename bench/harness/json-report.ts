@@ -1,11 +1,11 @@
 import type { Result } from "./result.ts";
 
-/** The results for programs: `{ results: [{ work, engine, ours, peers, floor, unit }] }`. A peer that failed isn't in it. */
+/** The results for programs: `{ results: [{ work, engine, ours, peers, floor, spreads, unit }] }`. A peer that failed isn't in it. */
 export function jsonReport(results: readonly Result[]): string {
   return JSON.stringify({ results: results.map(jsonResult) }, null, 2);
 }
 
-function jsonResult({ work, engine, ours, peers, floor, unit }: Result) {
+function jsonResult({ work, engine, ours, peers, floor, spreads = {}, unit }: Result) {
   const measured = Object.entries(peers).filter(([, figure]) => figure !== null);
   return {
     work,
@@ -13,6 +13,7 @@ function jsonResult({ work, engine, ours, peers, floor, unit }: Result) {
     ours: rounded(ours),
     peers: Object.fromEntries(measured.map(([name, figure]) => [name, rounded(figure)])),
     floor: rounded(floor),
+    spreads: Object.fromEntries(Object.entries(spreads).map(([name, spread]) => [name, spread.map(rounded)])),
     unit,
   };
 }

@@ -8,6 +8,8 @@ export interface Result {
   readonly ours: number | null;
   readonly peers: Readonly<Record<string, number | null>>;
   readonly floor: number | null;
+  /** The lowest and the highest round of each contender; `ours` and `floor` are named so. Absent for those that failed. */
+  readonly spreads?: Readonly<Record<string, readonly [lowest: number, highest: number]>>;
   readonly unit: string;
   readonly better: Direction;
 }

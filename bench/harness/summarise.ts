@@ -15,6 +15,14 @@ export function summarise(figures: readonly Figure[], engine: Engine, everybody:
     ours: figureOf(ours, index),
     peers: Object.fromEntries(peers.map((runs) => [runs.contender.name, figureOf(runs, index)])),
     floor: figureOf(floor, index),
+    spreads: Object.fromEntries(
+      everybody
+        .filter(({ failure }) => failure === undefined)
+        .map((runs) => [
+          runs.contender.role === "peer" ? runs.contender.name : runs.contender.role,
+          spreadOf(runs, index),
+        ]),
+    ),
     unit,
     better,
   }));
@@ -23,4 +31,9 @@ export function summarise(figures: readonly Figure[], engine: Engine, everybody:
 function figureOf(runs: Runs | undefined, index: number): number | null {
   if (runs === undefined || runs.failure !== undefined) return null;
   return median(runs.rounds.map((figures) => figures[index] as number));
+}
+
+function spreadOf({ rounds }: Runs, index: number): readonly [number, number] {
+  const figures = rounds.map((round) => round[index] as number);
+  return [Math.min(...figures), Math.max(...figures)];
 }

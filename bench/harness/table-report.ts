@@ -14,10 +14,16 @@ function section(result: Result): string {
     ["floor", result.floor],
   ];
   const width = Math.max(...rows.map(([name]) => name.length), "ours ÷ best peer".length);
+  const spread = (name: string) => {
+    const [lowest, highest] = result.spreads?.[name] ?? [0, 0];
+    return lowest === highest ? "" : `  (${formatted(lowest)} to ${formatted(highest)})`;
+  };
   const line = (name: string, text: string) => `  ${name.padEnd(width)}  ${text}`;
   return [
     `${result.work}, ${result.engine} (${result.unit}, ${result.better} is better)`,
-    ...rows.map(([name, figure]) => line(name, figure === null ? "failed" : formatted(figure).padStart(10))),
+    ...rows.map(([name, figure]) =>
+      line(name, figure === null ? "failed" : formatted(figure).padStart(10) + spread(name)),
+    ),
     line("ours ÷ best peer", verdict(ratio(result.ours, bestPeer(result)), result.better)),
     line("ours ÷ floor", verdict(ratio(result.ours, result.floor), result.better)),
   ].join("\n");

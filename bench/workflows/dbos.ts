@@ -41,7 +41,7 @@ export const dbos: WorkflowContender = {
   role: "peer",
   engine: "postgres",
   settings: `${JSON.stringify(TUNED)}; started directly`,
-  works: [WORK_NAMES.many],
+  works: [WORK_NAMES.many, WORK_NAMES.costs, WORK_NAMES.costsInPostgres],
   maximumWorkflows: MOST_WORKFLOWS,
   open: (url) => open(url, TUNED),
 };

@@ -30,7 +30,7 @@ export function openWorkflow(engine: Engine): WorkflowContender {
     role: "peer",
     engine,
     settings: `worker ${JSON.stringify(TUNED)}`,
-    works: [WORK_NAMES.many],
+    works: [WORK_NAMES.many, WORK_NAMES.costs, WORK_NAMES.costsInPostgres],
     maximumWorkflows: 2000,
     open: (database) => open(engine, database, TUNED),
   };

@@ -32,7 +32,7 @@ export function perdureTuned(engine: Engine): WorkflowContender {
     role: "ours",
     engine,
     settings: `worker ${JSON.stringify(TUNED)}`,
-    works: [WORK_NAMES.many],
+    works: [WORK_NAMES.many, WORK_NAMES.costs, WORK_NAMES.costsInPostgres],
     open: (database) => open(engine, database, TUNED),
   };
 }

@@ -4,4 +4,6 @@ export const WORK_NAMES = {
   many: "many at once",
   manyByDefault: "many at once, defaults",
   steps: "sequential steps",
+  costs: "costs",
+  costsInPostgres: "costs in PostgreSQL",
 } as const;
