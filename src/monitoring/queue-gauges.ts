@@ -17,8 +17,10 @@ export interface QueueGauges {
 const LIMITS: CountLimits = { lane: 100_000, deadLetters: 10_000 };
 /** An answer is used again for at least this long, */
 const KEPT_MS = 5000;
-/** and for so many times as long as it took: counting never takes more than a hundredth of the database's time. */
+/** and for so many times as long as it took, so that counting takes little of the database's time; */
 const KEPT_TIMES = 100;
+/** but not longer than this: an alert must notice. */
+const LONGEST_KEPT_MS = 60_000;
 /** Without an answer for this long, there are no gauges. */
 const ANSWER_MS = 5000;
 
@@ -61,7 +63,9 @@ class GaugeReader {
       this.#last = null; // that it can't be asked is a metric of its own
     }
     const answeredAt = clock.monotonic();
-    this.#keptUntil = answeredAt + Math.max(KEPT_MS, (answeredAt - askedAt) * KEPT_TIMES);
+    // That the database can't be asked may be over soon, however long it took to find out.
+    const keptMs = this.#last === null ? KEPT_MS : (answeredAt - askedAt) * KEPT_TIMES;
+    this.#keptUntil = answeredAt + Math.min(Math.max(keptMs, KEPT_MS), LONGEST_KEPT_MS);
     return this.#last;
   }
 }

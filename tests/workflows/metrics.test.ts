@@ -103,6 +103,32 @@ describe.each(ENGINES)("metrics of workflows on $name", (engine) => {
     read.mockRestore();
   });
 
+  test("ask a slow database less often, and one that failed again soon, however long it took", async () => {
+    const process = start();
+    await comesToRest(process);
+    const read = vi.spyOn(process.store.engine.backlog, "read");
+    const ask = () => readMetrics(process.store, subject.namespace);
+    const answered = { due: 0, waiting: 0, running: 0, inLine: 0, oldestDueMs: null };
+    read.mockImplementation(async () => {
+      subject.clock.advance(400);
+      return { hooks: answered, instances: answered, deadLetters: 7 };
+    });
+    expect((await ask()).queue?.deadLetters).toBe(7);
+    subject.clock.advance(39_000);
+    await ask();
+    expect(read).toHaveBeenCalledTimes(1);
+    subject.clock.advance(1500);
+    read.mockImplementation(async () => {
+      subject.clock.advance(4000);
+      throw new Error("gone");
+    });
+    expect((await ask()).queue).toBeNull();
+    read.mockResolvedValue({ hooks: answered, instances: answered, deadLetters: 8 });
+    subject.clock.advance(5100);
+    expect((await ask()).queue?.deadLetters).toBe(8);
+    read.mockRestore();
+  });
+
   test("have no gauges while the database doesn't answer, and don't wait for it for ever", async () => {
     const process = start();
     await comesToRest(process);
