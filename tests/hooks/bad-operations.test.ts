@@ -16,7 +16,12 @@ const CALLS: [string, Call, string, string][] = [
   ["get without an id", (hooks) => hooks.get(undefined as never), "text.invalid", "An id must be a text of 1 to 356"],
   ["get an empty id", (hooks) => hooks.get(""), "text.invalid", "An id must be a text"],
   ["get with a control character", (hooks) => hooks.get("a\0"), "text.invalid", "without control characters"],
-  ["list with a text", list("all"), "options.invalid", "it takes status, name, cursor, limit, order"],
+  [
+    "list with a text",
+    list("all"),
+    "options.invalid",
+    "it takes status, name, idPrefix, createdFrom, createdBefore, error, cursor, limit, order",
+  ],
   ["list with null", list(null), "options.invalid", "A list takes its options as an object"],
   ["list with an unknown option", list({ state: "failed" }), "options.invalid", 'A list has no option "state"'],
   ["list an unknown status", list({ status: "done" }), "options.invalid", "pending, processing, failed, completed"],
