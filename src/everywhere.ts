@@ -86,6 +86,7 @@ export type {
   TracedTrigger,
   WorkSpan,
 } from "./monitoring/tracing.ts";
+export type { ConcurrencyOptions, RateLimitOptions } from "./queue/flow-control.ts";
 export type { OwnedTransaction } from "./queue/owned-transaction.ts";
 export type { Backoff, RetryOptions } from "./queue/retry-policy.ts";
 export type { Randomness } from "./randomness.ts";
@@ -140,7 +141,6 @@ export { fromTypeOrm } from "./transactions/from-typeorm.ts";
 export type { Unreadable } from "./values/index.ts";
 export { defineWorkflow, type WorkflowContext } from "./workflows/define/define-workflow.ts";
 export { WorkflowEntrypoint } from "./workflows/define/entrypoint.ts";
-export type { ConcurrencyOptions, RateLimitOptions } from "./workflows/define/flow-control.ts";
 export type { Labels } from "./workflows/define/labels.ts";
 export type { RetentionOptions } from "./workflows/define/retention.ts";
 export type {

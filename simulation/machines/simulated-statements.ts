@@ -25,6 +25,18 @@ export function createStatements(
         () => hooks.claim(request),
         (claimed) => book.claimed(request, claimed),
       ),
+    admit: (request) =>
+      wire.claim(
+        `admit for ${request.lock}`,
+        () => hooks.admit(request),
+        (claimed) => book.claimed({ ...request, scopes: [], limit: request.room, takeOver: false }, claimed),
+      ),
+    forgetStarts: (keptMs) =>
+      wire.call(
+        "forget starts of hooks",
+        () => hooks.forgetStarts(keptMs),
+        () => {},
+      ),
     renew: (leases, leaseMs) =>
       wire.call(
         `renew ${leases.map(({ lock }) => lock).join(", ")}`,

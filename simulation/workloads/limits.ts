@@ -1,6 +1,5 @@
+import { type FlowControlOptions, parseFlowControl } from "../../src/queue/flow-control.ts";
 import type { LineLimits } from "../../src/store/lines/line-records.ts";
-import type { FlowControlOptions } from "../../src/workflows/define/flow-control.ts";
-import { parseFlowControl } from "../../src/workflows/define/flow-control.ts";
 import type { Params } from "../checks/instance-records.ts";
 import type { ProgramName } from "../names.ts";
 

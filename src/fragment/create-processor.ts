@@ -1,4 +1,5 @@
 import { InvalidInputError } from "../errors.ts";
+import { HookLineSource } from "../hooks/hook-line-source.ts";
 import { HookSource } from "../hooks/hook-source.ts";
 import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { Processor, type ProcessorSource } from "../queue/processor.ts";
@@ -46,7 +47,10 @@ export function createDurableHooksProcessor(
     }),
   );
   const sources = [
-    ...Array.from(hooksOf, ([store, hooks]) => new HookSource(store, hooks, watches.get(store))),
+    ...Array.from(hooksOf, ([store, hooks]) => {
+      const source = new HookSource(store, hooks, watches.get(store));
+      return [source, new HookLineSource(source, hooks)];
+    }).flat(),
     ...Array.from(workflowsOf, ([store, workflows]) => {
       return createWorkflowSources(store, workflows, watches.get(store));
     }).flat(),

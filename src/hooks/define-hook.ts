@@ -2,12 +2,14 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { type Duration, parseDuration } from "../duration.ts";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
+import { type FlowControl, type FlowControlOptions, parseFlowControl } from "../queue/flow-control.ts";
 import { parseRetries, type RetryOptions, type RetryPolicy } from "../queue/retry-policy.ts";
 import { isStandardSchema } from "../schema.ts";
 import { type HookBatch, type HookBatchOptions, type HookItem, parseBatch } from "./hook-batches.ts";
 import type { HookContext } from "./hook-context.ts";
 
 const LONGEST_TIMEOUT_MS = 86_400_000;
+const FIELDS = ["input", "retries", "timeout", "batch", "concurrency", "rateLimit"];
 
 export interface HookOptions {
   /** How many times, and when, to retry, unless the trigger gives a policy. */
@@ -26,6 +28,8 @@ export interface HookDefinition<Input, Payload> {
   readonly timeoutMs: number | null;
   /** @internal */
   readonly batch: HookBatch | null;
+  /** @internal */
+  readonly flow: FlowControl | null;
   readonly handler: (payload: Payload, hook: HookContext) => unknown;
   /** Never set: it only carries the type of the payload. */
   readonly input?: (input: Input) => void;
@@ -46,6 +50,9 @@ type CheckedPayload<Schema extends StandardSchemaV1 | undefined, Payload> = Sche
   ? StandardSchemaV1.InferOutput<Schema>
   : Payload;
 
+/** The keys of the limits are made from the payload that the handler receives. */
+type Limits<Schema extends StandardSchemaV1 | undefined, Payload> = FlowControlOptions<CheckedPayload<Schema, Payload>>;
+
 /**
  * Defines a hook. A schema, of any library that supports Standard Schema, checks the payload at the trigger; its output is
  * stored and passed to the handler.
@@ -62,11 +69,11 @@ type CheckedPayload<Schema extends StandardSchemaV1 | undefined, Payload> = Sche
  * });
  */
 export function defineHook<Payload, Schema extends StandardSchemaV1 | undefined = undefined>(
-  options: HookOptions & { readonly input?: Schema; readonly batch: HookBatchOptions },
+  options: HookOptions & Limits<Schema, Payload> & { readonly input?: Schema; readonly batch: HookBatchOptions },
   handler: (items: readonly HookItem<CheckedPayload<Schema, Payload>>[]) => unknown,
 ): HookDefinition<AcceptedPayload<Schema, NoInfer<Payload>>, CheckedPayload<Schema, NoInfer<Payload>>>;
 export function defineHook<Payload, Schema extends StandardSchemaV1 | undefined = undefined>(
-  options: HookOptions & { readonly input?: Schema; readonly batch?: undefined },
+  options: HookOptions & Limits<Schema, Payload> & { readonly input?: Schema; readonly batch?: undefined },
   handler: (payload: CheckedPayload<Schema, Payload>, hook: HookContext) => unknown,
 ): HookDefinition<AcceptedPayload<Schema, NoInfer<Payload>>, CheckedPayload<Schema, NoInfer<Payload>>>;
 export function defineHook<Payload>(
@@ -80,8 +87,8 @@ export function defineHook(first: unknown, second?: unknown): AnyHookDefinition 
       "defineHook takes options and a handler: defineHook({ retries }, async (payload, hook) => …).",
     );
   }
-  checkOptions(options, { label: "A hook", fields: ["input", "retries", "timeout", "batch"], code: "hook.invalid" });
-  const { input, retries, timeout, batch } = options as Record<string, unknown>;
+  checkOptions(options, { label: "A hook", fields: FIELDS, code: "hook.invalid" });
+  const { input, retries, timeout, batch, concurrency, rateLimit } = options as Record<string, unknown>;
   if (input !== undefined && !isStandardSchema(input)) {
     throw new InvalidInputError(
       "hook.invalid",
@@ -94,6 +101,7 @@ export function defineHook(first: unknown, second?: unknown): AnyHookDefinition 
     retries: parseRetries(retries, "retries"),
     timeoutMs: timeout === undefined ? null : parseTimeout(timeout as Duration),
     batch: parseBatch(batch),
+    flow: parseFlowControl(concurrency, rateLimit, "hook.invalid"),
     handler: handler as AnyHookDefinition["handler"],
   };
 }

@@ -83,6 +83,14 @@ export class HookWork implements Work, Transacting {
   }
 
   async execute(onEnd: () => void, isHeld: () => boolean): Promise<AttemptFailure | null> {
+    try {
+      return await this.#attempt(onEnd, isHeld);
+    } finally {
+      if (this.hook.lineKey !== null) this.#store.work.freed(this.hook.namespace);
+    }
+  }
+
+  async #attempt(onEnd: () => void, isHeld: () => boolean): Promise<AttemptFailure | null> {
     if (!(await this.#begin(isHeld))) {
       onEnd();
       return null;

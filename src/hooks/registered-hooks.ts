@@ -1,4 +1,6 @@
 import { InvalidInputError, NotFoundError } from "../errors.ts";
+import { NO_LIMITS } from "../queue/flow-control.ts";
+import type { LineLimits } from "../store/lines/line-records.ts";
 import type { AnyHookDefinition, HookDefinitions } from "./define-hook.ts";
 import { isHookDefinition } from "./define-hook.ts";
 import type { HookSurroundings } from "./hook-context.ts";
@@ -48,6 +50,8 @@ export class RegisteredHooks {
   readonly names: readonly string[];
   /** Including the library's own. */
   readonly claimable: readonly string[];
+  /** The limits of each hook. */
+  readonly limits: readonly { readonly name: string; readonly limits: LineLimits }[];
   /** Made when a handler first asks for it. */
   readonly surroundings: () => HookSurroundings;
   readonly #definitions: ReadonlyMap<string, AnyHookDefinition>;
@@ -75,6 +79,7 @@ export class RegisteredHooks {
       if (isHookDefinition(definition)) continue;
       throw new InvalidInputError("hook.invalid", `The hook "${name}" must be made by defineHook.`);
     }
+    this.limits = this.names.map((name) => ({ name, limits: this.find(name)?.flow?.limits ?? NO_LIMITS }));
   }
 
   /** The name of one of these hooks; undefined if it isn't one of them. */

@@ -1,6 +1,7 @@
 import { type Duration, parseDuration } from "../duration.ts";
 import { InvalidInputError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
+import { hookLine } from "../queue/flow-control.ts";
 import { parseRetries, type RetryOptions } from "../queue/retry-policy.ts";
 import { applySchema, isThenable } from "../schema.ts";
 import type { Debounce, HookInsert } from "../store/hooks/hook-records.ts";
@@ -61,6 +62,7 @@ export function prepareTrigger(
     processAt: processAt === undefined ? null : (timeOfDate(processAt) ?? (processAt as number)),
     debounce: quiet,
     lease: null,
+    ...(definition.flow !== null && { line: hookLine(definition.flow, { namespace: hooks.namespace, name }, value) }),
   });
   const validated = applySchema(definition.schema, payload, `The payload of "${name}"`);
   return definition.schema !== null && isThenable(validated) ? validated.then(toInsert) : toInsert(validated);

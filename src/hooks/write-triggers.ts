@@ -72,9 +72,12 @@ export class TriggerPlan {
   }
 }
 
-/** Triggers that may collapse into another hook, or may exist already, are left to a claim. */
-function reserve(store: Store, { namespace, name, key, ownId, processAt }: HookInsert): Reservation<"hook"> | null {
-  const mayStartHere = key === null && !ownId && processAt === null;
+/** Triggers that may collapse into another hook, may exist already, or stand in line are left to a claim. */
+function reserve(
+  store: Store,
+  { namespace, name, key, ownId, processAt, line }: HookInsert,
+): Reservation<"hook"> | null {
+  const mayStartHere = key === null && !ownId && processAt === null && line === undefined;
   return mayStartHere ? store.work.reserve("hook", namespace, name) : null;
 }
 
@@ -89,6 +92,7 @@ function bornClaimed(write: HookInsert, { lock }: Reservation<"hook">, at: numbe
     lastAttemptAt: null,
     dueAt: at,
     claimedAt: at,
+    lineKey: null,
   };
   return { namespace, id, name, key, ownId, payload, retries, trace, lock, ...history };
 }

@@ -100,6 +100,17 @@ describe("the types of hooks", () => {
     });
   });
 
+  test("go from the payload to the keys of limits", () => {
+    compile(() => {
+      defineHook({ concurrency: { limit: 1, key: (mail: Mail) => mail.to } }, (mail: Mail) => mail.to);
+      defineHook({ rateLimit: { limit: 1, period: "1 minute", key: (mail: Mail) => mail.to } }, (mail) => mail.to);
+      // @ts-expect-error the key is made from the payload
+      defineHook({ concurrency: { limit: 1, key: (mail: { id: number }) => `${mail.id}` } }, (mail: Mail) => mail.to);
+      // @ts-expect-error a key is a text
+      defineHook({ concurrency: { limit: 1, key: () => 5 } }, (mail: Mail) => mail.to);
+    });
+  });
+
   test("go from a fragment's definition to its services", () => {
     const definition = defineFragment<{ from: string }>("mail")
       .provideHooks(({ config, defineHook }) => {

@@ -63,6 +63,32 @@ function hoursUntilDue({ availableAt, createdAt }: HookSummary): number {
 }
 
 describe("in a transaction of pg", () => {
+  test("hooks with limits stand in line after the commit", async () => {
+    const database = await openDatabase("postgres");
+    let running = 0;
+    const begun: [text: string, running: number][] = [];
+    const note = defineHook({ concurrency: { limit: 1 } }, async (payload: Note) => {
+      begun.push([payload.text, ++running]);
+      await new Promise((resolve) => setImmediate(resolve));
+      running--;
+    });
+    const app = await perdure({ database: database.adapter, hooks: { note } });
+    later(() => app.stop());
+    const client = await connect(database);
+    await client.query("begin");
+    const within = app.within(fromPg(client));
+    for (const text of ["a", "b", "c"]) await within.triggerHook("note", { text });
+    expect(begun).toEqual([]);
+    await client.query("commit");
+    await waitUntil("all have run", () => begun.length === 3);
+
+    expect(begun.toSorted()).toEqual([
+      ["a", 1],
+      ["b", 1],
+      ["c", 1],
+    ]);
+  });
+
   test("a hook runs after the commit, and not before", async () => {
     const database = await openDatabase("postgres");
     const { app, notes } = await startApplication(database);

@@ -1,6 +1,7 @@
 import { CodecError, PerdureError } from "../../errors.ts";
 import { encodeError } from "../../values/index.ts";
 import type { Sending } from "../group-commit.ts";
+import type { HookAdmitRequest } from "../hooks/hook-lines.ts";
 import type {
   ClaimedHook,
   HookCount,
@@ -56,7 +57,18 @@ export class CodecHookStatements implements HookStatements {
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedHook[]> {
-    const claimed = await this.#inner.claim(request);
+    return this.#decodeClaimed(await this.#inner.claim(request));
+  }
+
+  async admit(request: HookAdmitRequest): Promise<ClaimedHook[]> {
+    return this.#decodeClaimed(await this.#inner.admit(request));
+  }
+
+  forgetStarts(keptMs: number): Promise<number> {
+    return this.#inner.forgetStarts(keptMs);
+  }
+
+  #decodeClaimed(claimed: readonly ClaimedHook[]): Promise<ClaimedHook[]> {
     const decode = async (hook: ClaimedHook): Promise<ClaimedHook> => ({
       ...hook,
       payload: await this.#codec.decode(hook.payload, locationOfHook("payload", hook)),

@@ -1,4 +1,5 @@
 import type { WorkClass } from "../queue/work-class.ts";
+import type { HookLine } from "./hook-lines.ts";
 
 /** Names one hook among all that a database holds. */
 export interface HookReference {
@@ -52,6 +53,8 @@ export interface HookInsert extends HookReference {
    * key, because such a trigger may become part of another row.
    */
   readonly lease: { readonly lock: string; readonly leaseMs: number } | null;
+  /** Where it waits, if its hook has limits. */
+  readonly line?: HookLine;
 }
 
 export interface ClaimedHook extends HookLease {
@@ -80,6 +83,8 @@ export interface ClaimedHook extends HookLease {
   readonly dueAt: number;
   /** The database's time of this claim. */
   readonly claimedAt: number;
+  /** The key of its line; null without limits. */
+  readonly lineKey: string | null;
 }
 
 /**

@@ -35,6 +35,7 @@ export function toClaimedHook(row: Row): ClaimedHook {
     lastAttemptAt: toNumberOrNull(row.previous_attempt_at),
     dueAt: toNumber(row.due_at),
     claimedAt: toNumber(row.claimed_at),
+    lineKey: row.line_key as string | null,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Sending } from "../group-commit.ts";
 import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
+import type { HookAdmitRequest } from "./hook-lines.ts";
 import type {
   ClaimedHook,
   HookCount,
@@ -28,6 +29,10 @@ export interface HookStatements {
   /** One statement; all or nothing. Triggers of one key must be merged before. */
   insert(hooks: readonly HookInsert[]): Promise<InsertResult[]>;
   claim(request: ClaimRequest): Promise<ClaimedHook[]>;
+  /** Leases hooks with limits, as many as the limits allow. */
+  admit(request: HookAdmitRequest): Promise<ClaimedHook[]>;
+  /** Deletes some starts of hooks that are older than this. Gives the number. */
+  forgetStarts(keptMs: number): Promise<number>;
   /** Extends leases, each only for its owner. Gives the leases that are still held. */
   renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]>;
   /**

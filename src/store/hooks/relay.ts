@@ -24,9 +24,10 @@ export interface Relay {
 }
 
 export function triggerRelay(trigger: HookInsert): Relay {
-  const { id, ownId, name, key, triggers, payload, retries, trace, processAt, debounce } = trigger;
-  const relayed: RelayedTrigger = { id, ownId, name, key, triggers, payload, retries, trace, processAt, debounce };
-  const group = JSON.stringify(["hook", name, key]);
+  const { id, ownId, name, key, triggers, payload, retries, trace, processAt, debounce, line } = trigger;
+  const plain = { id, ownId, name, key, triggers, payload, retries, trace, processAt, debounce };
+  const relayed: RelayedTrigger = line === undefined ? plain : { ...plain, line };
+  const group = JSON.stringify(["hook", name, key ?? id]);
   return { hook: toRelay(trigger.namespace, id, { kind: "trigger", trigger: relayed }), group };
 }
 

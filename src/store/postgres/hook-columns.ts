@@ -20,5 +20,7 @@ export function hookColumns(hooks: readonly HookInsert[]): unknown[] {
     hooks.map((hook) => hook.lease?.lock ?? null),
     hooks.map((hook) => hook.lease?.leaseMs ?? null),
     hooks.map((hook) => hook.ownId),
+    hooks.map((hook) => hook.line?.lineKey ?? null),
+    hooks.map((hook) => hook.line?.rateKey ?? null),
   ];
 }

@@ -2,6 +2,7 @@ import type { Clock } from "../../clock.ts";
 import { StoreError } from "../../errors.ts";
 import type { TakenRelay } from "../engine.ts";
 import type { Sending } from "../group-commit.ts";
+import { HOOK_KEYS, type HookAdmitRequest, MOST_HOOK_KEYS } from "../hooks/hook-lines.ts";
 import { delayOf, isUnwanted } from "../hooks/hook-outcome.ts";
 import type {
   ClaimedHook,
@@ -17,6 +18,7 @@ import type { HookStatements, InsertResult } from "../hooks/hook-statements.ts";
 import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import { hookLanes } from "../queue/lanes.ts";
 import { toNumber } from "../rows.ts";
+import { integerArray, textArray } from "./array-literals.ts";
 import { ClaimProgress, claimLanes } from "./claim-lanes.ts";
 import type { Companion } from "./connection/accompanied-query.ts";
 import type { Connection } from "./connection/connection.ts";
@@ -30,6 +32,7 @@ import { byReference, inOrder } from "./instances/locking-order.ts";
 import { askNextWake } from "./next-wake.ts";
 import { findTriggeredHooks, insertHooks, insertKeyedHooks, insertNewHooks } from "./sql/hook-inserts.ts";
 import { claimHooks, countHooks, renewHooks } from "./sql/hook-leases.ts";
+import { admitHooks, forgetHookStarts } from "./sql/hook-lines.ts";
 import {
   deleteCompletedHooks,
   deleteFinishedHooks,
@@ -46,6 +49,8 @@ type Row = Record<string, unknown>;
 const ANNOUNCED_AHEAD_MS = 60_000;
 
 /** How hooks are triggered, claimed, renewed and settled. */
+const MOST_FORGOTTEN = 1000;
+
 export class PostgresHookStatements extends PostgresHookOperations implements HookStatements {
   readonly #progress: ClaimProgress;
   readonly #dedicated: DedicatedConnection & Carrier;
@@ -85,6 +90,24 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     return (await claimLanes("hook", request, this.#progress, send)).map(toClaimedHook);
   }
 
+  async admit({ namespace, hooks, room, lock, leaseMs, after }: HookAdmitRequest): Promise<ClaimedHook[]> {
+    if (room <= 0 || hooks.length === 0) return [];
+    const limits = [
+      textArray(hooks.map(({ name }) => name)),
+      integerArray(hooks.map((hook) => hook.limits.slots)),
+      integerArray(hooks.map((hook) => hook.limits.starts?.limit ?? null)),
+      integerArray(hooks.map((hook) => hook.limits.starts?.periodMs ?? null)),
+    ];
+    const values = [this.now(), namespace, ...limits, room, lock, leaseMs, after, MOST_HOOK_KEYS];
+    const { rows } = await this.connection.runWhole(admitHooks(this.schema), values);
+    return rows.map(toClaimedHook);
+  }
+
+  async forgetStarts(keptMs: number): Promise<number> {
+    const values = [this.now(), HOOK_KEYS.from, HOOK_KEYS.to, keptMs, MOST_FORGOTTEN];
+    return (await this.run(forgetHookStarts, values)).rowCount ?? 0;
+  }
+
   async renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]> {
     if (leases.length === 0) return [];
     const values = [this.now(), leaseMs, ...leaseColumns(leases)];
@@ -116,8 +139,8 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     return settlements.map((settlement) => results.get(settlement) ?? "lost");
   }
 
-  nextWake(scopes: readonly QueueScope[], { takeOver, ...question }: WakeQuestion): Promise<number | null> {
-    return askNextWake("hook", hookLanes(scopes, takeOver), question, (query, values) =>
+  nextWake(scopes: readonly QueueScope[], { takeOver, inLine, ...question }: WakeQuestion): Promise<number | null> {
+    return askNextWake("hook", hookLanes(scopes, takeOver, inLine), question, (query, values) =>
       this.run(query, [this.now(), ...values]),
     );
   }
@@ -310,6 +333,6 @@ function takeRow(rowOf: Map<string, Row>, { namespace, id }: HookReference): Row
   return row;
 }
 
-function isPlain({ ownId, retries, trace, processAt }: HookInsert): boolean {
-  return !ownId && retries === null && trace === null && processAt === null;
+function isPlain({ ownId, retries, trace, processAt, line }: HookInsert): boolean {
+  return !ownId && line === undefined && retries === null && trace === null && processAt === null;
 }

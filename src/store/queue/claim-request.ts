@@ -26,6 +26,8 @@ export interface ClaimRequest {
 export interface WakeQuestion {
   /** Whether rows whose lease has expired count. */
   readonly takeOver: boolean;
+  /** Whether only hooks with limits count, which wait in lines. */
+  readonly inLine?: boolean;
   /** The worker that asks, if its heartbeat is to be written together with the question. */
   readonly worker?: WorkerInsert | undefined;
   /** Which names have due rows, if that is to be read by the same statement. */

@@ -7,14 +7,15 @@ export interface QueueLane extends QueueScope {
 }
 
 const HOOK_ORDER = [WorkClass.leased, WorkClass.continuing, WorkClass.fresh];
+const LINE_ORDER = [WorkClass.lineContinuing, WorkClass.lineFresh];
 const INSTANCE_ORDER = [WorkClass.leased, WorkClass.continuing, WorkClass.urgent, WorkClass.fresh, WorkClass.patient];
 
 /**
  * The lanes of these scopes in the order in which they are served: class by class, and within a class the namespaces as given.
  * Rows to take over come first.
  */
-export function hookLanes(scopes: readonly QueueScope[], takeOver: boolean): QueueLane[] {
-  return lanes(HOOK_ORDER, scopes, takeOver);
+export function hookLanes(scopes: readonly QueueScope[], takeOver: boolean, inLine = false): QueueLane[] {
+  return lanes(inLine ? LINE_ORDER : HOOK_ORDER, scopes, takeOver);
 }
 
 /** The same for instances, some of which have priorities. */

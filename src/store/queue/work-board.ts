@@ -105,6 +105,12 @@ export class WorkBoard {
     this.#wakeups.announce(notice.namespace);
   }
 
+  /** A slot that work of a namespace waits for has become free. */
+  freed(namespace: string): void {
+    this.post({ namespace, delayMs: 0 });
+    this.announce(namespace);
+  }
+
   /** The database was closed. Listeners find out when they use it. */
   close(): void {
     for (const listener of [...this.#listeners]) listener(null);

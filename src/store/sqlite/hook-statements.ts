@@ -1,6 +1,7 @@
 import type { TakenRelay } from "../engine.ts";
 import type { ForeignStatement } from "../foreign-transaction.ts";
 import type { Sending } from "../group-commit.ts";
+import type { HookAdmitRequest } from "../hooks/hook-lines.ts";
 import { delayOf, isUnwanted } from "../hooks/hook-outcome.ts";
 import type {
   ClaimedHook,
@@ -29,6 +30,7 @@ import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-requ
 import { hookLanes } from "../queue/lanes.ts";
 import { endOfPrefix } from "../text-order.ts";
 import type { SqliteAccess, SqliteDriver } from "./drivers/driver.ts";
+import { SqliteHookAdmission } from "./hook-admission.ts";
 import { findDue, findNextWake } from "./queue-reads.ts";
 import {
   DISCARD_HOOK,
@@ -76,9 +78,11 @@ const EXPIRE_LEASES = expireLeases("perdure_hook");
 export class SqliteHookStatements implements HookStatements {
   readonly #access: SqliteAccess;
   readonly #driver: SqliteDriver;
+  readonly #admission: SqliteHookAdmission;
 
   constructor(access: SqliteAccess) {
     this.#access = access;
+    this.#admission = new SqliteHookAdmission(access);
     this.#driver = access.driver;
   }
 
@@ -104,6 +108,14 @@ export class SqliteHookStatements implements HookStatements {
       const now = this.#access.now();
       return this.#claimFound(find(request.limit, now), request, now);
     });
+  }
+
+  admit(request: HookAdmitRequest): Promise<ClaimedHook[]> {
+    return this.#admission.admit(request);
+  }
+
+  forgetStarts(keptMs: number): Promise<number> {
+    return this.#admission.forgetStarts(keptMs);
   }
 
   async renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]> {
@@ -148,8 +160,8 @@ export class SqliteHookStatements implements HookStatements {
     return [{ payload: relay.payload as string, createdAt: Number(relay.created_at) }];
   }
 
-  nextWake(scopes: readonly QueueScope[], { takeOver, ...question }: WakeQuestion): Promise<number | null> {
-    return findNextWake(this.#access, NEXT_WAKE, hookLanes(scopes, takeOver), question);
+  nextWake(scopes: readonly QueueScope[], { takeOver, inLine, ...question }: WakeQuestion): Promise<number | null> {
+    return findNextWake(this.#access, NEXT_WAKE, hookLanes(scopes, takeOver, inLine), question);
   }
 
   async leaseTokens(namespaces: readonly string[]): Promise<string[]> {

@@ -26,7 +26,8 @@ const TABLES: readonly string[] = [
   // is due: it is the due time of a pending hook, the end of the lease of a claimed one, and null once the hook is finished. The
   // `next_` columns hold a trigger that arrived while the hook of its key was running. `latest_at` is how long debounced triggers may
   // postpone the hook at most, see `keyedTimes`. `confirmed` tells whether the owner has written that the attempt begins, and
-  // `in_doubt` that an earlier owner was lost that may have begun, and whose loss isn't counted yet.
+  // `in_doubt` that an earlier owner was lost that may have begun, and whose loss isn't counted yet. `line_key` and `rate_key`
+  // are the keys of its limits, see `HookLine`; most hooks have none.
   `create table perdure_hook (
   namespace text not null,
   id text not null,
@@ -50,6 +51,8 @@ const TABLES: readonly string[] = [
   latest_at integer,
   next_at integer,
   next_triggers integer not null default 0,
+  line_key text,
+  rate_key text,
   retries text,
   trace text,
   next_retries text,
@@ -61,6 +64,9 @@ const TABLES: readonly string[] = [
 ) strict`,
   // The queue: claims, expired leases, and when the next hook is due. It has no finished hooks.
   "create index perdure_hook_due on perdure_hook (namespace, class, available_at, id) where available_at is not null",
+  // Hooks with limits that hold a slot or stand in line, by key.
+  `create index perdure_hook_line on perdure_hook (namespace, line_key, class, available_at, id)
+where line_key is not null and available_at is not null and class >= ${WorkClass.leased}`,
   // At most one pending or running hook has a key.
   "create unique index perdure_hook_key on perdure_hook (namespace, name, key) where key is not null and available_at is not null",
   // Lists of dead letters.

@@ -1,6 +1,7 @@
 import { InvalidInputError, NotFoundError } from "../../errors.ts";
 import type { AnyHookDefinition } from "../../hooks/define-hook.ts";
 import { checkWorkflowName } from "../../names.ts";
+import { type FlowControl, NO_LIMITS, parseFlowControl } from "../../queue/flow-control.ts";
 import { NO_VERSION, UNDECIDED_VERSION, versionName } from "../../store/instances/instance-records.ts";
 import type { LineLimits } from "../../store/lines/line-records.ts";
 import type { WorkflowBindings } from "../instances/workflow-binding.ts";
@@ -8,7 +9,6 @@ import { parseSchedules, type WorkflowSchedule } from "../schedules/schedule-opt
 import { TokenKeys } from "../tokens/token-keys.ts";
 import type { TokenSettings } from "../tokens/token-options.ts";
 import { isWorkflowDefinition } from "./define-workflow.ts";
-import { type FlowControl, NO_LIMITS, parseFlowControl } from "./flow-control.ts";
 import { parseRetention, type Retention } from "./retention.ts";
 import { parseTimeout } from "./run-timeout.ts";
 import { type OnDivergence, parseOnDivergence, parseStrict } from "./strictness.ts";

@@ -91,6 +91,12 @@ export function endingTrigger(
 }
 
 function toDefinition(given: unknown, option: string): AnyHookDefinition {
+  if (isHookDefinition(given) && given.flow !== null) {
+    throw new InvalidInputError(
+      "workflow.invalid",
+      `${option} can't have limits: let it trigger a hook of the application that has them.`,
+    );
+  }
   if (isHookDefinition(given) && given.schema === null) return given;
   if (typeof given === "function") return defineHook({}, given as (event: unknown, hook: HookContext) => unknown);
   throw new InvalidInputError(

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Duration } from "../../duration.ts";
+import type { FlowControl, FlowControlOptions } from "../../queue/flow-control.ts";
 import type { ScheduleOption, WorkflowSchedule } from "../schedules/schedule-option.ts";
-import type { FlowControl, FlowControlOptions } from "./flow-control.ts";
 import type { Retention, RetentionOptions } from "./retention.ts";
 import type { OnDivergence } from "./strictness.ts";
 import type { EndingHooks, TerminalHooks } from "./terminal-hooks.ts";

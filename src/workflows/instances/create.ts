@@ -1,6 +1,7 @@
 import { ConflictError, InvalidInputError } from "../../errors.ts";
 import { checkInstanceId } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
+import { flowKeys } from "../../queue/flow-control.ts";
 import { applySchema, isThenable } from "../../schema.ts";
 import type { Awaitable } from "../../store/foreign-transaction.ts";
 import {
@@ -12,7 +13,6 @@ import {
 import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../../store/queue/rank.ts";
 import type { Receipt } from "../../store/request-statements.ts";
 import { encodeValue } from "../../values/index.ts";
-import { flowKeys } from "../define/flow-control.ts";
 import { parseLabels } from "../define/labels.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { parseRetention } from "../define/retention.ts";

@@ -8,9 +8,11 @@ import type { SchemaPrefix } from "../sql/statement.ts";
 import { traitsToJson } from "./instance-columns.ts";
 import { byName, inOrder } from "./locking-order.ts";
 
-/** A trigger in the application's own transaction; with a key, it is relayed. */
+/** A trigger in the application's own transaction; with a key or with limits, it is relayed. */
 export function foreignTrigger(schema: SchemaPrefix, hook: HookInsert, now: number | null): ForeignStatement {
-  return hook.key === null ? insertOf(schema, hook, null, now) : relayOf(schema, triggerRelay(hook), now);
+  return hook.key === null && hook.line === undefined
+    ? insertOf(schema, hook, null, now)
+    : relayOf(schema, triggerRelay(hook), now);
 }
 
 const relayOf = (schema: SchemaPrefix, { hook, group }: ReturnType<typeof triggerRelay>, now: number | null) =>

@@ -8,7 +8,7 @@ import { QUEUE_STORAGE, reserveSpace } from "./storage.ts";
  * owners do that after a takeover and on the last attempt, where it must be known whether a lost owner had begun. `in_doubt` says
  * that an earlier owner was lost that may have begun, and whose loss isn't counted yet. The columns `next_…` are a trigger that arrived for the key while the hook ran. `latest_at` is how far debounced triggers may put off a
  * waiting hook with a key; null is not at all (see `keyedTimes`). Relays whose order matters share a
- * `relay_group`, and have a `relay_order`.
+ * `relay_group`, and have a `relay_order`. `line_key` and `rate_key` are the keys of its limits, see `HookLine`; most hooks have none.
  *
  * hook_pkey finds hooks by id: it serves renewals, settlements, operators' reads and changes, pages in the order of ids, and
  * the conflicts of inserts. Its leaves have room for the second version of each row.
@@ -41,6 +41,8 @@ export function hook(schema: SchemaPrefix): string[] {
   lock text collate "C",
   last_trigger text collate "C",
   relay_group text collate "C",
+  line_key text collate "C",
+  rate_key text collate "C",
   payload json not null,
   retries json,
   trace json,
@@ -62,6 +64,9 @@ export function hook(schema: SchemaPrefix): string[] {
     }),
     // The queue, lane by lane: claims, the next wake-up, and the leases of a lane. For its collation see IN_QUEUE_ORDER.
     `create index hook_due on ${table} (namespace ${IN_QUEUE_ORDER}, class, available_at, id) where available_at is not null`,
+    // Hooks with limits that hold a slot or stand in line, by key.
+    `create index hook_line on ${table} (namespace, line_key, class, available_at, id)
+where line_key is not null and available_at is not null and class >= ${WorkClass.leased}`,
     // At most one pending or running hook per key: triggers with keys, cancelling by key, redrives.
     `create unique index hook_key on ${table} (namespace, name, key) where key is not null and available_at is not null`,
     // Relays that must be done in the order in which they were written.

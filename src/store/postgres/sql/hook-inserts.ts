@@ -4,17 +4,17 @@ import { batch, isRowOf, NOW, type SchemaPrefix, type Statement } from "./statem
 
 /** The columns that every trigger writes. */
 const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at,
-    own_id`;
+    own_id, line_key, rate_key`;
 
 /** `dueAt` is when a trigger is due, unless it is born claimed. */
 function values(dueAt: string): string {
   return `item.namespace, item.id, item.name, item.payload::json, item.retries::json, item.trace::json, clock.now,
-    case when item.lock is null then ${WorkClass.fresh} else ${WorkClass.leased} end,
+    case when item.lock is not null then ${WorkClass.leased} when item.line_key is null then ${WorkClass.fresh} else ${WorkClass.lineFresh} end,
     case when item.lock is null then ${dueAt} else clock.now + item.lease_ms end,
     item.lock,
     case when item.lock is null then 0 else 1 end,
     case when item.lock is null then null else clock.now end,
-    item.own_id`;
+    item.own_id, item.line_key, item.rate_key`;
 }
 
 const VALUES = values("greatest(coalesce(item.process_at, clock.now), clock.now)");
@@ -54,8 +54,9 @@ export function insertHooks(schema: SchemaPrefix): Statement {
 insert into ${schema}hook (${COLUMNS}, triggered_at)
 select ${VALUES}, clock.now
 from (select ${NOW} as now) as clock
-cross join unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::boolean[])
-  as item(namespace, id, name, payload, retries, trace, process_at, lock, lease_ms, own_id)
+cross join unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::boolean[],
+    $12::text[], $13::text[])
+  as item(namespace, id, name, payload, retries, trace, process_at, lock, lease_ms, own_id, line_key, rate_key)
 on conflict (namespace, id) do nothing
 returning namespace, id, id as trigger, created_at as now`,
   };
@@ -81,7 +82,14 @@ const LATEST_AT = `case when item.max_wait_ms is not null
 export function insertKeyedHooks(schema: SchemaPrefix): Statement {
   const text = "text";
   const contents = { namespace: text, id: text, name: text, payload: text, retries: text, trace: text };
-  const times = { process_at: "bigint", lock: text, lease_ms: "bigint", own_id: "boolean" };
+  const times = {
+    process_at: "bigint",
+    lock: text,
+    lease_ms: "bigint",
+    own_id: "boolean",
+    line_key: text,
+    rate_key: text,
+  };
   const debounce = { delay_ms: "bigint", max_wait_ms: "bigint" };
   const items = batch(2, { ...contents, ...times, key: text, triggers: "int", triggered_at: "bigint", ...debounce });
   const { availableAt, nextAt, latestAt } = keyedTimes({ row: "hook", least: "least" });

@@ -26,7 +26,7 @@ update ${schema}hook as hook set
 from taken, clock
 where hook.ctid = taken.ctid
 returning hook.namespace, hook.id, hook.lock, hook.name, hook.key, hook.own_id, hook.attempts, hook.recoveries, hook.triggers,
-  hook.payload::text as payload, hook.retries::text as retries, hook.trace::text as trace, hook.created_at,
+  hook.payload::text as payload, hook.retries::text as retries, hook.trace::text as trace, hook.created_at, hook.line_key,
   taken.previous_attempt_at, taken.in_doubt, taken.due_at, taken.index, clock.now as claimed_at`,
   };
 }

@@ -155,7 +155,7 @@ export function redriveHooks(schema: SchemaPrefix): Statement {
     name: "redrive_hooks",
     text: `
 update ${schema}hook as hook set
-  available_at = ${NOW}, class = ${WorkClass.continuing}, attempts = 0, recoveries = 0, finished_at = null, latest_at = null
+  available_at = ${NOW}, class = case when hook.line_key is null then ${WorkClass.continuing} else ${WorkClass.lineContinuing} end, attempts = 0, recoveries = 0, finished_at = null, latest_at = null
 where hook.namespace = $2 and hook.id = any ($3::text[]) and ${STATUS_CONDITIONS.failed}
   and not exists (
     select from ${schema}hook as holder

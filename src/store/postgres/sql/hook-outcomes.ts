@@ -18,8 +18,9 @@ export function settleHooks(schema: SchemaPrefix): Statement {
     text: `
 update ${schema}hook as hook set
   lock = null,
-  class = case when ${again} then ${WorkClass.fresh}
-    when item.kind = 'released' and (hook.recoveries > 0 or hook.in_doubt) then ${WorkClass.leased} else ${WorkClass.continuing} end,
+  class = case when ${again} then case when hook.line_key is null then ${WorkClass.fresh} else ${WorkClass.lineFresh} end
+    when item.kind = 'released' and (hook.recoveries > 0 or hook.in_doubt) then ${WorkClass.leased}
+    when hook.line_key is null then ${WorkClass.continuing} else ${WorkClass.lineContinuing} end,
   available_at = case
     when ${again} then greatest(hook.next_at, clock.now)
     when item.kind = 'retry' then clock.now + item.delay_ms

@@ -78,7 +78,7 @@ where namespace = ?2`;
 
 /** Makes a dead letter due with fresh attempts, unless another hook holds its key. Indexes: the primary key, perdure_hook_key. */
 export const REDRIVE_HOOK = `
-update perdure_hook as hook set available_at = ?, class = ${WorkClass.continuing}, attempts = 0, recoveries = 0, finished_at = null, latest_at = null
+update perdure_hook as hook set available_at = ?, class = iif(line_key is null, ${WorkClass.continuing}, ${WorkClass.lineContinuing}), attempts = 0, recoveries = 0, finished_at = null, latest_at = null
 where namespace = ? and id = ? and ${STATUS_CONDITIONS.failed}
   and not exists (
     select 1 from perdure_hook as holder

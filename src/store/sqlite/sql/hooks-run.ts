@@ -4,7 +4,7 @@ import { WorkClass } from "../../queue/work-class.ts";
 const IN_DOUBT = "(in_doubt or lock is not null and not confirmed)";
 
 const findDueHooks = (condition: string) => `
-select namespace, id, lock, confirmed, ${IN_DOUBT} as in_doubt, name, key, own_id, attempts, recoveries, triggers, payload, retries, trace, created_at,
+select namespace, id, lock, confirmed, ${IN_DOUBT} as in_doubt, name, key, own_id, attempts, recoveries, triggers, payload, retries, trace, created_at, line_key,
   last_attempt_at as previous_attempt_at, available_at as due_at
 from perdure_hook
 where namespace = ? and class = ? and available_at <= ? and name in (select value from json_each(?))${condition}
@@ -47,7 +47,8 @@ const again = "next_at is not null";
 export const SETTLE_HOOK = `
 update perdure_hook set
   lock = null,
-  class = case when ${again} then ${WorkClass.fresh} when ?1 = 'released' and (recoveries > 0 or in_doubt) then ${WorkClass.leased} else ${WorkClass.continuing} end,
+  class = case when ${again} then iif(line_key is null, ${WorkClass.fresh}, ${WorkClass.lineFresh})
+    when ?1 = 'released' and (recoveries > 0 or in_doubt) then ${WorkClass.leased} else iif(line_key is null, ${WorkClass.continuing}, ${WorkClass.lineContinuing}) end,
   available_at = case when ${again} then max(next_at, ?2) when ?1 = 'retry' then ?2 + ?3 when ?1 = 'released' then ?2 + coalesce(?3, 0) end,
   recoveries = case when ?1 = 'released' and not ${again} then recoveries else 0 end,
   attempts = case when ${again} then 0 when ?1 = 'released' then attempts - not in_doubt else attempts end,

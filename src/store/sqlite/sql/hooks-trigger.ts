@@ -6,7 +6,7 @@ import type { SqliteValue } from "../drivers/driver.ts";
 
 /** The columns that every trigger writes, in the order of `hookValues`. */
 const COLUMNS = `namespace, id, name, payload, retries, trace, created_at, class, available_at, lock, attempts, last_attempt_at,
-  triggered_at, key, triggers, last_trigger, own_id`;
+  triggered_at, key, triggers, last_trigger, own_id, line_key, rate_key`;
 
 /** The values of a trigger that is written at this time. */
 export function hookValues(hook: HookInsert, now: number): SqliteValue[] {
@@ -19,7 +19,7 @@ export function hookValues(hook: HookInsert, now: number): SqliteValue[] {
     hook.retries,
     hook.trace,
     now,
-    lease ? WorkClass.leased : WorkClass.fresh,
+    lease ? WorkClass.leased : hook.line === undefined ? WorkClass.fresh : WorkClass.lineFresh,
     lease ? now + lease.leaseMs : dueAt(hook, now),
     lease?.lock ?? null,
     lease ? 1 : 0,
@@ -29,6 +29,8 @@ export function hookValues(hook: HookInsert, now: number): SqliteValue[] {
     hook.triggers,
     hook.key === null ? null : hook.id,
     hook.ownId ? 1 : 0,
+    hook.line?.lineKey ?? null,
+    hook.line?.rateKey ?? null,
   ];
 }
 
@@ -40,7 +42,7 @@ export function keyedHookValues(hook: HookInsert, now: number): SqliteValue[] {
 /** A trigger without a key. Writes nothing if the id exists. Index: the primary key. */
 export const INSERT_HOOK = `
 insert into perdure_hook (${COLUMNS})
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (namespace, id) do nothing`;
 
 const pending = "perdure_hook.lock is null";
@@ -64,7 +66,7 @@ const times = keyedTimes({ row: "perdure_hook", least: "min" });
  */
 export const INSERT_KEYED_HOOK = `
 insert into perdure_hook (${COLUMNS}, latest_at)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (namespace, id) do nothing
 on conflict (namespace, name, key) where key is not null and available_at is not null
 do update set

@@ -72,6 +72,11 @@ const SETTLED: Answers = {
   settle_hooks: () => leases.map(({ namespace, id }) => ({ namespace, id, result: "completed" })),
 };
 
+const LINES = {
+  namespace: "app",
+  hooks: [{ name: "greet", limits: { slots: 5, starts: { limit: 20, periodMs: 60_000 } } }],
+};
+
 const request = { namespace: "app", key: "request-1" };
 const REQUEST = ["request_pkey"];
 
@@ -92,6 +97,12 @@ const STATEMENTS: PlannedStatement[] = [
   ],
   ["count the lanes of hooks", () => recordBacklogStatements("count_hook_lanes"), DUE],
   ["count dead letters", () => recordBacklogStatements("count_dead_letters"), ["hook_failed"]],
+  [
+    "admit hooks with limits",
+    hooks((statements) => statements.admit({ ...LINES, room: 100, lock: "me", leaseMs: 1000, after: "" })),
+    ["hook_line", "hook_pkey", "start_pkey"],
+  ],
+  ["forget starts of hooks", hooks((statements) => statements.forgetStarts(60_000)), ["start_pkey"]],
   ["find the next wake of hooks", hooks((statements) => statements.nextWake(scopes, { takeOver: true })), DUE],
   [
     "find the next wake of hooks, and the names of due rows",
@@ -213,6 +224,13 @@ async function fill(client: Client, counts: { sleeping: number; running: number;
     from (values ('sleeping', $1::int), ('running', $2::int), ('due', $3::int)) as kinds(kind, count),
       generate_series(1, count) as number`,
     [counts.sleeping, counts.running, counts.due],
+  );
+  await client.query(
+    `insert into perdure.hook
+      (namespace, id, name, payload, created_at, triggered_at, attempts, class, available_at, line_key, rate_key)
+    select 'app', 'lined-' || lpad(number::text, 6, '0'), 'greet', '1', 0, 0, 0, 6, number, '$hook/app/greet/' || number % 5, '$hook/app/greet'
+    from generate_series(1, $1::int) as number`,
+    [counts.sleeping],
   );
   await client.query(
     `insert into perdure.request (namespace, key, fingerprint, target, expires_at)

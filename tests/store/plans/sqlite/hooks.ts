@@ -1,6 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { COUNT_DEAD_LETTERS, countLanes } from "../../../../src/store/sqlite/sql/backlog.ts";
 import {
+  COUNT_HELD_HOOKS,
+  FIND_HOOKS_IN_LINE,
+  FORGET_HOOK_STARTS,
+  NEXT_HOOK_KEY,
+} from "../../../../src/store/sqlite/sql/hook-lines.ts";
+import {
   DISCARD_HOOK,
   GET_HOOK,
   HOOK_STATISTICS,
@@ -39,6 +45,7 @@ import type { PlannedStatement, PlannedTables } from "./searches.ts";
 
 const BY_ID = ["PRIMARY KEY (namespace=? AND id=?)"];
 const QUEUE = (range: string) => `INDEX perdure_hook_due (namespace=? AND class=? AND available_at${range}?)`;
+const LINE = (rest: string) => `INDEX perdure_hook_line (namespace=? AND ${rest})`;
 const KEY = "INDEX perdure_hook_key (namespace=? AND name=? AND key=?)";
 
 const BY_REQUEST = ["PRIMARY KEY (namespace=? AND key=?)"];
@@ -54,6 +61,14 @@ const STATEMENTS: PlannedStatement[] = [
     "find the next wake of hooks, and the names of due rows",
     nextWake("perdure_hook", { unclaimed: true }),
     [QUEUE(">"), QUEUE("<"), "INDEX perdure_instance_due (namespace=? AND class=? AND available_at<?)"],
+  ],
+  ["find the next key of hooks in line", NEXT_HOOK_KEY, [`COVERING ${LINE("line_key>?")}`]],
+  ["count the slots that hooks hold", COUNT_HELD_HOOKS, [`COVERING ${LINE("line_key=? AND class>? AND class<?")}`]],
+  ["find hooks in line", FIND_HOOKS_IN_LINE, [LINE("line_key=? AND class=? AND available_at<?")]],
+  [
+    "forget starts of hooks",
+    FORGET_HOOK_STARTS,
+    ["PRIMARY KEY (key=? AND at=? AND ref=? AND run=?)", "PRIMARY KEY (key>? AND key<?)"],
   ],
   ["find the lease tokens of hooks", leaseTokens("perdure_hook"), [QUEUE(">")]],
   ["expire leases of hooks", expireLeases("perdure_hook"), [QUEUE(">")]],
