@@ -32,6 +32,7 @@ describe.each(DRIVERS)("claiming hooks on $name", (engine) => {
         lastAttemptAt: null,
         dueAt: created,
         claimedAt: now,
+        lineKey: null,
       },
     ]);
     expect(await fixture.get("a")).toMatchObject({
