@@ -8,6 +8,7 @@ import { LOCKING_FUNCTION, NOW_IN_FUNCTION } from "./locking-function.ts";
  * which is this one message. Another that comes meanwhile gets nothing and looks again. The statements after the lock see what was
  * committed before it, so no slot is given away twice. Hooks that another transaction has locked are left out.
  *
+ * The keys of a namespace begin with its name, so no statement names the namespace: PostgreSQL could read all of its hooks.
  * Indexes: `hook_line` finds the keys, one after the other, counts slots and gives the hooks of a key in order; `start_pkey` counts
  * starts.
  */
@@ -22,7 +23,9 @@ ${LOCKING_FUNCTION} as $function$
 declare
   now_ms bigint;
   keys text[] := '{}';
-  next_key text := after_key;
+  first_key text := '${HOOK_KEYS.from}' || given_namespace || '/';
+  last_key text := '${HOOK_KEYS.from}' || given_namespace || '0';
+  next_key text := greatest(after_key, first_key);
   wrapped boolean := after_key = '';
   admitted integer := 0;
   share integer;
@@ -37,16 +40,15 @@ begin
   now_ms := ${NOW_IN_FUNCTION};
   loop
     select hook.line_key into next_key from ${schema}hook as hook
-    where hook.namespace = given_namespace and hook.line_key > next_key and hook.line_key is not null
-      and hook.available_at is not null and hook.class >= ${WorkClass.leased}
+    where hook.line_key > next_key and hook.line_key < last_key and hook.available_at is not null and hook.class >= ${WorkClass.leased}
     order by hook.line_key limit 1;
     if next_key is null then
       exit when wrapped;
       wrapped := true;
-      next_key := '';
+      next_key := first_key;
       continue;
     end if;
-    exit when wrapped and after_key <> '' and next_key > after_key;
+    exit when wrapped and after_key <> '' and next_key > after_key collate "C";
     keys := keys || next_key;
     exit when cardinality(keys) >= most_keys;
   end loop;
@@ -57,13 +59,12 @@ begin
     gained := 0;
     used_up := '{}';
     select count(*) into held from ${schema}hook as hook
-    where hook.namespace = given_namespace and hook.line_key = keys[number] and hook.available_at is not null
-      and hook.class = ${WorkClass.leased};
+    where hook.line_key = keys[number] and hook.available_at is not null and hook.class = ${WorkClass.leased};
     <<serving>>
     foreach rank in array array[${WorkClass.lineContinuing}, ${WorkClass.lineFresh}]::smallint[] loop
       for candidate in
         select hook.id, hook.name, hook.rate_key, hook.attempts, hook.last_attempt_at, hook.available_at from ${schema}hook as hook
-        where hook.namespace = given_namespace and hook.line_key = keys[number] and hook.class = rank
+        where hook.line_key = keys[number] and hook.class = rank and hook.class >= ${WorkClass.leased}
           and hook.available_at <= now_ms and hook.name = any (names)
         order by hook.available_at, hook.id
         limit 1000
@@ -85,7 +86,7 @@ begin
         update ${schema}hook as hook set
           lock = token, class = ${WorkClass.leased}, available_at = now_ms + lease_ms, attempts = hook.attempts + 1,
           confirmed = false, last_attempt_at = now_ms
-        where hook.namespace = given_namespace and hook.id = candidate.id
+        where hook.namespace = any (array[given_namespace]) and hook.id = any (array[candidate.id])
         returning hook, candidate.last_attempt_at, candidate.available_at, now_ms;
         held := held + 1;
         gained := gained + 1;

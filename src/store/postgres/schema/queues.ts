@@ -65,7 +65,7 @@ export function hook(schema: SchemaPrefix): string[] {
     // The queue, lane by lane: claims, the next wake-up, and the leases of a lane. For its collation see IN_QUEUE_ORDER.
     `create index hook_due on ${table} (namespace ${IN_QUEUE_ORDER}, class, available_at, id) where available_at is not null`,
     // Hooks with limits that hold a slot or stand in line, by key.
-    `create index hook_line on ${table} (namespace, line_key, class, available_at, id)
+    `create index hook_line on ${table} (line_key, class, available_at, id)
 where line_key is not null and available_at is not null and class >= ${WorkClass.leased}`,
     // At most one pending or running hook per key: triggers with keys, cancelling by key, redrives.
     `create unique index hook_key on ${table} (namespace, name, key) where key is not null and available_at is not null`,
