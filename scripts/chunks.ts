@@ -1,5 +1,5 @@
 import type { ChunkingContext, CodeSplittingGroup } from "rolldown";
-import { root } from "./entry-points.ts";
+import { entryPoints, root, workerEntryPoints } from "./entry-points.ts";
 
 interface Chunk {
   readonly name: string;
@@ -25,6 +25,9 @@ const CHUNKS: readonly Chunk[] = [
   { name: "process", has: (by) => by("index") && !by("dispatchers/node") && !by("flo/index") },
 ];
 
+/** These are bundles of their own: in a chunk, one of them would make another load all of it. */
+const ENTRIES = new Set([...entryPoints, ...workerEntryPoints].map(({ source }) => source));
+
 /** The chunks as the bundler wants them. A module that a chunk's module needs is in that chunk, or in one with a higher priority. */
 export function createChunkGroups(): CodeSplittingGroup[] {
   const needed = new Map<string, ReadonlySet<string>>();
@@ -38,7 +41,7 @@ export function createChunkGroups(): CodeSplittingGroup[] {
         needed.set(source, modules);
         return id !== source && modules.has(id);
       };
-      return has(isNeededBy) ? name : null;
+      return !ENTRIES.has(id) && has(isNeededBy) ? name : null;
     },
   }));
 }

@@ -33,7 +33,7 @@ export function offerInstance(connection: Connection, workflowName: string, id: 
 }
 
 /** An instance on a server, with the interface of one in process. */
-export class RemoteInstance implements WorkflowInstance {
+class RemoteInstance implements WorkflowInstance {
   readonly id: string;
   readonly workflowName: string;
   readonly #connection: Connection;
