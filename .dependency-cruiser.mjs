@@ -111,6 +111,8 @@ export default {
     parser: "tsc",
     tsPreCompilationDeps: true,
     doNotFollow: { path: "node_modules" },
+    // What was built isn't a source, and isn't there in a fresh clone.
+    exclude: { path: "^dist/" },
     enhancedResolveOptions: {
       exportsFields: ["exports"],
       conditionNames: ["types", "import", "node", "default"],
