@@ -53,7 +53,18 @@ describe.each(TARGETS)("perdure doctor on $name", (target) => {
     expect(code).toBe(0);
     expect(of("versions in use")?.message).toBe("sleeper without a version: 1");
     if (!target.served) {
-      const names = ["database", "schema", "version", "rights", "bloat", "workers", "versions", "due hooks", "names"];
+      const names = [
+        "database",
+        "schema",
+        "version",
+        "rights",
+        "bloat",
+        "workers",
+        "versions",
+        "due hooks",
+        "due instances",
+        "names",
+      ];
       expect(findings.map(({ check }) => check)).toEqual(expect.arrayContaining(names));
     }
   });

@@ -43,11 +43,18 @@ describe.each(TARGETS)("commands about instances on $name", (target) => {
     expect(page.instances).toMatchObject([{ id: "two", status: "waiting" }]);
     const next = await subject.run(`workflows list approval --cursor ${page.cursor}`);
     expect(next.out).toMatch(/^INSTANCE.*\napproval\/one .*\n$/);
+    expect((await subject.run("workflows list --error WAY --id-prefix b")).out).toMatch(
+      /^INSTANCE.*\nfailing\/bad .*\n$/,
+    );
+    expect((await subject.run("workflows list --step ask --id-prefix o")).out).toMatch(
+      /^INSTANCE.*\napproval\/one .*\n$/,
+    );
+    expect((await subject.run("workflows list --parent approval/one")).out).toBe("No instances.\n");
     const counts = await subject.run("workflows counts --json");
     expect(JSON.parse(counts.out)).toMatchObject({ workflows: { approval: { waiting: 2 }, failing: { errored: 1 } } });
     const shown = await subject.run("workflows show approval/one");
     expect(shown.out).toMatch(/status: +waiting\nwhy: +The instance has waited for the event "approved"/);
-    expect(shown.out).toMatch(/^ask +#.* ms$/m);
+    expect(shown.out).toMatch(/^ask +#.* m?s$/m);
     expect((await subject.run("explain approval/one")).out).toMatch(/^The instance has waited for the event/);
     expect((await subject.run("workflows history approval/one")).out).toMatch(/do:ask +completed +1 +'asked'/);
     expect((await subject.run("workflows versions approval")).out).toMatch(/none +2 /);

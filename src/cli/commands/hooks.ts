@@ -37,6 +37,8 @@ interface Page {
 interface ListFlags extends OutputFlags, TargetFlags {
   readonly status?: string;
   readonly name?: string;
+  readonly idPrefix?: string;
+  readonly error?: string;
   readonly limit: string;
   readonly cursor?: string;
   readonly oldest?: boolean;
@@ -68,13 +70,23 @@ export function addHooks(program: Command, context: CommandContext): void {
     .summary("lists hooks; those that failed are dead letters")
     .addOption(new Option("--status <status>").choices(["pending", "processing", "failed", "completed"]))
     .option("--name <hook>", "only these")
+    .option("--id-prefix <text>", "their ids begin like this")
+    .option("--error <text>", "their last error contains this")
     .addOption(new Option("--limit <number>", "at most so many").default("50"))
     .option("--cursor <cursor>", "the next page")
     .option("--oldest", "the oldest first");
   withTarget(withWatch(list)).action(async (flags: ListFlags) => {
     await using target = await openTarget(flags, context);
-    const { status, name, cursor, oldest } = flags;
-    const query = { status, name, cursor, limit: parseLimit(flags.limit), order: oldest ? "oldest" : undefined };
+    const { status, name, idPrefix, error, cursor, oldest } = flags;
+    const query = {
+      status,
+      name,
+      idPrefix,
+      error,
+      cursor,
+      limit: parseLimit(flags.limit),
+      order: oldest ? "oldest" : undefined,
+    };
     await show(
       context,
       flags,

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { parseDuration } from "../../duration.ts";
 import { INSTANCE_STATUSES } from "../../store/instances/instance-records.ts";
 import { usageError } from "../failures.ts";
+import { parseReference } from "./instance-reference.ts";
 
 export interface FilterFlags {
   readonly workflow?: string;
@@ -11,6 +12,11 @@ export interface FilterFlags {
   readonly createdBefore?: string;
   readonly finishedFrom?: string;
   readonly finishedBefore?: string;
+  readonly idPrefix?: string;
+  readonly workflowVersion?: string;
+  readonly parent?: string;
+  readonly step?: string;
+  readonly error?: string;
 }
 
 export type FilterQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -26,7 +32,12 @@ export function withFilter(command: Command): Command {
     .addOption(new Option("--created-from <time>", `${TIME}`))
     .addOption(new Option("--created-before <time>"))
     .addOption(new Option("--finished-from <time>"))
-    .addOption(new Option("--finished-before <time>"));
+    .addOption(new Option("--finished-before <time>"))
+    .addOption(new Option("--id-prefix <text>", "their ids begin like this"))
+    .addOption(new Option("--workflow-version <number>", "of the workflow; 0 is the one without"))
+    .addOption(new Option("--parent <instance>", "its children, as workflow/id"))
+    .addOption(new Option("--step <name>", "the present run has come to this step"))
+    .addOption(new Option("--error <text>", "their error contains this"));
 }
 
 /** The filter as the HTTP API takes it. */
@@ -37,14 +48,25 @@ export function toQuery(flags: FilterFlags): FilterQuery {
     status: flags.status,
     label: flags.label,
     ...Object.fromEntries(TIMES.map((name) => [name, toTime(name, flags[name])])),
+    idPrefix: flags.idPrefix,
+    version: flags.workflowVersion,
+    step: flags.step,
+    error: flags.error,
+    ...(flags.parent === undefined ? {} : toParent(flags.parent)),
   };
 }
 
 /** Whether a filter leaves anything out. */
 export function isFiltered(flags: FilterFlags): boolean {
-  return [flags.workflow, flags.status, flags.label, ...TIMES.map((name) => flags[name])].some(
-    (one) => one !== undefined,
-  );
+  return FLAGS.some((name) => flags[name] !== undefined);
+}
+
+const OTHERS = ["workflow", "status", "label", "idPrefix", "workflowVersion", "parent", "step", "error"] as const;
+const FLAGS = [...OTHERS, ...TIMES] as const;
+
+function toParent(parent: string): FilterQuery {
+  const { workflowName, id } = parseReference(parent);
+  return { parentWorkflow: workflowName, parentId: id };
 }
 
 function toTime(name: string, text: string | undefined): string | undefined {

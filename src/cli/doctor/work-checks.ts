@@ -39,6 +39,7 @@ export async function checkWork(target: Target): Promise<Finding[]> {
   return [
     ...checkWorkers(workers, alive, statistics.hooks.pending + sum(unfinished.map(([, count]) => count))),
     ...checkDue(statistics),
+    ...(await checkDueInstances(target)),
     ...checkNames(alive, unfinished, await pendingHookNames(target)),
     ...(await checkVersions(
       target,
@@ -87,6 +88,21 @@ function checkDue({ hooks }: Statistics): Finding[] {
       : ok("dead letters", "none");
   return [due, dead];
 }
+
+/** Only a process with the database itself can see how long instances have been due. */
+async function checkDueInstances({ app }: Target): Promise<Finding[]> {
+  if (app === null) return [];
+  const { store, namespace } = app.parts;
+  const { due, running, oldestDueMs } = (await store.engine.backlog.read(namespace, COUNTED)).instances;
+  const oldest = oldestDueMs ?? 0;
+  const many = due === COUNTED.lane ? `at least ${due}` : String(due);
+  if (oldest <= LONG_MS) return [ok("due instances", `${many} due, ${running} running`)];
+  const next = "See why: perdure workflows list --status queued --oldest, and perdure explain.";
+  return [warning("due instances", `${many} are due, the oldest for ${showSpan(oldest)}`, next)];
+}
+
+/** Counts are exact up to these. */
+const COUNTED = { lane: 1000, deadLetters: 1000 };
 
 /** Names that are stored and that no living worker has: their work waits for ever. */
 function checkNames(
