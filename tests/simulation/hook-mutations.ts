@@ -12,7 +12,7 @@ const INSERT_KEYED = /^insert into perdure_hook .*\sdo update set/s;
 const NEXT_WAKE = /^select min\(earliest\) as available_at/;
 const CANCEL = /^delete from perdure_hook where .* and lock is null returning id/;
 const EXPIRE = /^update perdure_hook indexed by perdure_hook_due set available_at = \?/;
-const REDRIVE = /^update perdure_hook as hook set available_at = \?, class = 0/;
+const REDRIVE = /^update perdure_hook as hook set available_at = \?, class = /;
 
 const HAS_NEXT = "case when next_at is not null then";
 
