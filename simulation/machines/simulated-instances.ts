@@ -141,6 +141,8 @@ export function createInstanceStatements(
     findByIdPrefix: (scope, prefix, limit) =>
       wire.call("find by id prefix", () => instances.findByIdPrefix(scope, prefix, limit)),
     list: (filter) => wire.call("list instances", () => instances.list(filter)),
+    labelledCounts: (namespace, labels) =>
+      wire.call("count labelled instances", () => instances.labelledCounts(namespace, labels)),
     counts: (namespace, names) => wire.call("count instances", () => instances.counts(namespace, names)),
     purge: (namespace, limit) => wire.call("purge instances", () => instances.purge(namespace, limit)),
     history: (filter) => wire.call("history", () => instances.history(filter)),

@@ -1,4 +1,4 @@
-import { hookNotFound, InvalidInputError, NotFoundError } from "../errors.ts";
+import { hookNotFound, InvalidInputError, NotFoundError, PerdureError } from "../errors.ts";
 import type { CancelledHooks, DurableHooks, HookListOptions, HookPage, HookSummary } from "../hooks/durable-hooks.ts";
 import { checkHookId } from "../hooks/names.ts";
 import type { Explanation } from "../monitoring/explanation.ts";
@@ -53,7 +53,9 @@ export class RemoteHooks implements ClientHooks {
 
   async statistics(): Promise<HookStatistics> {
     const { body } = await this.#connection.send({ method: "GET", path: ["stats"] });
-    return (body as { readonly hooks: HookStatistics }).hooks;
+    const { hooks } = body as { readonly hooks?: HookStatistics };
+    if (hooks !== undefined) return hooks;
+    throw new PerdureError("http.forbidden", "The caller isn't allowed to see the counts of hooks.");
   }
 
   async explain(id: string): Promise<Explanation> {

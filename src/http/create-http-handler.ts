@@ -1,10 +1,20 @@
 import { callSafely } from "../call-safely.ts";
 import { InvalidInputError, isStoreClosed, PerdureError } from "../errors.ts";
 import { Fragment } from "../fragment/fragment.ts";
-import { type AuthorizationQuestion, authorizeRequest } from "./access/authorization.ts";
+import {
+  type Access,
+  accessByPolicy,
+  accessByToken,
+  checkNarrowing,
+  PUBLIC_ACCESS,
+  questionsOf,
+} from "./access/access.ts";
+import { takeAccessToken } from "./access/access-tokens.ts";
+import { CallerLimits } from "./access/caller-limits.ts";
 import { addCorsHeaders, answerPreflight, isPreflight } from "./access/cors.ts";
+import type { Scope } from "./access/scope.ts";
 import { EventStreams } from "./answers/event-stream.ts";
-import { HttpError, invalidRequest, toHttpError } from "./answers/http-error.ts";
+import { type HttpError, toHttpError } from "./answers/http-error.ts";
 import {
   type HandlerSettings,
   type HttpErrorContext,
@@ -12,14 +22,12 @@ import {
   parseHandlerOptions,
 } from "./handler-options.ts";
 import { HttpHost, type Servable } from "./http-host.ts";
-import { boundClones } from "./requests/bounded-clone.ts";
-import { type BodyLimits, checkContentType, parseJson, readBody } from "./requests/read-body.ts";
-import { checkPathParameters, readQuery } from "./requests/read-parameters.ts";
+import { IncomingCall } from "./requests/incoming-call.ts";
+import type { BodyLimits } from "./requests/read-body.ts";
 import { RepeatableRequest, readIdempotencyKey } from "./requests/repeatable-request.ts";
 import { createRoutes } from "./routes/index.ts";
 import type { Answer, Call, Route } from "./routes/route.ts";
 import { type Match, Router } from "./routes/router.ts";
-import { validate } from "./schemas/validate.ts";
 import { Ticker } from "./tick.ts";
 
 /** Answers a request. Never rejects. */
@@ -46,11 +54,13 @@ class HttpServer {
   readonly #settings: HandlerSettings;
   readonly #host: HttpHost;
   readonly #router: Router;
+  readonly #limits: CallerLimits;
 
   constructor(app: Servable, settings: HandlerSettings) {
     const { clock } = app.parts.store;
     const { tickDeadlineMs, redact, stackTraces, basePath } = settings;
     this.#settings = settings;
+    this.#limits = new CallerLimits(settings.maxRequestsPerCaller, "http.too_many_requests", "requests under way");
     const onError = (error: unknown) => {
       if (toHttpError(error).unexpected && !isStoreClosed(error)) this.#log(error, "subscribe");
     };
@@ -65,9 +75,10 @@ class HttpServer {
     this.#router = new Router(basePath, createRoutes({ basePath, tick: tickDeadlineMs !== null }));
   }
 
-  async answer(request: Request): Promise<Response> {
+  async answer(sent: Request): Promise<Response> {
     const { cors } = this.#settings;
-    const response = await this.#answer(request);
+    const { request, token } = takeAccessToken(sent);
+    const response = await this.#answer(request, token);
     const { headers } = response;
     if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
     headers.set("x-content-type-options", "nosniff");
@@ -75,7 +86,7 @@ class HttpServer {
     return response;
   }
 
-  async #answer(request: Request): Promise<Response> {
+  async #answer(request: Request, token: string | null): Promise<Response> {
     let match: Match | undefined;
     try {
       const { pathname, searchParams } = new URL(request.url);
@@ -83,7 +94,9 @@ class HttpServer {
         return answerPreflight(this.#settings.cors, this.#router.methods(pathname));
       }
       match = this.#router.match(request.method, pathname);
-      return toResponse(await this.#call(match, request, searchParams));
+      return toResponse(
+        await this.#call(match, new IncomingCall(match, request, searchParams, this.#bodyLimits), token),
+      );
     } catch (error) {
       const { answer, unexpected } = toHttpError(error);
       if (unexpected) this.#report(error, { request, ...describe(match?.route) });
@@ -91,30 +104,45 @@ class HttpServer {
     }
   }
 
-  /** The caller is authorized before any part of the request except its path is read. */
-  async #call({ route, params }: Match, request: Request, search: URLSearchParams): Promise<Answer> {
-    const resource = route.resource(params);
-    const onError = (error: unknown) => this.#report(error, { request, ...describe(route) });
-    const clones = boundClones(request, this.#bodyLimits);
-    for (const question of this.#isPublic(route) ? [] : questionsOf(route, params)) {
-      await authorizeRequest(this.#settings.authorize, { request, ...question }, onError).catch((error: unknown) => {
-        throw clones.exceeded() ?? error;
-      });
+  /** The caller is authorized before any part of the request except its path is read, unless the policy asks for details. */
+  async #call({ route, params }: Match, incoming: IncomingCall, token: string | null): Promise<Answer> {
+    const access = await this.#authorize(route, incoming, token);
+    const { scope } = access;
+    checkNarrowing(route, scope);
+    const leave = this.#limits.enter(scope.key);
+    try {
+      const query = incoming.query();
+      const idempotencyKey = readIdempotencyKey(route, incoming.request.headers);
+      const body = await incoming.body();
+      const call: Call = {
+        host: this.#host,
+        request: incoming.request,
+        params,
+        query,
+        body,
+        repeatable: await this.#repeatable(idempotencyKey, scope, [route.name, params, body]),
+        show: this.#host.show(route.resource(params), scope),
+        scope,
+        access,
+      };
+      return await route.handle(call);
+    } finally {
+      leave();
     }
-    checkPathParameters(route.params ?? {}, params);
-    const query = readQuery(route.query ?? {}, search);
-    const idempotencyKey = readIdempotencyKey(route, request.headers);
-    const body = await this.#readBody(route, request);
-    const call: Call = {
-      host: this.#host,
-      request,
-      params,
-      query,
-      body,
-      repeatable: await this.#repeatable(idempotencyKey, [route.name, params, body]),
-      show: this.#host.show(resource),
+  }
+
+  async #authorize(route: Route, incoming: IncomingCall, token: string | null): Promise<Access> {
+    if (this.#isPublic(route)) return PUBLIC_ACCESS;
+    const { authorize, accessTokens } = this.#settings;
+    const { request, params } = incoming;
+    const questions = questionsOf(route, params);
+    if (token !== null) {
+      return accessByToken(questions, (await accessTokens?.open(token)) ?? null, this.#host.parts.store.clock);
+    }
+    const onError = (error: unknown) => {
+      if (!incoming.isRefusal(error)) this.#report(error, { request, ...describe(route) });
     };
-    return route.handle(call);
+    return incoming.withClones(accessByPolicy(questions, { authorize, request, details: incoming.details, onError }));
   }
 
   #isPublic({ public: by }: Route): boolean {
@@ -122,30 +150,10 @@ class HttpServer {
     return (by === "tokens" && !authorizeTokens) || (by === "health" && publicHealth);
   }
 
-  async #repeatable(idempotencyKey: string | null, content: unknown): Promise<RepeatableRequest | null> {
+  async #repeatable(idempotencyKey: string | null, scope: Scope, content: unknown): Promise<RepeatableRequest | null> {
     if (idempotencyKey === null) return null;
     const { store, namespace } = this.#host.parts;
-    return RepeatableRequest.of({ requests: store.engine.requests, namespace, idempotencyKey, content });
-  }
-
-  async #readBody(route: Route, request: Request): Promise<unknown> {
-    if (route.method === "GET") return {};
-    const { headers, bodyUsed } = request;
-    const announced = Number(headers.get("content-length") ?? 0) > 0 || headers.has("transfer-encoding");
-    if (route.method === "POST") checkContentType(request, !announced && !bodyUsed);
-    if (bodyUsed || (announced && request.body === null)) throw consumed();
-    const text = await readBody(request, this.#bodyLimits);
-    if (text === null && Number(headers.get("content-length") ?? 0) > 0) throw consumed();
-    if (text !== null && route.method === "POST") checkContentType(request, false);
-    const { body: schema = { type: "object", additionalProperties: false }, bodyOptional = route.body === undefined } =
-      route;
-    if (text === null && bodyOptional) return {};
-    if (text === null) throw invalidRequest("This route needs a body.");
-    const body = parseJson(text);
-    const issues = validate(schema, body, "body");
-    if (issues.length > 0)
-      throw invalidRequest("The body has fields or values that this route doesn't accept.", issues);
-    return body;
+    return RepeatableRequest.of({ requests: store.engine.requests, namespace, idempotencyKey, scope, content });
   }
 
   get #bodyLimits(): BodyLimits {
@@ -176,22 +184,6 @@ class HttpServer {
 
 function describe(route: Route | undefined): Omit<HttpErrorContext, "request"> {
   return { route: route?.name ?? null, operation: route?.operation ?? null };
-}
-
-/** The questions to the policy: two for a route that does two kinds of things. */
-function questionsOf(route: Route, params: Match["params"]): readonly Omit<AuthorizationQuestion, "request">[] {
-  const { operation, alsoNeeds, resource, alsoAbout = resource } = route;
-  const first = { operation, resource: resource(params) };
-  return alsoNeeds === undefined ? [first] : [first, { operation: alsoNeeds, resource: alsoAbout(params) }];
-}
-
-/** A fault in the server's own code: a body that was read elsewhere can't be read again. */
-function consumed(): HttpError {
-  return new HttpError(
-    500,
-    "http.body_consumed",
-    "The request has a body, but other code on the server has read it first. Nothing was done. A policy or middleware must read a clone.",
-  );
 }
 
 function toResponse(answer: Answer): Response {

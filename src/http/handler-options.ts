@@ -1,6 +1,7 @@
 import { InvalidInputError } from "../errors.ts";
 import { checkLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
+import { AccessTokens } from "./access/access-tokens.ts";
 import { type Authorize, checkAuthorize, type HttpOperation } from "./access/authorization.ts";
 import { type CorsOptions, checkCors } from "./access/cors.ts";
 import { checkRedaction, type Redaction } from "./answers/redaction.ts";
@@ -10,6 +11,8 @@ export interface HttpHandlerOptions {
   readonly basePath?: string;
   /** Decides which requests are allowed. Required. */
   readonly authorize: Authorize;
+  /** Lets in holders of expiring tokens for one instance. `authorize` isn't asked about them. Default: none. */
+  readonly accessTokens?: AccessTokens;
   /** Whether holders of tokens must be authorized, too. Default: false, the token is the permission. */
   readonly authorizeTokens?: boolean;
   /** Whether `GET /health/live` and `GET /health/ready` need no authorization. Default: false. */
@@ -28,6 +31,14 @@ export interface HttpHandlerOptions {
   readonly bodyTimeoutMs?: number;
   /** How many streams of events may be open at a time. Default: 10,000. */
   readonly maxStreams?: number;
+  /** How many of them one caller may have. `authorize` names callers; others aren't limited. Default: 1000. */
+  readonly maxStreamsPerCaller?: number;
+  /** How many requests one caller may have under way at a time. Default: 100. */
+  readonly maxRequestsPerCaller?: number;
+  /** How long a stream may be open before its reader must reconnect. Default: 1 hour. */
+  readonly maxStreamAgeMs?: number;
+  /** How often `authorize` is asked again about an open stream. Default: 1 minute. */
+  readonly recheckMs?: number;
   /** Bytes of unread events in all streams together; beyond it, the slowest readers are disconnected. Default: 64 MiB. */
   readonly maxUnreadBytes?: number;
   /** How long a stream may be silent. Default: 15 seconds. */
@@ -47,6 +58,7 @@ export interface HttpErrorContext {
 export interface HandlerSettings {
   readonly basePath: string;
   readonly authorize: Authorize;
+  readonly accessTokens: AccessTokens | null;
   readonly authorizeTokens: boolean;
   readonly publicHealth: boolean;
   readonly redact: Redaction;
@@ -56,15 +68,27 @@ export interface HandlerSettings {
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;
   readonly maxStreams: number;
+  readonly maxStreamsPerCaller: number;
+  readonly maxRequestsPerCaller: number;
+  readonly maxStreamAgeMs: number;
+  readonly recheckMs: number;
   readonly maxUnreadBytes: number;
   readonly heartbeatMs: number;
   readonly onError: ((error: unknown, context: HttpErrorContext) => unknown) | null;
   readonly logger: Logger | null;
 }
 
-const LIMITS = ["maxBodyBytes", "bodyTimeoutMs", "maxStreams", "maxUnreadBytes", "heartbeatMs"];
+const OF_STREAMS = [
+  "maxStreams",
+  "maxStreamsPerCaller",
+  "maxStreamAgeMs",
+  "maxUnreadBytes",
+  "recheckMs",
+  "heartbeatMs",
+];
+const LIMITS = ["maxBodyBytes", "bodyTimeoutMs", "maxRequestsPerCaller", ...OF_STREAMS];
 const OTHERS = ["redact", "stackTraces", "cors", "tick", "onError", "logger"];
-const FIELDS = ["basePath", "authorize", "authorizeTokens", "publicHealth", ...OTHERS, ...LIMITS];
+const FIELDS = ["basePath", "authorize", "accessTokens", "authorizeTokens", "publicHealth", ...OTHERS, ...LIMITS];
 const BASE_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)*$/;
 const MOST_BYTES = 256 * 1024 * 1024;
 const LONGEST_MS = 86_400_000;
@@ -74,6 +98,11 @@ export function parseHandlerOptions(options: HttpHandlerOptions): HandlerSetting
   const { basePath = "", onError = null, logger, tick = false, stackTraces = false, authorizeTokens = false } = options;
   const { maxBodyBytes = 2 * 1024 * 1024, bodyTimeoutMs = 30_000, maxStreams = 10_000, heartbeatMs = 15_000 } = options;
   const { maxUnreadBytes = 64 * 1024 * 1024, publicHealth = false } = options;
+  const { maxStreamsPerCaller = 1000, maxRequestsPerCaller = 100 } = options;
+  const { maxStreamAgeMs = 3_600_000, recheckMs = 60_000, accessTokens = null } = options;
+  if (accessTokens !== null && !(accessTokens instanceof AccessTokens)) {
+    throw invalid("accessTokens must be the result of accessTokens({ secret })");
+  }
   if (onError !== null && typeof onError !== "function") throw invalid("onError must be a function");
   if (typeof stackTraces !== "boolean") throw invalid("stackTraces must be true or false");
   if (typeof authorizeTokens !== "boolean") throw invalid("authorizeTokens must be true or false");
@@ -84,12 +113,17 @@ export function parseHandlerOptions(options: HttpHandlerOptions): HandlerSetting
     publicHealth,
     basePath: checkBasePath(basePath),
     authorize: checkAuthorize(options.authorize),
+    accessTokens,
     redact: checkRedaction(options.redact),
     cors: checkCors(options.cors),
     tickDeadlineMs: parseTick(tick),
     maxBodyBytes: checkNumber("maxBodyBytes", maxBodyBytes, 1, MOST_BYTES),
     bodyTimeoutMs: checkNumber("bodyTimeoutMs", bodyTimeoutMs, 1, LONGEST_MS),
     maxStreams: checkNumber("maxStreams", maxStreams, 0, 1_000_000),
+    maxStreamsPerCaller: checkNumber("maxStreamsPerCaller", maxStreamsPerCaller, 1, 1_000_000),
+    maxRequestsPerCaller: checkNumber("maxRequestsPerCaller", maxRequestsPerCaller, 1, 1_000_000),
+    maxStreamAgeMs: checkNumber("maxStreamAgeMs", maxStreamAgeMs, 100, LONGEST_MS),
+    recheckMs: checkNumber("recheckMs", recheckMs, 10, LONGEST_MS),
     maxUnreadBytes: checkNumber("maxUnreadBytes", maxUnreadBytes, 1, Number.MAX_SAFE_INTEGER),
     heartbeatMs: checkNumber("heartbeatMs", heartbeatMs, 1000, LONGEST_MS),
     onError,

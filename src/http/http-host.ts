@@ -1,4 +1,4 @@
-import { NotFoundError } from "../errors.ts";
+import { instanceNotFound, NotFoundError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import { HealthCheck } from "../monitoring/health.ts";
@@ -11,6 +11,7 @@ import { SubjectLedger } from "../subjects/subject-ledger.ts";
 import { isRegistered, type RegisteredWorkflow } from "../workflows/define/registered-workflows.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
 import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
+import { alreadyExists } from "../workflows/instances/create.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
 import { InstanceHandle } from "../workflows/instances/instance-handle.ts";
 import { listInstances } from "../workflows/instances/list-instances.ts";
@@ -19,6 +20,7 @@ import type { WorkflowBindings } from "../workflows/instances/workflow-binding.t
 import { type ScheduleSummary, WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import type { HttpResource } from "./access/authorization.ts";
+import { type Scope, UNLIMITED } from "./access/scope.ts";
 import type { EventStreams } from "./answers/event-stream.ts";
 import { invalidRequest } from "./answers/http-error.ts";
 import { createShow, type Redaction, type ShowValue } from "./answers/redaction.ts";
@@ -43,6 +45,9 @@ interface HandledOnce {
   readonly only?: InstanceRun | undefined;
   readonly receipt?: Receipt | undefined;
 }
+
+/** The instances that a caller sees. */
+type SeenInstances = Pick<Scope, "sees">;
 
 export interface HostParts {
   readonly app: Servable;
@@ -117,17 +122,36 @@ export class HttpHost {
   }
 
   /** Doesn't check that the instance exists: the operations on it do. */
-  instance({ workflowName, instanceId }: InstanceParams, once: HandledOnce = {}): InstanceHandle {
+  instance({ workflowName, instanceId }: InstanceParams, scope: SeenInstances, once: HandledOnce = {}): InstanceHandle {
     const { runtime, stored } = this.storedWorkflow(workflowName);
-    return new InstanceHandle(runtime, stored, checkInstanceId(instanceId, runtime.workflows.settings), once);
+    const id = checkInstanceId(instanceId, runtime.workflows.settings);
+    return new InstanceHandle(runtime, stored, id, { ...once, sees: (labels) => scope.sees(labels) });
   }
 
-  /** The present run of an instance; null if there is no such instance. */
-  async findRun({ workflowName, instanceId: id }: InstanceParams): Promise<InstanceRun | null> {
-    const { runtime, stored } = this.storedWorkflow(workflowName);
-    const name = { namespace: runtime.namespace, name: stored.name, id };
-    const [record] = await runtime.store.instances.statements.find([name]);
-    return record === null || record === undefined ? null : { ref: record.ref, run: record.run };
+  /** The present runs of instances, in their order; null for one that doesn't exist, or that the caller doesn't see. */
+  async findRuns(instances: readonly InstanceParams[], scope: SeenInstances): Promise<(InstanceRun | null)[]> {
+    const { workflows } = this.parts;
+    if (workflows === null || instances.length === 0) return instances.map(() => null);
+    const { namespace, store } = workflows;
+    const names = instances.map(({ workflowName: name, instanceId: id }) => ({ namespace, name, id }));
+    const records = await store.instances.statements.find(names);
+    return records.map((record) =>
+      record !== null && scope.sees(record.labels) ? { ref: record.ref, run: record.run } : null,
+    );
+  }
+
+  /** Throws `instance.not_found` for an instance that doesn't exist, or that the caller doesn't see. */
+  async requireRun(instance: InstanceParams, scope: SeenInstances): Promise<InstanceRun> {
+    const [run] = await this.findRuns([instance], scope);
+    if (run === null || run === undefined) throw instanceNotFound(instance.workflowName, instance.instanceId);
+    return run;
+  }
+
+  /** For an id that may be new: null if no instance has it. Throws if one has it that the caller doesn't see. */
+  async findOwn(instance: InstanceParams, scope: SeenInstances): Promise<InstanceRun | null> {
+    const [own, any] = [...(await this.findRuns([instance], scope)), ...(await this.findRuns([instance], UNLIMITED))];
+    if (own === null && any !== null) throw alreadyExists(instance.workflowName, instance.instanceId);
+    return own ?? null;
   }
 
   async schedules(): Promise<ScheduleSummary[]> {
@@ -150,14 +174,14 @@ export class HttpHost {
   }
 
   /** The texts of hidden errors could be guessed by searching for them. */
-  checkErrorFilter({ error }: { readonly error?: string | undefined }): void {
-    if (error === undefined || this.#redact !== true) return;
+  checkErrorFilter({ error }: { readonly error?: string | undefined }, { payloads }: Pick<Scope, "payloads">): void {
+    if (error === undefined || (payloads && this.#redact !== true)) return;
     throw invalidRequest("Errors are hidden here, so they can't be searched: leave out the filter error.");
   }
 
   /** How values of a resource are shown. */
-  show(resource: HttpResource): ShowValue {
-    return createShow(this.#redact, resource, this.#stackTraces);
+  show(resource: HttpResource, { payloads }: Pick<Scope, "payloads">): ShowValue {
+    return createShow(payloads ? this.#redact : true, resource, this.#stackTraces);
   }
 }
 

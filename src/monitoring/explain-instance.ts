@@ -12,10 +12,15 @@ import { toExplanation } from "./sentences.ts";
 type Reasons = readonly [WaitingReason, ...WaitingReason[]];
 
 /** Why an instance isn't further than it is, from what is stored: it writes nothing. Throws `instance.not_found`. */
-export async function explainInstance(store: Store, name: InstanceName, limits: LineLimits): Promise<Explanation> {
+export async function explainInstance(
+  store: Store,
+  name: InstanceName,
+  limits: LineLimits,
+  sees: (labels: string | null) => boolean = () => true,
+): Promise<Explanation> {
   const { statements } = store.instances;
   const [record] = await statements.find([name]);
-  if (!record) throw instanceNotFound(name.name, name.id);
+  if (!record || !sees(record.labels)) throw instanceNotFound(name.name, name.id);
   const from = store.clock.now();
   const situation = await statements.situation(record.ref);
   const to = store.clock.now();

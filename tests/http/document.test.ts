@@ -117,6 +117,10 @@ describe("the OpenAPI document", () => {
       await send({ authorize: () => "unauthenticated" });
       await send({ authorize: () => false });
       await send({ authorize: () => Promise.reject(new Error()) });
+      const limited = watched(
+        serve({ authorize: () => ({ allow: true, caller: "a" }), authorizeTokens: true, maxRequestsPerCaller: 1 }),
+      );
+      await Promise.all([1, 2].map(() => limited.send(method, path, { ...json, ...valid(operation) })));
       if (method !== "GET") await send({}, "", { ...json, body });
       if (method !== "POST") continue;
       await send({}, "", { body: new TextEncoder().encode("{}") });

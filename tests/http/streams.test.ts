@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { perdure } from "../../src/app/perdure.ts";
+import { PUBLIC_ACCESS } from "../../src/http/access/access.ts";
 import { EventStreams, type EventSubscription } from "../../src/http/answers/event-stream.ts";
 import { ControlledClock } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -187,6 +188,8 @@ describe.each(ENGINES)("streams of events on $name", (engine) => {
   });
 });
 
+const LIMITS = { maxStreamsPerCaller: 1, maxStreamAgeMs: 3_600_000, recheckMs: 60_000 };
+
 test("a stream whose reader is slow holds one event, and asks for no other", async () => {
   let asked = 0;
   let freed = 0;
@@ -197,6 +200,7 @@ test("a stream whose reader is slow holds one event, and asks for no other", asy
   const clock = new ControlledClock();
   const streams = new EventStreams({
     clock,
+    ...LIMITS,
     maxStreams: 10_000,
     maxUnreadBytes: 1e9,
     heartbeatMs: 1000,
@@ -205,7 +209,7 @@ test("a stream whose reader is slow holds one event, and asks for no other", asy
   const request = () => new Request("http://localhost/");
 
   const responses = await Promise.all(
-    Array.from({ length: 5000 }, () => streams.answer(request(), async () => subscription)),
+    Array.from({ length: 5000 }, () => streams.answer(request(), PUBLIC_ACCESS, async () => subscription)),
   );
   await clock.advanceAndSettle(60_000);
 
@@ -220,12 +224,12 @@ test("a stream whose reader is slow holds one event, and asks for no other", asy
 
 test("streams whose readers leave too much unread are cut off, the slowest first, and no others", async () => {
   const clock = new ControlledClock();
-  const settings = { clock, maxStreams: 100, maxUnreadBytes: 10_000, heartbeatMs: 1000, onError: () => {} };
+  const settings = { ...LIMITS, clock, maxStreams: 100, maxUnreadBytes: 10_000, heartbeatMs: 1000, onError: () => {} };
   const streams = new EventStreams(settings);
   const open = async () => {
     let id = 0;
     const next = async () => ({ done: false, value: { id: String(++id), type: "t", data: "x".repeat(3000) } }) as const;
-    const { body } = await streams.answer(new Request("http://localhost/"), async () => ({
+    const { body } = await streams.answer(new Request("http://localhost/"), PUBLIC_ACCESS, async () => ({
       next,
       return: async () => {},
     }));

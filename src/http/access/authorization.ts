@@ -1,6 +1,8 @@
 import { InvalidInputError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
-import { HttpError, internal } from "../answers/http-error.ts";
+import { forbidden, internal, unauthenticated } from "../answers/http-error.ts";
+import { NO_DETAILS, type RequestDetails } from "./request-details.ts";
+import { type Grant, Scope, UNLIMITED } from "./scope.ts";
 
 /**
  * The kind of thing that a request does.
@@ -31,10 +33,18 @@ export interface AuthorizationQuestion {
   readonly request: Request;
   readonly operation: HttpOperation;
   readonly resource: HttpResource;
+  /**
+   * The instances, the filter, the event and the hooks that the request names in its query or its body. Reads the body: call it
+   * only once you know the caller. A request that isn't valid is refused with its own error.
+   */
+  details(): Promise<RequestDetails>;
 }
 
-/** `true` allows the request, `"unauthenticated"` answers 401, and anything else answers 403. */
-export type AuthorizationAnswer = boolean | "unauthenticated";
+/** `true` allows the request, a `Grant` within limits, `"unauthenticated"` answers 401, and anything else answers 403. */
+export type AuthorizationAnswer = boolean | "unauthenticated" | Grant;
+
+/** A question whose details may be of no interest. */
+export type AskedQuestion = Omit<AuthorizationQuestion, "details"> & Partial<Pick<AuthorizationQuestion, "details">>;
 
 export type Policy = (question: AuthorizationQuestion) => AuthorizationAnswer | Promise<AuthorizationAnswer>;
 
@@ -59,25 +69,28 @@ export function checkAuthorize(authorize: unknown, label: string = "createHttpHa
   throw new InvalidInputError("options.invalid", `authorize.${wrong[0]} must be a function.`);
 }
 
-/** Throws the error for a request that isn't allowed. A policy that throws denies, and only `onError` receives its error. */
+/**
+ * What the caller may see and do. Throws the error for a request that isn't allowed. A policy that throws denies, and only `onError`
+ * receives its error.
+ */
 export async function authorizeRequest(
   authorize: Authorize,
-  question: AuthorizationQuestion,
+  question: AskedQuestion,
   onError: (error: unknown) => void,
-): Promise<void> {
+): Promise<Scope> {
   const policy = typeof authorize === "function" ? authorize : authorize[question.operation];
   let answer: unknown = false;
   try {
-    answer = await policy?.(question);
+    answer = await policy?.({ details: async () => NO_DETAILS, ...question });
+    if (isGrant(answer)) return Scope.of(answer);
   } catch (error) {
     onError(error);
     throw internal();
   }
-  if (answer === true) return;
-  if (answer === "unauthenticated") {
-    throw new HttpError(401, "http.unauthenticated", "The request needs valid credentials.", {
-      headers: { "www-authenticate": "Bearer" },
-    });
-  }
-  throw new HttpError(403, "http.forbidden", "The caller isn't allowed to do this.");
+  if (answer === true) return UNLIMITED;
+  throw answer === "unauthenticated" ? unauthenticated() : forbidden();
+}
+
+function isGrant(answer: unknown): answer is Grant {
+  return typeof answer === "object" && answer !== null && "allow" in answer && answer.allow === true;
 }

@@ -1,4 +1,6 @@
 import type { Clock, Timer } from "../../clock.ts";
+import type { Access } from "../access/access.ts";
+import { CallerLimits } from "../access/caller-limits.ts";
 import { HttpError } from "./http-error.ts";
 
 /** One event, as a browser's EventSource sees it. */
@@ -21,6 +23,11 @@ export interface StreamSettings {
   /** A comment is sent after this long without an event, so that no proxy takes the connection for dead. */
   readonly heartbeatMs: number;
   readonly maxStreams: number;
+  readonly maxStreamsPerCaller: number;
+  /** Then its reader must reconnect. */
+  readonly maxStreamAgeMs: number;
+  /** How often it is checked whether the reader may still read it. */
+  readonly recheckMs: number;
   /** Bytes of events that were sent but not read yet, in all streams together. */
   readonly maxUnreadBytes: number;
   /** Receives the error that ended a stream early. The reader is only disconnected, and reconnects with its cursor. */
@@ -45,10 +52,12 @@ export const HEARTBEAT_HEADER = "perdure-heartbeat-ms";
 export class EventStreams {
   readonly #settings: StreamSettings;
   readonly #unread: UnreadEvents;
+  readonly #callers: CallerLimits;
   #open = 0;
 
   constructor(settings: StreamSettings) {
     this.#settings = settings;
+    this.#callers = new CallerLimits(settings.maxStreamsPerCaller, "http.too_many_streams", "open streams");
     this.#unread = new UnreadEvents(settings.maxUnreadBytes);
   }
 
@@ -57,7 +66,11 @@ export class EventStreams {
   }
 
   /** Answers with a stream, or without a body if the reader has received all events. Refuses if too many streams are open. */
-  async answer(request: Request, subscribe: () => Promise<EventSubscription | null>): Promise<Response> {
+  async answer(
+    request: Request,
+    access: Access,
+    subscribe: () => Promise<EventSubscription | null>,
+  ): Promise<Response> {
     const { maxStreams } = this.#settings;
     if (this.#open >= maxStreams) {
       throw new HttpError(
@@ -69,9 +82,11 @@ export class EventStreams {
         },
       );
     }
+    const leave = this.#callers.enter(access.scope.key);
     this.#open += 1;
     const release = () => {
       this.#open -= 1;
+      leave();
     };
     const subscription = await subscribe().catch((error: unknown) => {
       release();
@@ -81,7 +96,14 @@ export class EventStreams {
       release();
       return new Response(null, { status: 204 });
     }
-    const parts = { subscription, signal: request.signal, settings: this.#settings, unread: this.#unread, release };
+    const parts = {
+      subscription,
+      access,
+      signal: request.signal,
+      settings: this.#settings,
+      unread: this.#unread,
+      release,
+    };
     const { heartbeatMs } = this.#settings;
     return new Response(new OpenStream(parts).stream, {
       headers: { ...HEADERS, [HEARTBEAT_HEADER]: String(heartbeatMs) },
@@ -117,6 +139,7 @@ class UnreadEvents {
 
 interface StreamParts {
   readonly subscription: EventSubscription;
+  readonly access: Access;
   readonly signal: AbortSignal;
   readonly settings: StreamSettings;
   readonly unread: UnreadEvents;
@@ -131,10 +154,18 @@ class OpenStream {
   readonly #unread: UnreadEvents;
   readonly #encoder = new TextEncoder();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  readonly #access: Access;
+  /** When it ends at the latest, by the monotonic clock. */
+  readonly #endsAt: number;
   #timer: Timer | undefined;
+  #watch: Timer | undefined;
   #end: (() => void) | undefined;
 
-  constructor({ subscription, signal, settings, unread, release }: StreamParts) {
+  constructor({ subscription, access, signal, settings, unread, release }: StreamParts) {
+    const { clock, maxStreamAgeMs } = settings;
+    const leftMs = access.expiresAt === null ? maxStreamAgeMs : access.expiresAt - clock.now();
+    this.#access = access;
+    this.#endsAt = clock.monotonic() + Math.min(maxStreamAgeMs, leftMs);
     this.#subscription = subscription;
     this.#settings = settings;
     this.#unread = unread;
@@ -154,6 +185,7 @@ class OpenStream {
       },
       { highWaterMark: 0 }, // the next event is requested only when the reader wants it
     );
+    this.#watchAccess();
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort);
   }
@@ -189,6 +221,21 @@ class OpenStream {
     }, heartbeatMs);
   }
 
+  /** Ends it when its time is over, or when its reader isn't allowed to read it any more. */
+  #watchAccess(): void {
+    const { clock, recheckMs } = this.#settings;
+    const leftMs = this.#endsAt - clock.monotonic();
+    if (this.#end === undefined) return;
+    if (leftMs <= 0) this.#close();
+    else this.#watch = clock.setTimer(() => void this.#recheck(), Math.min(leftMs, recheckMs));
+  }
+
+  async #recheck(): Promise<void> {
+    const over = this.#settings.clock.monotonic() >= this.#endsAt;
+    if (over || !(await this.#access.stillAllowed())) this.#close();
+    else this.#watchAccess();
+  }
+
   #write(text: string): void {
     if (this.#end !== undefined) this.#controller?.enqueue(this.#encoder.encode(text));
   }
@@ -206,6 +253,7 @@ class OpenStream {
     if (end === undefined) return false;
     this.#end = undefined;
     this.#timer?.cancel();
+    this.#watch?.cancel();
     this.#unread.remove(this);
     end();
     void Promise.resolve(this.#subscription.return()).catch(this.#settings.onError);

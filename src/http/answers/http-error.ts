@@ -53,6 +53,14 @@ export function toHttpError(error: unknown): { readonly answer: HttpError; reado
   return { answer: internal(), unexpected: true };
 }
 
+export function forbidden(message: string = "The caller isn't allowed to do this."): HttpError {
+  return new HttpError(403, "http.forbidden", message);
+}
+
+export function unauthenticated(message: string = "The request needs valid credentials."): HttpError {
+  return new HttpError(401, "http.unauthenticated", message, { headers: { "www-authenticate": "Bearer" } });
+}
+
 export function internal(): HttpError {
   return new HttpError(500, "http.internal", "The server failed. The error was reported to its operator.");
 }

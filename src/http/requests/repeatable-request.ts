@@ -1,5 +1,6 @@
 import { ConflictError } from "../../errors.ts";
 import type { Receipt, RequestKey, RequestStatements } from "../../store/request-statements.ts";
+import type { Scope } from "../access/scope.ts";
 import { invalidRequest, toHttpError } from "../answers/http-error.ts";
 
 const HEADER = "idempotency-key";
@@ -34,6 +35,8 @@ export interface RepeatableParts {
   readonly requests: RequestStatements;
   readonly namespace: string;
   readonly idempotencyKey: string;
+  /** Keys belong to the caller. */
+  readonly scope: Pick<Scope, "key" | "narrowed" | "text">;
   /** The whole request except the key. */
   readonly content: unknown;
 }
@@ -79,9 +82,11 @@ export class RepeatableRequest {
     this.#fingerprint = fingerprint;
   }
 
-  static async of({ requests, namespace, idempotencyKey, content }: RepeatableParts): Promise<RepeatableRequest> {
-    const fingerprint = await hashOf(JSON.stringify(sorted(content)));
-    return new RepeatableRequest(requests, { namespace, key: await hashOf(idempotencyKey) }, fingerprint);
+  static async of(parts: RepeatableParts): Promise<RepeatableRequest> {
+    const { requests, namespace, idempotencyKey, scope, content } = parts;
+    const fingerprint = await hashOf(JSON.stringify(sorted(scope.narrowed ? [scope.text, content] : content)));
+    const key = await hashOf(scope.key === null ? idempotencyKey : JSON.stringify([scope.key, idempotencyKey]));
+    return new RepeatableRequest(requests, { namespace, key }, fingerprint);
   }
 
   async once<Target, Answer>({ find, perform, refuse }: OnceOnly<Target, Answer>): Promise<Answer> {

@@ -4,13 +4,14 @@ import { MOST_IN_BATCH } from "../../workflows/define/workflow-settings.ts";
 import { createIndependently } from "../../workflows/instances/batches.ts";
 import type { CreateOptions } from "../../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
+import { requestedInstance } from "../access/request-details.ts";
 import { present } from "../answers/present.ts";
 import { idOfKey } from "../requests/repeatable-request.ts";
 import { LABELS, NAME, VALUE } from "../schemas/common-schemas.ts";
 import { arrayOf, component, type FromSchema, objectOf, type Schema } from "../schemas/schema.ts";
 import { fromWire } from "../wire-values.ts";
 import { BATCH_ERROR, INSTANCE_REFERENCE, workflowResource } from "./instance-schemas.ts";
-import { createRepeatably, newRefs } from "./repeatable-acts.ts";
+import { createRepeatably, createWithin, newRefs } from "./repeatable-acts.ts";
 import { defineRoute } from "./route.ts";
 
 const DURATION = {
@@ -75,17 +76,23 @@ export const createInstance = defineRoute({
   repeatable: true,
   answers: { 201: { description: "It is stored.", schema: INSTANCE_REFERENCE } },
   errors: [404, 409],
-  handle: async ({ host, params, body, repeatable, show }) => {
-    const workflow = host.workflow(params.workflowName);
+  forNarrowed: "onlyTheirs",
+  details: ({ body }) => ({ instances: [requestedInstance(body.id, body)] }),
+  handle: async ({ host, params: { workflowName }, body, repeatable, scope, show }) => {
+    const workflow = host.workflow(workflowName);
     const options = toCreateOptions(body);
+    const place = { host, scope, workflowName };
     const reference = (instance: unknown) => present(INSTANCE_REFERENCE, instance, show);
-    if (repeatable === null) return { status: 201, body: reference(await workflow.binding.create(options)) };
+    if (repeatable === null) {
+      const created = await createWithin(place, options, (one) => workflow.binding.create(one));
+      return { status: 201, body: reference(created) };
+    }
     const created = await repeatable.once({
       ...newRefs(workflow, 1),
       perform: async ([ref], receipts) => {
         const named = { id: idOfKey(repeatable.hash), ...options };
         const identity = { hash: repeatable.hash, ref: ref as string, receipt: receipts() };
-        return reference(await createRepeatably(workflow, named, identity));
+        return reference(await createWithin(place, named, (one) => createRepeatably(workflow, one, identity)));
       },
     });
     return { status: 201, body: created };
@@ -108,8 +115,11 @@ export const createBatch = defineRoute({
     201: { description: "The created instances and the errors, in the order of the batch.", schema: CREATED },
   },
   errors: [404, 409],
-  handle: async ({ host, params, body, repeatable, show }) => {
-    const workflow = host.workflow(params.workflowName);
+  forNarrowed: "onlyTheirs",
+  details: ({ body }) => ({ instances: body.instances.map((one) => requestedInstance(one.id, one)) }),
+  handle: async ({ host, params: { workflowName }, body, repeatable, scope, show }) => {
+    const workflow = host.workflow(workflowName);
+    const place = { host, scope, workflowName };
     const instances = body.instances.map((one, index) => toCreateOptions(one, `instances[${index}].params`));
     const { maxBatchSize } = workflow.runtime.workflows.settings;
     const places = new Map<unknown, number>(instances.map((options, index) => [options, index]));
@@ -120,17 +130,20 @@ export const createBatch = defineRoute({
       if (faults.length > 0) throw faults[0];
       return present(CREATED, created, show) as FromSchema<typeof CREATED>;
     };
-    if (repeatable === null) return { status: 201, body: await createAll((one) => workflow.binding.create(one)) };
+    if (repeatable === null) {
+      const create: Create = (options) => createWithin(place, options, (one) => workflow.binding.create(one));
+      return { status: 201, body: await createAll(create) };
+    }
     const { hash } = repeatable;
     let told: FromSchema<typeof CREATED> | undefined;
     const kept = await repeatable.once({
       ...newRefs(workflow, instances.length),
       perform: async (refs, receipts) => {
         told = await createAll((options) => {
-          const place = places.get(options) as number;
-          const named = { ...options, id: options.id ?? idOfKey(hash, `-${place}`) };
-          const identity = { hash: `${hash}-${place}`, ref: refs[place] as string, receipt: receipts(place) };
-          return createRepeatably(workflow, named, identity);
+          const index = places.get(options) as number;
+          const named = { ...options, id: options.id ?? idOfKey(hash, `-${index}`) };
+          const identity = { hash: `${hash}-${index}`, ref: refs[index] as string, receipt: receipts(index) };
+          return createWithin(place, named, (one) => createRepeatably(workflow, one, identity));
         });
         // Messages may contain users' values, and would be stored unencrypted.
         return { ...told, errors: told.errors.map((error) => ({ ...error, message: NO_MESSAGE })) };

@@ -1,6 +1,7 @@
 import { createOrSend as createOrSendOf } from "../../workflows/instances/create-or-send.ts";
 import type { SentEvent } from "../../workflows/instances/instance.ts";
 import { sendToBatch } from "../../workflows/instances/send-to-all.ts";
+import { requestedEvent, requestedInstance } from "../access/request-details.ts";
 import { present } from "../answers/present.ts";
 import { idOfKey, type Receipts, type RepeatableRequest } from "../requests/repeatable-request.ts";
 import { DONE, LABELS, NAME, VALUE } from "../schemas/common-schemas.ts";
@@ -45,6 +46,8 @@ export const sendEvent = defineRoute({
   repeatable: true,
   answers: DONE,
   errors: [404, 409],
+  forNarrowed: "onlyTheirs",
+  details: ({ body }) => ({ event: requestedEvent(body) }),
   handle: async (call) => {
     const event = toEvent(call.body, call.repeatable);
     await actOnce(call, (instance) => instance.sendEvent(event));
@@ -74,13 +77,21 @@ export const createOrSend = defineRoute({
   repeatable: true,
   answers: { 200: { description: "What was done.", schema: CREATED_OR_SENT } },
   errors: [404, 409],
-  handle: async ({ host, params: { workflowName, instanceId: id }, body, repeatable, show }) => {
+  forNarrowed: "onlyTheirs",
+  details: ({ params, body }) => ({
+    instances: [requestedInstance(params.instanceId, body)],
+    event: requestedEvent(body.event),
+  }),
+  handle: async ({ host, params, body, repeatable, scope, show }) => {
+    const { workflowName, instanceId: id } = params;
     const { runtime, registered } = host.workflow(workflowName);
     const { event, ...create } = body;
-    const options = { ...toCreateOptions(create), id, event: toEvent(event, repeatable, "event.payload") };
+    const labels = scope.narrowed ? { labels: scope.labelsOfNew(body.labels) } : {};
+    const findOwn = scope.narrowed ? () => host.findOwn(params, scope) : undefined;
+    const options = { ...toCreateOptions(create), ...labels, id, event: toEvent(event, repeatable, "event.payload") };
     const perform = async (receipts?: Receipts) => {
       const receiptOf = receipts && ((outcome: string) => receipts(0, outcome));
-      const { outcome } = await createOrSendOf(runtime, registered, options, receiptOf);
+      const { outcome } = await createOrSendOf(runtime, registered, options, receiptOf, findOwn);
       return present(CREATED_OR_SENT, { id, workflowName, outcome }, show);
     };
     const find = async () => ({}); // it gets the event whether or not it exists
@@ -113,10 +124,13 @@ export const sendEventToAll = defineRoute({
   body: objectOf({ ...EVENT_FIELDS, labels: LABELS, cursor: { type: "string", maxLength: 2000 } }, ["type", "labels"]),
   repeatable: true,
   answers: { 200: { description: "What was done.", schema: SENT_BATCH } },
-  errors: [404],
-  handle: async ({ host, params, body, repeatable, show }) => {
+  forNarrowed: "onlyTheirs",
+  details: ({ body }) => ({ filter: { labels: body.labels }, event: requestedEvent(body) }),
+  handle: async ({ host, params, body, repeatable, scope, show }) => {
     const { runtime, stored } = host.storedWorkflow(params.workflowName);
-    const { labels, cursor = null, ...event } = body;
+    const { labels: given, cursor = null, ...event } = body;
+    const labels = scope.filter(given);
+    if (labels === null) return { status: 200, body: { sent: 0, full: 0, cursor: null } };
     const sent = { ...toEvent(event, repeatable), labels };
     const perform = async () => present(SENT_BATCH, await sendToBatch(runtime, stored, sent, cursor), show);
     const find = async () => ({});

@@ -1,3 +1,4 @@
+import { hideChildren } from "../access/related-instances.ts";
 import { present } from "../answers/present.ts";
 import { FAILURE, MAYBE_TIME, NAME, TIME } from "../schemas/common-schemas.ts";
 import { arrayOf, component, nullable, objectOf } from "../schemas/schema.ts";
@@ -94,10 +95,11 @@ export const explainInstance = defineRoute({
   params: INSTANCE_PARAMS,
   answers: { 200: { description: "One sentence for people, and a reason for programs.", schema: EXPLANATION } },
   errors: [404],
-  handle: async ({ host, params, show }) => ({
-    status: 200,
-    body: present(EXPLANATION, await host.instance(params).explain(), show),
-  }),
+  forNarrowed: "onlyTheirs",
+  handle: async ({ host, params, scope, show }) => {
+    const explanation = await host.instance(params, scope).explain();
+    return { status: 200, body: present(EXPLANATION, await hideChildren(host, scope, explanation), show) };
+  },
 });
 
 export const explainHook = defineRoute({

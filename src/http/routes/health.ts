@@ -41,6 +41,7 @@ export const readLiveness = defineRoute({
   resource: () => ({ kind: "application" }),
   public: "health",
   asksDatabase: false,
+  forNarrowed: "theSame",
   answers: { 200: { description: "It does.", schema: LIVE } },
   handle: async () => ({ status: 200, body: { live: true } }),
 });
@@ -54,6 +55,7 @@ export const readReadiness = defineRoute({
   resource: () => ({ kind: "application" }),
   public: "health",
   asksDatabase: false,
+  forNarrowed: "theSame",
   answers: {
     200: { description: "It can.", schema: HEALTH },
     503: { description: "It can't, and why.", schema: HEALTH },

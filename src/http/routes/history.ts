@@ -106,9 +106,10 @@ export const readHistory = defineRoute({
     },
   },
   errors: [404],
-  handle: async ({ host, params, query, show }) => {
+  forNarrowed: "onlyTheirs",
+  handle: async ({ host, params, query, scope, show }) => {
     const { limit = USUAL_LIMIT, ...filter } = query;
-    const instance = host.instance(params);
+    const instance = host.instance(params, scope);
     let about: unknown;
     const read = async (request: PageRequest) => {
       const { entries: items, cursor, ...rest } = await instance.history({ ...filter, ...request });

@@ -75,9 +75,9 @@ export const listHooks = defineRoute({
       schema: PAGE,
     },
   },
-  handle: async ({ host, query, show }) => {
+  handle: async ({ host, query, scope, show }) => {
     const { limit = USUAL_LIMIT, createdFrom, createdBefore, ...others } = query;
-    host.checkErrorFilter(query);
+    host.checkErrorFilter(query, scope);
     const filter = {
       ...others,
       ...(createdFrom === undefined ? {} : { createdFrom: new Date(createdFrom) }),
@@ -117,6 +117,7 @@ export const redriveHooks = defineRoute({
   operation: "operate",
   resource: () => ({ kind: "hooks" }),
   body: IDS,
+  details: ({ body: { ids } }) => ({ hooks: { ids } }),
   repeatable: true,
   answers: { 200: { description: "What was done.", schema: CHANGED } },
   errors: [409],
@@ -134,6 +135,7 @@ export const discardHooks = defineRoute({
   operation: "operate",
   resource: () => ({ kind: "hooks" }),
   body: IDS,
+  details: ({ body: { ids } }) => ({ hooks: { ids } }),
   repeatable: true,
   answers: { 200: { description: "What was done.", schema: CHANGED } },
   errors: [409],
@@ -152,6 +154,7 @@ export const cancelHooks = defineRoute({
   operation: "operate",
   resource: () => ({ kind: "hooks" }),
   body: { anyOf: [objectOf({ id: NAME }, ["id"]), objectOf({ name: NAME, key: NAME }, ["name", "key"])] },
+  details: ({ body }) => ({ hooks: "id" in body ? { ids: [body.id] } : { ids: [], ...body } }),
   repeatable: true,
   answers: {
     200: {

@@ -86,6 +86,7 @@ export function createRoutes(options: { readonly basePath: string; readonly tick
     operation: "read",
     resource: () => ({ kind: "application" }),
     asksDatabase: false,
+    forNarrowed: "theSame",
     answers: { 200: { description: "OpenAPI 3.1.", schema: { type: "object" } } },
     handle: async () => ({ status: 200, body: document }),
   });

@@ -3,6 +3,7 @@ import { MOST_IN_BATCH } from "../../workflows/define/workflow-settings.ts";
 import { deleteBatch as deleteBatchOf } from "../../workflows/instances/batches.ts";
 import type { RestartOptions } from "../../workflows/instances/create-options.ts";
 import { restartOrCreate as restartOrCreateOf } from "../../workflows/instances/restart-or-create.ts";
+import { requestedInstance } from "../access/request-details.ts";
 import { present } from "../answers/present.ts";
 import type { Receipts } from "../requests/repeatable-request.ts";
 import { NAME } from "../schemas/common-schemas.ts";
@@ -39,26 +40,30 @@ export const deleteBatch = defineRoute({
   body: objectOf({ ids: { type: "array", items: NAME, minItems: 1, maxItems: MOST_IN_BATCH } }, ["ids"]),
   repeatable: true,
   answers: { 200: { description: "What was done.", schema: DELETED } },
-  errors: [404, 409],
-  handle: async ({ host, params: { workflowName }, body: { ids }, repeatable, show }) => {
+  errors: [409],
+  forNarrowed: "onlyTheirs",
+  details: ({ body }) => ({ instances: body.ids.map((id) => requestedInstance(id)) }),
+  handle: async ({ host, params: { workflowName }, body: { ids }, repeatable, scope, show }) => {
     const { runtime, stored } = host.storedWorkflow(workflowName);
+    const sees = (labels: string | null) => scope.sees(labels);
     const deleteAll = async (runs?: Runs, receipts?: Receipts) => {
       // An id may be the name of a property that every object inherits.
       const only = runs && ((id: string) => (Object.hasOwn(runs, id) ? (runs[id] as InstanceRun) : NO_RUN));
       const receipt = receipts && ((id: string) => receipts(ids.indexOf(id)));
-      return present(DELETED, await deleteBatchOf(runtime, stored, ids, { only, receipt }), show);
+      return present(DELETED, await deleteBatchOf(runtime, stored, ids, { only, receipt, sees }), show);
     };
     const find = async (): Promise<Runs> => {
-      const names = ids.map((id) => ({ namespace: runtime.namespace, name: stored.name, id }));
-      const found = await runtime.store.instances.statements.find(names);
-      return Object.fromEntries(
-        found.flatMap((one) => (one === null ? [] : [[one.id, { ref: one.ref, run: one.run }]])),
+      const found = await host.findRuns(
+        ids.map((instanceId) => ({ workflowName: stored.name, instanceId })),
+        scope,
       );
+      return Object.fromEntries(ids.flatMap((id, index) => (found[index] ? [[id, found[index]]] : [])));
     };
+    const deleteSeen = async () => deleteAll(scope.narrowed ? await find() : undefined);
     const deleted =
       repeatable === null
-        ? await deleteAll()
-        : await repeatable.once({ find, perform: deleteAll, refuse: () => deleteAll() });
+        ? await deleteSeen()
+        : await repeatable.once({ find, perform: deleteAll, refuse: deleteSeen });
     return { status: 200, body: deleted };
   },
 });
@@ -98,13 +103,17 @@ export const restartOrCreate = defineRoute({
   repeatable: true,
   answers: { 200: { description: "What was done.", schema: ENSURED } },
   errors: [404, 409],
-  handle: async ({ host, params, body, repeatable, show }) => {
+  forNarrowed: "onlyTheirs",
+  details: ({ params, body }) => ({ instances: [requestedInstance(params.instanceId, body)] }),
+  handle: async ({ host, params, body, repeatable, scope, show }) => {
     const { workflowName, instanceId: id } = params;
     const { runtime, registered } = host.workflow(workflowName);
-    const options = { ...toCreateOptions(body), id } as RestartOptions<unknown>;
+    const labels = scope.narrowed ? { labels: scope.labelsOfNew(body.labels) } : {};
+    const options = { ...toCreateOptions(body), ...labels, id } as RestartOptions<unknown>;
+    const findOwn = scope.narrowed ? () => host.findOwn(params, scope) : undefined;
     const perform = async (receipts?: Receipts) => {
       const receiptOf = receipts && ((outcome: string) => receipts(0, outcome));
-      const { outcome } = await restartOrCreateOf(runtime, registered, options, receiptOf);
+      const { outcome } = await restartOrCreateOf(runtime, registered, options, receiptOf, findOwn);
       return present(ENSURED, { id, workflowName, outcome }, show);
     };
     const find = async () => ({}); // it can be ensured whether or not it exists

@@ -1,4 +1,5 @@
 import type { InstanceHandle } from "../../workflows/instances/instance-handle.ts";
+import { hideParents } from "../access/related-instances.ts";
 import { present } from "../answers/present.ts";
 import { DONE, NAME } from "../schemas/common-schemas.ts";
 import { type FromSchema, objectOf, type Schema } from "../schemas/schema.ts";
@@ -16,10 +17,12 @@ export const getInstance = defineRoute({
   params: INSTANCE_PARAMS,
   answers: { 200: { description: "As it is now.", schema: INSTANCE } },
   errors: [404],
-  handle: async ({ host, params, show }) => {
-    const instance = host.instance(params);
+  forNarrowed: "onlyTheirs",
+  handle: async ({ host, params, scope, show }) => {
+    const instance = host.instance(params, scope);
     const { id, workflowName } = instance;
-    return { status: 200, body: present(INSTANCE, { id, workflowName, ...(await instance.status()) }, show) };
+    const [state] = await hideParents(host, scope, [await instance.status()]);
+    return { status: 200, body: present(INSTANCE, { id, workflowName, ...state }, show) };
   },
 });
 
@@ -32,6 +35,7 @@ export const deleteInstance = defineRoute({
   resource: instanceResource,
   params: INSTANCE_PARAMS,
   repeatable: true,
+  forNarrowed: "onlyTheirs",
   answers: DONE,
   errors: [404, 409],
   handle: async (call) => {
@@ -60,6 +64,7 @@ function defineAction<const Body extends Schema = Record<never, never>>(action: 
     resource: instanceResource,
     params: INSTANCE_PARAMS,
     bodyOptional: true,
+    forNarrowed: "onlyTheirs",
     answers: DONE,
     handle: async (call) => {
       await actOnce(call, (instance) => act(instance, call.body));

@@ -1,14 +1,14 @@
 import type { InstanceParent } from "../../workflows/instances/instance.ts";
 import { listInstances as listInstancesOf } from "../../workflows/instances/list-instances.ts";
 import type { InstanceListOptions, InstancePage } from "../../workflows/instances/workflow-binding.ts";
+import { hideParents } from "../access/related-instances.ts";
 import { invalidRequest } from "../answers/http-error.ts";
 import { present } from "../answers/present.ts";
 import { type PageRequest, readPage } from "../answers/read-page.ts";
-import type { ShowValue } from "../answers/redaction.ts";
 import { CURSOR, LIMIT, NAME, NEXT_CURSOR, ORDER, TEXT, TIME } from "../schemas/common-schemas.ts";
 import { arrayOf, objectOf } from "../schemas/schema.ts";
 import { INSTANCE, STATUS, workflowResource } from "./instance-schemas.ts";
-import { type Answer, defineRoute } from "./route.ts";
+import { type Answer, type Call, defineRoute } from "./route.ts";
 
 const USUAL_LIMIT = 100;
 
@@ -57,12 +57,14 @@ export const listInstances = defineRoute({
   query: FILTER,
   answers: { 200: { description: "A page.", schema: PAGE } },
   errors: [404],
-  handle: async ({ host, params, query, show }) => {
-    host.checkErrorFilter(query);
-    const workflow = host.storedWorkflow(params.workflowName);
-    return answerList(query, show, async (options) => {
+  forNarrowed: "onlyTheirs",
+  details: ({ query }) => ({ filter: toListOptions(query) }),
+  handle: async ({ params, query, ...call }) => {
+    call.host.checkErrorFilter(query, call.scope);
+    const workflow = call.host.storedWorkflow(params.workflowName);
+    return answerList(call, query, async (options) => {
       const page = await listInstancesOf(workflow.runtime, workflow.stored.name, options);
-      if (page.instances.length === 0) await host.checkStored(workflow);
+      if (page.instances.length === 0 && !call.scope.narrowed) await call.host.checkStored(workflow);
       return page;
     });
   },
@@ -77,24 +79,29 @@ export const listAllInstances = defineRoute({
   resource: () => ({ kind: "application" }),
   query: FILTER,
   answers: { 200: { description: "A page.", schema: PAGE } },
-  handle: async ({ host, query, show }) => {
-    const { instances } = host;
-    host.checkErrorFilter(query);
-    return answerList(query, show, async (options) => (await instances?.list(options)) ?? NOTHING);
+  forNarrowed: "onlyTheirs",
+  details: ({ query }) => ({ filter: toListOptions(query) }),
+  handle: async ({ query, ...call }) => {
+    const { instances } = call.host;
+    call.host.checkErrorFilter(query, call.scope);
+    return answerList(call, query, async (options) => (await instances?.list(options)) ?? NOTHING);
   },
 });
 
 const NOTHING: InstancePage = { instances: [], cursor: null };
 
 async function answerList<Sent extends Query>(
+  { host, scope, show }: Pick<Call, "host" | "scope" | "show">,
   query: Sent,
-  show: ShowValue,
   list: (options: InstanceListOptions) => Promise<InstancePage>,
 ): Promise<Answer> {
-  const { limit = USUAL_LIMIT, ...filter } = toListOptions(query);
+  const { limit = USUAL_LIMIT, ...given } = toListOptions(query);
+  const labels = scope.filter(given.labels);
+  if (labels === null) return { status: 200, body: NOTHING };
+  const filter = { ...given, labels };
   const read = async (request: PageRequest) => {
-    const { instances: items, cursor } = await list({ ...filter, ...request });
-    return { items, cursor };
+    const { instances, cursor } = await list({ ...filter, ...request });
+    return { items: await hideParents(host, scope, instances), cursor };
   };
   const { items: instances, cursor } = await readPage({ ...filter, limit }, read, (one) =>
     present(INSTANCE, one, show),

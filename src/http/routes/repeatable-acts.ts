@@ -13,23 +13,26 @@ import type { Call } from "./route.ts";
 
 type InstanceCall = Pick<
   Call<{ readonly workflowName: string; readonly instanceId: string }>,
-  "host" | "params" | "repeatable"
+  "host" | "params" | "repeatable" | "scope"
 >;
 
 /** Acts on an instance. A request with a key acts once, and only on the run that the instance had when it first arrived. */
 export async function actOnce(
-  { host, params, repeatable }: InstanceCall,
+  { host, params, repeatable, scope }: InstanceCall,
   act: (instance: InstanceHandle) => Promise<void>,
 ): Promise<void> {
-  if (repeatable === null) {
-    await act(host.instance(params));
-    return;
-  }
   const perform = async (only?: InstanceRun, receipts?: Receipts) => {
-    await act(host.instance(params, { only, receipt: receipts?.() }));
+    await act(host.instance(params, scope, { only, receipt: receipts?.() }));
     return null;
   };
-  await repeatable.once({ find: () => host.findRun(params), perform, refuse: () => perform() });
+  // A caller that doesn't see every instance acts on the very one that it was seen to be allowed to.
+  const performUnknown = async () => perform(scope.narrowed ? await host.requireRun(params, scope) : undefined);
+  if (repeatable === null) {
+    await performUnknown();
+    return;
+  }
+  const find = async () => (await host.findRuns([params], scope))[0] ?? null;
+  await repeatable.once({ find, perform, refuse: performUnknown });
 }
 
 /**
@@ -53,6 +56,25 @@ export function newRefs(
   const find = async () => Array.from({ length: count }, () => runtime.store.createId());
   const refuse = () => Promise.reject(new Error("Creating always has a target."));
   return { find, refuse };
+}
+
+/** Creates an instance with the labels of the caller. It isn't told of an instance that it doesn't see. */
+export async function createWithin(
+  { host, scope, workflowName }: Pick<Call, "host" | "scope"> & { readonly workflowName: string },
+  options: CreateOptions<unknown>,
+  create: (options: CreateOptions<unknown>) => Promise<WorkflowInstance>,
+): Promise<WorkflowInstance> {
+  if (!scope.narrowed) return create(options);
+  const labelled = { ...options, labels: scope.labelsOfNew(options.labels) };
+  if (options.onConflict !== "return") return create(labelled);
+  try {
+    return await create({ ...labelled, onConflict: "error" });
+  } catch (error) {
+    const exists = error instanceof ConflictError && error.code === "instance.already_exists";
+    const existing = { workflowName, instanceId: options.id ?? "" };
+    if (!exists || (await host.findRuns([existing], scope))[0] === null) throw error;
+    return host.instance(existing, scope);
+  }
 }
 
 /**

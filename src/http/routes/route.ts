@@ -1,4 +1,7 @@
+import type { Access } from "../access/access.ts";
 import type { HttpOperation, HttpResource } from "../access/authorization.ts";
+import type { RequestDetails } from "../access/request-details.ts";
+import type { Scope } from "../access/scope.ts";
 import type { ShowValue } from "../answers/redaction.ts";
 import type { HttpHost } from "../http-host.ts";
 import type { RepeatableRequest } from "../requests/repeatable-request.ts";
@@ -28,6 +31,10 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly show: ShowValue;
   /** Set if the request has an `Idempotency-Key`. */
   readonly repeatable: RepeatableRequest | null;
+  /** What the caller may see and do. */
+  readonly scope: Scope;
+  /** For routes whose answers take long. */
+  readonly access: Access;
 }
 
 /** An answer in JSON, or one that is ready to be sent. */
@@ -54,6 +61,17 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
   /** The resource of that other permission. Default: the same. */
   readonly alsoAbout?: (params: Readonly<Record<keyof Params, string>>) => HttpResource;
   readonly params?: Params;
+  /**
+   * What a caller gets that may see only instances with some labels: `onlyTheirs`, what is about these, or `theSame` as other
+   * callers, for what is about no instance. Default: it is refused.
+   */
+  readonly forNarrowed?: "onlyTheirs" | "theSame";
+  /** What the policy is told of a request's query and body. Default: nothing. */
+  readonly details?: (sent: {
+    readonly params: ValuesOf<Params>;
+    readonly query: SomeOf<Query>;
+    readonly body: FromSchema<Body>;
+  }) => Partial<RequestDetails>;
   /** All of them may be left out. */
   readonly query?: Query;
   /** Headers that it reads, for the document. */
@@ -74,7 +92,8 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
 }
 
 /** Any route. */
-export type Route = Omit<RouteDefinition<Fields, Fields, Schema>, "handle" | "resource" | "alsoAbout"> & {
+export type Route = Omit<RouteDefinition<Fields, Fields, Schema>, "handle" | "resource" | "alsoAbout" | "details"> & {
+  readonly details?: (sent: Pick<Call, "params" | "query" | "body">) => Partial<RequestDetails>;
   readonly resource: (params: Readonly<Record<string, string>>) => HttpResource;
   readonly alsoAbout?: (params: Readonly<Record<string, string>>) => HttpResource;
   readonly handle: (call: Call) => Promise<Answer>;

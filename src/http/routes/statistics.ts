@@ -1,3 +1,4 @@
+import { countAllInstances } from "../../workflows/instances/list-instances.ts";
 import { present } from "../answers/present.ts";
 import { component, nullable, objectOf } from "../schemas/schema.ts";
 import { defineRoute } from "./route.ts";
@@ -27,13 +28,13 @@ const INSTANCE_COUNTS = component("InstanceCounts", {
 
 const STATISTICS = objectOf(
   {
-    hooks: HOOK_STATISTICS,
+    hooks: { ...HOOK_STATISTICS, description: "Left out for a caller that sees only some instances." },
     instances: objectOf(
       { total: INSTANCE_COUNTS, workflows: { type: "object", additionalProperties: INSTANCE_COUNTS } },
       ["total", "workflows"],
     ),
   },
-  ["hooks"],
+  [],
 );
 
 export const readStatistics = defineRoute({
@@ -44,8 +45,13 @@ export const readStatistics = defineRoute({
   operation: "read",
   resource: () => ({ kind: "application" }),
   answers: { 200: { description: "Counts.", schema: STATISTICS } },
-  handle: async ({ host, show }) => {
-    const [hooks, instances] = await Promise.all([host.parts.durableHooks.statistics(), host.instances?.counts()]);
+  forNarrowed: "onlyTheirs",
+  handle: async ({ host, scope, show }) => {
+    const { durableHooks, workflows } = host.parts;
+    const [hooks, instances] = await Promise.all([
+      scope.narrowed ? undefined : durableHooks.statistics(),
+      workflows === null ? undefined : countAllInstances(workflows, scope.filter() ?? {}),
+    ]);
     return { status: 200, body: present(STATISTICS, { hooks, instances }, show) };
   },
 });

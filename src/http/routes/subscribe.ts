@@ -61,14 +61,17 @@ export const subscribe = defineRoute({
     204: { description: "There are no more events: browsers don't reconnect." },
   },
   errors: [404],
-  handle: async ({ host, params, query, request, show }) => {
-    const instance = host.instance(params);
+  forNarrowed: "onlyTheirs",
+  handle: async ({ host, params, query, request, scope, access, show }) => {
+    const instance = host.instance(params, scope);
     const cursor = readLastEventId(request.headers) ?? query.cursor;
     const options = {
       ...(cursor === undefined ? {} : { cursor }),
       ...(query.filter === undefined ? {} : { filter: query.filter }),
     };
-    return host.streams.answer(request, async () => {
+    const isSeen = async () => !scope.narrowed || (await host.findRuns([params], scope))[0] !== null;
+    const stillAllowed = async () => (await access.stillAllowed()) && (await isSeen().catch(() => false));
+    return host.streams.answer(request, { ...access, stillAllowed }, async () => {
       const subscription = new ShownEvents(await instance.subscribe(options), show);
       if (cursor === undefined) return subscription;
       try {

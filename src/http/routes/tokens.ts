@@ -21,9 +21,15 @@ export const completeToken = defineRoute({
   repeatable: true,
   answers: DONE,
   errors: [404, 409],
-  handle: async ({ host, params: { token }, body, repeatable }) => {
+  forNarrowed: "onlyTheirs",
+  handle: async ({ host, params: { token }, body, repeatable, scope }) => {
     const { workflows } = host.parts;
     if (workflows === null) throw invalidToken();
+    if (scope.narrowed) {
+      const { name: workflowName, id: instanceId } = await openToken(workflows, token);
+      const [own] = await host.findRuns([{ workflowName, instanceId }], scope);
+      if (own === null) throw invalidToken();
+    }
     const payload = body.payload === undefined ? undefined : fromWire(body.payload, "payload");
     const perform = async (receipts?: Receipts) => {
       await complete(workflows, token, payload, receipts?.());

@@ -23,6 +23,7 @@ export const listWorkflows = defineRoute({
   operation: "read",
   resource: () => ({ kind: "application" }),
   asksDatabase: false,
+  forNarrowed: "theSame",
   answers: {
     200: { description: "All of them.", schema: objectOf({ workflows: arrayOf(WORKFLOW) }, ["workflows"]) },
   },

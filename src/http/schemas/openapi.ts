@@ -17,12 +17,13 @@ const ERRORS: Readonly<Record<number, string>> = {
   409: "It contradicts what is stored. Nothing was changed.",
   413: "The body, or a value in it, is too large.",
   415: "The body isn't JSON.",
+  429: "The caller has too many requests or streams under way. Try again later.",
   500: "The server failed.",
   503: "The database can't be used at present, or there are too many streams. Try again later.",
 };
 
 /** The statuses of errors that any route may answer with; those that ask the database, or have a body, have some more. */
-const COMMON_ERRORS = [400, 401, 403, 500];
+const COMMON_ERRORS = [400, 401, 403, 429, 500];
 const DATABASE_ERRORS = [503];
 const BODY_ERRORS = [408, 413, 415];
 

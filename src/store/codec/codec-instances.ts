@@ -269,6 +269,10 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.counts(namespace, names);
   }
 
+  labelledCounts(namespace: string, labels: InstanceFilter["labels"]): Promise<InstanceCount[]> {
+    return this.#inner.labelledCounts(namespace, labels);
+  }
+
   purge(namespace: string, limit: number): Promise<number> {
     return this.#inner.purge(namespace, limit);
   }

@@ -185,6 +185,9 @@ export interface InstanceStatements {
   /** Counts by workflow and status, of these workflows or of all. A count of zero is left out. */
   counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]>;
 
+  /** The same of all workflows, for the instances that have all of these labels, of which there is at least one. */
+  labelledCounts(namespace: string, labels: InstanceFilter["labels"]): Promise<InstanceCount[]>;
+
   /**
    * Deletes at most `limit` instances whose retention is over, and some of the dependents of deleted instances.
    * Gives zero when there was nothing to do.

@@ -107,6 +107,8 @@ interface DeletionOptions {
   readonly only?: ((id: string) => InstanceRun) | undefined;
   /** By which a repeated deletion is recognised. Default: none. */
   readonly receipt?: ((id: string) => Receipt) | undefined;
+  /** Whether the caller may see an instance with these labels. Default: all. */
+  readonly sees?: ((labels: string | null) => boolean) | undefined;
 }
 
 interface DeletionTarget {
@@ -115,6 +117,7 @@ interface DeletionTarget {
   readonly callerRef: string | null;
   readonly only: InstanceRun | undefined;
   readonly receipt: Receipt | undefined;
+  readonly sees: DeletionOptions["sees"];
 }
 
 /**
@@ -125,7 +128,7 @@ export async function deleteBatch(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
   ids: readonly string[],
-  { callerRef = null, only, receipt }: DeletionOptions = {},
+  { callerRef = null, only, receipt, sees }: DeletionOptions = {},
 ): Promise<DeletedBatch> {
   const { maxBatchSize } = runtime.workflows.settings;
   if (!Array.isArray(ids) || ids.length > maxBatchSize) {
@@ -134,7 +137,7 @@ export async function deleteBatch(
   runtime.store.engine.refuseNesting();
   const done = new Map<unknown, Deletion>();
   for (const [index, id] of ids.entries()) {
-    const target = { id, index, callerRef, only: only?.(id), receipt: receipt?.(id) };
+    const target = { id, index, callerRef, only: only?.(id), receipt: receipt?.(id), sees };
     if (!done.has(id)) done.set(id, await deleteOne(runtime, workflow, target));
   }
   const deletions = ids.map((id, index) => ({ ...(done.get(id) as Deletion), index }));
@@ -147,11 +150,11 @@ export async function deleteBatch(
 async function deleteOne(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,
-  { id, index, callerRef, only, receipt }: DeletionTarget,
+  { id, index, callerRef, only, receipt, sees }: DeletionTarget,
 ): Promise<Deletion> {
   try {
     const checked = checkInstanceId(id, runtime.workflows.settings);
-    await new InstanceHandle(runtime, workflow, checked, { callerRef, only, receipt }).delete();
+    await new InstanceHandle(runtime, workflow, checked, { callerRef, only, receipt, sees }).delete();
     return { id };
   } catch (error) {
     return toBatchError(error, index, id);

@@ -1,3 +1,4 @@
+import type { InstanceRun } from "../../store/instances/instance-records.ts";
 import type { Receipt } from "../../store/request-statements.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
@@ -6,6 +7,12 @@ import type { CreatedOrSent, CreateOrSendOptions } from "./create-options.ts";
 import { refuseLost } from "./foreign-bindings.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { prepareEvent } from "./prepare-event.ts";
+
+/**
+ * For a caller that may not see every instance: the run to act on, or null if there is no instance with the id. Throws if the caller
+ * may not see the one that has it.
+ */
+export type FindOwn = () => Promise<InstanceRun | null>;
 
 /**
  * The event goes to the instance that has the id, or else the instance is created with it: each is one statement, and both have the
@@ -17,6 +24,7 @@ export async function createOrSend(
   workflow: RegisteredWorkflow,
   options: CreateOrSendOptions<unknown, string, unknown>,
   receiptOf?: (outcome: CreatedOrSent["outcome"]) => Receipt,
+  findOwn?: FindOwn,
 ): Promise<CreatedOrSent> {
   const { event, create } = splitCreateOrSend(options);
   const { insert } = await prepareInstance(runtime, workflow, create, { receipt: receiptOf?.("created") });
@@ -32,7 +40,11 @@ export async function createOrSend(
     return { instance, outcome: done === null ? "sent" : JSON.parse(done.target) };
   };
   for (;;) {
-    const sent = await store.instances.sendEvent(prepared);
+    const only = await findOwn?.();
+    const sent =
+      only === null
+        ? ({ result: "missing" } as const)
+        : await store.instances.sendEvent(only === undefined ? prepared : { ...prepared, only });
     if (sent.result === "repeated") return repeated();
     if (sent.result !== "missing") {
       refuseLost(name, id, sent.result);

@@ -67,6 +67,8 @@ interface HandleOptions {
   readonly only?: InstanceRun | undefined;
   readonly receipt?: Receipt | undefined;
   readonly caller?: ResultCaller | null;
+  /** Whether the holder of the handle may see an instance with these labels. Otherwise there is none for it. Default: all. */
+  readonly sees?: ((labels: string | null) => boolean) | undefined;
 }
 
 /** The code of an instance, which can wait for the ends of others without a slot. */
@@ -91,6 +93,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   readonly #callerRef: string | null;
   /** The code that has this handle; null outside a workflow. */
   readonly #caller: ResultCaller | null;
+  readonly #sees: (labels: string | null) => boolean;
 
   /**
    * With `only`, operations apply to that run or to none. With `receipt`, one is done once by all handles that have this
@@ -100,7 +103,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     runtime: WorkflowRuntime,
     workflow: RegisteredWorkflow,
     id: string,
-    { createdRef = null, callerRef = null, only, receipt, caller = null }: HandleOptions = {},
+    { createdRef = null, callerRef = null, only, receipt, caller = null, sees = () => true }: HandleOptions = {},
   ) {
     this.id = id;
     this.workflowName = workflow.name;
@@ -117,6 +120,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     this.#created = createdRef === null ? null : { ref: createdRef, knownUntil };
     this.#callerRef = callerRef;
     this.#caller = caller;
+    this.#sees = sees;
   }
 
   async status(): Promise<InstanceState<Output>> {
@@ -211,7 +215,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   explain(): Promise<Explanation> {
     const { store, workflows } = this.#runtime;
-    return explainInstance(store, this.#name, workflows.limitsOf(this.workflowName));
+    return explainInstance(store, this.#name, workflows.limitsOf(this.workflowName), this.#sees);
   }
 
   async history(options: HistoryOptions = {}): Promise<HistoryPage> {
@@ -227,7 +231,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
 
   async #record(): Promise<InstanceRecord> {
     const [record] = await this.#runtime.store.instances.statements.find([this.#name]);
-    if (record === null || record === undefined) throw this.#instanceNotFound();
+    if (record === null || record === undefined || !this.#sees(record.labels)) throw this.#instanceNotFound();
     return record;
   }
 
@@ -305,7 +309,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
   async #missing(): Promise<PerdureError> {
     if (this.#name.only === undefined) return this.#instanceNotFound();
     const [record] = await this.#runtime.store.instances.statements.find([this.#name]);
-    if (record === null || record === undefined) return this.#instanceNotFound();
+    if (record === null || record === undefined || !this.#sees(record.labels)) return this.#instanceNotFound();
     return new ConflictError(
       "instance.run_changed",
       `The instance "${this.id}" of "${this.workflowName}" was restarted or created anew since: nothing was done to it.`,

@@ -8,6 +8,7 @@ import {
   type InstanceScope,
   type InstanceStatus,
 } from "../../store/instances/instance-records.ts";
+import { type Labels, parseLabels } from "../define/labels.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { FILTER_FIELDS, type ParsedFilter, parseInstanceFilter } from "./instance-filter.ts";
 import { toSummary } from "./instance-state.ts";
@@ -88,8 +89,14 @@ export async function countInstances(runtime: WorkflowRuntime, name: string): Pr
   return sum(await runtime.store.instances.statements.counts(runtime.namespace, [name]));
 }
 
-export async function countAllInstances(runtime: WorkflowRuntime): Promise<AllInstanceCounts> {
-  const counts = await runtime.store.instances.statements.counts(runtime.namespace, null);
+/** Of all workflows; with labels, only instances that have all of them. */
+export async function countAllInstances(runtime: WorkflowRuntime, labels: Labels = {}): Promise<AllInstanceCounts> {
+  const { statements } = runtime.store.instances;
+  const wanted = parseLabels(labels, "options.invalid");
+  const counts =
+    wanted.length === 0
+      ? await statements.counts(runtime.namespace, null)
+      : await statements.labelledCounts(runtime.namespace, wanted);
   const found = Map.groupBy(counts, ({ name }) => name);
   const names = [...new Set([...runtime.workflows.names, ...found.keys()])];
   return { total: sum(counts), workflows: Object.fromEntries(names.map((name) => [name, sum(found.get(name) ?? [])])) };

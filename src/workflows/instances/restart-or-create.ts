@@ -11,6 +11,7 @@ import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { prepareInstance } from "./create.ts";
 import type { RestartedInstance, RestartOptions } from "./create-options.ts";
+import type { FindOwn } from "./create-or-send.ts";
 import { parseStatuses } from "./instance-filter.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 
@@ -25,6 +26,7 @@ export async function restartOrCreate(
   workflow: RegisteredWorkflow,
   options: RestartOptions<unknown>,
   receiptOf?: (outcome: RestartedInstance["outcome"]) => Receipt,
+  findOwn?: FindOwn,
 ): Promise<RestartedInstance> {
   checkOptions(options, { label: "restartOrCreate", fields: FIELDS, code: "create.invalid" });
   const { when = "finished", ...create } = options;
@@ -47,10 +49,14 @@ export async function restartOrCreate(
     return { instance, outcome: done === null ? "unchanged" : JSON.parse(done.target) };
   };
   for (;;) {
-    const change = await runtime.change("restart", () => instances.statements.restart(target, request));
-    if (change.repeated) return repeated();
-    if (change.instance !== null) {
-      return { instance, outcome: change.changed ? "restarted" : "unchanged" };
+    const only = await findOwn?.();
+    if (only !== null) {
+      const own = only === undefined ? target : { ...target, only };
+      const change = await runtime.change("restart", () => instances.statements.restart(own, request));
+      if (change.repeated) return repeated();
+      if (change.instance !== null) {
+        return { instance, outcome: change.changed ? "restarted" : "unchanged" };
+      }
     }
     const [created] = await runtime.create([insert]);
     if (created?.result === "repeated") return repeated();

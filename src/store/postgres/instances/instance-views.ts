@@ -37,6 +37,7 @@ import { readHistory, readPastRuns, readPositions, readSituation } from "../sql/
 import { findRefsById, searchInstances } from "../sql/instance-search.ts";
 import {
   countInstances,
+  countLabelledInstances,
   countVersions,
   findDeadlines,
   findInstances,
@@ -103,6 +104,14 @@ export class PostgresInstanceViews extends PostgresStatements {
     const statement = countInstances(this.schema, { all: names === null });
     const values = [namespace, ...(names === null ? [] : [names])];
     const { rows } = await this.connection.run(statement, values);
+    return rows.map(toInstanceCount);
+  }
+
+  async labelledCounts(namespace: string, labels: InstanceFilter["labels"]): Promise<InstanceCount[]> {
+    const [first = [], ...others] = labels;
+    const keys = textArray(others.map(([key]) => key));
+    const values = textArray(others.map(([, value]) => value));
+    const { rows } = await this.run(countLabelledInstances, [namespace, ...first, keys, values]);
     return rows.map(toInstanceCount);
   }
 

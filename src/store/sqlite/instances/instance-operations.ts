@@ -54,6 +54,7 @@ import {
 import { DELETE_INSTANCE } from "../sql/instances-delete.ts";
 import {
   COUNT_FINISHED_INSTANCES,
+  COUNT_LABELLED_INSTANCES,
   COUNT_UNFINISHED_INSTANCES,
   COUNT_VERSIONS,
   GET_INSTANCE,
@@ -177,6 +178,17 @@ export class SqliteInstanceOperations {
     return this.access.readSnapshot(() =>
       (names ?? workflowNames(this.driver, namespace)).flatMap((name) =>
         statements.flatMap((statement) => this.driver.all(statement, [namespace, name]).map(toInstanceCount)),
+      ),
+    );
+  }
+
+  async labelledCounts(namespace: string, labels: InstanceFilter["labels"]): Promise<InstanceCount[]> {
+    const [first = [], ...others] = labels;
+    return this.access.readSnapshot(() =>
+      workflowNames(this.driver, namespace).flatMap((name) =>
+        this.driver
+          .all(COUNT_LABELLED_INSTANCES, [namespace, name, ...first, JSON.stringify(others)])
+          .map(toInstanceCount),
       ),
     );
   }

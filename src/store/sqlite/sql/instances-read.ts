@@ -81,6 +81,24 @@ where namespace = ? and name = ? and outcome is null
 group by status`;
 
 /**
+ * Counts the instances of a workflow that have a label (?3 and ?4) and all further labels (?5, an array of keys and values). Reads
+ * the row of each. Indexes: the primary key of perdure_label, then that of perdure_instance.
+ */
+export const COUNT_LABELLED_INSTANCES = `
+select instance.name, instance.status, count(*) as count
+from perdure_label as label cross join perdure_instance as instance on instance.ref = label.ref
+where label.namespace = ?1 and label.name = ?2 and label.key = ?3 and label.value = ?4
+  and not exists (
+    select 1 from json_each(?5) as wanted
+    where not exists (
+      select 1 from perdure_label as other
+      where other.namespace = ?1 and other.name = ?2 and other.key = wanted.value ->> 0 and other.value = wanted.value ->> 1
+        and other.ref = label.ref
+    )
+  )
+group by instance.status`;
+
+/**
  * Begins a statement: the names of all workflows that have instances in a namespace (?1). Each name takes one search of the index,
  * however many instances the workflow has. The last name is null. Index: perdure_instance_id.
  */
