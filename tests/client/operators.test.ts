@@ -167,6 +167,8 @@ describe.each(ENGINES)("a client of operators on $name", (engine) => {
       () => schedules.runNow({ workflow: "nightly", name: "night" }),
       () => client.workers(),
       () => client.health(),
+      () => client.metrics(),
+      () => client.activity(),
     ];
     for (const call of calls) await call().catch(() => {}); // some are refused: here it counts that they are sent
     const routes = createRoutes({ basePath: "", tick: true });

@@ -18,8 +18,11 @@ const ENTRIES = {
 const GIVEN = `
 import * as library from "perdure";
 export const token = "a-token-that-nobody-guesses";
-export const userOf = async (_request: Request) => null as { tenant: string; isAdmin: boolean } | null;
+export const userOf = async (_request: Request) =>
+  null as { id: string; tenant: string; isAdmin: boolean; mayReadPayloads: boolean } | null;
 export const isOperator = async (request: Request) => request.headers.has("cookie");
+export const secret = "a secret of more than thirty-two characters";
+export const authorize = () => true;
 export const checkout = library.defineWorkflow({ name: "checkout" }, async () => {});
 export declare const app: library.Application<{ }>;
 export const perdure = library.perdure;
@@ -41,15 +44,16 @@ function toModule(sample: string): string {
   const app = body.includes("using app") ? "" : "app, ";
   return [
     ...imports,
-    `import { ${app}checkout, isOperator, perdure, token, userOf } from "./given.ts";`,
+    `import { ${app}authorize, checkout, isOperator, perdure, secret, token, userOf } from "./given.ts";`,
     "export async function sample() {",
     body,
     "}",
   ].join("\n");
 }
 
-test("every sample in docs/http.md and docs/dashboard.md is accepted by the compiler", async () => {
-  const all = text + (await readFile(join(root, "docs/dashboard.md"), "utf8"));
+test("every sample in the documents on HTTP, security and the dashboard is accepted by the compiler", async () => {
+  const others = ["docs/security.md", "docs/dashboard.md"].map((path) => readFile(join(root, path), "utf8"));
+  const all = text + (await Promise.all(others)).join("");
   const samples = Array.from(all.matchAll(/```ts\n([\s\S]*?)```/g), ([, sample]) => sample as string);
   expect(samples.length).toBeGreaterThan(1);
   await writeFile(join(directory, "given.ts"), GIVEN);
