@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../clock.ts";
+import { PUBLIC_ACCESS } from "../http/access/access.ts";
 import { EventStreams, type EventSubscription, type StreamEvent } from "../http/answers/event-stream.ts";
 import type { WorkBoard } from "../store/queue/work-board.ts";
 
@@ -7,6 +8,8 @@ const BEAT_MS = 2000;
 /** Announcements within this time are one. */
 const GATHER_MS = 500;
 const MOST_VIEWERS = 500;
+/** Then a page reconnects, and is authorized again. */
+const LONGEST_MS = 3_600_000;
 
 export interface ChangeStreamParts {
   readonly work: WorkBoard;
@@ -30,12 +33,13 @@ export class ChangeStream {
   constructor({ work, clock, onError }: ChangeStreamParts) {
     this.#work = work;
     this.#clock = clock;
-    const limits = { maxStreams: MOST_VIEWERS, maxUnreadBytes: 1024 * 1024, heartbeatMs: 15_000 };
-    this.#streams = new EventStreams({ clock, onError, ...limits });
+    const times = { heartbeatMs: 15_000, recheckMs: LONGEST_MS, maxStreamAgeMs: LONGEST_MS };
+    const limits = { maxStreams: MOST_VIEWERS, maxStreamsPerCaller: MOST_VIEWERS, maxUnreadBytes: 1024 * 1024 };
+    this.#streams = new EventStreams({ clock, onError, ...limits, ...times });
   }
 
   answer(request: Request): Promise<Response> {
-    return this.#streams.answer(request, async () => {
+    return this.#streams.answer(request, PUBLIC_ACCESS, async () => {
       const viewer = new Viewer((gone) => this.#leave(gone));
       this.#viewers.add(viewer);
       this.#unlisten ??= this.#work.listen(() => this.#heard());
