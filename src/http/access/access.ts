@@ -1,8 +1,13 @@
 import type { Clock } from "../../clock.ts";
 import { forbidden, HttpError, unauthenticated } from "../answers/http-error.ts";
-import type { Route } from "../routes/route.ts";
 import type { OpenedAccessToken } from "./access-tokens.ts";
-import { type AuthorizationQuestion, type Authorize, authorizeRequest } from "./authorization.ts";
+import {
+  type AuthorizationQuestion,
+  type Authorize,
+  authorizeRequest,
+  type HttpOperation,
+  type HttpResource,
+} from "./authorization.ts";
 import { type Scope, UNLIMITED } from "./scope.ts";
 
 /** What lets a request in: the scope of its caller, and for how long. */
@@ -16,8 +21,19 @@ export interface Access {
 
 type Question = Omit<AuthorizationQuestion, "request" | "details">;
 
+type Params = Readonly<Record<string, string>>;
+
+/** A route, as far as it decides who is let in. */
+interface GuardedRoute {
+  readonly operation: HttpOperation;
+  readonly alsoNeeds?: HttpOperation;
+  readonly resource: (params: Params) => HttpResource;
+  readonly alsoAbout?: (params: Params) => HttpResource;
+  readonly forNarrowed?: "onlyTheirs" | "theSame";
+}
+
 /** The questions to the policy: two for a route that does two kinds of things. */
-export function questionsOf(route: Route, params: Readonly<Record<string, string>>): readonly Question[] {
+export function questionsOf(route: GuardedRoute, params: Params): readonly Question[] {
   const { operation, alsoNeeds, resource, alsoAbout = resource } = route;
   const first = { operation, resource: resource(params) };
   return alsoNeeds === undefined ? [first] : [first, { operation: alsoNeeds, resource: alsoAbout(params) }];
@@ -69,7 +85,7 @@ export function accessByToken(questions: readonly Question[], token: OpenedAcces
 }
 
 /** Throws the error for a caller that sees only some instances, if a route can't keep to them. */
-export function checkNarrowing({ forNarrowed }: Route, { narrowed }: Scope): void {
+export function checkNarrowing({ forNarrowed }: GuardedRoute, { narrowed }: Scope): void {
   if (!narrowed || forNarrowed !== undefined) return;
   throw forbidden("This concerns more than the instances that the caller is allowed to see.");
 }
