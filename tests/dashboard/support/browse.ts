@@ -1,8 +1,7 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { createDashboard, type DashboardOptions } from "../../../src/dashboard/index.ts";
 import type { Servable } from "../../../src/http/index.ts";
@@ -32,8 +31,6 @@ export function watchComplaints(page: Page): string[] {
   return complaints;
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
 interface Violation {
   readonly id: string;
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
@@ -41,7 +38,7 @@ interface Violation {
 
 /** What axe finds, with everything that it checks. */
 export async function findViolations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE); // by the tools' connection, which the page's policy doesn't concern
+  await page.evaluate(axe.source); // by the tools' connection, which the page's policy doesn't concern
   const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as {
     violations: readonly Violation[];
   };
