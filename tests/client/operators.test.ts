@@ -166,6 +166,7 @@ describe.each(ENGINES)("a client of operators on $name", (engine) => {
       () => schedules.resume({ workflow: "nightly", name: "night" }),
       () => schedules.runNow({ workflow: "nightly", name: "night" }),
       () => client.workers(),
+      () => client.unclaimed(),
       () => client.health(),
       () => client.metrics(),
       () => client.activity(),
