@@ -20,6 +20,8 @@ export interface DashboardOptions {
   readonly timeoutMs?: number;
   /** Receives the errors that are answered with 500 or 503. Default: the logger gets the error's name and code, and no more. */
   readonly onError?: NonNullable<HttpHandlerOptions["onError"]>;
+  /** Receives each request that changes something, or was to: who, what, on what, and the outcome. */
+  readonly onAudit?: NonNullable<HttpHandlerOptions["onAudit"]>;
   readonly logger?: NonNullable<HttpHandlerOptions["logger"]>;
 }
 
@@ -31,16 +33,16 @@ export interface DashboardSettings {
   readonly redact: Redaction;
   readonly timeoutMs: number;
   /** What both handlers of the API are given. */
-  readonly reporting: Pick<HttpHandlerOptions, "onError" | "logger">;
+  readonly reporting: Pick<HttpHandlerOptions, "onError" | "onAudit" | "logger">;
 }
 
-const FIELDS = ["basePath", "authorize", "actions", "payloads", "redact", "timeoutMs", "onError", "logger"];
+const FIELDS = ["basePath", "authorize", "actions", "payloads", "redact", "timeoutMs", "onError", "onAudit", "logger"];
 const LONGEST_MS = 300_000;
 
 export function parseDashboardOptions(options: DashboardOptions): DashboardSettings {
   checkOptions(options, { label: "createDashboard", fields: FIELDS });
   const { basePath = "", actions = false, payloads = false, redact = false, timeoutMs = 10_000 } = options;
-  const { onError, logger } = options;
+  const { onError, onAudit, logger } = options;
   if (typeof actions !== "boolean") throw invalid("actions must be true or false");
   if (typeof payloads !== "boolean" && typeof payloads !== "function") {
     throw invalid("payloads must be true, false, or a function that decides which requests see them");
@@ -57,6 +59,7 @@ export function parseDashboardOptions(options: DashboardOptions): DashboardSetti
     timeoutMs,
     reporting: {
       ...(onError === undefined ? {} : { onError }),
+      ...(onAudit === undefined ? {} : { onAudit }),
       ...(logger === undefined ? {} : { logger: checkLogger(logger) }),
     },
   };

@@ -10,6 +10,7 @@ import {
   questionsOf,
 } from "./access/access.ts";
 import { takeAccessToken } from "./access/access-tokens.ts";
+import { type AuditedRequest, auditedAnswer, tellAudit } from "./access/audit.ts";
 import { CallerLimits } from "./access/caller-limits.ts";
 import { addCorsHeaders, answerPreflight, isPreflight } from "./access/cors.ts";
 import type { Scope } from "./access/scope.ts";
@@ -87,33 +88,43 @@ class HttpServer {
   }
 
   async #answer(request: Request, token: string | null): Promise<Response> {
-    let match: Match | undefined;
+    const audited: AuditedRequest = {};
     try {
       const { pathname, searchParams } = new URL(request.url);
       if (this.#settings.cors !== null && isPreflight(request)) {
         return answerPreflight(this.#settings.cors, this.#router.methods(pathname));
       }
-      match = this.#router.match(request.method, pathname);
-      return toResponse(
-        await this.#call(match, new IncomingCall(match, request, searchParams, this.#bodyLimits), token),
-      );
+      const match = this.#router.match(request.method, pathname);
+      audited.match = match;
+      const incoming = new IncomingCall(match, request, searchParams, this.#bodyLimits);
+      const answer = await this.#call(match, incoming, token, audited);
+      this.#tellAudit(audited, { ...auditedAnswer(answer), code: null });
+      return toResponse(answer);
     } catch (error) {
       const { answer, unexpected } = toHttpError(error);
-      if (unexpected) this.#report(error, { request, ...describe(match?.route) });
+      this.#tellAudit(audited, answer);
+      if (unexpected) this.#report(error, { request, ...describe(audited.match?.route) });
       return toErrorResponse(answer);
     }
   }
 
   /** The caller is authorized before any part of the request except its path is read, unless the policy asks for details. */
-  async #call({ route, params }: Match, incoming: IncomingCall, token: string | null): Promise<Answer> {
+  async #call(
+    { route, params }: Match,
+    incoming: IncomingCall,
+    token: string | null,
+    audited: AuditedRequest,
+  ): Promise<Answer> {
     const access = await this.#authorize(route, incoming, token);
     const { scope } = access;
+    audited.caller = scope.caller;
     checkNarrowing(route, scope);
     const leave = this.#limits.enter(scope.key);
     try {
       const query = incoming.query();
       const idempotencyKey = readIdempotencyKey(route, incoming.request.headers);
       const body = await incoming.body();
+      audited.body = body;
       const call: Call = {
         host: this.#host,
         request: incoming.request,
@@ -159,6 +170,18 @@ class HttpServer {
   get #bodyLimits(): BodyLimits {
     const { maxBodyBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#settings;
     return { maxBytes, timeoutMs, clock: this.#host.parts.store.clock };
+  }
+
+  #tellAudit(
+    audited: AuditedRequest,
+    { status, code, body }: Pick<HttpError, "status"> & { readonly code: string | null; readonly body?: unknown },
+  ): void {
+    const { onAudit } = this.#settings;
+    if (onAudit === null) return;
+    const at = this.#host.parts.store.clock.now();
+    tellAudit(onAudit, audited, { status, code, body, at }, (failure) =>
+      this.#log(failure, audited.match?.route.name ?? null),
+    );
   }
 
   #report(error: unknown, context: HttpErrorContext): void {

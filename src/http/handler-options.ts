@@ -2,6 +2,7 @@ import { InvalidInputError } from "../errors.ts";
 import { checkLogger, type Logger } from "../logger.ts";
 import { checkOptions } from "../options.ts";
 import { AccessTokens } from "./access/access-tokens.ts";
+import type { OnAudit } from "./access/audit.ts";
 import { type Authorize, checkAuthorize, type HttpOperation } from "./access/authorization.ts";
 import { type CorsOptions, checkCors } from "./access/cors.ts";
 import { checkRedaction, type Redaction } from "./answers/redaction.ts";
@@ -45,6 +46,8 @@ export interface HttpHandlerOptions {
   readonly heartbeatMs?: number;
   /** Receives the errors that are answered with 500 or 503. Default: the logger gets the error's name and code, and no more. */
   readonly onError?: (error: unknown, context: HttpErrorContext) => unknown;
+  /** Receives each request that changes something, or was to: who, what, on what, and the outcome. */
+  readonly onAudit?: OnAudit;
   readonly logger?: Logger;
 }
 
@@ -75,6 +78,7 @@ export interface HandlerSettings {
   readonly maxUnreadBytes: number;
   readonly heartbeatMs: number;
   readonly onError: ((error: unknown, context: HttpErrorContext) => unknown) | null;
+  readonly onAudit: OnAudit | null;
   readonly logger: Logger | null;
 }
 
@@ -87,7 +91,7 @@ const OF_STREAMS = [
   "heartbeatMs",
 ];
 const LIMITS = ["maxBodyBytes", "bodyTimeoutMs", "maxRequestsPerCaller", ...OF_STREAMS];
-const OTHERS = ["redact", "stackTraces", "cors", "tick", "onError", "logger"];
+const OTHERS = ["redact", "stackTraces", "cors", "tick", "onError", "onAudit", "logger"];
 const FIELDS = ["basePath", "authorize", "accessTokens", "authorizeTokens", "publicHealth", ...OTHERS, ...LIMITS];
 const BASE_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)*$/;
 const MOST_BYTES = 256 * 1024 * 1024;
@@ -99,11 +103,12 @@ export function parseHandlerOptions(options: HttpHandlerOptions): HandlerSetting
   const { maxBodyBytes = 2 * 1024 * 1024, bodyTimeoutMs = 30_000, maxStreams = 10_000, heartbeatMs = 15_000 } = options;
   const { maxUnreadBytes = 64 * 1024 * 1024, publicHealth = false } = options;
   const { maxStreamsPerCaller = 1000, maxRequestsPerCaller = 100 } = options;
-  const { maxStreamAgeMs = 3_600_000, recheckMs = 60_000, accessTokens = null } = options;
+  const { maxStreamAgeMs = 3_600_000, recheckMs = 60_000, accessTokens = null, onAudit = null } = options;
   if (accessTokens !== null && !(accessTokens instanceof AccessTokens)) {
     throw invalid("accessTokens must be the result of accessTokens({ secret })");
   }
   if (onError !== null && typeof onError !== "function") throw invalid("onError must be a function");
+  if (onAudit !== null && typeof onAudit !== "function") throw invalid("onAudit must be a function");
   if (typeof stackTraces !== "boolean") throw invalid("stackTraces must be true or false");
   if (typeof authorizeTokens !== "boolean") throw invalid("authorizeTokens must be true or false");
   if (typeof publicHealth !== "boolean") throw invalid("publicHealth must be true or false");
@@ -127,6 +132,7 @@ export function parseHandlerOptions(options: HttpHandlerOptions): HandlerSetting
     maxUnreadBytes: checkNumber("maxUnreadBytes", maxUnreadBytes, 1, Number.MAX_SAFE_INTEGER),
     heartbeatMs: checkNumber("heartbeatMs", heartbeatMs, 1000, LONGEST_MS),
     onError,
+    onAudit,
     logger: logger === undefined ? null : checkLogger(logger),
   };
 }

@@ -1,5 +1,6 @@
 /** Serves an application over HTTP, on servers that use the Web's Request and Response. */
 export { type AccessOperation, type AccessTokens, accessTokens, type NewAccessToken } from "./access/access-tokens.ts";
+export type { AuditEntry, OnAudit } from "./access/audit.ts";
 export type {
   AuthorizationAnswer,
   AuthorizationQuestion,
