@@ -71,9 +71,12 @@ export class DispatchLoop implements ProcessorTaker {
     });
     this.#worker = worker;
     this.#heartbeats = this.#createHeartbeats(onError);
-    this.#loops = processor.sources.map((source) => {
+    this.#loops = processor.sources.map((source, index) => {
       const heartbeat = this.#heartbeats.get(source.store) ?? null;
-      return new SourceLoop({ source, worker, clock, randomness, pollIntervalMs, heartbeat, onError });
+      const onServed = () => {
+        this.#first = index + 1;
+      };
+      return new SourceLoop({ source, worker, clock, randomness, pollIntervalMs, heartbeat, onServed, onError });
     });
   }
 
@@ -235,9 +238,8 @@ export class DispatchLoop implements ProcessorTaker {
     loop.wake();
   }
 
-  /** The loops take turns at being first, so that none takes all slots forever. */
+  /** The loop that got something last comes last, so that none takes all slots forever. */
   #nudge(): void {
-    this.#first = (this.#first + 1) % this.#loops.length;
     for (let index = 0; index < this.#loops.length; index++) {
       this.#loops[(this.#first + index) % this.#loops.length]?.nudge();
     }

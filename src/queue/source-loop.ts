@@ -17,6 +17,8 @@ interface SourceLoopOptions {
   readonly pollIntervalMs: number;
   /** Of the worker in the source's database; null if it has none there. */
   readonly heartbeat: Heartbeat | null;
+  /** A claim of this loop got something. */
+  readonly onServed: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -219,6 +221,7 @@ export class SourceLoop {
       meter.claimed += filled.claimed;
       meter.duration.add((this.#clock.monotonic() - startedAt) / 1000);
     }
+    if (filled.claimed > 0) this.#options.onServed();
     return filled;
   }
 

@@ -104,7 +104,8 @@ async function freePort(): Promise<number> {
 }
 
 async function start(binaries: string, directory: string, port: number, user: User | undefined): Promise<ChildProcess> {
-  const settings = { listen_addresses: "127.0.0.1", unix_socket_directories: "", max_connections: "200" };
+  // A test of recovery loses two dozen processes, each with ten connections, beside another test.
+  const settings = { listen_addresses: "127.0.0.1", unix_socket_directories: "", max_connections: "400" };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const server = spawn(join(binaries, "postgres"), ["-D", join(directory, "data"), "-p", String(port), ...flags], {
     ...user,
