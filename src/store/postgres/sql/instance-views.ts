@@ -225,8 +225,9 @@ group by instance.name, instance.status`,
 }
 
 /**
- * How many instances with a label ($2 and $3) and all further labels (keys $4, values $5) are in each status. Indexes: label_pkey for
- * each workflow's name, then instance_pkey.
+ * How many instances with a label ($2 and $3) and all further labels (keys $4, values $5) are in each status. The order keeps
+ * PostgreSQL from reading the whole table. Indexes: instance_id for the names of workflows, label_pkey for each of them, then
+ * instance_pkey.
  */
 export function countLabelledInstances(schema: SchemaPrefix): Statement {
   return {
@@ -238,21 +239,25 @@ select workflow.name, found.status, count(*) as count
 from workflow
 cross join lateral (
   select instance.status
-  from ${schema}label as label
+  from (
+    select label.ref from ${schema}label as label
+    where label.namespace = $1 and label.name = workflow.name and label.key = $2 and label.value = $3
+    order by label.ref
+    limit (select null::bigint)
+  ) as label
   cross join lateral (
     select instance.status from ${schema}instance as instance
     where ${isInstanceOf("instance", "label")} and ${READS_ROW}
     limit 1
   ) as instance
-  where label.namespace = $1 and label.name = workflow.name and label.key = $2 and label.value = $3
-    and not exists (
-      select from unnest($4::text[], $5::text[]) as wanted(key, value)
-      where not exists (
-        select from ${schema}label as other
-        where other.namespace = $1 and other.name = workflow.name and other.key = wanted.key and other.value = wanted.value
-          and other.ref = label.ref
-      )
+  where not exists (
+    select from unnest($4::text[], $5::text[]) as wanted(key, value)
+    where not exists (
+      select from ${schema}label as other
+      where other.namespace = $1 and other.name = workflow.name and other.key = wanted.key and other.value = wanted.value
+        and other.ref = label.ref
     )
+  )
 ) as found
 where workflow.name is not null
 group by workflow.name, found.status`,

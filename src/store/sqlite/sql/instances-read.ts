@@ -82,7 +82,7 @@ group by status`;
 
 /**
  * Counts the instances of a workflow that have a label (?3 and ?4) and all further labels (?5, an array of keys and values). Reads
- * the row of each. Indexes: the primary key of perdure_label, then that of perdure_instance.
+ * the row of each. Index: the primary key, of labels and then of instances.
  */
 export const COUNT_LABELLED_INSTANCES = `
 select instance.name, instance.status, count(*) as count

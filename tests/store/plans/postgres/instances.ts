@@ -12,7 +12,7 @@ import type { InstanceStatements } from "../../../../src/store/instances/instanc
 import { prepareInstance } from "../../../../src/store/postgres/sql/instance-inserts.ts";
 import { awaitEnds, lockAwaited, tellWaiters, writeWaiters } from "../../../../src/store/postgres/sql/waiters.ts";
 import { NAMED } from "../../../support/named.ts";
-import type { PlannedStatement, PlannedTables } from "./misled-plans.ts";
+import { ALL_ROWS, type PlannedStatement, type PlannedTables } from "./misled-plans.ts";
 import { type Answers, recordBacklogStatements, recordInstanceStatements, recordOne } from "./recorded-statements.ts";
 
 const BATCH = 500;
@@ -329,6 +329,12 @@ export const INSTANCES: PlannedTables = {
   fill: (client, size) => fill(client, SIZES[size]),
   statements: [
     ["count the lanes of instances", () => recordBacklogStatements("count_instance_lanes"), ["instance_due"]],
+    [
+      "count instances by labels",
+      () => recordInstanceStatements((instances) => instances.labelledCounts("app", labels(2))),
+      [...FIND, ...LABELLED],
+      ALL_ROWS,
+    ],
     ...STATEMENTS.map(
       ([purpose, use, indexes, answers]): PlannedStatement => [
         purpose,

@@ -52,6 +52,7 @@ import {
 } from "../../../../src/store/sqlite/sql/instances-delete.ts";
 import {
   COUNT_FINISHED_INSTANCES,
+  COUNT_LABELLED_INSTANCES,
   COUNT_UNFINISHED_INSTANCES,
   COUNT_VERSIONS,
   GET_INSTANCE,
@@ -113,6 +114,7 @@ const STATEMENTS: PlannedStatement[] = [
   ["confirm an instance", CONFIRM_INSTANCE, BY_REF],
   ["create an instance", INSERT_INSTANCE, []],
   ["create an instance with traits", INSERT_SPECIAL_INSTANCE, []],
+  ["count instances by labels", COUNT_LABELLED_INSTANCES, [LABEL(""), LABEL(" AND ref=?"), ...BY_REF]],
   ["add a label", INSERT_LABEL, []],
   ["find the instance that has an id", FIND_CREATED_INSTANCE, BY_NAME],
   ["find a run", FIND_RUN, BY_REF],
