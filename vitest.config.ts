@@ -92,7 +92,13 @@ export default defineConfig({
     projects: [
       {
         resolve: fromSource(entryPoints),
-        test: { ...onNode, name: "engines", include: inFolders(ENGINE_SUITES), isolate: false },
+        test: {
+          ...onNode,
+          name: "engines",
+          include: inFolders(ENGINE_SUITES),
+          isolate: false,
+          setupFiles: ["tests/support/real-timers.ts"],
+        },
       },
       {
         resolve: fromSource(entryPoints),

@@ -9,6 +9,7 @@ import { LOCKING_FUNCTION, NOW_IN_FUNCTION } from "./locking-function.ts";
  * committed before it, so no slot is given away twice. Hooks that another transaction has locked are left out.
  *
  * The keys of a namespace begin with its name, so no statement names the namespace: PostgreSQL could read all of its hooks.
+ * A bitmap would read all hooks of a key to sort them.
  * Indexes: `hook_line` finds the keys, one after the other, counts slots and gives the hooks of a key in order; `start_pkey` counts
  * starts.
  */
@@ -18,7 +19,7 @@ export function admitHooksFunction(schema: SchemaPrefix): string[] {
   given_now bigint, given_namespace text, names text[], slots integer[], starts integer[], periods bigint[],
   room integer, token text, lease_ms bigint, after_key text, most_keys integer
 ) returns table (claimed ${schema}hook, previous_attempt_at bigint, due_at bigint, claimed_at bigint)
-${LOCKING_FUNCTION} as $function$
+${LOCKING_FUNCTION} set enable_bitmapscan = off as $function$
 #variable_conflict use_column
 declare
   now_ms bigint;
