@@ -19,7 +19,7 @@ test.each(["request", "answer"] as const)(
   async (lost) => {
     const runner = await group.start({ database: proxy.url });
     const steps = ["step", "step#2", "step#3"];
-    for (const commit of ["commit_running_plain", "commit_finishing_plain"]) {
+    for (const commit of ["commit_steps_running", "commit_steps_finishing"]) {
       const cut = proxy.cut(commit, lost);
       await group.create("steps", [commit], steps.length);
       await cut;
@@ -27,7 +27,7 @@ test.each(["request", "answer"] as const)(
     }
     await group.finished("steps", 2);
 
-    const runs = await group.expectComplete("steps", ["commit_running_plain", "commit_finishing_plain"], steps);
+    const runs = await group.expectComplete("steps", ["commit_steps_running", "commit_steps_finishing"], steps);
     expect(runs).toEqual(runs.map(() => 1)); // what is sent again is the commit, not the step
   },
 );
