@@ -34,7 +34,7 @@ export async function openTarget(flags: TargetFlags, context: CommandContext): P
   return inProcess(opened);
 }
 
-/** A command's handler lets it do everything: whoever can open the database could do so anyway. */
+/** A command's handler lets it do everything: a person who can open the database could do so anyway. */
 export function inProcess({ app, address, close }: OpenedApplication): Target {
   const fetch = createHttpHandler(app, { authorize: () => true, stackTraces: true, logger: SILENT });
   return new Target({ address, baseUrl: LOCAL_URL, fetch, token: null, app, close });
