@@ -33,8 +33,8 @@ export function splitChildOptions(options: (CreateOptions<unknown> & ChildOption
 }
 
 /**
- * Makes the end of a parent end this child. The child exists already and carries the parent's ref, so the owner that ends the parent from
- * now on finds it. If the parent has ended since, its end may have come before the child: then the child is ended here.
+ * Makes the end of a parent end this child. The child exists already and carries the parent's ref, so an end from now on finds it.
+ * If the parent has ended since, its end may have come before the child: then the child is ended here.
  */
 export async function bindChild(runtime: WorkflowRuntime, parent: InstanceName, child: InstanceHandle): Promise<void> {
   const { result } = await runtime.store.instances.awaitEnd({ instance: parent, waiter: BOUND_CHILDREN });
