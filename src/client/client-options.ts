@@ -1,5 +1,4 @@
-import { InvalidInputError } from "../errors.ts";
-import { checkOptions } from "../options.ts";
+import { checkOptions, invalidOption } from "../options.ts";
 
 export interface ClientOptions {
   /** Where the HTTP handler is mounted, its base path included: `https://example.org/perdure`. */
@@ -39,7 +38,7 @@ export function parseClientOptions(options: ClientOptions): ClientSettings {
   const { baseUrl, token, headers = {}, retries = 4, names = null } = options;
   const { fetch = (request: Request) => globalThis.fetch(request) } = options;
   if (!(Number.isInteger(retries) && retries >= 0 && retries <= MOST_RETRIES)) {
-    throw invalid(`retries must be a whole number from 0 to ${MOST_RETRIES}`);
+    throw invalidOption(`retries must be a whole number from 0 to ${MOST_RETRIES}`);
   }
   return {
     baseUrl: parseBaseUrl(baseUrl),
@@ -54,15 +53,11 @@ export function parseClientOptions(options: ClientOptions): ClientSettings {
 function parseBaseUrl(baseUrl: unknown): string {
   const url = URL.parse(String(baseUrl));
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw invalid("baseUrl must be the absolute URL of the HTTP handler, with http or https");
+    throw invalidOption("baseUrl must be the absolute URL of the HTTP handler, with http or https");
   }
   if (url.username !== "" || url.password !== "") {
-    throw invalid("baseUrl must have no credentials, which many clients don't send; use token or headers");
+    throw invalidOption("baseUrl must have no credentials, which many clients don't send; use token or headers");
   }
-  if (url.search !== "" || url.hash !== "") throw invalid("baseUrl must have neither a query nor a fragment");
+  if (url.search !== "" || url.hash !== "") throw invalidOption("baseUrl must have neither a query nor a fragment");
   return url.href.replace(/\/+$/, "");
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }

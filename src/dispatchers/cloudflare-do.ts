@@ -1,7 +1,6 @@
-import { InvalidInputError } from "../errors.ts";
 import type { DurableHooksProcessor } from "../fragment/create-processor.ts";
 import { checkLogger, type Logger } from "../logger.ts";
-import { checkOptions } from "../options.ts";
+import { checkOptions, invalidOption } from "../options.ts";
 import type { DispatchErrorContext } from "../queue/dispatch-loop.ts";
 import { Processor } from "../queue/processor.ts";
 import { accessTo } from "../store/sqlite/drivers/object-access.ts";
@@ -53,12 +52,13 @@ export function createDurableHooksDispatcherDurableObject<Env = unknown>(
   const concurrency = parseConcurrency(options.concurrency);
   const logger = checkLogger(options.logger);
   const { onError } = options;
-  if (typeof createProcessor !== "function") throw invalid("createProcessor must be a function that gives a processor");
-  if (onError !== undefined && typeof onError !== "function") throw invalid("onError must be a function");
+  if (typeof createProcessor !== "function")
+    throw invalidOption("createProcessor must be a function that gives a processor");
+  if (onError !== undefined && typeof onError !== "function") throw invalidOption("onError must be a function");
   return (state, env) => {
     const processor = createProcessor({ state, env });
     if (!(processor instanceof Processor)) {
-      throw invalid("createProcessor must give what createDurableHooksProcessor gives, and not null");
+      throw invalidOption("createProcessor must give what createDurableHooksProcessor gives, and not null");
     }
     const alarm = alarmOf(state.storage, processor.clock);
     const { context } = accessTo(state.storage);
@@ -71,8 +71,4 @@ export function createDurableHooksDispatcherDurableObject<Env = unknown>(
     void state.blockConcurrencyWhile(() => dispatcher.start());
     return { alarm: () => dispatcher.alarm(), wake: () => dispatcher.wake() };
   };
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }

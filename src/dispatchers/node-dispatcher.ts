@@ -1,7 +1,6 @@
-import { InvalidInputError } from "../errors.ts";
 import type { DurableHooksProcessor } from "../fragment/create-processor.ts";
 import { checkLogger, type Logger } from "../logger.ts";
-import { checkOptions } from "../options.ts";
+import { checkOptions, invalidOption } from "../options.ts";
 import { type DispatchErrorContext, DispatchLoop } from "../queue/dispatch-loop.ts";
 import { Processor } from "../queue/processor.ts";
 import {
@@ -62,7 +61,7 @@ const FIELDS = ["processor", "pollIntervalMs", "concurrency", "leaseMs", "onErro
 export function createDurableHooksDispatcher(options: DispatcherOptions): DurableHooksDispatcher {
   checkOptions(options, { label: "A dispatcher", fields: FIELDS });
   if (!(options.processor instanceof Processor)) {
-    throw invalid("processor must be made by createDurableHooksProcessor, and must not be null");
+    throw invalidOption("processor must be made by createDurableHooksProcessor, and must not be null");
   }
   const { processor } = options;
   const settings = { processor, ...parseDispatching(options, processor.stackTraces) };
@@ -94,7 +93,7 @@ export function parseDispatching(options: Omit<DispatcherOptions, "processor">, 
   const logError = (error: unknown, context: DispatchErrorContext) =>
     logDispatchError(logger, error, context, stackTraces);
   const { onError = logError } = options;
-  if (typeof onError !== "function") throw invalid("onError must be a function");
+  if (typeof onError !== "function") throw invalidOption("onError must be a function");
   return {
     logger,
     onError,
@@ -102,8 +101,4 @@ export function parseDispatching(options: Omit<DispatcherOptions, "processor">, 
     concurrency: parseConcurrency(options.concurrency),
     leaseMs: checkCount("leaseMs", leaseMs, 1000, 3_600_000),
   };
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }

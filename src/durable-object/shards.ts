@@ -1,6 +1,6 @@
-import { InvalidInputError } from "../errors.ts";
 import { hashWords } from "../hash.ts";
 import { checkId } from "../names.ts";
+import { invalidOption } from "../options.ts";
 import { decodeAnswer, encodeCall, type ShardCall } from "./shard-call.ts";
 
 /** The binding of a Durable Object, taken structurally. */
@@ -28,11 +28,11 @@ export class Shards {
 
   constructor(objects: ObjectNamespace, prefix: string, count: number, longestId: number) {
     if (typeof objects?.idFromName !== "function" || typeof objects.get !== "function") {
-      throw invalid("objects must be the binding of a Durable Object");
+      throw invalidOption("objects must be the binding of a Durable Object");
     }
     if (!Number.isInteger(count) || count < 1 || count > 1000)
-      throw invalid("shards must be a whole number from 1 to 1000");
-    if (typeof prefix !== "string" || prefix === "") throw invalid("prefix must be a text");
+      throw invalidOption("shards must be a whole number from 1 to 1000");
+    if (typeof prefix !== "string" || prefix === "") throw invalidOption("prefix must be a text");
     this.#objects = objects;
     this.#prefix = prefix;
     this.#longestId = longestId;
@@ -68,8 +68,4 @@ export class Shards {
     const id = this.#objects.idFromName(`${this.#prefix}-${shard}`);
     return this.#objects.get(id as never) as ObjectStub;
   }
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }

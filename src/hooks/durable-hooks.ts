@@ -1,8 +1,7 @@
 import { decodeCursor, encodeCursor } from "../cursor.ts";
-import { InvalidInputError } from "../errors.ts";
 import { explainHook } from "../monitoring/explain-hook.ts";
 import type { Explanation } from "../monitoring/explanation.ts";
-import { checkOptions } from "../options.ts";
+import { checkOptions, invalidOption } from "../options.ts";
 import type { FoundRows } from "../store/compare-rows.ts";
 import type { HookFilter, HookRecord, HookStatistics, HookStatus } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
@@ -163,15 +162,16 @@ function checkListOptions(options: HookListOptions): HookListOptions {
   checkOptions(options, { label: "A list", fields: LIST_FIELDS });
   const { limit, order } = options;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MOST_ROWS)) {
-    throw invalid(`limit must be a whole number from 1 to ${MOST_ROWS}`);
+    throw invalidOption(`limit must be a whole number from 1 to ${MOST_ROWS}`);
   }
-  if (order !== undefined && order !== "newest" && order !== "oldest") throw invalid("order must be newest or oldest");
+  if (order !== undefined && order !== "newest" && order !== "oldest")
+    throw invalidOption("order must be newest or oldest");
   return options;
 }
 
 function checkIds(ids: unknown): string[] {
   const list = Array.isArray(ids) ? ids : [ids];
-  if (list.length > MOST_ROWS) throw invalid(`At most ${MOST_ROWS} ids at a time`);
+  if (list.length > MOST_ROWS) throw invalidOption(`At most ${MOST_ROWS} ids at a time`);
   return list.map((id) => checkHookId(id));
 }
 
@@ -206,8 +206,4 @@ function toPlainSummary(record: HookRecord): Omit<HookSummary, "payload" | "erro
     availableAt: toDate(record.availableAt),
     finishedAt: toDate(record.finishedAt),
   };
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }

@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../errors.ts";
-import { parseSearchedText, parseTime } from "../search-options.ts";
+import { parseSearchedText, parseTime } from "../options.ts";
 import { HOOK_STATUSES, type HookStatus } from "../store/hooks/hook-records.ts";
 import { checkStoredName } from "./names.ts";
 import type { ParsedHookFilter } from "./search-hooks.ts";

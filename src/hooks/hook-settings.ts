@@ -1,7 +1,6 @@
 import { type Duration, parseDuration } from "../duration.ts";
-import { InvalidInputError } from "../errors.ts";
 import type { Telemetry, TraceContext } from "../monitoring/tracing.ts";
-import { checkOptions } from "../options.ts";
+import { checkOptions, invalidOption } from "../options.ts";
 
 /** How the hooks of a fragment or an application are treated. */
 export interface DurableHooksOptions {
@@ -64,18 +63,18 @@ export function parseHookSettings(options: DurableHooksOptions = {}): HookSettin
   const { onStuckProcessingHooks, keepCompleted = false, captureTraceContext, telemetry } = options;
   const { maxPayloadBytes = DEFAULT_MAX_PAYLOAD_BYTES } = options;
   if (stuckTimeoutMinutes !== false && !isTimeout(stuckTimeoutMinutes)) {
-    throw invalid(
+    throw invalidOption(
       `stuckProcessingTimeoutMinutes must be a number above zero, at most ${LONGEST_STUCK_MINUTES}, or false`,
     );
   }
   if (!(Number.isInteger(maxPayloadBytes) && maxPayloadBytes > 0 && maxPayloadBytes <= HIGHEST_MAX_PAYLOAD_BYTES)) {
-    throw invalid(`maxPayloadBytes must be a whole number from 1 to ${HIGHEST_MAX_PAYLOAD_BYTES}`);
+    throw invalidOption(`maxPayloadBytes must be a whole number from 1 to ${HIGHEST_MAX_PAYLOAD_BYTES}`);
   }
   for (const [name, value] of Object.entries({ onStuckProcessingHooks, captureTraceContext })) {
-    if (value !== undefined && typeof value !== "function") throw invalid(`${name} must be a function`);
+    if (value !== undefined && typeof value !== "function") throw invalidOption(`${name} must be a function`);
   }
   if (telemetry !== undefined && typeof telemetry?.runs !== "function") {
-    throw invalid("telemetry must be made by openTelemetry() of perdure/opentelemetry, or have its methods");
+    throw invalidOption("telemetry must be made by openTelemetry() of perdure/opentelemetry, or have its methods");
   }
   return {
     stuckTimeoutMinutes,
@@ -89,8 +88,4 @@ export function parseHookSettings(options: DurableHooksOptions = {}): HookSettin
 
 function isTimeout(minutes: unknown): boolean {
   return typeof minutes === "number" && minutes > 0 && minutes <= LONGEST_STUCK_MINUTES;
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }

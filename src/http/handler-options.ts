@@ -1,6 +1,5 @@
-import { InvalidInputError } from "../errors.ts";
 import { checkLogger, type Logger } from "../logger.ts";
-import { checkOptions } from "../options.ts";
+import { checkOptions, invalidOption } from "../options.ts";
 import { AccessTokens } from "./access/access-tokens.ts";
 import type { OnAudit } from "./access/audit.ts";
 import { type Authorize, checkAuthorize, type HttpOperation } from "./access/authorization.ts";
@@ -105,13 +104,13 @@ export function parseHandlerOptions(options: HttpHandlerOptions): HandlerSetting
   const { maxStreamsPerCaller = 1000, maxRequestsPerCaller = 100 } = options;
   const { maxStreamAgeMs = 3_600_000, recheckMs = 60_000, accessTokens = null, onAudit = null } = options;
   if (accessTokens !== null && !(accessTokens instanceof AccessTokens)) {
-    throw invalid("accessTokens must be the result of accessTokens({ secret })");
+    throw invalidOption("accessTokens must be the result of accessTokens({ secret })");
   }
-  if (onError !== null && typeof onError !== "function") throw invalid("onError must be a function");
-  if (onAudit !== null && typeof onAudit !== "function") throw invalid("onAudit must be a function");
-  if (typeof stackTraces !== "boolean") throw invalid("stackTraces must be true or false");
-  if (typeof authorizeTokens !== "boolean") throw invalid("authorizeTokens must be true or false");
-  if (typeof publicHealth !== "boolean") throw invalid("publicHealth must be true or false");
+  if (onError !== null && typeof onError !== "function") throw invalidOption("onError must be a function");
+  if (onAudit !== null && typeof onAudit !== "function") throw invalidOption("onAudit must be a function");
+  if (typeof stackTraces !== "boolean") throw invalidOption("stackTraces must be true or false");
+  if (typeof authorizeTokens !== "boolean") throw invalidOption("authorizeTokens must be true or false");
+  if (typeof publicHealth !== "boolean") throw invalidOption("publicHealth must be true or false");
   return {
     stackTraces,
     authorizeTokens,
@@ -140,7 +139,7 @@ export function parseHandlerOptions(options: HttpHandlerOptions): HandlerSetting
 export function checkBasePath(basePath: unknown): string {
   const path = typeof basePath === "string" ? basePath.replace(/\/$/, "") : undefined;
   if (path !== undefined && BASE_PATH.test(path)) return path;
-  throw invalid('basePath must be a path such as "/perdure"');
+  throw invalidOption('basePath must be a path such as "/perdure"');
 }
 
 function parseTick(tick: unknown): number | null {
@@ -152,9 +151,5 @@ function parseTick(tick: unknown): number | null {
 
 function checkNumber(name: string, value: unknown, least: number, most: number): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw invalid(`${name} must be a whole number from ${least} to ${most}`);
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
+  throw invalidOption(`${name} must be a whole number from ${least} to ${most}`);
 }

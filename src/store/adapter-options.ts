@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from "../clock.ts";
-import { InvalidInputError } from "../errors.ts";
 import { checkLogger, type Logger } from "../logger.ts";
-import { checkOptions } from "../options.ts";
+import { checkOptions, invalidOption } from "../options.ts";
 import { type Randomness, systemRandomness } from "../randomness.ts";
 import { type Codec, checkCodec } from "./codec/codec.ts";
 
@@ -27,11 +26,11 @@ export function parseAdapterOptions(options: AdapterOptions, own: readonly strin
   checkOptions(options, { label: "A database", fields: [...own, ...FIELDS] });
   const { clock = systemClock, randomness = systemRandomness, stackTraces = true } = options;
   if (!hasMethods(clock, ["now", "monotonic", "setTimer", "defer"])) {
-    throw invalid("clock must have the methods now, monotonic, setTimer and defer");
+    throw invalidOption("clock must have the methods now, monotonic, setTimer and defer");
   }
   if (!hasMethods(randomness, ["fraction", "bytes"]))
-    throw invalid("randomness must have the methods fraction and bytes");
-  if (typeof stackTraces !== "boolean") throw invalid("stackTraces must be true or false");
+    throw invalidOption("randomness must have the methods fraction and bytes");
+  if (typeof stackTraces !== "boolean") throw invalidOption("stackTraces must be true or false");
   return { clock, randomness, logger: checkLogger(options.logger), codec: checkCodec(options.codec), stackTraces };
 }
 
@@ -39,8 +38,4 @@ function hasMethods(value: unknown, names: readonly string[]): boolean {
   return (
     typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")
   );
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }

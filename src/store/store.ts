@@ -1,10 +1,10 @@
 import type { Clock } from "../clock.ts";
-import { createIdGenerator } from "../identifiers.ts";
 import type { Logger } from "../logger.ts";
 import { Meter } from "../monitoring/meters/meter.ts";
 import type { Randomness } from "../randomness.ts";
 import type { Engine } from "./engine.ts";
 import { StoredHooks } from "./hooks/stored-hooks.ts";
+import { createIdGenerator } from "./identifiers.ts";
 import { StoredInstances } from "./instances/stored-instances.ts";
 import { Rounds } from "./queue/rounds.ts";
 import { WorkBoard } from "./queue/work-board.ts";

@@ -1,7 +1,7 @@
-import { InvalidInputError } from "../errors.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { DurableHooksOptions } from "../hooks/hook-settings.ts";
 import type { Logger } from "../logger.ts";
+import { invalidOption } from "../options.ts";
 import type { SubjectsDefinition } from "../subjects/define-subjects.ts";
 import { timeOfDate } from "../values/index.ts";
 import type { EnvOption } from "../workflows/define/registered-workflows.ts";
@@ -85,12 +85,12 @@ export function parseTestAppOptions<Hooks extends HookDefinitions, Registry exte
   options: TestAppOptions<Hooks, Registry>,
 ): TestAppSettings<Hooks, Registry> {
   if (typeof options !== "object" || options === null) {
-    throw invalid("createTestApp takes an object: createTestApp({ hooks, workflows })");
+    throw invalidOption("createTestApp takes an object: createTestApp({ hooks, workflows })");
   }
   const { hooks, namespace = "app", tables, seed = 1, startAt = START, logger = silentLogger, ...rest } = options;
   const { concurrency = 100, leaseMs = 30_000, workflows, env, workflowLimits, ...others } = rest;
   const { subjects = {}, ...durableHooks } = others;
-  if (tables !== undefined && typeof tables !== "string") throw invalid("tables must be SQL, as a text");
+  if (tables !== undefined && typeof tables !== "string") throw invalidOption("tables must be SQL, as a text");
   const start = timeOfDate(startAt) ?? startAt;
   return {
     hooks: (hooks ?? {}) as Hooks,
@@ -112,9 +112,5 @@ export function parseTestAppOptions<Hooks extends HookDefinitions, Registry exte
 
 function checkNumber(name: string, value: unknown, least: number, most: number): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw invalid(`${name} must be a whole number from ${least} to ${most}`);
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
+  throw invalidOption(`${name} must be a whole number from ${least} to ${most}`);
 }

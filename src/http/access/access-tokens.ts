@@ -1,7 +1,6 @@
 import { type Duration, parseDuration } from "../../duration.ts";
-import { InvalidInputError } from "../../errors.ts";
 import { checkId, LONGEST_ID } from "../../names.ts";
-import { checkOptions } from "../../options.ts";
+import { checkOptions, invalidOption } from "../../options.ts";
 import type { Labels } from "../../workflows/define/labels.ts";
 import { TokenKeys } from "../../workflows/tokens/token-keys.ts";
 import { Scope } from "./scope.ts";
@@ -66,10 +65,11 @@ export class AccessTokens {
     checkId(workflowName, "The name of a workflow", LONGEST_ID);
     checkId(instanceId, "The id of an instance", LONGEST_ID);
     if (!(Array.isArray(operations) && operations.length > 0 && operations.every((one) => OPERATIONS.includes(one)))) {
-      throw invalid(`operations must be some of ${OPERATIONS.join(", ")}`);
+      throw invalidOption(`operations must be some of ${OPERATIONS.join(", ")}`);
     }
     const lifetimeMs = parseDuration(expiresIn, "expiresIn");
-    if (lifetimeMs < SHORTEST_MS || lifetimeMs > LONGEST_MS) throw invalid("expiresIn must be 1 second to 30 days");
+    if (lifetimeMs < SHORTEST_MS || lifetimeMs > LONGEST_MS)
+      throw invalidOption("expiresIn must be 1 second to 30 days");
     const caller = options.caller ?? JSON.stringify(["access token", workflowName, instanceId]);
     const scope = {
       caller,
@@ -101,7 +101,7 @@ export function accessTokens(options: { readonly secret: string | readonly strin
   if (secrets.length > 0 && secrets.every((one) => typeof one === "string" && one.length >= SHORTEST_SECRET)) {
     return new AccessTokens(secrets as string[]);
   }
-  throw invalid(`secret must be a text of at least ${SHORTEST_SECRET} characters, or several`);
+  throw invalidOption(`secret must be a text of at least ${SHORTEST_SECRET} characters, or several`);
 }
 
 const PARAMETER = "access_token";
@@ -120,8 +120,4 @@ export function takeAccessToken(request: Request): { readonly request: Request; 
   if (given.length === 0) return { request, token };
   url.searchParams.delete(PARAMETER);
   return { request: new Request(url, request), token: given.length > 1 ? "" : (given[0] as string) };
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }

@@ -1,5 +1,5 @@
-import { CodecError, InvalidInputError } from "../../errors.ts";
-import { checkOptions } from "../../options.ts";
+import { CodecError } from "../../errors.ts";
+import { checkOptions, invalidOption } from "../../options.ts";
 import { bytesOfBase64, toBase64 } from "../../values/bytes.ts";
 import type { Codec } from "./codec.ts";
 
@@ -36,7 +36,8 @@ export function aesGcm(options: AesGcmOptions): Codec {
   const keys = importKeys(options.keys);
   const { current } = options;
   const currentKey = typeof current === "string" ? keys.get(current) : undefined;
-  if (currentKey === undefined) throw invalid(`current must be one of the ids of keys: ${[...keys.keys()].join(", ")}`);
+  if (currentKey === undefined)
+    throw invalidOption(`current must be one of the ids of keys: ${[...keys.keys()].join(", ")}`);
   return {
     encode: async (text, location) => {
       const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
@@ -78,9 +79,9 @@ type KeyImport = () => Promise<AesKey>;
 
 function importKeys(keys: unknown): Map<string, KeyImport> {
   if (typeof keys !== "object" || keys === null || Array.isArray(keys))
-    throw invalid("keys must be an object: { id: key }");
+    throw invalidOption("keys must be an object: { id: key }");
   const entries = Object.entries(keys);
-  if (entries.length === 0) throw invalid("keys must have a key");
+  if (entries.length === 0) throw invalidOption("keys must have a key");
   return new Map(entries.map(([id, key]) => [checkKeyId(id), importOnce(bytesOfKey(id, key))]));
 }
 
@@ -94,7 +95,7 @@ function importOnce(bytes: Uint8Array<ArrayBuffer>): KeyImport {
 
 function checkKeyId(id: string): string {
   if (KEY_ID.test(id)) return id;
-  throw invalid("The id of a key must be 1 to 64 letters, digits and . _ -");
+  throw invalidOption("The id of a key must be 1 to 64 letters, digits and . _ -");
 }
 
 /** A copy, so that the caller can't change it later. Never shown in an error. */
@@ -102,7 +103,7 @@ function bytesOfKey(id: string, key: unknown): Uint8Array<ArrayBuffer> {
   const bytes =
     key instanceof Uint8Array ? Uint8Array.from(key) : typeof key === "string" ? readBase64(key) : undefined;
   if (bytes !== undefined && KEY_BYTES.includes(bytes.length)) return bytes;
-  throw invalid(`The key "${id}" must be 16, 24 or 32 bytes, as a Uint8Array or in base64`);
+  throw invalidOption(`The key "${id}" must be 16, 24 or 32 bytes, as a Uint8Array or in base64`);
 }
 
 function readBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
@@ -129,8 +130,4 @@ function keyMissing(id: string, known: readonly string[]): ReadableCodecError {
     "codec.key_missing",
     `A stored value was written with the key "${id}", which aesGcm wasn't given; it has ${known.join(", ")}. Add it to keys: old keys are needed until nothing is stored any more that was written with them.`,
   );
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }

@@ -1,4 +1,4 @@
-import { InvalidInputError } from "../../errors.ts";
+import { invalidOption } from "../../options.ts";
 import type { InstanceName, NewEntry } from "../../store/instances/instance-records.ts";
 import type { InstanceStatements } from "../../store/instances/instance-statements.ts";
 import { encodeError, encodeValue } from "../../values/index.ts";
@@ -18,13 +18,15 @@ export type RecordedHistory = readonly RecordedItem[] | { readonly entries: read
 export function readRecorded(history: RecordedHistory): HistoryItem[] {
   const page = history as { readonly entries?: unknown; readonly cursor?: unknown } | null;
   const entries: unknown = Array.isArray(history) ? history : page?.entries;
-  if (!Array.isArray(entries)) throw invalid("replay takes what instance.history() gave, or its entries");
+  if (!Array.isArray(entries)) throw invalidOption("replay takes what instance.history() gave, or its entries");
   if (typeof page?.cursor === "string") {
-    throw invalid("replay needs the whole history, and this is one page of several: give the entries of all of them");
+    throw invalidOption(
+      "replay needs the whole history, and this is one page of several: give the entries of all of them",
+    );
   }
   const items = entries.map(readItem);
   if (items.some(({ unreadable }) => unreadable !== undefined)) {
-    throw invalid("replay needs every value of a history, and some couldn't be read");
+    throw invalidOption("replay needs every value of a history, and some couldn't be read");
   }
   const run = Math.max(...items.map((item) => item.run));
   return items
@@ -38,14 +40,10 @@ function readItem(entry: unknown, index: number): HistoryItem {
   const texts = [kind, type, name].every((value) => typeof value === "string");
   const times = [at, dueAt ?? at].map((time) => new Date(time ?? Number.NaN));
   if (!numbers || !texts || times.some((time) => Number.isNaN(time.getTime()))) {
-    throw invalid(`replay takes what instance.history() gave, and entries[${index}] isn't an entry of a history`);
+    throw invalidOption(`replay takes what instance.history() gave, and entries[${index}] isn't an entry of a history`);
   }
   const [began, due] = times as [Date, Date];
   return { ...(entry as HistoryItem), at: began, ...(dueAt === undefined || dueAt === null ? {} : { dueAt: due }) };
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }
 
 const LEASE = { lock: "history", leaseMs: 1000 };

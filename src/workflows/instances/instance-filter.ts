@@ -1,6 +1,5 @@
 import { InvalidInputError } from "../../errors.ts";
-import { checkOptions } from "../../options.ts";
-import { invalidOption, parseSearchedText, parseTime } from "../../search-options.ts";
+import { checkOptions, invalidOption, parseSearchedText, parseTime } from "../../options.ts";
 import {
   INSTANCE_STATUSES,
   type InstanceCriteria,

@@ -1,6 +1,6 @@
-import { ConflictError, InvalidInputError, NotFoundError } from "../../errors.ts";
+import { ConflictError, NotFoundError } from "../../errors.ts";
 import { checkStepName } from "../../names.ts";
-import { checkOptions } from "../../options.ts";
+import { checkOptions, invalidOption } from "../../options.ts";
 import type { JournalEntry, KeptEntries } from "../../store/instances/instance-records.ts";
 import { causesOf } from "../../values/index.ts";
 import { StoredStarts } from "../execution/steps/start-order.ts";
@@ -34,8 +34,8 @@ export function checkRestartPoint(from: unknown, maxStepName: number): RestartPo
   checkOptions(from, { label: "from", fields });
   const { name, count = 1, type = "do" } = from as RestartPoint;
   checkStepName(name, maxStepName);
-  if (!Number.isInteger(count) || count < 1) throw invalid("from.count must be a whole number above zero");
-  if (!TYPES.includes(type)) throw invalid(`from.type must be one of ${TYPES.join(", ")}`);
+  if (!Number.isInteger(count) || count < 1) throw invalidOption("from.count must be a whole number above zero");
+  if (!TYPES.includes(type)) throw invalidOption(`from.type must be one of ${TYPES.join(", ")}`);
   return { name, count, type };
 }
 
@@ -111,10 +111,6 @@ function isEnding({ kind, dueAt }: JournalEntry): boolean {
 
 function saysPlace({ kind }: JournalEntry): boolean {
   return kind !== "progress";
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { decodeCursor, encodeCursor } from "../../cursor.ts";
 import { InvalidInputError } from "../../errors.ts";
-import { checkOptions } from "../../options.ts";
+import { checkOptions, invalidOption } from "../../options.ts";
 import type {
   EndNotice,
   HistoryEntry,
@@ -32,9 +32,10 @@ export async function readHistory(
 ): Promise<HistoryPage> {
   checkOptions(options, { label: "history", fields: ["run", "order", "limit", "cursor", "runsAfter"] });
   const { run = null, order = "oldest", limit = 100, cursor, runsAfter = 0 } = options;
-  if (run !== null && !(Number.isInteger(run) && run >= 1)) throw invalid("run must be a whole number above zero");
-  if (order !== "oldest" && order !== "newest") throw invalid('order must be "oldest" or "newest"');
-  if (!(Number.isInteger(runsAfter) && runsAfter >= 0)) throw invalid("runsAfter must be the number of a run");
+  if (run !== null && !(Number.isInteger(run) && run >= 1))
+    throw invalidOption("run must be a whole number above zero");
+  if (order !== "oldest" && order !== "newest") throw invalidOption('order must be "oldest" or "newest"');
+  if (!(Number.isInteger(runsAfter) && runsAfter >= 0)) throw invalidOption("runsAfter must be the number of a run");
   checkLimit(limit);
   const { stackTraces } = runtime.store;
   const { statements } = runtime.store.instances;
@@ -81,7 +82,7 @@ function lengthOf({ output, error, rollback }: PastRun): number {
 
 export function checkLimit(limit: unknown): void {
   const accepted = typeof limit === "number" && Number.isInteger(limit) && limit >= 1 && limit <= 1000;
-  if (!accepted) throw invalid("limit must be a whole number from 1 to 1000");
+  if (!accepted) throw invalidOption("limit must be a whole number from 1 to 1000");
 }
 
 function parseCursor(cursor: string): { run: number; position: number } {
@@ -140,8 +141,4 @@ function toEarlierRun(past: PastRun, stackTraces: boolean): EarlierRun {
     startedAt: startedAt === null ? null : new Date(startedAt),
     finishedAt: finishedAt === null ? null : new Date(finishedAt),
   };
-}
-
-function invalid(problem: string): InvalidInputError {
-  return new InvalidInputError("options.invalid", `${problem}.`);
 }

@@ -1,5 +1,5 @@
-import type { Clock } from "./clock.ts";
-import type { Randomness } from "./randomness.ts";
+import type { Clock } from "../clock.ts";
+import type { Randomness } from "../randomness.ts";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const TIME_LENGTH = 10;

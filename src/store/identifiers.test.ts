@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type Randomness, systemRandomness } from "../randomness.ts";
+import { ControlledClock } from "../testing/controlled-clock.ts";
 import { createIdGenerator } from "./identifiers.ts";
-import { type Randomness, systemRandomness } from "./randomness.ts";
-import { ControlledClock } from "./testing/controlled-clock.ts";
 
 function fixed(byte: number): Randomness {
   return { fraction: () => 0, bytes: (length) => new Uint8Array(length).fill(byte) };
