@@ -194,6 +194,7 @@ class ForeignCalls implements ForeignInstances {
 
   #confirm(transactionId: string | null): void {
     if (transactionId === null) throw notOpen();
+    if (this.transaction.mode === "async") this.transaction.confirm?.(transactionId);
     if (this.#watched.has(transactionId)) return;
     this.#watched.add(transactionId);
     const { engine, work } = this.#store;

@@ -23,13 +23,15 @@ export interface AsyncTransaction {
   readonly dialect: Dialect;
   /**
    * Whether a transaction is open on the connection for a statement that is sent now, where the library can tell without a
-   * statement; null if it can't. Then a statement marks the transaction and the next ones look for the mark.
+   * statement; null if it can't. Then a statement asks which transaction is open, and the next ones must be part of the same.
    */
   isOpen?(): boolean | null;
   /** Tells of the end of every transaction on the connection, where the library does. Returns how to stop that. */
   onEnd?(listener: () => void): () => void;
   /** A call begins: what it must know of the transaction is asked before anything else is sent. @internal */
   enter?(): void;
+  /** A statement was part of the transaction with this id: all later ones must be. @internal */
+  confirm?(transactionId: string): void;
   /**
    * Runs a statement. On PostgreSQL it has placeholders like `$1` and parameters that are texts or null, and gives at most one row,
    * with the text `result`.

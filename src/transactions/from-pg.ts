@@ -16,7 +16,6 @@ interface PgClient {
 /** The connection of a client, which hears from the server whether a transaction is open. */
 interface PgConnection {
   on(event: "readyForQuery", listener: (message: { readonly status: string }) => void): unknown;
-  off(event: "readyForQuery", listener: (message: { readonly status: string }) => void): unknown;
 }
 
 /**
@@ -47,13 +46,20 @@ export function fromPg(client: PgClient): AsyncTransaction {
   };
 }
 
+/** Who listens for the ends of transactions on a connection: many calls can wait at the same time. */
+const listeners = new WeakMap<Partial<PgConnection>, Set<() => void>>();
+
 /** Tells whenever a statement leaves no transaction open. */
 export function onPgEnd(client: { readonly connection?: unknown } | undefined, listener: () => void): () => void {
   const connection = client?.connection as Partial<PgConnection> | undefined;
   if (typeof connection?.on !== "function") return () => {};
-  const hear = ({ status }: { readonly status: string }) => {
-    if (status === "I") listener();
-  };
-  connection.on("readyForQuery", hear);
-  return () => connection.off?.("readyForQuery", hear);
+  const known = listeners.get(connection) ?? new Set();
+  if (!listeners.has(connection)) {
+    listeners.set(connection, known);
+    connection.on("readyForQuery", ({ status }) => {
+      if (status === "I") for (const tell of known) tell();
+    });
+  }
+  known.add(listener);
+  return () => known.delete(listener);
 }

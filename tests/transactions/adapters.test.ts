@@ -103,6 +103,28 @@ describe.each(LIBRARIES)("in a transaction of $name", (library) => {
     expect(ids.sort()).toEqual(["after", "before"]);
   });
 
+  test("calls that are made at the same time commit together, each object of its own", async () => {
+    const { app, own, within } = await start(library);
+    const ids = Array.from({ length: 12 }, (_, index) => `q${index}`).sort();
+    await own.transact((tx) => Promise.all(ids.map((id) => within(tx).workflows.quick.create({ id }))));
+    expect((await app.workflows.quick.list()).instances.map(({ id }) => id).sort()).toEqual(ids);
+  });
+
+  test("an object isn't taken for one of the connection's next transaction", async () => {
+    const { app, own } = await start(library);
+    let kept: ReturnType<typeof app.within> | undefined;
+    await own.transact(async (tx) => {
+      kept = app.within(tx.transaction);
+      await kept.workflows.quick.create({ id: "first" });
+    });
+    await own.transact(async (tx) => {
+      await tx.query("select 1");
+      const late = Promise.resolve(kept?.workflows.quick.create({ id: "late" }));
+      await expect(late).rejects.toMatchObject({ code: "transaction.not_open" });
+    });
+    expect((await app.workflows.quick.list()).instances.map(({ id }) => id)).toEqual(["first"]);
+  });
+
   test("the library's client isn't taken for a transaction", async () => {
     const { app, own, isEmpty } = await start(library);
     const trigger = async () => app.within(own.wrapClient()).triggerHook("note", "lost");

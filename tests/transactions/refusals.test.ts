@@ -109,7 +109,7 @@ describe("where the library can't tell whether a transaction is open", () => {
     expect((await app.workflows.order.list()).instances).toEqual([]);
   });
 
-  test("the transaction is marked once, and again after a savepoint that took the mark with it", async () => {
+  test("the transaction is asked for its id once, also if a savepoint is rolled back", async () => {
     const { app, client, transaction, statements } = await startWithClient();
     const later = { processAt: new Date(Date.now() + 3_600_000) };
     const within = app.within(transaction);
@@ -120,7 +120,7 @@ describe("where the library can't tell whether a transaction is open", () => {
     await within.triggerHook("note", undefined, { ...later, id: "kept" });
     await within.triggerHook("note", undefined, { ...later, id: "also kept" });
     await client.query("commit");
-    expect(statements.filter((text) => text.includes("set_config"))).toHaveLength(2);
+    expect(statements.filter((text) => text.startsWith("select"))).toHaveLength(1);
     expect((await app.durableHooks.list()).hooks.map(({ id }) => id).sort()).toEqual(["note/also kept", "note/kept"]);
   });
 });

@@ -2,57 +2,56 @@ import { InvalidInputError } from "../../errors.ts";
 import type { AsyncTransaction } from "../foreign-transaction.ts";
 import type { SqlRow, SqlValue } from "../sql-value.ts";
 import type { DatabaseIdentity } from "./connection/database-identity.ts";
-import { markTransaction, OTHER_DATABASE } from "./sql/foreign-inserts.ts";
+import { OTHER_DATABASE, readTransactionId } from "./sql/foreign-inserts.ts";
 
 /**
- * The application's transaction, with what every statement for it needs: the identity of our database, and whether to look for the
- * mark that only an open transaction keeps. Where the library knows that a transaction is open, it isn't marked, which saves a
- * statement; that is asked right before the statement is sent, because a call that isn't awaited may come after the transaction's
- * end. A savepoint that is rolled back takes the mark with it, so a statement that misses it is sent again after marking.
+ * The application's transaction, with what every statement for it needs: the identity of our database, and the id of the transaction
+ * that it must be part of. Outside of that transaction, by itself or in the next one on the connection, it writes nothing.
  *
- * The mark is sent as soon as a call begins. A call that isn't awaited may write later, when the connection has begun another
- * transaction: it misses the mark, and is refused there.
+ * The first statement tells the id. Where the library doesn't know that a transaction is open, a statement asks for the id before.
+ * It is sent as soon as a call begins: a call that isn't awaited may write later, when the connection has begun another transaction.
  */
 export function foreignSession(transaction: AsyncTransaction, identity: DatabaseIdentity): AsyncTransaction {
-  const mark = crypto.randomUUID();
-  /** The id of the transaction that was marked. */
-  let marked: Promise<unknown> | undefined;
+  /** The transaction that something was written in. */
+  let known: string | undefined;
+  /** The id of what the connection was in when a call began. Outside of a transaction, it is that of no later statement. */
+  let asked: Promise<string> | undefined;
 
-  const setMark = () => {
-    const id = transaction.execute(markTransaction().text, [mark]).then(resultOf);
+  const ask = () => {
+    const id = transaction.execute(readTransactionId().text, []).then((rows) => String(resultOf(rows)));
     id.catch(() => {
-      if (marked === id) marked = undefined;
+      if (asked === id) asked = undefined;
     });
     return id;
   };
   const write = async (text: string, parameters: readonly SqlValue[], own: string) => {
     const open = transaction.isOpen?.() ?? null;
     if (open === false) return [];
-    if (open) return transaction.execute(text, [...parameters, own, null]);
-    marked ??= setMark();
-    const before = await marked;
-    const send = () => transaction.execute(text, [...parameters, own, mark]);
-    const rows = await send();
-    if (resultOf(rows) !== null) return rows;
-    const again = setMark();
-    const isSame = (await again) === before;
-    marked = isSame ? again : undefined;
-    if (isSame) return send();
-    throw otherTransaction();
+    if (known !== undefined || open) return transaction.execute(text, [...parameters, own, known ?? null]);
+    asked ??= ask();
+    return transaction.execute(text, [...parameters, own, await asked]);
   };
   return {
     ...transaction,
     enter: () => {
-      if ((transaction.isOpen?.() ?? null) === null) marked ??= setMark();
+      if (known === undefined && (transaction.isOpen?.() ?? null) === null) asked ??= ask();
+    },
+    confirm: (id) => {
+      known ??= id;
     },
     execute: async (text, parameters) => {
       const own = await identity.get();
-      const rows = await write(text, parameters, own);
-      if (resultOf(rows) !== OTHER_DATABASE) return rows;
-      const now = await identity.learn(); // ours may have been restored since
-      const again = now === own ? rows : await write(text, parameters, now);
-      if (resultOf(again) === OTHER_DATABASE) throw otherDatabase();
-      return again;
+      let rows = await write(text, parameters, own);
+      if (resultOf(rows) === OTHER_DATABASE) {
+        const now = await identity.learn(); // ours may have been restored since
+        if (now !== own) rows = await write(text, parameters, now);
+        if (resultOf(rows) === OTHER_DATABASE) throw otherDatabase();
+      }
+      if (resultOf(rows) === null) {
+        asked = undefined;
+        if (known !== undefined) throw otherTransaction();
+      }
+      return rows;
     },
   };
 }
@@ -64,8 +63,8 @@ function resultOf(rows: readonly SqlRow[]): unknown {
 function otherTransaction(): InvalidInputError {
   return new InvalidInputError(
     "transaction.not_open",
-    "The connection has no open transaction, or another one than when this call began, so nothing was written. Await every call " +
-      "before the transaction ends, and call within anew for the next one.",
+    "The transaction of this object has ended, so nothing was written. Await every call before the transaction ends, and call " +
+      "within anew for the next one.",
   );
 }
 

@@ -16,7 +16,7 @@ for (const tables of TABLES) describeMisledPlans(tables);
 const UNPLANNED = [
   "readTime",
   "readIdentity",
-  "markTransaction",
+  "readTransactionId",
   "transactionStates",
   "foreignInsertHook",
   "foreignInsertInstances",

@@ -8,17 +8,17 @@ import { isNamedBy, type SchemaPrefix, type Statement } from "./statement.ts";
  * wait for no other transaction, except for one that is creating the same id. Libraries differ in how they pass values, so every
  * parameter is a text, and the result is one text column, `result`.
  *
- * The last two parameters are the identity of our database and the mark that the transaction must carry, or null where an open
- * transaction is certain. Without the mark nothing is written and the result is null: the statement would be committed by itself.
- * In another database nothing is written either. Otherwise the result begins with the transaction's id.
+ * The last two parameters are the identity of our database and the id of the transaction that the statement must be part of, or null
+ * where an open transaction is certain. In another transaction, or committed by itself, it writes nothing and the result is null. In
+ * another database it writes nothing either. Otherwise the result begins with the transaction's id.
  */
-const clockOf = (schema: SchemaPrefix, own: string, mark: string) => `place as materialized (
+const clockOf = (schema: SchemaPrefix, own: string, transaction: string) => `place as materialized (
   select ${identityOf(schema)} = ${own}::text as ours,
-    ${mark}::text is null or current_setting('${MARK}', true) is not distinct from ${mark}::text as marked
+    ${transaction}::text is null or pg_current_xact_id_if_assigned()::text is not distinct from ${transaction}::text as same
 ),
 clock as materialized (
   select coalesce($1::text::bigint, (extract(epoch from statement_timestamp()) * 1000)::bigint) as now,
-    place.ours and place.marked as open, not place.ours as elsewhere
+    place.ours and place.same as open, not place.ours as elsewhere
   from place
 )`;
 
@@ -30,9 +30,6 @@ clock as materialized (
 export function isUnknown(known: string): string {
   return `case when current_setting('transaction_isolation') = 'repeatable read' then not exists (${known}) else true end`;
 }
-
-/** A setting that is local to a transaction: outside of one, it is gone with the statement that sets it. */
-const MARK = "perdure.transaction";
 
 /** The result in a database that isn't ours. */
 export const OTHER_DATABASE = "other database";
@@ -48,12 +45,9 @@ export function readIdentity(schema: SchemaPrefix): Statement {
   return { name: "read_identity", text: `select ${identityOf(schema)} as result` };
 }
 
-/** Marks the open transaction, and says which one it is. Index: none. */
-export function markTransaction(): Statement {
-  return {
-    name: "mark_transaction",
-    text: `select pg_current_xact_id()::text as result from set_config('${MARK}', $1::text, true)`,
-  };
+/** The id of the open transaction, also inside of a savepoint. Index: none. */
+export function readTransactionId(): Statement {
+  return { name: "read_transaction_id", text: "select pg_current_xact_id()::text as result" };
 }
 
 const resultOf = (result: string) =>
