@@ -11,6 +11,7 @@ import type { SqlRow, SqlValue } from "../store/sql-value.ts";
 import type { Store } from "../store/store.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { BufferedCalls, type UnitBindings } from "../workflows/instances/buffered-calls.ts";
+import { type SendEventTo, sendEventTo } from "../workflows/instances/prepare-event.ts";
 import { warnOfReplays } from "../workflows/replay-warning.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 
@@ -42,6 +43,13 @@ export interface UnitOfWork<Hooks extends HookDefinitions, Registry extends Work
    * uow.workflows.checkout.create({ id: order.id, params: order });
    */
   readonly workflows: UnitBindings<Registry>;
+  /**
+   * Sends an event to an instance, which may be created in the same unit of work.
+   *
+   * @example
+   * uow.sendEvent({ workflow: shipping, id: order.id }, { type: "paid", payload: { by: "card" } });
+   */
+  readonly sendEvent: SendEventTo<void>;
 }
 
 /**
@@ -62,6 +70,7 @@ export async function runUnitOfWork<Hooks extends HookDefinitions, Registry exte
       const uow = new BufferedUnitOfWork(store, hooks, transaction);
       calls = workflows === null ? null : new BufferedCalls(workflows, () => uow.refuseFinished());
       uow.workflows = calls?.bindings ?? {};
+      uow.sendEvent = (target, event) => sendEventTo(workflows, uow.workflows, target, event);
       const result = await body(uow as unknown as UnitOfWork<Hooks, Registry>);
       const triggers = await uow.finish();
       await calls?.write(transaction);
@@ -86,6 +95,7 @@ interface UnitOfWorkParts {
 
 class BufferedUnitOfWork implements UnitOfWork<HookDefinitions> {
   workflows: object = {};
+  declare sendEvent: SendEventTo<void>;
   readonly #store: Store;
   readonly #hooks: RegisteredHooks;
   readonly #transaction: EngineTransaction;

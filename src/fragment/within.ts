@@ -17,6 +17,8 @@ import type { SqlRow } from "../store/sql-value.ts";
 import type { Store } from "../store/store.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { createForeignBindings, type ForeignBindings } from "../workflows/instances/foreign-bindings.ts";
+import type { SentEvent } from "../workflows/instances/instance.ts";
+import { type SendEventTo, sendEventTo } from "../workflows/instances/prepare-event.ts";
 import { warnOfReplays } from "../workflows/replay-warning.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { PendingCalls } from "./pending-calls.ts";
@@ -31,6 +33,8 @@ export interface WithinSync<Hooks extends HookDefinitions, Registry extends Work
   ): TriggeredHook;
   /** Each workflow by its key. */
   readonly workflows: ForeignBindings<"sync", Registry>;
+  /** Sends an event to an instance, as the binding of its workflow does. */
+  readonly sendEvent: SendEventTo<void>;
 }
 
 /** The same where the driver is asynchronous: await every call before the transaction ends. */
@@ -42,6 +46,8 @@ export interface WithinAsync<Hooks extends HookDefinitions, Registry extends Wor
   ): Promise<TriggeredHook>;
   /** Each workflow by its key. */
   readonly workflows: ForeignBindings<"async", Registry>;
+  /** Sends an event to an instance, as the binding of its workflow does. */
+  readonly sendEvent: SendEventTo<Promise<void>>;
 }
 
 type NoWorkflows = Record<never, never>;
@@ -54,6 +60,7 @@ export interface RunWithin<Hooks extends HookDefinitions, Registry extends Workf
 /** The delays after which to look for new rows: no notice says when the application's SQLite transaction commits. */
 const LOOK_AFTER_MS = [5, 50, 500, 5000];
 
+type SendEvent = [target: { workflow: unknown; id: string }, event: SentEvent<string, unknown>];
 type Trigger = (name: string, payload?: unknown, options?: TriggerOptions) => Awaitable<TriggeredHook>;
 
 export function createWithin<Hooks extends HookDefinitions, Registry extends Workflows = NoWorkflows>(
@@ -74,10 +81,12 @@ export function createWithin<Hooks extends HookDefinitions, Registry extends Wor
       );
     };
     const bindings = workflows === null ? {} : createForeignBindings(workflows, calls, calls.chain);
-    if (pending === null) return { triggerHook, workflows: bindings };
+    const sendEvent = (...given: SendEvent) => sendEventTo<Awaitable<void>>(workflows, bindings, ...given);
+    if (pending === null) return { triggerHook, workflows: bindings, sendEvent };
     return {
       triggerHook: (...given: Parameters<Trigger>) => pending.run(calls.transaction, () => triggerHook(...given)),
       workflows: inPromises(bindings, (call) => pending.run(calls.transaction, call)),
+      sendEvent: (...given: SendEvent) => pending.run(calls.transaction, () => sendEvent(...given)),
     };
   };
   return within as unknown as RunWithin<Hooks, Registry>;

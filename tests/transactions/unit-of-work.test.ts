@@ -38,11 +38,20 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a unit of work on $name", (engine
     const created = await app.unitOfWork(async (uow) => {
       const { id } = uow.workflows.waits.create({ id: "a", params: "p" });
       uow.workflows.waits.sendEvent({ to: id, type: "note", payload: "one" });
-      uow.workflows.waits.sendEvent({ to: id, type: "note", payload: "two" });
+      uow.sendEvent({ workflow: waits, id }, { type: "note", payload: "two" });
       return [id, uow.workflows.limited.create({ params: "x" }).id];
     });
     expect(await (await app.workflows.waits.get("a")).result()).toEqual(["p", "one", "two"]);
     expect(await (await app.workflows.limited.get(created[1] as string)).result()).toBe("x");
+  });
+
+  test("refuses an event for a workflow or an instance that can't be", async () => {
+    const app = await start();
+    const send = (workflow: string, id: string) =>
+      app.unitOfWork(async (uow) => uow.sendEvent({ workflow, id }, { type: "note" }));
+    await expect(send("missing", "a")).rejects.toMatchObject({ code: "workflow.not_found" });
+    await expect(send("waits", "")).rejects.toMatchObject({ code: "id.invalid" });
+    await expect(send("waits", "nowhere")).rejects.toMatchObject({ code: "instance.not_found" });
   });
 
   test("keeps nothing when its function rejects", async () => {

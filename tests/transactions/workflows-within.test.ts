@@ -138,7 +138,8 @@ describe.each(DRIVERS)("workflows in the application's own transaction on $name"
       await own.run("begin");
       await within().order.create({ id, params: "p" });
       await within().order.sendEvent({ to: id, type: "note", payload: "first" });
-      await within().order.sendEvent({ to: id, type: "note", payload: "second" });
+      const target = { workflow: order, id };
+      await app.within(own.transaction as AsyncTransaction).sendEvent(target, { type: "note", payload: "second" });
       await own.run("commit");
       expect(await (await app.workflows.order.get(id)).result()).toEqual(["p", "first", "second"]);
     }

@@ -1,4 +1,4 @@
-import { InvalidInputError } from "../../errors.ts";
+import { InvalidInputError, NotFoundError } from "../../errors.ts";
 import { checkId } from "../../names.ts";
 import { checkOptions } from "../../options.ts";
 import { applySchema, isThenable } from "../../schema.ts";
@@ -6,9 +6,29 @@ import type { Awaitable } from "../../store/foreign-transaction.ts";
 import type { EventInsert, InstanceTarget } from "../../store/instances/instance-records.ts";
 import { encodeValue } from "../../values/index.ts";
 import { isRegistered, type RegisteredWorkflow } from "../define/registered-workflows.ts";
+import type { AnyWorkflow, WorkflowEvents } from "../define/workflow-types.ts";
 import { warnOfReplays } from "../replay-warning.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
-import type { SentEvent } from "./instance.ts";
+import type { EventToSend, SentEvent } from "./instance.ts";
+
+/** Sends an event to an instance of a workflow, which is given as it was defined, or by its name or key. */
+export type SendEventTo<Result> = <Workflow extends AnyWorkflow, Type extends keyof WorkflowEvents<Workflow> & string>(
+  target: { readonly workflow: Workflow | string; readonly id: string },
+  event: EventToSend<Type, WorkflowEvents<Workflow>[Type]>,
+) => Result;
+
+/** Sends it through the binding of the workflow. */
+export function sendEventTo<Result>(
+  runtime: WorkflowRuntime | null,
+  bindings: object,
+  target: { readonly workflow: unknown; readonly id: string },
+  event: SentEvent<string, unknown>,
+): Result {
+  if (runtime === null) throw new NotFoundError("workflow.not_found", "The application has no workflows.");
+  const { key } = runtime.workflows.get(target?.workflow);
+  const binding = (bindings as Record<string, { sendEvent(addressed: unknown): Result }>)[key];
+  return (binding as NonNullable<typeof binding>).sendEvent({ ...event, to: target.id });
+}
 
 /** The recipient of an event, and the event without it. */
 export function splitAddressed<Event extends { readonly to: string }>(addressed: Event): [string, Omit<Event, "to">] {
