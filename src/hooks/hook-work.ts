@@ -1,5 +1,5 @@
 import type { Timer } from "../clock.ts";
-import { AttemptAbortedError, CodecError, PerdureError } from "../errors.ts";
+import { type AttemptAbortedError, CodecError, PerdureError } from "../errors.ts";
 import type { RetryPolicy } from "../queue/retry-policy.ts";
 import { type AttemptFailure, solitude, solitudeAfter, UNREADABLE_PAUSE_MS, type Work } from "../queue/work.ts";
 import { runApart } from "../replayed-code.ts";
@@ -17,6 +17,7 @@ import {
   mayHaveBegun,
   policyOf,
 } from "./attempt-outcome.ts";
+import { timeoutError, timeoutOf } from "./attempt-timeout.ts";
 import type { AnyHookDefinition } from "./define-hook.ts";
 import type { HookBatch, HookBatches } from "./hook-batches.ts";
 import { HookCall, type Transacting } from "./hook-context.ts";
@@ -288,32 +289,16 @@ export class HookWork implements Work, Transacting {
     }
   }
 
+  /** Ends the attempt if its handler runs for too long. */
   #watch(resolve: (ending: AttemptEnding) => void): Timer | undefined {
-    const { timeoutMs } = this.#definition;
-    if (timeoutMs !== null) {
-      const error = () =>
-        new AttemptAbortedError("hook.timeout", `The handler didn't end within ${timeoutMs} milliseconds.`);
-      return this.#endAfter(timeoutMs, error, resolve);
-    }
-    const { stuckTimeoutMinutes } = this.#hooks.settings;
-    if (stuckTimeoutMinutes === false) return undefined;
-    const error = () => {
-      this.#isStuck = true;
-      return new AttemptAbortedError("hook.stuck", `The handler didn't end within ${stuckTimeoutMinutes} minutes.`);
-    };
-    return this.#endAfter(stuckTimeoutMinutes * 60_000, error, resolve);
-  }
-
-  #endAfter(
-    milliseconds: number,
-    createError: () => AttemptAbortedError,
-    resolve: (ending: AttemptEnding) => void,
-  ): Timer {
+    const timeout = timeoutOf(this.#definition, this.#hooks.settings);
+    if (timeout === null) return undefined;
     return this.#store.clock.setTimer(() => {
-      const error = createError();
+      const error = timeoutError(timeout);
+      this.#isStuck = timeout.stuck;
       this.#aborter.abort(error);
       resolve({ kind: "threw", error });
-    }, milliseconds);
+    }, timeout.milliseconds);
   }
 
   /** Not the hook's fault: it is released for a while, and the attempt isn't counted. */
@@ -344,13 +329,8 @@ export class HookWork implements Work, Transacting {
       signal,
     });
     if (result === "lost") {
-      this.#store.logger.warn(
-        "The outcome of a hook was not written: its lease had run out and another process has it.",
-        {
-          namespace,
-          hookId: id,
-        },
-      );
+      const message = "The outcome of a hook was not written: its lease had run out and another process has it.";
+      this.#store.logger.warn(message, { namespace, hookId: id });
     }
     if (result === "pending") {
       this.#store.work.post({ namespace, delayMs: delayOf(outcome) });

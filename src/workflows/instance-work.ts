@@ -13,8 +13,9 @@ import { Execution } from "./execution/execution.ts";
 import type { ExecutionEnd } from "./execution/execution-host.ts";
 import { isUnprepared, prepareUnchecked } from "./instances/prepare-unchecked.ts";
 import type { FinishedRun } from "./instances/results.ts";
+import type { Reacquired } from "./reacquisitions.ts";
 import { runWorkflow } from "./run-workflow.ts";
-import type { Reacquired, WorkflowRuntime } from "./workflow-runtime.ts";
+import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 /** A claimed instance: it runs until it ends or parks. */
 export class InstanceWork implements Work {
@@ -28,8 +29,7 @@ export class InstanceWork implements Work {
   constructor(instance: ClaimedInstance, askedAt: number, runtime: WorkflowRuntime) {
     this.instance = instance;
     this.#runtime = runtime;
-    this.#again = runtime.reacquired.get(instance.lock) ?? null;
-    runtime.reacquired.delete(instance.lock);
+    this.#again = runtime.reacquisitions.take(instance.lock);
     this.execution = this.#again?.execution ?? new Execution(instance, askedAt, runtime.host);
     if (this.#again !== null) this.execution.regain(this.#again.renewed);
   }

@@ -1,9 +1,8 @@
-import { isUnanswered, PerdureError } from "../errors.ts";
+import { isUnanswered } from "../errors.ts";
 import type { NamespaceMeter } from "../monitoring/meters/meter.ts";
 import type { Telemetry, TracedRun } from "../monitoring/tracing.ts";
 import { ownerOfToken } from "../queue/owner.ts";
 import {
-  type ClaimedInstance,
   FINISHED_STATUSES,
   type InstanceChange,
   type InstanceCommit,
@@ -13,13 +12,11 @@ import {
   type InstanceRecord,
   type InstanceStatus,
   type NamedLease,
-  type RenewedInstance,
   versionName,
 } from "../store/instances/instance-records.ts";
 import { isLimited } from "../store/queue/rank.ts";
 import type { Reservation } from "../store/queue/work-board.ts";
 import type { Store } from "../store/store.ts";
-import { describeError } from "../values/index.ts";
 import type { RegisteredWorkflows } from "./define/registered-workflows.ts";
 import { endingTrigger } from "./define/terminal-hooks.ts";
 import type { Execution } from "./execution/execution.ts";
@@ -27,28 +24,18 @@ import { type ExecutionHost, TurnQueue } from "./execution/execution-host.ts";
 import { ProgressDrops } from "./execution/progress.ts";
 import { type FinishedRun, ResultWaiters } from "./instances/results.ts";
 import { refuseUnreadable } from "./instances/unreadable.ts";
+import { Reacquisitions } from "./reacquisitions.ts";
 import { StepStreams } from "./streams/step-streams.ts";
 import { TimeoutKeeper } from "./timeout-keeper.ts";
 import { InstanceWatchers } from "./views/instance-watchers.ts";
 
 export type InstanceOperation = "pause" | "resume" | "terminate" | "rollBack" | "timeOut" | "restart" | "delete";
 
-/** How many times, with growing pauses, to try to claim a parked instance again while there is no room. */
-const MOST_REACQUISITIONS = 10;
-const FIRST_PAUSE_MS = 20;
 /** More than a process finishes within the time for which `isUnfinished` is asked. */
 const MOST_REMEMBERED = 50_000;
 
 /** After which a run has no events: their sequences are integers of four bytes. */
 const LAST_SEQUENCE = 2_147_483_647;
-
-/** A parked execution that has claimed its instance again. */
-export interface Reacquired {
-  readonly execution: Execution;
-  readonly renewed: RenewedInstance;
-  /** By the monotonic clock. */
-  readonly askedAt: number;
-}
 
 /**
  * The workflows of one namespace in this process: it creates instances, knows the running executions, and tells waiters of
@@ -69,12 +56,9 @@ export class WorkflowRuntime {
   readonly host: ExecutionHost;
   /** The executions of this process, by ref. */
   readonly live = new Map<string, Execution>();
-  /** Parked executions that have just claimed their instance again, by token. */
-  readonly reacquired = new Map<string, Reacquired>();
+  readonly reacquisitions = new Reacquisitions(this);
   /** Refs of the instances that this process finished last, so that `result` needn't ask the database about them. */
   readonly #finished = new Set<string>();
-  readonly #reacquiring = new WeakSet<Execution>();
-  #reacquisitions = 0;
   #begun = 0;
   #scheduleChanges = 0;
 
@@ -106,7 +90,7 @@ export class WorkflowRuntime {
       for (const [index, reservation] of reservations.entries()) {
         const instance = writes[index] as InstanceInsert;
         const lease = () => ({ instance, ref: instance.ref, run: 1, lock: reservation?.lock as string });
-        reservation?.cancel(unanswered ? () => this.#giveBack(lease()) : undefined);
+        reservation?.cancel(unanswered ? () => this.giveBack(lease()) : undefined);
       }
       throw error;
     }
@@ -223,22 +207,18 @@ export class WorkflowRuntime {
     this.store.work.announce(this.namespace);
   }
 
-  /** A step was called after its instance had been parked. */
-  async reacquire(execution: Execution): Promise<void> {
-    if (this.#reacquiring.has(execution)) return;
-    this.#reacquiring.add(execution);
-    try {
-      for (let attempt = 0; attempt < MOST_REACQUISITIONS; attempt++) {
-        const reservation = await this.#awaitRoom(execution.instance);
-        if (reservation === null || (await this.#takeAgain(execution, reservation))) break;
-        await this.#pause(attempt);
-      }
-    } catch (error) {
-      const failure = error instanceof PerdureError ? error.code : describeError(error).message;
-      this.store.logger.warn("A step of a parked instance must wait for the instance's next wake.", { failure });
-    } finally {
-      this.#reacquiring.delete(execution);
-    }
+  /** The row may be leased to this process without running here: releases it. */
+  async giveBack(lease: NamedLease): Promise<boolean> {
+    const outcome = { kind: "released" } as const;
+    const { result } = await this.store.instances.commit({
+      ...lease,
+      position: 1,
+      limited: true,
+      entries: [],
+      outcome,
+    });
+    if (result === "written") this.store.work.post({ namespace: this.namespace, delayMs: 0 });
+    return result === "written";
   }
 
   /**
@@ -278,7 +258,7 @@ export class WorkflowRuntime {
       loadEvents: async (request) => refuseUnreadable(await instances.loadEvents(request)),
       awaitEnd: (request) => instances.awaitEnd(request),
       woke: (refs) => this.woke(refs),
-      reacquire: (execution) => void this.reacquire(execution as Execution),
+      reacquire: (execution) => void this.reacquisitions.reacquire(execution as Execution),
       stopsDiverged: (instance) => this.workflows.findVersion(instance)?.onDivergence === "stop",
       isStrict: (instance) => this.workflows.findVersion(instance)?.strict === true,
       warn: (message, details) => logger.warn(message, details),
@@ -320,62 +300,8 @@ export class WorkflowRuntime {
     }
     const lease = { instance: write, ref: write.ref, run: 1, lock: reservation?.lock as string };
     // Sent again because its answer was lost, it may be leased to us.
-    reservation?.cancel(result.result === "repeated" ? () => this.#giveBack(lease) : undefined);
+    reservation?.cancel(result.result === "repeated" ? () => this.giveBack(lease) : undefined);
     if (result.result === "created") this.store.work.post({ namespace: this.namespace, delayMs: 0 });
-  }
-
-  async #awaitRoom({ namespace, name, version }: ClaimedInstance): Promise<Reservation<"instance"> | null> {
-    for (let attempt = 0; attempt < MOST_REACQUISITIONS && this.store.work.attended; attempt++) {
-      const reservation = this.store.work.reserve("instance", namespace, versionName(name, version));
-      if (reservation !== null) return reservation;
-      await this.#pause(attempt);
-    }
-    return null;
-  }
-
-  #pause(attempt: number): Promise<void> {
-    return new Promise((resolve) => this.store.clock.setTimer(resolve, FIRST_PAUSE_MS * 2 ** attempt));
-  }
-
-  /** Returns whether the claim is decided: not while all slots are taken. */
-  async #takeAgain(execution: Execution, reservation: Reservation<"instance">): Promise<boolean> {
-    const lock = `${reservation.lock}.${++this.#reacquisitions}`; // a new token of the same owner
-    const lease = { lock, leaseMs: reservation.leaseMs, slots: this.#slotsOf(execution.instance) };
-    const askedAt = this.store.clock.monotonic();
-    let renewed: RenewedInstance | "full" | null;
-    try {
-      renewed = await this.store.instances.statements.reacquire(execution.lease, lease);
-    } catch (error) {
-      const taken = { ...execution.lease, instance: execution.instance, lock };
-      reservation.cancel(isUnanswered(error) ? () => this.#giveBack(taken) : undefined);
-      throw error;
-    }
-    if (renewed === null || renewed === "full") {
-      reservation.cancel();
-      return renewed === null;
-    }
-    this.reacquired.set(lock, { execution, renewed, askedAt });
-    reservation.start({ ...execution.instance, ...renewed, recoveries: 0, begun: true, claimedAt: renewed.at });
-    return true;
-  }
-
-  /** The row may be leased to this process without running here: releases it. */
-  async #giveBack(lease: NamedLease): Promise<boolean> {
-    const outcome = { kind: "released" } as const;
-    const { result } = await this.store.instances.commit({
-      ...lease,
-      position: 1,
-      limited: true,
-      entries: [],
-      outcome,
-    });
-    if (result === "written") this.store.work.post({ namespace: this.namespace, delayMs: 0 });
-    return result === "written";
-  }
-
-  #slotsOf({ name, slotKey }: ClaimedInstance): { key: string; limit: number } | null {
-    const limit = this.workflows.limitsOf(name).slots;
-    return slotKey === null || limit === null ? null : { key: slotKey, limit };
   }
 }
 
