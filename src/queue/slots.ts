@@ -25,7 +25,7 @@ export class Slots {
   /** Whether one of those claims may take over rows of lost owners. */
   #takesOver = false;
   /** Lanes that wanted to claim while other lanes had reserved all slots. */
-  #awaiting: (() => void)[] = [];
+  readonly #awaiting = new Set<() => void>();
 
   /** `onFreed` is called when a claim frees its slots, before lanes that wait for room. */
   constructor(clock: Clock, onFreed: () => void) {
@@ -35,7 +35,7 @@ export class Slots {
 
   /** Calls back once, when a claim frees slots that it has reserved. */
   awaitRoom(onRoom: () => void): void {
-    this.#awaiting.push(onRoom);
+    this.#awaiting.add(onRoom);
   }
 
   /** Reserves slots for a claim. A claim that isn't answered soon frees them again: its rows then wait for a slot. */
@@ -51,7 +51,9 @@ export class Slots {
       if (turn) this.#takesOver = false;
       turn = false;
       this.#onFreed();
-      for (const onRoom of this.#awaiting.splice(0)) onRoom();
+      const awaiting = [...this.#awaiting];
+      this.#awaiting.clear();
+      for (const onRoom of awaiting) onRoom();
     };
     const timer = this.#clock.setTimer(end, LONGEST_RESERVATION_MS);
     this.reserved += count;

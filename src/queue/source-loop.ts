@@ -69,6 +69,7 @@ export class SourceLoop {
   #backlog = false;
   /** Whether a notice has arrived since the last claim began. */
   #noticed = false;
+  readonly #onRoom = () => this.nudge();
 
   constructor(options: SourceLoopOptions) {
     const { clock, randomness, onError } = options;
@@ -150,6 +151,9 @@ export class SourceLoop {
     this.#stopping = true;
     this.nudge();
     await Promise.all([this.#loop, this.#tending.stop(), this.#purging.stop()]);
+    // Other processes weren't told, because this one was about to claim it.
+    if (!this.#noticed || this.source.tendsOnly === true) return;
+    for (const namespace of this.source.namespaces) this.source.store.work.announce(namespace);
   }
 
   /** Runs due work once. Rejects if its database can't be used. */
@@ -160,7 +164,7 @@ export class SourceLoop {
     const { asked, claimed } = claims ? await this.#fill() : { asked: 0, claimed: 0 };
     if (claimed > 0 || this.#noticed) return "something"; // a notice arrived meanwhile
     if (asked > 0 || !claims) return "nothing";
-    this.#worker.awaitRoom(this.source, () => this.nudge());
+    this.#worker.awaitRoom(this.source, this.#onRoom);
     return "no room";
   }
 
@@ -193,7 +197,6 @@ export class SourceLoop {
     // The work that was held has probably ended since: then asking costs one statement, and claiming nothing would cost two.
     if (claims && !this.#backlog && this.#claimAt === this.#doubtfulAt) return this.#askForNextWake();
     if (claims && this.#worker.wantedFrom(this.source) > 0) return this.#claim();
-    if (claims) this.#worker.awaitRoom(this.source, () => this.nudge());
     if (now >= this.#askAt) await this.#askForNextWake();
   }
 
@@ -252,10 +255,11 @@ export class SourceLoop {
     this.#askAt = this.#claimAt;
   }
 
+  /** Without room, also when the claim of another loop frees the slots that it has reserved. The end of work nudges all loops. */
   #nextTime(): number {
-    const claims = this.#worker.wantedFrom(this.source) > 0;
-    if (claims && this.#backlog) return 0;
-    return Math.min(claims ? this.#claimAt : Number.POSITIVE_INFINITY, this.#askAt);
+    if (this.#worker.wantedFrom(this.source) > 0) return this.#backlog ? 0 : Math.min(this.#claimAt, this.#askAt);
+    this.#worker.awaitRoom(this.source, this.#onRoom);
+    return this.#askAt;
   }
 
   /** Deletes in small pieces; the rest follows another time if the loop stops. */
