@@ -7,6 +7,9 @@ import { type RelayedCall, toTrigger } from "../store/hooks/relay.ts";
 import type { EventInsert, EventInsertResult } from "../store/instances/instance-records.ts";
 import type { Store } from "../store/store.ts";
 
+/** When a relay is tried again after an error of the database. */
+const RETRY_MS = 1000;
+
 /**
  * Does what a call in the application's own transaction could not do there. The calls and the end of their relays are one
  * transaction, so each happens once, and those of one group in the order in which they were made. A relay is never given up: if its
@@ -86,6 +89,13 @@ export class RelayWork implements Work {
   async release(): Promise<void> {
     await this.#store.hooks.settle(this.#settlement({ kind: "released" }));
     this.#store.work.post({ namespace: this.hook.namespace, delayMs: 0 });
+  }
+
+  /** Errors of the database count as nothing, and don't keep the relay until its lease ends. */
+  async giveBack(): Promise<boolean> {
+    await this.#store.hooks.settle(this.#settlement({ kind: "released", delayMs: RETRY_MS }));
+    this.#store.work.post({ namespace: this.hook.namespace, delayMs: RETRY_MS });
+    return true;
   }
 
   #settlement<Outcome>(outcome: Outcome) {

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { StoreError, ValueRefusedError } from "../../src/errors.ts";
+import { triggerRelay } from "../../src/store/hooks/relay.ts";
 import { ENGINES } from "../support/engines.ts";
+import { PLAIN_TRIGGER } from "../support/use-store.ts";
 import { recordCalls } from "./support/handlers.ts";
 import { eventually, LEASE_MS, useHooks, withTime } from "./support/use-hooks.ts";
 
@@ -46,5 +48,23 @@ describe.each(ENGINES)("a hook whose database fails on $name", (engine) => {
 
     expect(greet.calls.map(({ hook }) => hook.attempts)).toEqual([1, 2]);
     expect(await process.durableHooks.get(id)).toMatchObject({ error: { code: "value.refused" } });
+  });
+
+  test("is called soon, when the relay that carries its trigger met an error, and the relay doesn't count as lost", async () => {
+    const greet = recordCalls<string>();
+    const process = fixture.process({ greet: greet.definition });
+    const { engine, hooks } = process.store;
+    const away = new StoreError("store.rejected", "permission denied for table hook", { transient: false });
+    const transaction = vi.spyOn(engine, "transaction").mockRejectedValueOnce(away);
+    const begun = fixture.clock.monotonic();
+    await hooks.insert([
+      triggerRelay({ ...PLAIN_TRIGGER, namespace: fixture.namespace, id: "a", payload: '"ada"' }).hook,
+    ]);
+    process.start();
+    await withTime(fixture.clock, () => expect(greet.payloads).toEqual(["ada"]));
+
+    expect(transaction).toHaveBeenCalledTimes(2);
+    expect(process.errors.map(({ error }) => error)).toEqual([away]);
+    expect(fixture.clock.monotonic() - begun).toBeLessThan(LEASE_MS / 2);
   });
 });
