@@ -1,4 +1,4 @@
-import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { InvalidInputError } from "./errors.ts";
 
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
@@ -6,6 +6,22 @@ export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   if (!holder) return false;
   const standard: unknown = Reflect.get(value, "~standard");
   return typeof standard === "object" && standard !== null && typeof Reflect.get(standard, "validate") === "function";
+}
+
+/** The dialect of JSON Schema in which schemas describe themselves to forms. */
+const TARGET = "draft-2020-12";
+
+/**
+ * What a schema takes, as JSON Schema; null if its library doesn't say so (Standard JSON Schema), or if it takes values that
+ * JSON doesn't have.
+ */
+export function toJsonSchema(schema: StandardSchemaV1): Readonly<Record<string, unknown>> | null {
+  const { jsonSchema } = schema["~standard"] as Partial<StandardJSONSchemaV1.Props>;
+  try {
+    return jsonSchema?.input({ target: TARGET }) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /**

@@ -90,7 +90,7 @@ export interface History {
 export interface Explanation {
   readonly sentence: string;
   readonly reason: { readonly reason: string } & Readonly<Record<string, unknown>>;
-  readonly others: readonly { readonly reason: string }[];
+  readonly others: readonly Explanation["reason"][];
 }
 
 export interface Hook {
@@ -159,8 +159,26 @@ export interface HookStatistics {
   readonly oldestDueMs: number | null;
 }
 
+export interface InstanceQueue {
+  readonly due: number;
+  readonly waiting: number;
+  readonly running: number;
+  readonly inLine: number;
+  readonly oldestDueMs: number | null;
+}
+
+/** A name under which work is due and that no live worker runs. */
+export interface Unclaimed {
+  readonly kind: "hook" | "workflow";
+  readonly name: string;
+  readonly due: number;
+  readonly since: string;
+}
+
 export interface Statistics {
-  readonly hooks: HookStatistics;
+  /** Left out for a caller that sees only instances with some labels. */
+  readonly hooks?: HookStatistics;
+  readonly instanceQueue?: InstanceQueue | null;
   readonly instances?: {
     readonly total: Readonly<Record<string, number>>;
     readonly workflows: Readonly<Record<string, Readonly<Record<string, number>>>>;

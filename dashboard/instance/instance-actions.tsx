@@ -1,13 +1,15 @@
 import type { ComponentChildren } from "preact";
 import { change, may, path } from "../data/api.ts";
-import type { Instance } from "../data/types.ts";
-import { JsonField, jsonOf, newInstance } from "../screens/new-instance.tsx";
+import type { Explanation, Instance } from "../data/types.ts";
+import { newInstance } from "../screens/new-instance.tsx";
 import { ask, perform } from "../shell/dialogs.tsx";
 import { open } from "../shell/router.tsx";
 import { readInputs } from "./inputs.tsx";
+import { sendEvent } from "./send-event.tsx";
 
 /** What can be done with an instance in its present state. */
-export function InstanceActions({ instance }: { readonly instance: Instance }) {
+export function InstanceActions(props: { readonly instance: Instance; readonly explanation: Explanation | null }) {
+  const { instance, explanation } = props;
   const { workflowName, id, status, finishedAt } = instance;
   const url = `/workflows${path(workflowName)}/instances${path(id)}`;
   const finished = finishedAt !== null;
@@ -15,7 +17,7 @@ export function InstanceActions({ instance }: { readonly instance: Instance }) {
   const paused = status === "paused" || status === "waitingForPause";
   return (
     <>
-      {may("events") && !finished && <Button onClick={() => sendEvent(instance)}>Send event</Button>}
+      {may("events") && !finished && <Button onClick={() => void sendEvent(instance, explanation)}>Send event</Button>}
       {may("manage") && !finished && !paused && (
         <Button
           onClick={() => void perform("It will be paused when its running steps have ended.", () => act("pause"))}
@@ -114,30 +116,8 @@ function remove(id: string, url: string): void {
   });
 }
 
-/** The payload is JSON; the workflow's schema checks it, and its answer is shown. */
-function sendEvent({ workflowName, id }: Instance): void {
-  ask({
-    title: "Send an event",
-    action: "Send",
-    fields: (
-      <>
-        <label class="field">
-          <span>Type</span>
-          <input name="type" required autocomplete="off" maxLength={200} />
-        </label>
-        <JsonField name="payload" label="Payload (JSON)" />
-      </>
-    ),
-    act: async (form) => {
-      const type = String(form.get("type"));
-      const url = `/workflows${path(workflowName)}/instances${path(id)}/events`;
-      await change(url, { type, ...jsonOf(form, "payload") }, { key: crypto.randomUUID() });
-      return `The event “${type}” is sent.`;
-    },
-  });
-}
-
 async function startAnother(instance: Instance): Promise<void> {
   const inputs = await readInputs(instance);
-  newInstance([instance.workflowName], instance.workflowName, inputs?.params);
+  const { workflowName: workflow, labels } = instance;
+  newInstance([workflow], { workflow, params: inputs?.params, ...(labels === undefined ? {} : { labels }) });
 }

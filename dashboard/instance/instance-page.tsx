@@ -35,7 +35,7 @@ export function InstancePage({ workflowName, id }: { readonly workflowName: stri
           <span class="instance-id">{id}</span> <Copy text={id} what="id" />
         </>
       }
-      actions={instance !== null && <InstanceActions instance={instance} />}
+      actions={instance !== null && <InstanceActions instance={instance} explanation={explanation} />}
     >
       {explanation !== null && <Sentence explanation={explanation} />}
       <Loaded from={found}>{(one) => <InstanceView instance={one} explanation={explanation} />}</Loaded>

@@ -50,7 +50,8 @@ function Problem({ error }: { readonly error: ApiError }) {
   );
 }
 
-function Skeleton() {
+/** What is shown while something is read. */
+export function Skeleton() {
   return (
     <div class="skeleton" role="status" aria-busy="true" aria-label="Loading">
       <i />

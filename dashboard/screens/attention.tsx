@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact";
+import { query } from "../data/api.ts";
 import { count, duration } from "../data/times.ts";
-import type { HookStatistics, Worker } from "../data/types.ts";
+import type { Instance, Statistics, Unclaimed, Worker } from "../data/types.ts";
 import { Card, Empty } from "../parts/page.tsx";
+import { Time } from "../parts/time.tsx";
 import { Link } from "../shell/router.tsx";
 
 interface Matter {
@@ -13,10 +15,11 @@ interface Matter {
 }
 
 interface AttentionProps {
-  readonly hooks: HookStatistics;
-  /** Instances by status. */
-  readonly total: Readonly<Record<string, number>>;
+  readonly statistics: Statistics;
   readonly workers: readonly Worker[] | null;
+  readonly unclaimed: readonly Unclaimed[];
+  /** The latest failures. */
+  readonly failures: readonly Instance[];
 }
 
 /** Work that has been due for longer than this isn't merely in a queue. */
@@ -46,8 +49,11 @@ export function Attention(props: AttentionProps) {
   );
 }
 
-function findMatters({ hooks, total, workers }: AttentionProps): readonly Matter[] {
-  const { diverged = 0, errored = 0, paused = 0 } = total;
+function findMatters({ statistics, workers, unclaimed, failures }: AttentionProps): readonly Matter[] {
+  const { hooks, instances, instanceQueue } = statistics;
+  const { diverged = 0, errored = 0, paused = 0 } = instances?.total ?? {};
+  const crashes = failures.filter(({ error }) => error?.code === "workflow.crash_loop").length;
+  const dueMs = instanceQueue?.oldestDueMs ?? 0;
   const found: (Matter | false)[] = [
     workers !== null &&
       !workers.some(({ alive }) => alive) && {
@@ -57,11 +63,44 @@ function findMatters({ hooks, total, workers }: AttentionProps): readonly Matter
         to: "/workers",
         action: "See workers",
       },
-    hooks.oldestDueMs !== null &&
-      hooks.oldestDueMs > LONG_DUE_MS && {
+    ...unclaimed.map(
+      ({ kind, name, due, since }): Matter => ({
+        key: `unclaimed ${kind} ${name}`,
+        tone: "bad",
+        sentence: (
+          <>
+            {plural(
+              due,
+              `${kind === "hook" ? "hook is" : "instance is"}`,
+              `${kind === "hook" ? "hooks are" : "instances are"}`,
+            )}{" "}
+            due under the name <strong>{name}</strong>, since <Time at={since} />, and no live worker has code for it.
+            Deploy the code, or remove what is left.
+          </>
+        ),
+        to: kind === "hook" ? `/hooks${query({ name })}` : `/workflows${query({ workflow: name, status: "queued" })}`,
+        action: "See them",
+      }),
+    ),
+    crashes > 0 && {
+      key: "crashes",
+      tone: "bad",
+      sentence: `${plural(crashes, "instance was", "instances were")} given up after a crash loop: each time that one ran, its process was lost.`,
+      to: `/workflows${query({ status: "errored", error: "lost with its process" })}`,
+      action: "See them",
+    },
+    dueMs > LONG_DUE_MS && {
+      key: "due instances",
+      tone: "warns",
+      sentence: `An instance has been due for ${duration(dueMs)}, and ${count(instanceQueue?.due ?? 0)} are due in all: the queue grows, or no worker has a free slot.`,
+      to: "/workflows?status=queued&order=oldest",
+      action: "See the queue",
+    },
+    hooks !== undefined &&
+      (hooks.oldestDueMs ?? 0) > LONG_DUE_MS && {
         key: "due",
         tone: "warns",
-        sentence: `A hook has been due for ${duration(hooks.oldestDueMs)}, and ${count(hooks.due)} are due in all: the queue grows, or no worker runs them.`,
+        sentence: `A hook has been due for ${duration(hooks.oldestDueMs ?? 0)}, and ${count(hooks.due)} are due in all: the queue grows, or no worker runs them.`,
         to: "/hooks?status=pending&order=oldest",
         action: "See the queue",
       },
@@ -72,13 +111,14 @@ function findMatters({ hooks, total, workers }: AttentionProps): readonly Matter
       to: "/workflows?status=diverged",
       action: "See them",
     },
-    hooks.failed > 0 && {
-      key: "dead",
-      tone: "bad",
-      sentence: `${plural(hooks.failed, "hook has", "hooks have")} failed for good. Redrive them when the cause is gone, or discard them.`,
-      to: "/hooks?status=failed",
-      action: "See dead letters",
-    },
+    hooks !== undefined &&
+      hooks.failed > 0 && {
+        key: "dead",
+        tone: "bad",
+        sentence: `${plural(hooks.failed, "hook has", "hooks have")} failed for good. Redrive them when the cause is gone, or discard them.`,
+        to: "/hooks?status=failed",
+        action: "See dead letters",
+      },
     errored > 0 && {
       key: "errored",
       tone: "warns",

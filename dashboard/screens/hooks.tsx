@@ -27,7 +27,7 @@ export function HooksPage() {
   const filter = { status: get("status"), name: get("name"), order: get("order") };
   const list = useResource<HookList>(`/hooks${query({ ...filter, cursor: get("cursor"), limit: PAGE })}`);
   const number = (field: "pending" | "processing" | "failed" | "completed") => {
-    const value = statistics?.hooks[field] ?? 0;
+    const value = statistics?.hooks?.[field] ?? 0;
     return value === 0 ? "" : ` (${count(value)})`;
   };
   const dead = filter.status === "failed";

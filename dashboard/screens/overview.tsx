@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { path } from "../data/api.ts";
-import { useResource } from "../data/live.ts";
+import { type Resource, useResource } from "../data/live.ts";
 import { count, duration } from "../data/times.ts";
-import type { Instance, Schedule, Statistics, Worker } from "../data/types.ts";
+import type { Instance, Schedule, Statistics, Unclaimed, Worker } from "../data/types.ts";
 import { Chart } from "../parts/chart.tsx";
 import { Card, Empty, Loaded, Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
@@ -15,46 +15,33 @@ interface Activity {
   readonly minutes: readonly ({ readonly at: string } & Readonly<Record<string, number>>)[];
 }
 
+/** Among so many of the latest failures, crash loops are looked for. */
+const LATEST = 20;
+const SHOWN_FAILURES = 4;
+
 /** What an operator wants to know first. */
 export function Overview() {
   const statistics = useResource<Statistics>("/stats");
   const { data: workers } = useResource<{ workers: Worker[] }>("/workers");
+  const { data: unclaimed } = useResource<{ unclaimed: Unclaimed[] }>("/workers/unclaimed");
+  const failures = useResource<{ instances: Instance[] }>(`/instances?status=errored&limit=${LATEST}`);
   const { data: activity } = useResource<Activity>("/activity?minutes=60");
   const alive = workers?.workers.filter((worker) => worker.alive).length;
   return (
     <Page title="Overview">
       <Loaded from={statistics}>
-        {({ hooks, instances }) => (
+        {(counted) => (
           <>
-            <div class="tiles">
-              <Tile
-                name="Running"
-                to="/workflows?status=running"
-                value={instances?.total["running"] ?? 0}
-                tone="active"
-              />
-              <Tile
-                name="Waiting"
-                to="/workflows?status=waiting"
-                value={instances?.total["waiting"] ?? 0}
-                tone="waits"
-              />
-              <Tile name="Queued" to="/workflows?status=queued" value={instances?.total["queued"] ?? 0} tone="calm" />
-              <Tile name="Failed" to="/workflows?status=errored" value={instances?.total["errored"] ?? 0} tone="bad" />
-              <Tile name="Hooks due" to="/hooks?status=pending" value={hooks.due} tone="active">
-                {hooks.oldestDueMs === null ? "none waits" : `oldest for ${duration(hooks.oldestDueMs)}`}
-              </Tile>
-              <Tile name="Dead letters" to="/hooks?status=failed" value={hooks.failed} tone="bad" />
-              <Tile name="Workers alive" to="/workers" value={alive ?? 0} tone={alive === 0 ? "bad" : "good"} />
-            </div>
+            <Tiles statistics={counted} alive={alive} />
             <div class="columns">
               <div>
-                <Attention hooks={hooks} total={instances?.total ?? {}} workers={workers?.workers ?? null} />
-                <Recent
-                  title="Latest failures"
-                  url="/instances?status=errored&limit=4"
-                  empty="No instance has failed"
+                <Attention
+                  statistics={counted}
+                  workers={workers?.workers ?? null}
+                  unclaimed={unclaimed?.unclaimed ?? []}
+                  failures={failures.data?.instances ?? []}
                 />
+                <LatestFailures from={failures} />
               </div>
               {activity !== null && (
                 <Card class="charts">
@@ -63,13 +50,41 @@ export function Overview() {
               )}
             </div>
             <div class="columns">
-              <WorkflowCounts counts={instances?.workflows ?? {}} />
+              <WorkflowCounts counts={counted.instances?.workflows ?? {}} />
               <NextSchedules />
             </div>
           </>
         )}
       </Loaded>
     </Page>
+  );
+}
+
+interface TilesProps {
+  readonly statistics: Statistics;
+  readonly alive: number | undefined;
+}
+
+function Tiles({ statistics: { hooks, instances }, alive }: TilesProps) {
+  const number = (status: string) => instances?.total[status] ?? 0;
+  return (
+    <div class="tiles">
+      <Tile name="Running" to="/workflows?status=running" value={number("running")} tone="active" />
+      <Tile name="Waiting" to="/workflows?status=waiting" value={number("waiting")} tone="waits" />
+      <Tile name="Queued" to="/workflows?status=queued" value={number("queued")} tone="calm" />
+      <Tile name="Failed" to="/workflows?status=errored" value={number("errored")} tone="bad" />
+      {hooks !== undefined && (
+        <>
+          <Tile name="Hooks due" to="/hooks?status=pending" value={hooks.due} tone="active">
+            {hooks.oldestDueMs === null ? "none waits" : `oldest for ${duration(hooks.oldestDueMs)}`}
+          </Tile>
+          <Tile name="Dead letters" to="/hooks?status=failed" value={hooks.failed} tone="bad" />
+        </>
+      )}
+      {alive !== undefined && (
+        <Tile name="Workers alive" to="/workers" value={alive} tone={alive === 0 ? "bad" : "good"} />
+      )}
+    </div>
   );
 }
 
@@ -149,17 +164,16 @@ function WorkflowCounts({ counts }: { readonly counts: Readonly<Record<string, R
   );
 }
 
-function Recent({ title, url, empty }: { readonly title: string; readonly url: string; readonly empty: string }) {
-  const found = useResource<{ instances: Instance[] }>(url);
+function LatestFailures({ from }: { readonly from: Resource<{ instances: Instance[] }> }) {
   return (
-    <Card title={title}>
-      <Loaded from={found}>
+    <Card title="Latest failures">
+      <Loaded from={from}>
         {({ instances }) =>
           instances.length === 0 ? (
-            <Empty title={empty} />
+            <Empty title="No instance has failed" />
           ) : (
             <ul class="recent">
-              {instances.map(({ id, workflowName, error, finishedAt }) => (
+              {instances.slice(0, SHOWN_FAILURES).map(({ id, workflowName, error, finishedAt }) => (
                 <li key={`${workflowName}/${id}`}>
                   <Link to={`/workflows${path(workflowName, id)}`}>{id}</Link>
                   <Time at={finishedAt} />

@@ -39,7 +39,11 @@ export function WorkflowsPage() {
       title={workflow ?? "Workflows"}
       actions={
         may("create") && (
-          <button type="button" class="button primary" onClick={() => newInstance(workflows, workflow ?? workflows[0])}>
+          <button
+            type="button"
+            class="button primary"
+            onClick={() => newInstance(workflows, { workflow: workflow ?? workflows[0] })}
+          >
             Start an instance
           </button>
         )

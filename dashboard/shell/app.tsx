@@ -1,23 +1,26 @@
 import { signal } from "@preact/signals";
 import { session } from "../data/api.ts";
 import { connected, paused } from "../data/live.ts";
-import { InstancePage } from "../instance/instance-page.tsx";
 import { Empty, Page } from "../parts/page.tsx";
-import { HookPage, HooksPage } from "../screens/hooks.tsx";
-import { LinesPage } from "../screens/lines.tsx";
 import { Overview } from "../screens/overview.tsx";
-import { SchedulesPage } from "../screens/schedules.tsx";
-import { SubjectsPage } from "../screens/subjects.tsx";
-import { WorkersPage } from "../screens/workers.tsx";
-import { WorkflowsPage } from "../screens/workflows.tsx";
 import { ask, Dialogs, messageOf } from "./dialogs.tsx";
 import { Help } from "./help.tsx";
 import { overlay } from "./keys.ts";
+import { lazy } from "./lazy.tsx";
 import { Palette } from "./palette.tsx";
 import { currentView, Link, route } from "./router.tsx";
 import { SCREENS } from "./screens.ts";
 import { nextTheme, theme } from "./theme.ts";
 import { forgetView, saveView, views } from "./views.ts";
+
+const InstancePage = lazy(async () => (await import("../instance/instance-page.tsx")).InstancePage);
+const WorkflowsPage = lazy(async () => (await import("../screens/workflows.tsx")).WorkflowsPage);
+const HooksPage = lazy(async () => (await import("../screens/hooks.tsx")).HooksPage);
+const HookPage = lazy(async () => (await import("../screens/hooks.tsx")).HookPage);
+const SubjectsPage = lazy(async () => (await import("../screens/subjects.tsx")).SubjectsPage);
+const SchedulesPage = lazy(async () => (await import("../screens/schedules.tsx")).SchedulesPage);
+const LinesPage = lazy(async () => (await import("../screens/lines.tsx")).LinesPage);
+const WorkersPage = lazy(async () => (await import("../screens/workers.tsx")).WorkersPage);
 
 const refused = signal<string | null>(null);
 

@@ -1,6 +1,6 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ApiError } from "../data/api.ts";
 import { refresh } from "../data/live.ts";
 
@@ -122,7 +122,7 @@ interface ModalProps {
 /** The browser keeps the focus inside, closes it with Escape, and gives the focus back. */
 export function Modal({ label, children, onClose, class: name = "" }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => {

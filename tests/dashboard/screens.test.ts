@@ -77,6 +77,26 @@ describe.skipIf(!HAS_BROWSER)("the dashboard's screens in Chromium", () => {
     await context.close();
   });
 
+  test.each(["/", "/workflows", "/workflows/checkout/order-4209", "/hooks", "/subjects"])(
+    "load at most 60 kB of compressed script to show %s",
+    async (path) => {
+      const context = await browser().newContext({ locale: "en-GB" });
+      const page = await context.newPage();
+      const sizes: Promise<number>[] = [];
+      page.on("requestfinished", (request) => {
+        if (request.resourceType() === "script") sizes.push(request.sizes().then((one) => one.responseBodySize));
+      });
+      await page.goto(`${url}${path}`);
+      await page.locator("main h1").waitFor();
+      await page.locator("#page:not(:has([aria-busy]))").waitFor();
+      if (path === "/") await page.locator(".plot canvas").first().waitFor();
+      const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+      expect(bytes).toBeGreaterThan(10_000);
+      expect(bytes).toBeLessThan(60_000);
+      await context.close();
+    },
+  );
+
   test("load nothing from another host, and are shared by their URLs", async () => {
     const { page, context } = await open("/");
     const hosts = new Set<string>();

@@ -150,6 +150,7 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.get("/openapi.json");
   await client.get("/workflows");
   await client.get("/workflows/echo/versions");
+  await client.get("/workflows/echo/schemas");
   await client.get("/workers");
   await client.get("/workers/unclaimed");
   await client.post("/workflows/echo/instances", { id: "one", params: { $perdure: "bigint", value: "1" } });
@@ -225,6 +226,7 @@ async function useEverything(client: Client, app: App): Promise<void> {
 /** What isn't there. */
 async function askForNothing(client: Client): Promise<void> {
   await client.get("/workflows/nothing/versions");
+  await client.get("/workflows/nothing/schemas");
   for (const rest of ["", "/history", "/explain", "/subscribe"])
     await client.get(`/workflows/echo/instances/none${rest}`);
   for (const verb of ["pause", "resume", "terminate", "restart", "retry"]) {

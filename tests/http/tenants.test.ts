@@ -41,6 +41,7 @@ const ANSWERED = [
   "readStatistics",
   "readLiveness",
   "readReadiness",
+  "readSchemas",
   "readDocument",
 ];
 

@@ -25,12 +25,13 @@ import { subscribe } from "./subscribe.ts";
 import { tick } from "./tick.ts";
 import { completeToken } from "./tokens.ts";
 import { listUnclaimed, listWorkers } from "./workers.ts";
-import { listVersions, listWorkflows } from "./workflows.ts";
+import { listVersions, listWorkflows, readSchemas } from "./workflows.ts";
 
 /** What every handler serves. */
 const ROUTES: readonly Route[] = [
   listWorkflows,
   listVersions,
+  readSchemas,
   listAllInstances,
   listInstances,
   createInstance,

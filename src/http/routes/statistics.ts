@@ -1,3 +1,4 @@
+import { readGauges } from "../../monitoring/queue-gauges.ts";
 import { countAllInstances } from "../../workflows/instances/list-instances.ts";
 import { present } from "../answers/present.ts";
 import { component, nullable, objectOf } from "../schemas/schema.ts";
@@ -20,6 +21,23 @@ const HOOK_STATISTICS = component(
   ),
 );
 
+const INSTANCE_QUEUE = component(
+  "InstanceQueue",
+  objectOf(
+    {
+      due: { ...COUNT, description: "A worker could claim them now." },
+      waiting: { ...COUNT, description: "Due later: sleeps, retries, waits with a deadline." },
+      running: COUNT,
+      inLine: { ...COUNT, description: "They wait for a slot or a start of a limit." },
+      oldestDueMs: {
+        ...nullable({ type: "number" }),
+        description: "How long the oldest due instance has been waiting.",
+      },
+    },
+    ["due", "waiting", "running", "inLine", "oldestDueMs"],
+  ),
+);
+
 const INSTANCE_COUNTS = component("InstanceCounts", {
   type: "object",
   description: "By status, and the total.",
@@ -33,6 +51,10 @@ const STATISTICS = objectOf(
       { total: INSTANCE_COUNTS, workflows: { type: "object", additionalProperties: INSTANCE_COUNTS } },
       ["total", "workflows"],
     ),
+    instanceQueue: {
+      ...nullable(INSTANCE_QUEUE),
+      description: "Some seconds old; null if the database doesn't answer. Left out as the counts of hooks are.",
+    },
   },
   [],
 );
@@ -48,10 +70,13 @@ export const readStatistics = defineRoute({
   forNarrowed: "onlyTheirs",
   handle: async ({ host, scope, show }) => {
     const { durableHooks, workflows } = host.parts;
-    const [hooks, instances] = await Promise.all([
+    const { store, namespace } = host.parts;
+    const [hooks, instances, gauges] = await Promise.all([
       scope.narrowed ? undefined : durableHooks.statistics(),
       workflows === null ? undefined : countAllInstances(workflows, scope.filter() ?? {}),
+      scope.narrowed ? undefined : readGauges(store, namespace),
     ]);
-    return { status: 200, body: present(STATISTICS, { hooks, instances }, show) };
+    const instanceQueue = gauges === undefined ? undefined : (gauges?.instances ?? null);
+    return { status: 200, body: present(STATISTICS, { hooks, instances, instanceQueue }, show) };
   },
 });

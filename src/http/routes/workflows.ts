@@ -1,3 +1,4 @@
+import { toJsonSchema } from "../../schema.ts";
 import { listVersions as listVersionsOf } from "../../workflows/instances/list-versions.ts";
 import { NAME } from "../schemas/common-schemas.ts";
 import { arrayOf, component, nullable, objectOf } from "../schemas/schema.ts";
@@ -31,6 +32,40 @@ export const listWorkflows = defineRoute({
     status: 200,
     body: { workflows: host.workflows.map(({ name, key }) => ({ name, key })) },
   }),
+});
+
+const DECLARED = { ...nullable({ type: "object" }), description: "As JSON Schema; null if that isn't known." } as const;
+
+const SCHEMAS = objectOf(
+  {
+    input: DECLARED,
+    events: {
+      ...nullable({ type: "object", additionalProperties: DECLARED }),
+      description: "By type. Null if the workflow takes any event.",
+    },
+  },
+  ["input", "events"],
+);
+
+export const readSchemas = defineRoute({
+  method: "GET",
+  path: "/workflows/{workflowName}/schemas",
+  name: "readSchemas",
+  summary: "What a workflow of this process declares of its params and events, for forms.",
+  operation: "read",
+  params: { workflowName: NAME },
+  resource: workflowResource,
+  asksDatabase: false,
+  forNarrowed: "theSame",
+  answers: { 200: { description: "Of its newest version.", schema: SCHEMAS } },
+  errors: [404],
+  handle: async ({ host, params }) => {
+    const { definition } = host.workflow(params.workflowName).registered;
+    const { input = null, events = null } = definition ?? {};
+    const declared = [...(events ?? [])].map(([type, schema]) => [type, toJsonSchema(schema)] as const);
+    const body = { input: input && toJsonSchema(input), events: events && Object.fromEntries(declared) };
+    return { status: 200, body };
+  },
 });
 
 const VERSION = component(
