@@ -61,6 +61,7 @@ export type { DebounceOptions, TriggerOptions } from "./hooks/trigger.ts";
 export type { TriggeredHook } from "./hooks/write-triggers.ts";
 export type { Logger } from "./logger.ts";
 export type { ActivityOptions, ActivityReport } from "./monitoring/activity-report.ts";
+export type { AuditedChange, AuditTarget, OnChange } from "./monitoring/audit.ts";
 export type { ExplainedStep, Explanation, WaitingReason } from "./monitoring/explanation.ts";
 export type { DispatcherHealth, Health, HealthState } from "./monitoring/health.ts";
 export type { UnclaimedWork } from "./monitoring/list-unclaimed.ts";

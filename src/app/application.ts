@@ -6,9 +6,12 @@ import type { TriggerArguments } from "../fragment/unit-of-work.ts";
 import type { RunWithin } from "../fragment/within.ts";
 import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
+import { checkText } from "../hooks/names.ts";
 import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
+import type { Logger } from "../logger.ts";
 import { type ActivityOptions, type ActivityReport, readActivity } from "../monitoring/activity-report.ts";
+import { AuditTrail, type OnChange } from "../monitoring/audit.ts";
 import { type Health, HealthCheck } from "../monitoring/health.ts";
 import { listUnclaimed, type UnclaimedWork } from "../monitoring/list-unclaimed.ts";
 import { listWorkers, type WorkerSummary } from "../monitoring/list-workers.ts";
@@ -26,6 +29,7 @@ import { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts
 import { completeToken } from "../workflows/tokens/complete-token.ts";
 import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { ApplicationSubjects } from "./application-subjects.ts";
+import { auditOperations } from "./audited.ts";
 
 /** A hook that can be triggered on its own, in a separate transaction. */
 export interface HookHandle<Input> {
@@ -36,6 +40,19 @@ export interface HookHandle<Input> {
 export type HookHandles<Hooks extends HookDefinitions> = {
   readonly [Name in keyof Hooks]: HookHandle<HookInput<Hooks[Name]>>;
 };
+
+/** What operators use of an application. */
+export type Operations<Registry extends Workflows = Record<never, never>> = Pick<
+  Application<HookDefinitions, Registry>,
+  "workflows" | "instances" | "schedules" | "durableHooks"
+>;
+
+interface ApplicationOptions {
+  readonly runsSubjects?: boolean;
+  readonly listens?: () => boolean;
+  readonly onAudit?: OnChange | undefined;
+  readonly logger?: Logger;
+}
 
 /** A running application. Disposing of it stops it. */
 export class Application<Hooks extends HookDefinitions, Registry extends Workflows = Record<never, never>>
@@ -66,6 +83,9 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly durableHooks: DurableHooks;
   /** @internal */
   readonly parts: AnyFragment["parts"];
+  /** Null without `onAudit`. @internal */
+  readonly audit: AuditTrail | null;
+  readonly #audited: (trail: AuditTrail) => Operations<Registry>;
   readonly #env: () => unknown;
   readonly #store: Store;
   readonly #dispatcher: DurableHooksDispatcher | null;
@@ -78,20 +98,30 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     fragment: Fragment<Hooks, unknown>,
     dispatcher: DurableHooksDispatcher | null,
     ownsDatabase: boolean,
-    { runsSubjects = false, listens }: { readonly runsSubjects?: boolean; readonly listens?: () => boolean } = {},
+    { runsSubjects = false, listens, onAudit, logger }: ApplicationOptions = {},
   ) {
     const { store, hooks } = fragment.parts;
     this.parts = fragment.parts;
     const workflows = fragment.parts.workflows ?? noWorkflows(store, fragment.namespace);
     const bindings = createBindings(workflows);
-    this.workflows = bindings as unknown as TypedBindings<Registry>;
+    this.audit =
+      onAudit === undefined ? null : new AuditTrail({ onAudit, clock: store.clock, logger: logger ?? store.logger });
+    const plain: Operations<Registry> = {
+      workflows: bindings as unknown as TypedBindings<Registry>,
+      instances: createAllInstances<Registry>(workflows),
+      schedules: new WorkflowSchedules(workflows),
+      durableHooks: fragment.durableHooks,
+    };
+    this.#audited = (trail) => auditOperations(plain, (key) => workflows.workflows.get(key).name, trail);
+    const offered = this.audit === null ? plain : this.#audited(this.audit);
+    this.workflows = offered.workflows;
+    this.instances = offered.instances;
+    this.schedules = offered.schedules;
+    this.durableHooks = offered.durableHooks;
     this.#env = () => evaluateEnv(workflows.workflows.env, bindings) ?? bindings;
-    this.schedules = new WorkflowSchedules(workflows);
-    this.instances = createAllInstances(workflows);
     this.completeToken = (token, payload) => completeToken(workflows, token, payload);
     this.unitOfWork = fragment.unitOfWork as unknown as RunUnitOfWork<Hooks, Registry>;
     this.within = fragment.within as unknown as RunWithin<Hooks, Registry>;
-    this.durableHooks = fragment.durableHooks;
     this.#store = store;
     this.#health = new HealthCheck(fragment.parts);
     this.#dispatcher = dispatcher;
@@ -142,6 +172,18 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     return readActivity(this.#store, this.parts.namespace, options);
   }
 
+  /**
+   * The same objects for a named operator: `onAudit` receives the name with each change, also with instances that are created and
+   * events that are sent, and `explain()` says who paused an instance.
+   *
+   * @example
+   * const order = await app.actingAs("ada@example.org").instances.get("checkout", "order-1");
+   * await order.pause();
+   */
+  actingAs(actor: string): Operations<Registry> {
+    return this.#audited((this.audit ?? this.#untold).as(checkText(actor, "An actor")));
+  }
+
   /** Looks for work now. */
   wake(): void {
     this.#dispatcher?.wake();
@@ -181,6 +223,11 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
+  }
+
+  /** Without `onAudit`, names of operators matter only to `explain()`. */
+  get #untold(): AuditTrail {
+    return new AuditTrail({ onAudit: () => {}, clock: this.#store.clock, logger: this.#store.logger });
   }
 
   async #stop(options: { readonly deadlineMs?: number }): Promise<void> {

@@ -5,6 +5,7 @@ import {
   parseDispatching,
 } from "../dispatchers/node-dispatcher.ts";
 import { isGone } from "../dispatchers/process-owner.ts";
+import { InvalidInputError } from "../errors.ts";
 import { createDurableHooksProcessor, type DurableHooksProcessor } from "../fragment/create-processor.ts";
 import { defineFragment } from "../fragment/define-fragment.ts";
 import { Fragment } from "../fragment/fragment.ts";
@@ -14,6 +15,7 @@ import type { HookDefinitions } from "../hooks/define-hook.ts";
 import { type DurableHooksOptions, HOOK_SETTINGS, parseHookSettings } from "../hooks/hook-settings.ts";
 import { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { consoleLogger, type Logger } from "../logger.ts";
+import type { OnChange } from "../monitoring/audit.ts";
 import { checkOptions } from "../options.ts";
 import type { Codec } from "../store/codec/codec.ts";
 import type { DatabaseAdapter } from "../store/store.ts";
@@ -51,6 +53,11 @@ export interface PerdureOptions<Hooks extends HookDefinitions, Registry extends 
    */
   readonly worker?: boolean | Omit<DispatcherOptions, "processor" | "logger">;
   readonly logger?: Logger;
+  /**
+   * Receives each change that operators ask for: in this process by the application's objects, and over HTTP. Name them with
+   * `actingAs`. Default: none.
+   */
+  readonly onAudit?: OnChange;
   /** Encrypts stored values, if `database` is a path or a URL: `aesGcm(...)`, or your own codec. Default: none. */
   readonly codec?: Codec;
   /**
@@ -70,6 +77,7 @@ const FIELDS = [
   "logger",
   "codec",
   "stackTraces",
+  "onAudit",
   ...WORKFLOW_FIELDS,
   ...HOOK_SETTINGS,
 ];
@@ -88,6 +96,7 @@ export async function perdure<
 >(options: PerdureOptions<Hooks, Registry>): Promise<Application<Hooks, Registry>> {
   const { worker = true, subjects = {} } = options ?? {};
   const { logger, open, build } = prepare(options);
+  const { onAudit } = options;
   const { adapter, owned } = await open();
   try {
     const fragment = build(adapter);
@@ -96,7 +105,11 @@ export async function perdure<
     await processor?.prepare();
     const dispatcher = processor === null ? null : createWorker(processor, worker, logger);
     if (worker !== false) dispatcher?.startPolling();
-    const app = new Application<Hooks, Registry>(fragment, dispatcher, owned, { runsSubjects: worker !== false });
+    const app = new Application<Hooks, Registry>(fragment, dispatcher, owned, {
+      runsSubjects: worker !== false,
+      onAudit,
+      logger,
+    });
     for (const [dispatcherId, definition] of Object.entries(subjects)) app.subjects.register(dispatcherId, definition);
     return app;
   } catch (error) {
@@ -114,10 +127,11 @@ export async function inspect<const Hooks extends HookDefinitions, const Registr
   options: PerdureOptions<Hooks, Registry>,
 ): Promise<Application<Hooks, Registry>> {
   const { subjects = {} } = options ?? {};
-  const { open, build } = prepare(options);
+  const { logger, open, build } = prepare(options);
+  const { onAudit } = options;
   const { adapter, owned } = await open();
   adapter.store.workers.isGone = isGone;
-  const app = new Application<Hooks, Registry>(build(adapter), null, owned);
+  const app = new Application<Hooks, Registry>(build(adapter), null, owned, { onAudit, logger });
   for (const [dispatcherId, definition] of Object.entries(subjects)) app.subjects.register(dispatcherId, definition);
   return app;
 }
@@ -129,7 +143,10 @@ function prepare<const Hooks extends HookDefinitions, const Registry extends Wor
   checkOptions(options, { label: "perdure", fields: FIELDS });
   const { database, hooks = {} as Hooks, namespace = "app", worker = true, ...others } = options;
   const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, tokens, ...rest } = others;
-  const { subjects = {}, codec, stackTraces, ...durableHooks } = rest;
+  const { subjects = {}, codec, stackTraces, onAudit, ...durableHooks } = rest;
+  if (onAudit !== undefined && typeof onAudit !== "function") {
+    throw new InvalidInputError("options.invalid", "onAudit must be a function.");
+  }
   const opening = { ...(codec !== undefined && { codec }), ...(stackTraces !== undefined && { stackTraces }) };
   if (typeof worker !== "boolean") {
     checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });

@@ -68,8 +68,8 @@ class RemoteInstance implements WorkflowInstance {
     await this.#post("events", { body: toWireEvent(event) });
   }
 
-  async pause(): Promise<void> {
-    await this.#post("pause");
+  async pause(options: { readonly by?: string } = {}): Promise<void> {
+    await this.#post("pause", { ...(options.by === undefined ? {} : { body: options }) });
   }
 
   async resume(): Promise<void> {

@@ -56,8 +56,8 @@ export class RoutedInstance implements WorkflowInstance {
     await this.#call("sendEvent", event);
   }
 
-  async pause(): Promise<void> {
-    await this.#call("pause");
+  async pause(...options: unknown[]): Promise<void> {
+    await this.#call("pause", ...options);
   }
 
   async resume(): Promise<void> {

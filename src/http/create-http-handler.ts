@@ -10,7 +10,7 @@ import {
   questionsOf,
 } from "./access/access.ts";
 import { takeAccessToken } from "./access/access-tokens.ts";
-import { type AuditedRequest, auditedAnswer, tellAudit } from "./access/audit.ts";
+import { type AuditedRequest, auditedAnswer, type OnAudit, tellAudit } from "./access/audit.ts";
 import { CallerLimits } from "./access/caller-limits.ts";
 import { addCorsHeaders, answerPreflight, isPreflight } from "./access/cors.ts";
 import type { Scope } from "./access/scope.ts";
@@ -56,11 +56,14 @@ class HttpServer {
   readonly #host: HttpHost;
   readonly #router: Router;
   readonly #limits: CallerLimits;
+  /** The application's own `onAudit`. */
+  readonly #applicationsAudit: OnAudit | null;
 
   constructor(app: Servable, settings: HandlerSettings) {
     const { clock } = app.parts.store;
     const { tickDeadlineMs, redact, stackTraces, basePath } = settings;
     this.#settings = settings;
+    this.#applicationsAudit = app.audit?.onAudit ?? null;
     this.#limits = new CallerLimits(settings.maxRequestsPerCaller, "http.too_many_requests", "requests under way");
     const onError = (error: unknown) => {
       if (toHttpError(error).unexpected && !isStoreClosed(error)) this.#log(error, "subscribe");
@@ -177,9 +180,10 @@ class HttpServer {
     { status, code, body }: Pick<HttpError, "status"> & { readonly code: string | null; readonly body?: unknown },
   ): void {
     const { onAudit } = this.#settings;
-    if (onAudit === null) return;
+    const listeners = new Set([onAudit, this.#applicationsAudit].filter((listener) => listener !== null));
+    if (listeners.size === 0) return;
     const at = this.#host.parts.store.clock.now();
-    tellAudit(onAudit, audited, { status, code, body, at }, (failure) =>
+    tellAudit(listeners, audited, { status, code, body, at }, (failure) =>
       this.#log(failure, audited.match?.route.name ?? null),
     );
   }

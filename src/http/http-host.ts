@@ -1,6 +1,7 @@
 import { instanceNotFound, NotFoundError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
+import type { AuditTrail } from "../monitoring/audit.ts";
 import { HealthCheck } from "../monitoring/health.ts";
 import { checkInstanceId } from "../names.ts";
 import type { Drainable } from "../queue/drain-together.ts";
@@ -33,6 +34,8 @@ export interface Servable {
   readonly parts: AnyFragment["parts"];
   /** @internal */
   readonly subjects?: Drainable & { readonly dispatcherIds: readonly string[] };
+  /** @internal */
+  readonly audit?: Pick<AuditTrail, "onAudit"> | null;
 }
 
 export interface InstanceParams {

@@ -3,7 +3,7 @@ import type { RetryPolicy } from "../queue/retry-policy.ts";
 import type { HookRecord, HookReference } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
 import { decodeValue, describeWithStack, shownOrUnreadable } from "../values/index.ts";
-import { explainDue, explainHeld, explainUnclaimed, type QueuedWork } from "./explain-queue.ts";
+import { clockAhead, explainDue, explainHeld, explainUnclaimed, type QueuedWork } from "./explain-queue.ts";
 import type { Explanation, WaitingReason } from "./explanation.ts";
 import { toExplanation } from "./sentences.ts";
 
@@ -11,10 +11,14 @@ import { toExplanation } from "./sentences.ts";
 export async function explainHook(store: Store, hook: HookReference): Promise<Explanation> {
   const record = await store.hooks.statements.get(hook);
   if (record === null) throw hookNotFound();
-  return toExplanation("hook", [await reasonOf(store, record)], null);
+  const from = store.clock.now();
+  const { at: now } = await store.engine.schedules.list([]);
+  const ahead = clockAhead(from, store.clock.now(), now);
+  return toExplanation("hook", [await reasonOf(store, record, now)], ahead);
 }
 
-async function reasonOf(store: Store, record: HookRecord): Promise<WaitingReason> {
+/** `now` is the database's time. */
+async function reasonOf(store: Store, record: HookRecord, now: number): Promise<WaitingReason> {
   const { namespace, name, lock, availableAt, status, finishedAt } = record;
   const shown = shownOrUnreadable(() => {
     decodeValue(record.payload);
@@ -26,7 +30,6 @@ async function reasonOf(store: Store, record: HookRecord): Promise<WaitingReason
     const ended = status === "failed" ? "failed" : "completed";
     return { reason: "finished", status: ended, at, ...(error === null ? {} : { error }) };
   }
-  const now = store.clock.now();
   const work: QueuedWork = { namespace, kind: "hooks", name, lock, now, availableAt, dueSince: availableAt };
   if (lock !== null && availableAt > now) return explainHeld(store, { ...work, lock }, null);
   if ("unreadable" in shown) return { reason: "unreadable", ...shown.unreadable };

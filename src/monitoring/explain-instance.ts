@@ -35,11 +35,11 @@ async function reasonsOf(
   situation: InstanceSituation,
   limits: LineLimits,
 ): Promise<Reasons> {
-  const known = explainState(store, record);
+  const known = explainState(store, record, situation);
   if (known !== null) return [known];
   const { namespace, name, availableAt } = record;
   const { now, lock } = situation;
-  if (availableAt === null) return [{ reason: "paused", pausing: false }]; // it was paused between the two reads
+  if (availableAt === null) return [{ reason: "paused", pausing: false, by: situation.pausedBy }]; // it was paused between the two reads
   const dueSince = Math.max(availableAt, record.createdAt); // a rank is earlier than every due time
   const work: QueuedWork = { namespace, kind: "workflows", name, lock, now, availableAt, dueSince };
   const steps = await readOpenSteps(store, record);
@@ -58,9 +58,10 @@ function freed(work: QueuedWork): QueuedWork {
 }
 
 /** What its status says; null if it is to be claimed, or held. */
-function explainState(store: Store, record: InstanceRecord): WaitingReason | null {
+function explainState(store: Store, record: InstanceRecord, { pausedBy: by }: InstanceSituation): WaitingReason | null {
   const { status, error, finishedAt } = record;
-  if (status === "paused" || status === "waitingForPause") return { reason: "paused", pausing: status !== "paused" };
+  if (status === "paused" || status === "waitingForPause")
+    return { reason: "paused", pausing: status !== "paused", by };
   if (status === "diverged") return { reason: "diverged", error: describeError(decodeValue(error as string)) };
   if (status !== "complete" && status !== "errored" && status !== "terminated") return null;
   const shown = shownOrUnreadable(() =>

@@ -17,8 +17,8 @@ export type WaitingReason =
       readonly at: Date | null;
       readonly error?: ErrorDescription;
     }
-  /** It is paused, or will be when its running steps have ended. The database doesn't store who paused it. */
-  | { readonly reason: "paused"; readonly pausing: boolean }
+  /** It is paused, or will be when its running steps have ended. `by` is null if its pauser gave no name. */
+  | { readonly reason: "paused"; readonly pausing: boolean; readonly by: string | null }
   /** Its code doesn't match its history. */
   | { readonly reason: "diverged"; readonly error: ErrorDescription }
   /** A stored value can't be read: a key of the codec is missing, or a newer version wrote it. */

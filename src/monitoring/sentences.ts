@@ -23,7 +23,7 @@ function inWords(reason: WaitingReason): string {
     case "finished":
       return `is finished: ${reason.status}${reason.at === null ? "" : ` since ${time(reason.at)}`}`;
     case "paused":
-      return reason.pausing ? "will be paused when its running steps have ended" : "is paused: resume it to continue";
+      return paused(reason);
     case "diverged":
       return "is held, because its code doesn't match its history: deploy code that does, or restart it";
     case "unreadable":
@@ -53,6 +53,13 @@ function inWords(reason: WaitingReason): string {
     case "due":
       return `has been due since ${time(reason.since)}, and a worker with a free slot will claim it${reason.lostBy === null ? "" : `: the lease of the worker ${reason.lostBy} ran out`}`;
   }
+}
+
+function paused({ pausing, by }: WaitingReason & { readonly reason: "paused" }): string {
+  const actor = by === null ? "" : ` by ${by}`;
+  return pausing
+    ? `was paused${actor}, and stops when its running steps have ended`
+    : `was paused${actor}: resume it to continue`;
 }
 
 function retrying({ step, attempt, of, due, error }: WaitingReason & { readonly reason: "retrying" }): string {

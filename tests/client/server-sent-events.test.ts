@@ -41,6 +41,7 @@ const SAMPLES: readonly [string, string, readonly { id: string; data: string }[]
       { id: "2", data: "two" },
     ],
   ],
+  ["both, and several lines of data", "id: 1\r\ndata: one\r\ndata: two\r\n\r\n", [{ id: "1", data: "one\ntwo" }]],
   [
     "carriage returns",
     "id: 1\rdata: one\r\rdata: two\r\r",

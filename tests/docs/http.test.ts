@@ -41,7 +41,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 function toModule(sample: string): string {
   const imports = sample.match(/^import .*$/gm) ?? [];
   const body = sample.replaceAll(/^import .*$/gm, "");
-  const app = body.includes("using app") ? "" : "app, ";
+  const app = /(using|const) app =/.test(body) ? "" : "app, ";
   return [
     ...imports,
     `import { ${app}authorize, checkout, isOperator, perdure, secret, token, userOf } from "./given.ts";`,

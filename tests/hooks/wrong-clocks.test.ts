@@ -9,7 +9,7 @@ import { eventually } from "./support/use-hooks.ts";
 
 const HOUR = 3_600_000;
 
-describe.each(WRONG_CLOCKS)("a process whose clock is hours %s, on postgres", (_, clock) => {
+describe.each(WRONG_CLOCKS)("a process whose clock is hours %s, on postgres", (name, clock) => {
   test("runs, retries and schedules hooks by the database's time", async () => {
     const database = await createDatabase();
     const [right, wrong] = [postgres(database.url), postgres(database.url, { clock })];
@@ -36,6 +36,9 @@ describe.each(WRONG_CLOCKS)("a process whose clock is hours %s, on postgres", (_
         expect(hook.createdAt.getTime()).toBeGreaterThan(before);
         expect(hook.createdAt.getTime()).toBeLessThan(Date.now() + 1000);
       }
+      const { reason, clockAheadMs } = await worker.durableHooks.explain(late.id);
+      expect(reason.reason).toBe("scheduled");
+      expect(Math.sign(clockAheadMs as number)).toBe(name === "fast" ? 1 : -1);
       expect(await worker.durableHooks.get(late.id)).toMatchObject({ status: "pending", attempts: 0 });
     } finally {
       for (const { store } of [right, wrong]) await store.close();

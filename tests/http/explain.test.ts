@@ -32,6 +32,28 @@ describe.each(ENGINES)("explain over HTTP on $name", (engine) => {
     expect(await client.durableHooks.explain(id)).toEqual(due);
   });
 
+  test("says who paused an instance: the caller whom the policy names, or whom the request does", async () => {
+    const app = await subject.start({ workflows, hooks });
+    const pathOf = (id: string) => `/workflows/sleeper/instances/${id}`;
+    const pauserOf = async (id: string, { handler }: ReturnType<typeof subject.serve>, by?: string) => {
+      await app.workflows.sleeper.create({ id });
+      const fetch = (request: unknown) => handler(request as Request);
+      const client = createClient<typeof app>({ baseUrl: "http://localhost", fetch });
+      const instance = await client.workflows.sleeper.get(id);
+      await instance.pause(by === undefined ? {} : { by });
+      return (await instance.explain()).reason;
+    };
+    const paused = { reason: "paused", pausing: expect.any(Boolean) };
+    const anonymous = subject.serve(app);
+    expect(await pauserOf("one", anonymous, "ada")).toEqual({ ...paused, by: "ada" });
+    expect(await pauserOf("two", anonymous)).toEqual({ ...paused, by: null });
+    const named = subject.serve(app, { authorize: () => ({ allow: true, caller: `eve\0${"x".repeat(300)}` }) });
+    expect(await pauserOf("three", named, "ada")).toEqual({ ...paused, by: `eve ${"x".repeat(251)}` });
+    const { sentence } = await (await app.workflows.sleeper.get("one")).explain();
+    expect(sentence).toContain("paused by ada");
+    expect((await anonymous.post(`${pathOf("one")}/pause`, { by: 5 })).status).toBe(400);
+  });
+
   test("hides the messages of errors that are redacted", async () => {
     const app = await subject.start({ workflows });
     const http = subject.serve(app, { redact: true });

@@ -60,6 +60,18 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("the history of an instance on $na
     expect(entries.at(-1)).toMatchObject({ dueAt: new Date(subject.clock.now() + 86_400_000) });
   });
 
+  test("has at most a hundred earlier runs at a time, and a cursor to the next", async () => {
+    const workflow = defineWorkflow({ name: "storied" }, async () => {});
+    const process = subject.process({ workflow }); // it has no worker, so each run ends with the restart
+    const instance = await process.workflows.workflow.create();
+    for (let restarts = 0; restarts < 103; restarts++) await instance.restart();
+    const first = await instance.history();
+    expect(first.earlierRuns.map(({ run }) => run)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+    const rest = await instance.history({ runsAfter: first.runsCursor as number });
+    expect(rest.earlierRuns.map(({ run }) => run)).toEqual([101, 102, 103]);
+    expect([first.runsCursor, rest.runsCursor]).toEqual([100, null]);
+  });
+
   test.each([1, 2, 3, 7, 10, 1000])("comes in pages of %i, in both orders", async (limit) => {
     const instance = await threeRuns();
     const oldest = await allPages(instance, { limit });

@@ -7,7 +7,7 @@ import { WRONG_CLOCKS } from "../support/wrong-clocks.ts";
 
 const HOUR = 3_600_000;
 
-describe.each(WRONG_CLOCKS)("a process whose clock is hours %s, on postgres", (_, clock) => {
+describe.each(WRONG_CLOCKS)("a process whose clock is hours %s, on postgres", (name, clock) => {
   test("sleeps, retries and waits by the database's time", async () => {
     const database = await createDatabase();
     const wrong = postgres(database.url, { clock });
@@ -31,6 +31,11 @@ describe.each(WRONG_CLOCKS)("a process whose clock is hours %s, on postgres", (_
       const { createdAt, finishedAt } = await instance.status();
       expect(Math.abs(createdAt.getTime() - Date.now())).toBeLessThan(HOUR);
       expect(Math.abs((finishedAt as Date).getTime() - Date.now())).toBeLessThan(HOUR);
+      const { reason, sentence, clockAheadMs } = await long.explain();
+      expect(reason.reason).toBe("sleeping");
+      expect(clockAheadMs).toBeGreaterThan(name === "fast" ? 2 * HOUR : -4 * HOUR);
+      expect(clockAheadMs).toBeLessThan(name === "fast" ? 4 * HOUR : -2 * HOUR);
+      expect(sentence).toContain(`ms ${name === "fast" ? "ahead of" : "behind"} the database's`);
       const [deadline] = (await long.history()).entries;
       const remaining = Number(deadline?.dueAt) - Date.now();
       expect(remaining).toBeGreaterThan(0);

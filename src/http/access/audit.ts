@@ -1,27 +1,17 @@
 import { callSafely } from "../../call-safely.ts";
+import type { AuditedChange } from "../../monitoring/audit.ts";
 import type { Answer } from "../routes/route.ts";
 import type { Match } from "../routes/router.ts";
-import type { HttpOperation, HttpResource } from "./authorization.ts";
+import type { HttpOperation } from "./authorization.ts";
 
-/** A request to change something, and its outcome. It has no payloads, and nothing secret. */
-export interface AuditEntry {
-  /** When it was answered, by the database adapter's clock. */
-  readonly at: Date;
-  /** The caller, as `authorize` or an access token names it; null if it names none, or if it refused. */
-  readonly actor: string | null;
-  /** The route's name in the OpenAPI document, such as `terminateInstance`. */
-  readonly action: string;
+/**
+ * A request to change something, and its outcome. `actor` is the caller, as `authorize` or an access token names it; null if it
+ * names none, or if it refused. `target` is the resource in the request's path.
+ */
+export interface AuditEntry extends AuditedChange {
   readonly operation: HttpOperation;
-  /** The resource in the request's path. */
-  readonly target: HttpResource;
-  /** The ids that its body names, or that of the instance that it created: at most 1000. */
-  readonly ids: readonly string[];
-  /** `refused`: it changed nothing. `failed`: the server couldn't answer, so it may have changed something. */
-  readonly outcome: "done" | "refused" | "failed";
   /** Of the answer. */
   readonly status: number;
-  /** Of the error; null if it was done. */
-  readonly code: string | null;
 }
 
 /** Receives an entry for each request that was to change something, after its answer is known. It may throw without harm. */
@@ -45,7 +35,7 @@ const MOST_IDS = 1000;
 
 /** Ticks run work that is due anyway, so they aren't changes of an operator's. */
 export function tellAudit(
-  onAudit: OnAudit,
+  listeners: Iterable<OnAudit>,
   { match, caller = null, body }: AuditedRequest,
   { status, code, at, body: answered }: AuditedAnswer,
   onFailure: (error: unknown) => void,
@@ -64,7 +54,7 @@ export function tellAudit(
     status,
     code,
   };
-  callSafely(() => onAudit(entry), onFailure);
+  for (const listener of listeners) callSafely(() => listener(entry), onFailure);
 }
 
 /** What an answer says of itself; a stream says nothing. */

@@ -1,4 +1,5 @@
 import { InvalidInputError } from "../../errors.ts";
+import type { AuditTarget } from "../../monitoring/audit.ts";
 import { checkOptions } from "../../options.ts";
 import { forbidden, internal, unauthenticated } from "../answers/http-error.ts";
 import { NO_DETAILS, type RequestDetails } from "./request-details.ts";
@@ -17,16 +18,7 @@ import { type Grant, Scope, UNLIMITED } from "./scope.ts";
 export type HttpOperation = "read" | "create" | "manage" | "events" | "operate" | "tick";
 
 /** The target of a request. Names are as the caller wrote them: it isn't known yet whether they exist. */
-export type HttpResource =
-  | { readonly kind: "application" }
-  | { readonly kind: "workflow"; readonly workflowName: string }
-  | { readonly kind: "instance"; readonly workflowName: string; readonly instanceId: string }
-  | { readonly kind: "hooks" }
-  | { readonly kind: "hook"; readonly hookId: string }
-  | { readonly kind: "subjects"; readonly dispatcherId: string }
-  | { readonly kind: "subject"; readonly dispatcherId: string; readonly subjectKey: string }
-  | { readonly kind: "schedules" }
-  | { readonly kind: "schedule"; readonly workflowName: string; readonly scheduleName: string };
+export type HttpResource = AuditTarget;
 
 export interface AuthorizationQuestion {
   /** The request as it arrived. Don't read its body; read a clone of the request instead. */

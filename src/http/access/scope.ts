@@ -24,6 +24,7 @@ interface ScopeParts {
 
 const FIELDS = ["allow", "caller", "labels", "payloads"];
 const LONGEST_CALLER = 400;
+const LONGEST_ACTOR = 255;
 
 /** What a caller may see and do, by the answers of the policy. */
 export class Scope {
@@ -64,6 +65,16 @@ export class Scope {
       labels: parseLabels(labels, "options.invalid"),
       payloads: this.payloads && other.payloads,
     });
+  }
+
+  /** The caller's name as it can be stored and shown; null if it has none. */
+  get actor(): string | null {
+    return (
+      this.caller
+        ?.replaceAll(/\p{Cc}/gu, " ")
+        .slice(0, LONGEST_ACTOR)
+        .toWellFormed() ?? null
+    );
   }
 
   /** Whether it sees only instances with some labels. */

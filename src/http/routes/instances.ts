@@ -1,5 +1,6 @@
 import type { InstanceHandle } from "../../workflows/instances/instance-handle.ts";
 import { hideParents } from "../access/related-instances.ts";
+import type { Scope } from "../access/scope.ts";
 import { present } from "../answers/present.ts";
 import { DONE, NAME } from "../schemas/common-schemas.ts";
 import { type FromSchema, objectOf, type Schema } from "../schemas/schema.ts";
@@ -53,7 +54,7 @@ function defineAction<const Body extends Schema = Record<never, never>>(action: 
   readonly errors: readonly number[];
   /** Whether an `Idempotency-Key` makes it repeatable. */
   readonly repeatable?: boolean;
-  act(instance: InstanceHandle, body: FromSchema<Body>): Promise<void>;
+  act(instance: InstanceHandle, body: FromSchema<Body>, scope: Scope): Promise<void>;
 }): Route {
   const { path, act, ...rest } = action;
   return defineRoute({
@@ -67,7 +68,7 @@ function defineAction<const Body extends Schema = Record<never, never>>(action: 
     forNarrowed: "onlyTheirs",
     answers: DONE,
     handle: async (call) => {
-      await actOnce(call, (instance) => act(instance, call.body));
+      await actOnce(call, (instance) => act(instance, call.body, call.scope));
       return { status: 204 };
     },
   });
@@ -77,9 +78,20 @@ export const pauseInstance = defineAction({
   path: "pause",
   name: "pauseInstance",
   summary: "Pauses an instance: running steps end, and no others begin.",
+  body: objectOf(
+    {
+      by: {
+        type: "string",
+        minLength: 1,
+        maxLength: 255,
+        description: "Who pauses it, unless the policy names the caller.",
+      },
+    },
+    [],
+  ),
   repeatable: true,
   errors: [404, 409],
-  act: (instance) => instance.pause(),
+  act: (instance, body, { actor }) => instance.pause(actor === null ? body : { by: actor }),
 });
 
 export const resumeInstance = defineAction({

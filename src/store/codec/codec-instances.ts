@@ -177,8 +177,8 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.sendEvents(await this.encodeEvents(events));
   }
 
-  pause(instance: InstanceTarget): Promise<InstanceChange> {
-    return this.#change(this.#inner.pause(instance));
+  pause(instance: InstanceTarget, by?: string | null): Promise<InstanceChange> {
+    return this.#change(this.#inner.pause(instance, by));
   }
 
   resume(instance: InstanceTarget): Promise<InstanceChange> {

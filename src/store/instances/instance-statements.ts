@@ -131,8 +131,11 @@ export interface InstanceStatements {
    */
   awaitEnds(requests: readonly WaitRequest[]): Promise<WaitResult[]>;
 
-  /** An instance without an owner is no longer due; an owner learns of the pause with its next commit. Only if it isn't finished. */
-  pause(instance: InstanceTarget): Promise<InstanceChange>;
+  /**
+   * An instance without an owner is no longer due; an owner learns of the pause with its next commit. Only if it isn't finished.
+   * `by` names who paused it; of two pauses the first counts.
+   */
+  pause(instance: InstanceTarget, by?: string | null): Promise<InstanceChange>;
 
   /** Only if it is paused, or about to be. It is due at once; an owner goes on. */
   resume(instance: InstanceTarget): Promise<InstanceChange>;

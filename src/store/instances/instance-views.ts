@@ -129,6 +129,8 @@ export interface InstanceSituation {
   readonly class: WorkClass;
   /** The token of its owner, or of the owner that lost it last. */
   readonly lock: string | null;
+  /** Who paused it last; null if that is unknown, or if it never was. */
+  readonly pausedBy: string | null;
   /** Null if it doesn't stand in line. */
   readonly line: LinePlace | null;
 }

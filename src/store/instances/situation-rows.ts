@@ -28,6 +28,7 @@ export function toQueuedInstance(row: Record<string, unknown>): QueuedInstance {
     now: toNumber(row.now),
     class: toNumber(row.class) as WorkClass,
     lock: row.lock as string | null,
+    pausedBy: row.paused_by as string | null,
   };
   const availableAt = toNumberOrNull(row.available_at);
   return { situation, line: availableAt === null ? null : askLine(row, situation, availableAt) };

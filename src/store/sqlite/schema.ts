@@ -94,6 +94,7 @@ where line_key is not null and available_at is not null and class >= ${WorkClass
   recovered_position integer not null default 0,
   wakes integer not null default 0,
   paused integer not null default 0,
+  paused_by text,
   outcome text,
   parent text,
   created_at integer not null,

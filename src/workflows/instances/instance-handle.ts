@@ -8,6 +8,7 @@ import {
   WorkflowFailedError,
   WorkflowTerminatedError,
 } from "../../errors.ts";
+import { checkText } from "../../hooks/names.ts";
 import { explainInstance } from "../../monitoring/explain-instance.ts";
 import type { Explanation } from "../../monitoring/explanation.ts";
 import { checkOptions } from "../../options.ts";
@@ -47,6 +48,7 @@ import {
 } from "./kept-entries.ts";
 import { prepareEvent } from "./prepare-event.ts";
 import { readHistory } from "./read-history.ts";
+import { finishedAlready, runChanged, tooManyEvents } from "./refusals.ts";
 import { toFinishedRun, waitForRun } from "./results.ts";
 import { findsTerminationHook } from "./termination-hook.ts";
 import { findUnreadable } from "./unreadable.ts";
@@ -157,19 +159,21 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     const sent = await this.#runtime.store.instances.sendEvent(insert);
     if (sent.result === "repeated") return;
     if (sent.result === "missing") throw await this.#missing();
-    if (sent.result === "finished") throw this.#finishedAlready("no event can be sent to it");
-    if (sent.result === "full") throw this.#tooManyEvents(insert.maxPending);
+    if (sent.result === "finished") throw finishedAlready(this.#name, "no event can be sent to it");
+    if (sent.result === "full") throw tooManyEvents(this.#name, insert.maxPending);
     this.#runtime.touched(sent.ref);
   }
 
-  async pause(): Promise<void> {
-    const { changed } = await this.#change("pause");
-    if (!changed) throw this.#finishedAlready("it can't be paused");
+  async pause(options: { readonly by?: string } = {}): Promise<void> {
+    checkOptions(options, { label: "pause", fields: ["by"] });
+    const by = options.by === undefined ? null : checkText(options.by, "by");
+    const { changed } = await this.#change("pause", undefined, by);
+    if (!changed) throw finishedAlready(this.#name, "it can't be paused");
   }
 
   async resume(): Promise<void> {
     const { changed, instance } = await this.#change("resume");
-    if (!changed && isFinished(instance)) throw this.#finishedAlready("it can't be resumed");
+    if (!changed && isFinished(instance)) throw finishedAlready(this.#name, "it can't be resumed");
   }
 
   async terminate(options: { readonly rollback?: boolean } = {}): Promise<void> {
@@ -178,7 +182,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     if (typeof rollback !== "boolean")
       throw new InvalidInputError("options.invalid", "rollback must be true or false.");
     const { changed, instance } = await this.#change(rollback ? "rollBack" : "terminate");
-    if (!changed && isFinished(instance)) throw this.#finishedAlready("it can't be terminated");
+    if (!changed && isFinished(instance)) throw finishedAlready(this.#name, "it can't be terminated");
   }
 
   async restart(options: RestartRunOptions = {}): Promise<void> {
@@ -269,8 +273,9 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     throw new InvalidInputError("options.invalid", 'version must be "newest", or be left out to keep the version.');
   }
 
-  async #ask(operation: CallersOperation, restart?: RestartRequest): Promise<InstanceChange> {
+  async #ask(operation: CallersOperation, restart?: RestartRequest, by?: string | null): Promise<InstanceChange> {
     const { statements } = this.#runtime.store.instances;
+    if (operation === "pause") return statements.pause(this.#name, by);
     if (operation === "restart") return statements.restart(this.#name, restart);
     if (operation === "terminate" || operation === "rollBack") {
       return statements[operation](this.#name, await this.#terminationHook());
@@ -278,8 +283,8 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     return statements[operation](this.#name);
   }
 
-  async #change(operation: CallersOperation, restart?: RestartRequest): Promise<InstanceChange> {
-    const change = await this.#runtime.change(operation, () => this.#ask(operation, restart));
+  async #change(operation: CallersOperation, restart?: RestartRequest, by?: string | null): Promise<InstanceChange> {
+    const change = await this.#runtime.change(operation, () => this.#ask(operation, restart, by));
     if (change.repeated) return { changed: true, instance: null };
     if (change.instance === null) throw await this.#missing();
     if (change.changed && change.instance.ref === this.#callerRef && ENDS_RUN.has(operation)) await never();
@@ -310,29 +315,11 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     if (this.#name.only === undefined) return this.#instanceNotFound();
     const [record] = await this.#runtime.store.instances.statements.find([this.#name]);
     if (record === null || record === undefined || !this.#sees(record.labels)) return this.#instanceNotFound();
-    return new ConflictError(
-      "instance.run_changed",
-      `The instance "${this.id}" of "${this.workflowName}" was restarted or created anew since: nothing was done to it.`,
-    );
+    return runChanged(this.#name);
   }
 
   #instanceNotFound(): NotFoundError {
     return instanceNotFound(this.workflowName, this.id);
-  }
-
-  #tooManyEvents(most: number): ConflictError {
-    return new ConflictError(
-      "event.too_many",
-      `The instance "${this.id}" of "${this.workflowName}" has ${most} events that it hasn't received yet, and takes no more until it has. ` +
-        "Send it again later, or raise workflowLimits.pendingEvents.",
-    );
-  }
-
-  #finishedAlready(consequence: string): ConflictError {
-    return new ConflictError(
-      "instance.finished",
-      `The instance "${this.id}" of "${this.workflowName}" is finished: ${consequence}.`,
-    );
   }
 }
 

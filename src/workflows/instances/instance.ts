@@ -103,8 +103,11 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   /** Sends an event, even if no step waits for it yet. Resolves when it is stored. Refused if the instance is finished. */
   sendEvent<Type extends BareEventType<Events>>(event: SentEvent<Type, Events[Type]>): Promise<void>;
   sendEvent<Type extends keyof Events & string>(event: LoadedEvent<Type, Events[Type]>): Promise<void>;
-  /** Pauses: running steps end, and no others begin. Does nothing if it is already paused. */
-  pause(): Promise<void>;
+  /**
+   * Pauses: running steps end, and no others begin. Does nothing if it is already paused. `by` is who pauses it, for `explain()`;
+   * over HTTP, the caller's name counts if the policy names it.
+   */
+  pause(options?: { readonly by?: string }): Promise<void>;
   /** Resumes. Timers continue while it is paused: those that have come due fire now. Does nothing if it isn't paused. */
   resume(): Promise<void>;
   /**

@@ -93,8 +93,8 @@ export const STUCK_STATES: readonly StuckState[] = [
   {
     title: "a pause",
     how: "sleep",
-    afterwards: (instance) => instance.pause(),
-    expected: () => ({ reason: "paused", pausing: false }),
+    afterwards: (instance, number) => instance.pause(number % 3 === 0 ? {} : { by: `operator-${number}` }),
+    expected: (number) => ({ reason: "paused", pausing: false, by: number % 3 === 0 ? null : `operator-${number}` }),
   },
   {
     title: "a good end",

@@ -49,8 +49,10 @@ export class PostgresInstanceOperations extends PostgresInstanceViews {
     this.awaited = new PostgresAwaitedEnds(connection, clock, schema);
   }
 
-  pause(instance: InstanceTarget): Promise<InstanceChange> {
-    return this.#once(instance, (on) => this.#change("pause", instance, { on }));
+  pause(instance: InstanceTarget, by: string | null = null): Promise<InstanceChange> {
+    const { only } = instance;
+    const more = [only?.ref ?? null, only?.run ?? null, by];
+    return this.#once(instance, (on) => this.#change("pause", instance, { more, on }));
   }
 
   resume(instance: InstanceTarget): Promise<InstanceChange> {

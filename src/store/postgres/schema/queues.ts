@@ -123,6 +123,7 @@ export function instance(schema: SchemaPrefix): string[] {
   id text collate "C" not null,
   parent text collate "C",
   lock text collate "C",
+  paused_by text collate "C",
   outcome text collate "C",
   rolling_back text collate "C",
   slot_key text collate "C",

@@ -30,7 +30,8 @@ function rollBackAs(outcome: "terminated" | "errored", more: string): string {
 const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
   pause: {
     allowed: "target.outcome is null",
-    set: `paused = true, available_at = case when ${IS_HELD} then instance.available_at end`,
+    set: `paused = true, paused_by = case when instance.paused then instance.paused_by else $7::text end,
+    available_at = case when ${IS_HELD} then instance.available_at end`,
   },
   resume: {
     allowed: "target.paused and target.outcome is null",
@@ -68,7 +69,7 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
  * An operator's change of one instance, if its state allows it. An instance that others wait for isn't ended, see
  * `PostgresAwaitedEnds`. The row is locked first, so that this is its present state.
  * Returns the instance, and whether it was changed. A resumed instance stays in its lane if it is leased or in a line, and goes
- * to the end of its line if it has never run. A restart may require a status ($5), and may bring new params ($6) with new keys
+ * to the end of its line if it has never run. A pause keeps who asked for it first ($7). A restart may require a status ($5), and may bring new params ($6) with new keys
  * ($7 to $9) and a new version ($12). With a hook ($7 to $11), an instance that has ended triggers it. A
  * timeout brings the error ($12).
  * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey for a rollback; hook_pkey for a hook.

@@ -67,7 +67,7 @@ export function readSituation(schema: SchemaPrefix): Statement {
     name: "read_situation",
     planOnce: true,
     text: `
-select ${NOW} as now, instance.ref, instance.class, instance.lock, instance.available_at, instance.slot_key, instance.rate_key
+select ${NOW} as now, instance.ref, instance.class, instance.lock, instance.paused_by, instance.available_at, instance.slot_key, instance.rate_key
 from ${schema}instance as instance where instance.ref = $2`,
   };
 }

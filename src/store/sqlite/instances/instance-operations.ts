@@ -80,8 +80,8 @@ export class SqliteInstanceOperations {
     this.driver = access.driver;
   }
 
-  async pause(instance: InstanceTarget): Promise<InstanceChange> {
-    return this.#change(instance, () => this.driver.all(PAUSE_INSTANCE, keyOf(instance)));
+  async pause(instance: InstanceTarget, by: string | null = null): Promise<InstanceChange> {
+    return this.#change(instance, () => this.driver.all(PAUSE_INSTANCE, [...keyOf(instance), by]));
   }
 
   async resume(instance: InstanceTarget): Promise<InstanceChange> {

@@ -27,10 +27,14 @@ function freshTime(now: string, { slotKey, rateKey }: Keys): string {
   return `case when priority = 0 and ${slotKey} is null and ${rateKey} is null then ${now} else ${lineTime(now)} end`;
 }
 
-/** Marks an instance as paused. It is no longer due; one that has an owner keeps its lease until the owner parks it. Index: perdure_instance_id. */
+/**
+ * Marks an instance as paused, by the first who pauses it. It is no longer due; one that has an owner keeps its lease until the owner
+ * parks it. Index: perdure_instance_id.
+ */
 export const PAUSE_INSTANCE = `
-update perdure_instance set paused = 1, available_at = case when ${HELD} then available_at end
-where namespace = ? and name = ? and id = ? and outcome is null
+update perdure_instance set
+  paused = 1, paused_by = iif(paused, paused_by, ?4), available_at = case when ${HELD} then available_at end
+where namespace = ?1 and name = ?2 and id = ?3 and outcome is null
 returning ${INSTANCE_RECORD}`;
 
 /**

@@ -147,7 +147,7 @@ where ref = ?`;
 
 /** Where an instance stands in the queue. Index: the primary key. */
 export const READ_SITUATION = `
-select ref, class, lock, available_at, slot_key, rate_key from perdure_instance where ref = ?`;
+select ref, class, lock, paused_by, available_at, slot_key, rate_key from perdure_instance where ref = ?`;
 
 /** How earlier runs ended. Index: the primary key. */
 export const READ_PAST_RUNS = `
