@@ -10,7 +10,7 @@ import { waitUntil } from "../support/wait-until.ts";
 const BASE = "http://localhost";
 
 /** Routes that no call of the client needs. */
-const OTHERS = ["readLiveness", "readDocument", "tick"];
+const OTHERS = ["readLiveness", "readDocument", "readSchemas", "tick"];
 
 async function connect(subject: HttpUnderTest, options: { readonly worker?: boolean } = {}) {
   const app = await subject.start({ workflows, hooks, tokens: { secret: "x".repeat(32) }, ...options });

@@ -141,6 +141,7 @@ describe.skipIf(!HAS_BROWSER)("the dashboard's screens in Chromium", () => {
 
     await page.goto(`${url}/workflows/checkout/order-4209`);
     const rows = page.getByRole("region", { name: "Steps" });
+    await rows.getByText("charge card").first().waitFor();
     await rows.focus();
     await keyboard.press("ArrowDown");
     await keyboard.press("ArrowDown");

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { type AuditedChange, defineHook, defineWorkflow, perdure } from "../../src/index.ts";
 import { LogBook } from "../hooks/support/log-book.ts";
-import { useHttp } from "./support/use-http.ts";
 import { ENGINES } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
+import { useHttp } from "./support/use-http.ts";
 
 const rest = defineWorkflow(
   { name: "rest", schedules: [{ cron: "0 0 1 1 *", name: "yearly" }] },

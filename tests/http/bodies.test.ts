@@ -91,9 +91,16 @@ describe("the body of a request", () => {
       ].sort(),
     );
     expect(named(false).sort()).toEqual(
-      ["completeToken", "createInstance", "restartInstance", "restartOrCreate", "terminateInstance"].sort(),
+      [
+        "completeToken",
+        "createInstance",
+        "pauseInstance",
+        "restartInstance",
+        "restartOrCreate",
+        "terminateInstance",
+      ].sort(),
     );
-    expect(required.get("pauseInstance")).toBeUndefined();
+    expect(required.get("resumeInstance")).toBeUndefined();
   });
 
   test("that was announced but is missing is reported", async () => {

@@ -46,7 +46,8 @@ export async function installPackage(packages: readonly string[] = []): Promise<
 /** Builds the package beside what else is published, lets npm pack it, and unpacks it with its dependencies beside it. */
 async function pack(folder: string): Promise<void> {
   const staged = join(folder, "staged");
-  for (const name of ["package.json", "README.md", "LICENSE", ...manifest.files.filter((name) => name !== "dist")]) {
+  const published = manifest.files.filter((name) => name !== "dist" && !name.startsWith("!"));
+  for (const name of ["package.json", "README.md", "LICENSE", ...published]) {
     await cp(join(root, name), join(staged, name), { recursive: true });
   }
   await buildPackage(join(staged, "dist"));
