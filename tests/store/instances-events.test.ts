@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { EntryKind, NewEntry } from "../../src/store/instances/instance-records.ts";
 import { DRIVERS } from "../support/engines.ts";
 import { COMPLETED, ERRORED, LEASE_MS, RELEASED, RUNNING, SLEEP_MS, useInstances } from "../support/use-instances.ts";
 
@@ -271,6 +272,67 @@ describe.each(DRIVERS)("events of instances on $name", (engine) => {
 
       await expect(fixture.statements.sendEvents(batch)).rejects.toMatchObject({ transient: false });
       expect(await fixture.load({ ref, run: 1 })).toMatchObject({ wakes: 0, events: [] });
+    });
+  });
+
+  describe("of a token", () => {
+    const token = { name: "approval", count: 1 };
+    const wait = (kind: EntryKind, dueAt: number | null = null) =>
+      fixture.entry({ kind, type: "token", name: "approval", attempt: 0, value: null, dueAt });
+
+    /** Parks an instance with these entries, and sends the event of its token. */
+    async function sendAfter(entries: readonly NewEntry[], passMs = 0) {
+      const instance = await fixture.start({ id: "a" });
+      await fixture.park(instance, { entries });
+      fixture.clock.advance(passMs);
+      return { only: { ref: instance.ref, run: 1 }, token } as const;
+    }
+
+    test("are stored once while its wait is open", async () => {
+      const sending = await sendAfter([wait("waiting", fixture.now + 1000)], 1000);
+
+      expect(await fixture.send("a", sending)).toMatchObject({ result: "sent" });
+      fixture.clock.advance(1);
+      expect(await fixture.send("a", sending)).toMatchObject({ result: "known" });
+    });
+
+    test("aren't stored after the deadline of its wait", async () => {
+      const sending = await sendAfter([wait("waiting", fixture.now + 1000)], 1001);
+
+      expect(await fixture.send("a", sending)).toEqual({ result: "over" });
+      expect(await fixture.send("a", { only: sending.only })).toMatchObject({ result: "sent" });
+    });
+
+    test.each(["received", "timedOut", "abandoned"] as const)("aren't stored after its wait was %s", async (kind) => {
+      const sending = await sendAfter([wait("waiting", fixture.now + 1000), wait(kind)]);
+
+      expect(await fixture.send("a", sending)).toEqual({ result: "over" });
+      expect(await fixture.send("a", { ...sending, token: { ...token, count: 2 } })).toMatchObject({ result: "sent" });
+    });
+
+    test("aren't stored while its run is rolled back", async () => {
+      const sending = await sendAfter([wait("waiting", fixture.now + 1000)]);
+      await fixture.statements.rollBack(fixture.named("a"));
+
+      expect(await fixture.send("a", sending)).toEqual({ result: "over" });
+    });
+
+    test("aren't stored for another run, nor for one that has ended", async () => {
+      const sending = await sendAfter([wait("waiting", fixture.now + 1000)]);
+
+      expect(await fixture.send("a", { ...sending, only: { ...sending.only, run: 2 } })).toEqual({ result: "missing" });
+      await fixture.statements.terminate(fixture.named("a"));
+      expect(await fixture.send("a", sending)).toEqual({ result: "finished" });
+    });
+
+    test("keep no receipt when another has used the token", async () => {
+      const sending = await sendAfter([wait("waiting", fixture.now + 1000)]);
+      const receipt = { key: "mine", note: "", keepMs: 1000 };
+      await fixture.send("a", sending);
+
+      for (let times = 0; times < 2; times++) {
+        expect(await fixture.send("a", { ...sending, receipt })).toMatchObject({ result: "known" });
+      }
     });
   });
 });

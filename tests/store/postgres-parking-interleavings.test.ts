@@ -71,6 +71,19 @@ describe("forced interleavings with parking on PostgreSQL", () => {
     });
   });
 
+  test("an event of a token that waits for the commit that ends the token's wait isn't stored", async () => {
+    const owner = await fixture.start({ id: "a" });
+    const abandoned = fixture.entry({ kind: "abandoned", type: "token", name: "approval" });
+    const parking = await hold((instances) =>
+      instances.commit([fixture.commitOf(owner, parked(), { entries: [abandoned] })], { resent: false }),
+    );
+    const sending = fixture.send("a", { only: owner, token: { name: "approval", count: 1 } });
+    await sessions.waiting(1);
+    await parking.query("commit");
+
+    expect(await sending).toEqual({ result: "over" });
+  });
+
   describe("a pause while it is being parked makes it due no more", () => {
     test("when it comes first", async () => {
       const owner = await fixture.start({ id: "a" });

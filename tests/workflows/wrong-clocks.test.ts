@@ -1,9 +1,11 @@
+import { Client } from "pg";
 import { describe, expect, test } from "vitest";
 import { defineWorkflow, perdure } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import { LogBook } from "../hooks/support/log-book.ts";
 import { createDatabase } from "../support/postgres-database.ts";
 import { WRONG_CLOCKS } from "../support/wrong-clocks.ts";
+import { becomes } from "./support/sample.ts";
 
 const HOUR = 3_600_000;
 
@@ -40,6 +42,36 @@ describe.each(WRONG_CLOCKS)("a process whose clock is hours %s, on postgres", (n
       const remaining = Number(deadline?.dueAt) - Date.now();
       expect(remaining).toBeGreaterThan(0);
       expect(remaining).toBeLessThan(2 * HOUR);
+    } finally {
+      await wrong.store.close();
+      await database.drop();
+    }
+  });
+
+  test("ends the wait of a token until its deadline, by the database's time", async () => {
+    const database = await createDatabase();
+    const wrong = postgres(database.url, { clock });
+    const tokens = { secret: "a secret of more than thirty-two characters" };
+    try {
+      const given = new Map<string, string>();
+      const ask = defineWorkflow({ name: "ask" }, async ({ instanceId }, step) => {
+        const token = await step.createToken<string>("approval", { timeout: "1 hour" });
+        await step.do("give out", () => void given.set(instanceId, token.value));
+        return token.result();
+      });
+      await using app = await perdure({ workflows: { ask }, tokens, logger: new LogBook(), database: wrong });
+      const open = await app.workflows.ask.create({ id: "open" });
+      const late = await app.workflows.ask.create({ id: "late" });
+      for (const instance of [open, late]) await becomes(instance, "waiting");
+      await app.completeToken(given.get("open") as string, "yes");
+      await expect(open.result()).resolves.toBe("yes");
+      const client = new Client({ connectionString: database.url });
+      await client.connect();
+      const passed = `update perdure.journal set due_at = due_at - ${2 * HOUR} where kind = 'waiting'`;
+      await client.query(passed).finally(() => client.end());
+      const completing = app.completeToken(given.get("late") as string, "yes");
+
+      await expect(completing).rejects.toMatchObject({ code: "token.revoked" });
     } finally {
       await wrong.store.close();
       await database.drop();

@@ -30,12 +30,24 @@ export interface EventInsert extends InstanceTarget {
   readonly payload: string;
   /** The event isn't stored if this many events wait for the run to receive them. Default: no limit. */
   readonly maxPending?: number;
+  /** Of the token that sends it to the run in `only`: unless the run has it, it isn't stored once the token's wait is over. */
+  readonly token?: TokenStep;
 }
 
-/** `known`: the run has an event of this id. `full`: too many wait already, and nothing was stored. `repeated`: its receipt was there. */
+/** The wait of a token, in its run. */
+export interface TokenStep {
+  readonly name: string;
+  readonly count: number;
+}
+
+/**
+ * `known`: the run has an event of this id. `full`: too many wait already, and nothing was stored. `repeated`: its receipt was there.
+ * `over`: the wait of its token has ended, its deadline has passed, or the run is rolled back.
+ */
 export type EventInsertResult =
   | { readonly result: "sent" | "known"; readonly ref: string }
   | { readonly result: "finished" }
+  | { readonly result: "over" }
   | { readonly result: "full" }
   | { readonly result: "missing" }
   | { readonly result: "repeated" };

@@ -1,4 +1,4 @@
-import type { EventInsertResult } from "./event-records.ts";
+import type { EventInsert, EventInsertResult } from "./event-records.ts";
 import type { InstanceChange } from "./instance-views.ts";
 
 /** Its receipt was there. */
@@ -14,7 +14,7 @@ export function isRestarted({ changed }: InstanceChange): boolean {
   return changed;
 }
 
-/** The same of an event: the run has it. */
-export function isDelivered({ result }: EventInsertResult): boolean {
-  return result === "sent" || result === "known";
+/** The same of an event: the run has it. That of a token may be another caller's. */
+export function isDelivered({ result }: EventInsertResult, { token }: EventInsert): boolean {
+  return result === "sent" || (result === "known" && token === undefined);
 }

@@ -44,8 +44,8 @@ export class StoredInstances {
   /** In the order of asking, or an event could overtake another of the same sender. */
   readonly #events: GroupCommit<EventInsert, EventInsertResult>;
   readonly #waits: GroupCommit<WaitRequest, WaitResult>;
-  /** Those with receipts, which may wait for another process that is writing the same. No other event waits with them. */
-  readonly #receiptedEvents: GroupCommit<EventInsert, EventInsertResult>;
+  /** Those with receipts or tokens, which may wait for another process that is writing the same. No other event waits with them. */
+  readonly #eventsOnce: GroupCommit<EventInsert, EventInsertResult>;
 
   constructor(engine: Engine, { flushes }: Pick<Meter, "flushes">) {
     const { clock, flushesInFlight, instances } = engine;
@@ -107,7 +107,7 @@ export class StoredInstances {
       measure: () => ({ rows: 1, bytes: 0 }),
     });
     this.#events = createEvents(1);
-    this.#receiptedEvents = createEvents(flushesInFlight);
+    this.#eventsOnce = createEvents(flushesInFlight);
   }
 
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
@@ -174,7 +174,8 @@ export class StoredInstances {
 
   async sendEvent(event: EventInsert): Promise<EventInsertResult> {
     this.#engine.refuseNesting();
-    return (event.receipt === undefined ? this.#events : this.#receiptedEvents).add(event);
+    const once = event.receipt !== undefined || event.token !== undefined;
+    return (once ? this.#eventsOnce : this.#events).add(event);
   }
 
   /** Resolves when nothing is on its way to the database any more. */
@@ -187,7 +188,7 @@ export class StoredInstances {
       this.#events,
       this.#waits,
     ];
-    const groups = [...writes, this.#receiptedEvents, this.#confirmations, this.#loads, this.#eventLoads];
+    const groups = [...writes, this.#eventsOnce, this.#confirmations, this.#loads, this.#eventLoads];
     await Promise.all(groups.map((group) => group.idle()));
   }
 }

@@ -18,7 +18,7 @@ interface OnceEach<Item, Result> {
   /** In a transaction, where a client is given: then items are never empty. */
   perform(items: readonly Item[], on?: PostgresClient): Promise<Result[]>;
   /** Whether the receipt stays. What was refused may be asked for again. */
-  isDone(result: Result): boolean;
+  isDone(result: Result, item: Item): boolean;
   /** The result of an item whose receipt was there. */
   repeat(item: Item): Result;
 }
@@ -65,7 +65,7 @@ export class PostgresReceipts extends PostgresStatements {
     const refused = await this.transaction(async (on) => {
       const first = await this.write(receipted, on);
       if (first.length > 0) collect(first, await perform(first, on));
-      const refusals = first.filter((item) => !isDone(results.get(item) as Result));
+      const refusals = first.filter((item) => !isDone(results.get(item) as Result, item));
       await this.withdraw(refusals, on);
       return new Map(refusals.map((item) => [keyOf(item), results.get(item) as Result]));
     });

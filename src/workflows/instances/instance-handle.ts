@@ -158,7 +158,7 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     const insert = await prepareEvent(this.#runtime, this.#workflow, this.#name, event);
     const sent = await this.#runtime.store.instances.sendEvent(insert);
     if (sent.result === "repeated") return;
-    if (sent.result === "missing") throw await this.#missing();
+    if (sent.result === "missing" || sent.result === "over") throw await this.#missing();
     if (sent.result === "finished") throw finishedAlready(this.#name, "no event can be sent to it");
     if (sent.result === "full") throw tooManyEvents(this.#name, insert.maxPending);
     this.#runtime.touched(sent.ref);

@@ -1,11 +1,13 @@
 import { ConflictError, InvalidInputError, invalidToken } from "../../errors.ts";
-import type { InstanceRun, JournalEntry } from "../../store/instances/instance-records.ts";
 import type { Receipt } from "../../store/request-statements.ts";
 import { encodeValue } from "../../values/index.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { readTarget, type TokenTarget, tokenEventType } from "./step-token.ts";
 
-/** Ends the wait of a token with a payload. Of several calls, one does; all calls with the same receipt count as one. */
+/**
+ * Ends the wait of a token with a payload. Of several calls, one does; all calls with the same receipt count as one. Whether the wait is
+ * still open is for the database to say, by its own time, in the transaction that stores the payload.
+ */
 export async function completeToken(
   runtime: WorkflowRuntime,
   token: string,
@@ -13,15 +15,12 @@ export async function completeToken(
   receipt?: Receipt,
 ): Promise<void> {
   const { workflows, store, namespace } = runtime;
-  const target = await openToken(runtime, token);
-  const { name, id, ref, run } = target;
-  const type = tokenEventType(target.step);
+  const { name, id, ref, run, step } = await openToken(runtime, token);
+  const type = tokenEventType(step);
   const maxBytes = workflows.settings.maxEventBytes;
   const encoded = encodeValue(payload, { label: "payload", maxBytes });
   if (receipt !== undefined && (await store.engine.requests.find({ namespace, key: receipt.key })) !== null) return;
-  await refuseEnded(runtime, target);
-  const only: InstanceRun = { ref, run };
-  const event = { namespace, name, id, only, eventId: type, type, payload: encoded };
+  const event = { namespace, name, id, only: { ref, run }, token: step, eventId: type, type, payload: encoded };
   const sent = await store.instances.sendEvent(receipt === undefined ? event : { ...event, receipt });
   if (sent.result === "repeated") return;
   if (sent.result === "known") throw used();
@@ -37,36 +36,13 @@ export async function openToken({ workflows }: WorkflowRuntime, token: string): 
   return readTarget(text);
 }
 
-/** Refuses a token whose wait is over. */
-async function refuseEnded(runtime: WorkflowRuntime, { name, id, ref, run, step }: TokenTarget): Promise<void> {
-  const { store, namespace } = runtime;
-  const instance = { namespace, name, id };
-  let after = { position: 0, sequence: 0 };
-  for (;;) {
-    const [page] = await store.instances.statements.load([{ ref, run, instance, after }]);
-    if (page === undefined) throw revoked();
-    const own = page.entries.filter((entry) => isOf(entry, step));
-    if (own.some(({ kind }) => kind === "received")) throw used();
-    const now = store.clock.now();
-    if (own.some(({ kind, dueAt }) => kind !== "waiting" || (dueAt !== null && dueAt < now))) throw revoked();
-    if (page.more === undefined) return;
-    after = {
-      position: page.entries.at(-1)?.position ?? after.position,
-      sequence: page.events.at(-1)?.sequence ?? after.sequence,
-    };
-  }
-}
-
-function isOf({ type, name, count }: JournalEntry, step: TokenTarget["step"]): boolean {
-  return type === "token" && name === step.name && count === step.count;
-}
-
 function used(): ConflictError {
   return new ConflictError("token.used", "This token was used before: it ends its wait once.");
 }
 
 export function revoked(): ConflictError {
-  return new ConflictError("token.revoked", "The wait of this token is over: it ended, timed out or was abandoned.");
+  const told = "The wait of this token is over: it ended, timed out or was abandoned, or its run has ended or failed.";
+  return new ConflictError("token.revoked", told);
 }
 
 export function noSecret(): InvalidInputError {

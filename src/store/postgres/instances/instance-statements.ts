@@ -60,6 +60,7 @@ import {
 import { PostgresInstanceOperations } from "./instance-operations.ts";
 import { toHistories } from "./loaded-rows.ts";
 import { byName, byRef, inOrder } from "./locking-order.ts";
+import { hasToken, PostgresTokenWaits } from "./token-waits.ts";
 
 type Row = Record<string, unknown>;
 
@@ -74,6 +75,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   readonly #dedicated: DedicatedConnection & Carrier;
   readonly #admission: PostgresAdmission;
   readonly #commits: PostgresCommits;
+  readonly #tokens: PostgresTokenWaits;
 
   constructor(connection: Connection, clock: Clock, schema: SchemaPrefix, dedicated: DedicatedConnection & Carrier) {
     super(connection, clock, schema);
@@ -81,6 +83,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     this.#dedicated = dedicated;
     this.#admission = new PostgresAdmission(connection, clock, schema);
     this.#commits = new PostgresCommits(connection, clock, schema);
+    this.#tokens = new PostgresTokenWaits(connection, clock, schema);
   }
 
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
@@ -225,10 +228,22 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     if (events.length === 0) return [];
     if (on !== undefined) return this.#sendEvents(events, on);
     return this.receipts.each<EventInsert, EventInsertResult>(events, {
-      perform: (items, client) => this.#sendEvents(items, client),
+      perform: (items, client) => this.#sendOpen(items, client),
       isDone: isDelivered,
       repeat: () => ({ result: "repeated" }),
     });
+  }
+
+  /** Leaves out the events of tokens whose waits are over. */
+  #sendOpen(events: readonly EventInsert[], on?: PostgresClient): Promise<EventInsertResult[]> {
+    if (!events.some(hasToken)) return this.#sendEvents(events, on);
+    const send = async (client: PostgresClient) => {
+      const over = await this.#tokens.findEnded(events, client);
+      const open = events.filter((event) => !over.has(event));
+      const results = open.length === 0 ? [] : await this.#sendEvents(open, client);
+      return events.map((event) => results[open.indexOf(event)] ?? { result: "over" as const });
+    };
+    return on === undefined ? this.receipts.transaction(send) : send(on);
   }
 
   async #sendEvents(events: readonly EventInsert[], on?: PostgresQueryable): Promise<EventInsertResult[]> {

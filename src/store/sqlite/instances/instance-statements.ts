@@ -235,10 +235,10 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
   /** Inside of a transaction that is open already. */
   sendNow(events: readonly EventInsert[]): EventInsertResult[] {
     const now = this.access.now();
-    return events.map(
-      (event) =>
-        doOnce(this.access, event, () => sendEvent(this.driver, event, now), isDelivered) ?? { result: "repeated" },
-    );
+    return events.map((event) => {
+      const isDone = (result: EventInsertResult) => isDelivered(result, event);
+      return doOnce(this.access, event, () => sendEvent(this.driver, event, now), isDone) ?? { result: "repeated" };
+    });
   }
 
   #insertOne(instance: InstanceInsert, now: number): InstanceInsertResult {

@@ -2,10 +2,16 @@ import { WorkClass } from "../../queue/work-class.ts";
 
 /** The instance that an event is for, and the event's sequence in its run. Index: perdure_instance_id. */
 export const FIND_RECIPIENT = `
-select ref, run, outcome, wakes + 1 as sequence, class, paused from perdure_instance where namespace = ? and name = ? and id = ?`;
+select ref, run, outcome, wakes + 1 as sequence, class, paused, rolling_back from perdure_instance where namespace = ? and name = ? and id = ?`;
 
 /** Whether a run already has an event of this id. Index: the primary key. */
 export const FIND_EVENT = `select 1 from perdure_event where ref = ? and run = ? and id = ?`;
+
+/** Whether the wait of a token has ended in a run, or must have ended by now. Index: the primary key. */
+export const FIND_ENDED_TOKEN = `
+select 1 from perdure_journal
+where ref = ?1 and run = ?2 and type = 'token' and name = ?3 and count = ?4 and (kind <> 'waiting' or due_at < ?5)
+limit 1`;
 
 /** The number of a run's events that no step has received. Indexes: the primary keys of both tables. */
 export const COUNT_PENDING_EVENTS = `

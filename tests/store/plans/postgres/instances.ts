@@ -153,6 +153,18 @@ const STATEMENTS: [string, Use, string[], Answers?][] = [
       ),
     ["event_pkey", "instance_id", "instance_pkey", "journal_pkey"],
   ],
+  [
+    "send events of tokens",
+    (instances) =>
+      instances.sendEvents(
+        names.map((name, index) => {
+          const { ref, run } = leases[index] as { ref: string; run: number };
+          const token = { name: "approval", count: 1 };
+          return { ...name, only: { ref, run }, token, eventId: `token-${index}`, type: "$token", payload: "{}" };
+        }),
+      ),
+    ["event_pkey", "instance_id", "instance_pkey", "journal_pkey"],
+  ],
   ["find instances", (instances) => instances.find(names), FIND],
   [
     "drop progress",

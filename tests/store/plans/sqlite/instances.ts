@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { countLanes } from "../../../../src/store/sqlite/sql/backlog.ts";
 import {
   COUNT_PENDING_EVENTS,
+  FIND_ENDED_TOKEN,
   FIND_EVENT,
   FIND_RECIPIENT,
   INSERT_EVENT,
@@ -132,6 +133,7 @@ const STATEMENTS: PlannedStatement[] = [
   ["reacquire an instance", REACQUIRE_INSTANCE, BY_REF],
   ["renew the lease of an instance", RENEW_INSTANCE, BY_REF],
   ["find the recipient of an event", FIND_RECIPIENT, BY_NAME],
+  ["find the end of a token", FIND_ENDED_TOKEN, ["PRIMARY KEY (ref=? AND run=?)"]],
   ["find an event", FIND_EVENT, ["PRIMARY KEY (ref=? AND run=? AND id=?)"]],
   ["count pending events", COUNT_PENDING_EVENTS, [...BY_RUN, ...BY_RUN]],
   ["insert an event", INSERT_EVENT, []],
