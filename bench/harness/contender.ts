@@ -7,6 +7,8 @@ export interface Contender {
   readonly engine: Engine;
   /** What differs from the defaults, for the report. */
   readonly settings: string;
+  /** Those whose versions belong in the report. */
+  readonly packages?: readonly string[];
   /** The works that it takes part in, where not in all. */
   readonly works?: readonly string[];
 }

@@ -1,8 +1,8 @@
 import type { Contender } from "./contender.ts";
 import type { Databases } from "./databases.ts";
 import { withDeadline } from "./deadline.ts";
-import { type Failure, reasonOf } from "./failure.ts";
 import { progress } from "./progress.ts";
+import { type Failure, reasonOf } from "./report/failure.ts";
 import type { Work } from "./work.ts";
 
 const DEADLINE_MILLISECONDS = 120_000;

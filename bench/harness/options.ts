@@ -7,6 +7,9 @@ const ENGINES: readonly Engine[] = ["sqlite", "postgres"];
 export interface Options<Named> {
   readonly short: boolean;
   readonly json: boolean;
+  readonly chart: string | undefined;
+  /** Whether the peers' settings are tried out, instead of comparing everybody. */
+  readonly sweep: boolean;
   readonly engines: readonly Engine[];
   readonly works: readonly Named[];
 }
@@ -15,10 +18,12 @@ export function parseOptions<Named extends { readonly name: string }>(
   argv: string[],
   works: readonly Named[],
 ): Options<Named> {
-  const { short, json, engine, only } = parse(argv);
+  const { short, json, chart, sweep, engine, only } = parse(argv);
   return {
     short,
     json,
+    chart,
+    sweep,
     engines: engine === undefined ? ENGINES : [findEngine(engine)],
     works: only === undefined ? works : only.map((name) => findWork(name, works)),
   };
@@ -31,6 +36,8 @@ function parse(argv: string[]) {
       options: {
         short: { type: "boolean", default: false },
         json: { type: "boolean", default: false },
+        chart: { type: "string" },
+        sweep: { type: "boolean", default: false },
         engine: { type: "string" },
         only: { type: "string", multiple: true },
       },

@@ -1,18 +1,22 @@
-import { availableParallelism, cpus } from "node:os";
+import { loadavg } from "node:os";
 import type { Contender } from "./contender.ts";
 import { openDatabases } from "./databases.ts";
-import { type Failure, failureLines } from "./failure.ts";
-import { jsonReport } from "./json-report.ts";
 import { measure } from "./measure.ts";
-import { type Options, parseOptions } from "./options.ts";
+import { parseOptions } from "./options.ts";
 import { progress } from "./progress.ts";
-import type { Result } from "./result.ts";
-import { summarise } from "./summarise.ts";
-import { tableReport } from "./table-report.ts";
+import type { Failure } from "./report/failure.ts";
+import { publish } from "./report/publish.ts";
+import type { Result } from "./report/result.ts";
+import { summarise } from "./report/summarise.ts";
+import { describeMachine, versionsOf } from "./report/versions.ts";
+import { UsageError } from "./usage-error.ts";
 import type { Work } from "./work.ts";
 
 export interface Suite<Contestant extends Contender, Scale extends { readonly rounds: number }> {
+  readonly name: string;
   readonly contenders: readonly Contestant[];
+  /** The peers with other settings than those that they are compared with, for `--sweep`. */
+  readonly variants?: readonly Contestant[];
   readonly works: readonly Work<Contestant, Scale>[];
   readonly full: Scale;
   /** Good enough to see that everything works. */
@@ -25,6 +29,13 @@ export async function runSuite<Contestant extends Contender, Scale extends { rea
   argv: string[],
 ): Promise<boolean> {
   const options = parseOptions(argv, suite.works);
+  const { variants = [] } = suite;
+  if (options.sweep && variants.length === 0) {
+    throw new UsageError(`"${suite.name}" has no settings to sweep`, "--sweep for hooks and workflows");
+  }
+  const entrants = (options.sweep ? variants : suite.contenders).filter(({ engine }) =>
+    options.engines.includes(engine),
+  );
   const scale = options.short ? suite.short : suite.full;
   const results: Result[] = [];
   const failures: Failure[] = [];
@@ -35,10 +46,9 @@ export async function runSuite<Contestant extends Contender, Scale extends { rea
     await using databases = await openDatabases(engine);
     descriptions.push(databases.description);
     for (const work of options.works.filter(({ engines }) => engines.includes(engine))) {
+      const contenders = entrants.filter((one) => one.engine === engine && (one.works?.includes(work.name) ?? true));
+      if (contenders.length === 0) continue;
       progress(`${work.name}, ${engine}`);
-      const contenders = suite.contenders.filter(
-        (one) => one.engine === engine && (one.works?.includes(work.name) ?? true),
-      );
       const everybody = await measure(work, contenders, databases, scale);
       results.push(...summarise(work.figures, engine, everybody));
       for (const { contender, failure } of everybody) {
@@ -49,27 +59,31 @@ export async function runSuite<Contestant extends Contender, Scale extends { rea
     }
   }
 
-  const report = options.json
-    ? jsonReport(results)
-    : tableReport(results, settings(suite, options, scale, descriptions));
-  process.stdout.write(`${report}\n`);
-  for (const line of failureLines(failures)) progress(`FAILED ${line}`);
+  await publish(
+    {
+      suite: suite.name,
+      results,
+      versions: versionsOf(entrants),
+      settings: settings(entrants, options.works, scale, descriptions),
+      failures,
+    },
+    options,
+  );
   return valid;
 }
 
 /** Everything that a reader needs to repeat the figures, or to doubt them. */
 function settings<Contestant extends Contender, Scale extends { readonly rounds: number }>(
-  suite: Suite<Contestant, Scale>,
-  options: Options<Work<Contestant, Scale>>,
+  contenders: readonly Contestant[],
+  works: readonly Work<Contestant, Scale>[],
   scale: Scale,
   descriptions: readonly string[],
 ): string[] {
-  const contenders = suite.contenders.filter(({ engine }) => options.engines.includes(engine));
   return [
-    `Node ${process.version}, ${availableParallelism()} cores (${cpus()[0]?.model ?? "unknown"}), one process`,
+    `${describeMachine()}, load ${loadavg()[0]?.toFixed(1)} at the end; one process unless stated otherwise`,
     ...descriptions,
     ...contenders.map((contender) => `${contender.name}, ${contender.engine}: ${contender.settings}`),
-    ...options.works.map((work) => `${work.name}: ${work.method(scale)}`),
+    ...works.map((work) => `${work.name}: ${work.method(scale)}`),
     `each figure is the median of ${scale.rounds} round(s), each on a fresh database`,
   ];
 }

@@ -2,8 +2,8 @@
 export class UsageError extends Error {
   constructor(problem: string, accepted: string) {
     super(`bench: ${problem}; accepted is ${accepted}.
-usage: npm run bench -- hooks|workflows [--short] [--json] [--engine sqlite|postgres] [--only "<work>"]...
-       npm run bench -- workerd [--short] [--json]`);
+usage: npm run bench -- hooks|workflows [--short] [--json] [--chart file.svg] [--sweep] [--engine sqlite|postgres] [--only "<work>"]...
+       npm run bench -- workerd [--short] [--json] [--chart file.svg]`);
     this.name = "UsageError";
   }
 }

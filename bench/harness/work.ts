@@ -1,5 +1,5 @@
 import type { Contender, Engine } from "./contender.ts";
-import type { Direction } from "./result.ts";
+import type { Direction } from "./report/result.ts";
 
 /** One thing to measure. */
 export interface Work<Contestant extends Contender, Scale> {

@@ -37,6 +37,7 @@ const JOBS_PER_CALL = 1000;
 export const graphileWorker: HookContender = {
   name: "graphile-worker",
   role: "peer",
+  packages: ["graphile-worker"],
   engine: "postgres",
   settings: JSON.stringify(TUNED),
   open: (url) => open(url, TUNED),
@@ -45,6 +46,7 @@ export const graphileWorker: HookContender = {
 export const graphileWorkerDefaults: HookContender = {
   name: "graphile-worker (defaults)",
   role: "peer",
+  packages: ["graphile-worker"],
   engine: "postgres",
   settings: "concurrentJobs 1, maxPoolSize 10, no local queue, no batching",
   maximumDrain: 500,

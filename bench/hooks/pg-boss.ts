@@ -46,6 +46,7 @@ const JOBS_PER_CALL = 1000;
 export const pgBoss: HookContender = {
   name: "pg-boss",
   role: "peer",
+  packages: ["pg-boss"],
   engine: "postgres",
   settings: JSON.stringify({ ...TUNED.instance, ...TUNED.queue, ...TUNED.work }),
   open: (url) => open(url, TUNED),
@@ -55,6 +56,7 @@ export const pgBoss: HookContender = {
 export const pgBossDefaults: HookContender = {
   name: "pg-boss (defaults)",
   role: "peer",
+  packages: ["pg-boss"],
   engine: "postgres",
   settings: "batchSize 1, localConcurrency 1, pollingIntervalSeconds 2, no LISTEN/NOTIFY; without the latency",
   works: [WORK_NAMES.enqueueSequential, WORK_NAMES.enqueueConcurrent, WORK_NAMES.drain, WORK_NAMES.idle],

@@ -1,8 +1,12 @@
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createDiskDirectory } from "../harness/disk-directory.ts";
-import { reasonOf } from "../harness/failure.ts";
 import { progress } from "../harness/progress.ts";
+import { drawChart } from "../harness/report/chart.ts";
+import { reasonOf } from "../harness/report/failure.ts";
+import type { Result } from "../harness/report/result.ts";
+import { describeMachine, versionsOf } from "../harness/report/versions.ts";
 import { median } from "../harness/statistics.ts";
 import { UsageError } from "../harness/usage-error.ts";
 import { CONTENDERS, type WorkerdContender } from "./contenders.ts";
@@ -10,6 +14,7 @@ import { CONTENDERS, type WorkerdContender } from "./contenders.ts";
 const FULL = { rounds: 5, workflows: 300 };
 const SHORT = { rounds: 1, workflows: 40 };
 const WARM_UP_SHARE = 0.1;
+const VERSIONS = versionsOf([{ packages: ["miniflare", "workerd"] }]);
 
 type Scale = typeof FULL;
 
@@ -38,15 +43,20 @@ export async function runWorkerdSuite(
     }
   }
   process.stdout.write(`${values.json ? jsonReport(paces, scale) : report(paces, scale)}\n`);
+  if (values.chart !== undefined) await writeFile(values.chart, drawChart("workerd", resultsOf(paces)));
   return valid;
 }
 
-function parse(argv: string[]): { readonly short: boolean; readonly json: boolean } {
+function parse(argv: string[]): {
+  readonly short: boolean;
+  readonly json: boolean;
+  readonly chart?: string | undefined;
+} {
   const flag = { type: "boolean", default: false } as const;
   try {
-    return parseArgs({ args: argv, options: { short: flag, json: flag } }).values;
+    return parseArgs({ args: argv, options: { short: flag, json: flag, chart: { type: "string" } } }).values;
   } catch (error) {
-    throw new UsageError(reasonOf(error), "--short and --json");
+    throw new UsageError(reasonOf(error), "--short, --json and --chart file.svg");
   }
 }
 
@@ -67,17 +77,53 @@ function jsonReport(paces: ReadonlyMap<WorkerdContender, readonly number[]>, { r
     median: all.length === 0 ? null : median(all),
     rounds: all,
   }));
-  return JSON.stringify({ suite: "workerd", workflows, rounds, results }, null, 2);
+  const settings = [describeMachine(), methodOf({ rounds, workflows })];
+  return JSON.stringify({ suite: "workerd", workflows, rounds, results, versions: VERSIONS, settings }, null, 2);
 }
 
-function report(paces: ReadonlyMap<WorkerdContender, readonly number[]>, { rounds, workflows }: Scale): string {
-  const [peer] = [...paces].flatMap(([{ role }, all]) => (role === "peer" && all.length > 0 ? [median(all)] : []));
+function report(paces: ReadonlyMap<WorkerdContender, readonly number[]>, scale: Scale): string {
+  const peer = paceOfPeer(paces);
   const lines = [...paces].map(([{ name, role }, all]) => {
     if (all.length === 0) return `${name.padEnd(24)} failed`;
     const pace = median(all);
-    const ratio = role === "ours" && peer !== undefined ? `  ${(pace / peer).toFixed(1)} times miniflare's` : "";
-    return `${name.padEnd(24)} ${pace.toFixed(0).padStart(7)} workflows/s${ratio}`;
+    const spread = all.length === 1 ? "" : `  (${Math.min(...all).toFixed(0)} to ${Math.max(...all).toFixed(0)})`;
+    const ratio = role === "ours" && peer !== null ? `  ${(pace / peer).toFixed(1)} times miniflare's` : "";
+    return `${name.padEnd(24)} ${pace.toFixed(0).padStart(7)} workflows/s${spread}${ratio}`;
   });
-  const method = `${workflows} three-step workflows at once in workerd, storage on disk; median of ${rounds} rounds`;
-  return [method, ...lines].join("\n");
+  const versions = Object.entries(VERSIONS).map(([name, version]) => `${name} ${version}`);
+  return [methodOf(scale), ...lines, [...versions, describeMachine()].join(", ")].join("\n");
+}
+
+function methodOf({ rounds, workflows }: Scale): string {
+  return `${workflows} three-step workflows at once in workerd, storage on disk; median of ${rounds} rounds`;
+}
+
+function paceOfPeer(paces: ReadonlyMap<WorkerdContender, readonly number[]>): number | null {
+  const [pace = null] = [...paces].flatMap(([{ role }, all]) =>
+    role === "peer" && all.length > 0 ? [median(all)] : [],
+  );
+  return pace;
+}
+
+/** A result per contender of ours, for the chart. */
+function resultsOf(paces: ReadonlyMap<WorkerdContender, readonly number[]>): Result[] {
+  const spread = (all: readonly number[]) => [Math.min(...all), Math.max(...all)] as const;
+  const peers = [...paces].filter(([{ role }]) => role === "peer");
+  return [...paces].flatMap(([{ name, role }, all]) => {
+    if (role === "peer") return [];
+    const measured = [["ours", all] as const, ...peers.map(([peer, rounds]) => [peer.name, rounds] as const)];
+    return {
+      work: name,
+      engine: "workerd",
+      ours: all.length === 0 ? null : median(all),
+      peers: Object.fromEntries(
+        peers.map(([peer, rounds]) => [peer.name, rounds.length === 0 ? null : median(rounds)]),
+      ),
+      spreads: Object.fromEntries(
+        measured.flatMap(([who, rounds]) => (rounds.length === 0 ? [] : [[who, spread(rounds)]])),
+      ),
+      unit: "workflows/s",
+      better: "higher" as const,
+    };
+  });
 }

@@ -16,4 +16,6 @@ export interface Session extends AsyncDisposable {
   runOne(steps: number): Promise<void>;
   /** Starts so many three-step workflows at once, and resolves when the database says that all of them are finished. */
   runMany(count: number): Promise<void>;
+  /** The same with never more than `width` of them unfinished: one is started whenever one returns. */
+  runInFlight?(count: number, width: number): Promise<void>;
 }

@@ -29,6 +29,7 @@ let returns = new Returns();
 export const dbosDefaults: WorkflowContender = {
   name: "dbos (defaults)",
   role: "peer",
+  packages: ["@dbos-inc/dbos-sdk"],
   engine: "postgres",
   settings: "pool of 10; workflows are started directly, not through a queue, which is its fastest way",
   works: [WORK_NAMES.one, WORK_NAMES.manyByDefault, WORK_NAMES.steps],
@@ -39,6 +40,7 @@ export const dbosDefaults: WorkflowContender = {
 export const dbos: WorkflowContender = {
   name: "dbos",
   role: "peer",
+  packages: ["@dbos-inc/dbos-sdk"],
   engine: "postgres",
   settings: `${JSON.stringify(TUNED)}; started directly`,
   works: [WORK_NAMES.many, WORK_NAMES.costs, WORK_NAMES.costsInPostgres],

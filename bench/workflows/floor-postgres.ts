@@ -10,6 +10,7 @@ import {
   stepValue,
 } from "./instance-row.ts";
 import { STEPS, WORKFLOW_NAME } from "./order.ts";
+import { WORKS_OF_FLOORS } from "./work-names.ts";
 
 const ROWS_PER_STATEMENT = 500;
 const LANES = 2;
@@ -48,20 +49,31 @@ const INSERT = `
 insert into instance (ref, namespace, name, id, class, available_at, lock, created_at, params)
 select ref, '${NAMESPACE}', '${WORKFLOW_NAME}', ref, 2, $3, 'owner', $4, params
 from unnest($1::text[], $2::json[]) as given (ref, params)`;
-const ADD_STEPS = `
+/**
+ * The fence that every engine needs: nothing is written for an instance whose lease was lost. The key of the journal keeps a
+ * second owner from writing the same position, so the row needn't be locked. Index: the primary key.
+ */
+const OWNED = `
+owned as materialized (
+  select given.ref from unnest($1::text[]) as given (ref) cross join lateral (
+    select from instance where instance.ref = given.ref and instance.lock = 'owner' and instance.available_at is not null limit 1
+  ) as found
+)`;
+const INSERT_STEPS = `
 insert into journal (ref, position, type, name, value, at)
-select ref, $2, 'do', $3, $4, $5 from unnest($1::text[]) as given (ref)`;
+select ref, $2, 'do', $3, $4, $5 from owned`;
+const ADD_STEPS = `with ${OWNED} ${INSERT_STEPS}`;
 /** Both in one statement, so in one commit. Index: the primary key. */
 const ADD_STEPS_AND_FINISH = `
-with step as (${ADD_STEPS})
+with ${OWNED}, step as (${INSERT_STEPS})
 update instance set class = 0, available_at = null, outcome = 'complete', output = $6, finished_at = $5
-from unnest($1::text[]) as given (ref)
-where instance.ref = given.ref and instance.lock = 'owner'`;
+from owned where instance.ref = owned.ref and instance.lock = 'owner' and instance.available_at is not null`;
 
 /** What PostgreSQL itself can do: the rows of a workflow engine without the engine. */
 export const floorPostgres: WorkflowContender = {
   name: "floor",
   role: "floor",
+  works: WORKS_OF_FLOORS,
   engine: "postgres",
   settings: `pg, prepared statements, each a commit; many at once on ${LANES} connections, ${ROWS_PER_STATEMENT} workflows a statement, ${PLANS}`,
 

@@ -11,6 +11,7 @@ import {
   stepValue,
 } from "./instance-row.ts";
 import { STEPS, WORKFLOW_NAME } from "./order.ts";
+import { WORKS_OF_FLOORS } from "./work-names.ts";
 
 const ROWS_PER_TRANSACTION = 500;
 
@@ -44,7 +45,10 @@ create table journal (
 const INSERT = `
 insert into instance (ref, namespace, name, id, class, available_at, lock, created_at, params)
 values (?1, '${NAMESPACE}', '${WORKFLOW_NAME}', ?1, 2, ?2, 'owner', ?3, ?4)`;
-const ADD_STEP = "insert into journal (ref, position, type, name, value, at) values (?1, ?2, 'do', ?3, ?4, ?5)";
+/** Writes nothing if the lease doesn't hold any more, as every engine must. Index: the primary key. */
+const ADD_STEP = `
+insert into journal (ref, position, type, name, value, at)
+select ref, ?2, 'do', ?3, ?4, ?5 from instance where ref = ?1 and lock = 'owner' and available_at is not null`;
 /** Index: the primary key. */
 const FINISH = `
 update instance set class = 0, available_at = null, outcome = 'complete', output = ?2, finished_at = ?3
@@ -54,6 +58,7 @@ where ref = ?1 and lock = 'owner'`;
 export const floorSqlite: WorkflowContender = {
   name: "floor",
   role: "floor",
+  works: WORKS_OF_FLOORS,
   engine: "sqlite",
   settings: `node:sqlite, WAL, synchronous=FULL; many at once in transactions of ${ROWS_PER_TRANSACTION} workflows`,
 

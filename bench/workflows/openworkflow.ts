@@ -28,6 +28,7 @@ export function openWorkflow(engine: Engine): WorkflowContender {
   return {
     name: "openworkflow",
     role: "peer",
+    packages: ["openworkflow"],
     engine,
     settings: `worker ${JSON.stringify(TUNED)}`,
     works: [WORK_NAMES.many, WORK_NAMES.costs, WORK_NAMES.costsInPostgres],
@@ -40,6 +41,7 @@ export function openWorkflowDefaults(engine: Engine): WorkflowContender {
   return {
     name: "openworkflow (defaults)",
     role: "peer",
+    packages: ["openworkflow"],
     engine,
     settings: "worker concurrency 1; a result is looked for once a second",
     works: [WORK_NAMES.one, WORK_NAMES.manyByDefault, WORK_NAMES.steps],

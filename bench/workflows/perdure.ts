@@ -7,9 +7,9 @@ import { Returns } from "./returns.ts";
 import { WORK_NAMES } from "./work-names.ts";
 
 /** Room for a few batches of commits at a time: more only keeps more in memory. */
-const TUNED = { concurrency: 2000 };
+export const TUNED = { concurrency: 2000 };
 
-const COUNT_FINISHED: Readonly<Record<Engine, string>> = {
+export const COUNT_FINISHED: Readonly<Record<Engine, string>> = {
   sqlite: "select count(*) as count from perdure_instance where outcome = 'complete'",
   postgres: "select count(*) as count from perdure.instance where outcome = 'complete'",
 };
@@ -32,7 +32,7 @@ export function perdureTuned(engine: Engine): WorkflowContender {
     role: "ours",
     engine,
     settings: `worker ${JSON.stringify(TUNED)}`,
-    works: [WORK_NAMES.many, WORK_NAMES.costs, WORK_NAMES.costsInPostgres],
+    works: [WORK_NAMES.many, WORK_NAMES.costs, WORK_NAMES.costsInPostgres, WORK_NAMES.inFlight, WORK_NAMES.processes],
     open: (database) => open(engine, database, TUNED),
   };
 }
@@ -62,6 +62,11 @@ async function open(engine: Engine, database: string, worker: { concurrency?: nu
         app.workflows.order.create({ params: makeOrder(STEPS, index) }),
       );
       await Promise.all(calls);
+      started += count;
+      await returns.untilFinished(started, () => finished.count());
+    },
+    async runInFlight(count, width) {
+      await returns.inFlight(count, width, (index) => app.workflows.order.create({ params: makeOrder(STEPS, index) }));
       started += count;
       await returns.untilFinished(started, () => finished.count());
     },

@@ -7,12 +7,28 @@ export class Returns {
   #count = 0;
   #wanted = Number.POSITIVE_INFINITY;
   #reached = () => {};
+  #next: (() => void) | undefined;
 
   /** To be called with what a workflow's function gives. */
   async note<Result>(running: Promise<Result>): Promise<Result> {
     const result = await running;
     if (++this.#count >= this.#wanted) this.#reached();
+    this.#next?.();
     return result;
+  }
+
+  /** Calls `start` so many times, with never more than `width` of the workflows unreturned. */
+  async inFlight(count: number, width: number, start: (index: number) => Promise<unknown>): Promise<void> {
+    let started = 0;
+    await new Promise<void>((resolve, reject) => {
+      this.#next = () => {
+        if (started === count) return;
+        start(started++).catch(reject);
+        if (started === count) resolve();
+      };
+      for (let index = 0; index < Math.min(width, count); index++) this.#next();
+    });
+    this.#next = undefined;
   }
 
   /** Resolves when `count` workflows, from the first on, have returned, and are finished by what their database says. */

@@ -4,5 +4,5 @@ import { FULL, SHORT } from "./scale.ts";
 import { WORKS } from "./works.ts";
 
 export function runWorkflowsSuite(argv: string[]): Promise<boolean> {
-  return runSuite({ contenders: CONTENDERS, works: WORKS, full: FULL, short: SHORT }, argv);
+  return runSuite({ name: "workflows", contenders: CONTENDERS, works: WORKS, full: FULL, short: SHORT }, argv);
 }

@@ -33,6 +33,8 @@ test("the benchmark of workerd with --json writes its results and nothing else",
       { name: "ours", role: "ours", unit: "workflows/s", median: expect.any(Number), rounds: [expect.any(Number)] },
       { name: "theirs", role: "peer", unit: "workflows/s", median: null, rounds: [] },
     ],
+    versions: expect.objectContaining({ miniflare: expect.any(String) }),
+    settings: expect.arrayContaining([expect.stringContaining("median of 1 rounds")]),
   });
 });
 

@@ -1,3 +1,4 @@
+import { bytesAllocated } from "../../harness/allocations.ts";
 import { cpuOfBackends } from "../../harness/local-backends.ts";
 import { openPostgresCount } from "../../harness/postgres-count.ts";
 import { countStatements } from "../../harness/statement-counter.ts";
@@ -14,16 +15,20 @@ const WRITTEN = "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as c
 export const costs: WorkflowWork = {
   name: WORK_NAMES.costs,
   engines: ["sqlite", "postgres"],
-  figures: [{ name: "CPU of Node", unit: "µs/workflow", better: "lower" }],
-  method: ({ workflows }) => `the process's CPU time for ${workflows} ${STEPS}-step workflows that are started at once`,
+  figures: [
+    { name: "CPU of Node", unit: "µs/workflow", better: "lower" },
+    { name: "allocated", unit: "bytes/workflow", better: "lower" },
+  ],
+  method: ({ workflows }) =>
+    `${workflows} ${STEPS}-step workflows that are started at once: the process's CPU time, and the bytes allocated on V8's heap`,
 
   async run(contender, database, scale) {
     await using session = await contender.open(database);
     const count = await warmUp(session, contender, scale);
     const before = process.cpuUsage();
-    await session.runMany(count);
+    const bytes = await bytesAllocated(() => session.runMany(count));
     const { user, system } = process.cpuUsage(before);
-    return [(user + system) / count];
+    return [(user + system) / count, bytes / count];
   },
 };
 

@@ -1,8 +1,8 @@
-import type { Engine } from "./contender.ts";
-import type { Runs } from "./measure.ts";
+import type { Engine } from "../contender.ts";
+import type { Runs } from "../measure.ts";
+import { median } from "../statistics.ts";
+import type { Figure } from "../work.ts";
 import type { Result } from "./result.ts";
-import { median } from "./statistics.ts";
-import type { Figure } from "./work.ts";
 
 /** A result per figure of the work: the median of everybody's rounds. */
 export function summarise(figures: readonly Figure[], engine: Engine, everybody: readonly Runs[]): Result[] {
@@ -14,7 +14,7 @@ export function summarise(figures: readonly Figure[], engine: Engine, everybody:
     engine,
     ours: figureOf(ours, index),
     peers: Object.fromEntries(peers.map((runs) => [runs.contender.name, figureOf(runs, index)])),
-    floor: figureOf(floor, index),
+    ...(floor !== undefined && { floor: figureOf(floor, index) }),
     spreads: Object.fromEntries(
       everybody
         .filter(({ failure }) => failure === undefined)
