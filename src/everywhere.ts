@@ -144,6 +144,7 @@ export { defineWorkflow, type WorkflowContext } from "./workflows/define/define-
 export { WorkflowEntrypoint } from "./workflows/define/entrypoint.ts";
 export type { Labels } from "./workflows/define/labels.ts";
 export type { RetentionOptions } from "./workflows/define/retention.ts";
+export type { WorkflowSensitivity } from "./workflows/define/sensitivity.ts";
 export type {
   RetryDelay,
   StepRetries,
@@ -183,11 +184,15 @@ export type {
 } from "./workflows/instances/create-options.ts";
 export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/instances/history-page.ts";
 export type {
+  InstanceLimits,
   InstanceParent,
+  InstanceSchedule,
   InstanceState,
   InstanceSummary,
   ResultOptions,
   SentEvent,
+  UnreceivedEvent,
+  UnreceivedEvents,
   WorkflowInstance,
 } from "./workflows/instances/instance.ts";
 export type { RestartPoint } from "./workflows/instances/kept-entries.ts";

@@ -105,6 +105,7 @@ export function createInstanceStatements(
         () => book.expired(locks),
       ),
     situation: (ref) => wire.call("situation", () => instances.situation(ref)),
+    unreceivedEvents: (run, limits) => wire.call("unreceivedEvents", () => instances.unreceivedEvents(run, limits)),
     positions: (refs) => wire.call("positions", () => instances.positions(refs)),
     dropProgress: (range) =>
       wire.call(

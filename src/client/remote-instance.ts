@@ -4,7 +4,13 @@ import { ConflictError, NotFoundError, PerdureError, WorkflowFailedError, Workfl
 import type { Explanation } from "../monitoring/explanation.ts";
 import { checkOptions } from "../options.ts";
 import type { HistoryOptions, HistoryPage } from "../workflows/instances/history-page.ts";
-import type { InstanceState, RestartRunOptions, SentEvent, WorkflowInstance } from "../workflows/instances/instance.ts";
+import type {
+  InstanceState,
+  RestartRunOptions,
+  SentEvent,
+  UnreceivedEvents,
+  WorkflowInstance,
+} from "../workflows/instances/instance.ts";
 import type {
   StandardEventType,
   SubscribeOptions,
@@ -15,11 +21,13 @@ import type { Connection } from "./connection.ts";
 import { RemoteSubscription } from "./remote-subscription.ts";
 import { wasRepeated } from "./transport.ts";
 import {
+  fromWireDetails,
   fromWireExplanation,
   fromWireHistory,
   fromWireState,
   textOf,
   toWireEvent,
+  type WireDetails,
   type WireExplanation,
   type WireHistory,
   type WireSummary,
@@ -45,7 +53,11 @@ class RemoteInstance implements WorkflowInstance {
   }
 
   async status(): Promise<InstanceState> {
-    return this.#status();
+    return (await this.#read()).state;
+  }
+
+  async unreceivedEvents(): Promise<UnreceivedEvents> {
+    return (await this.#read()).unreceived;
   }
 
   async result(options: { readonly timeout?: Duration; readonly signal?: AbortSignal } = {}): Promise<unknown> {
@@ -159,8 +171,14 @@ class RemoteInstance implements WorkflowInstance {
     return subscription;
   }
 
+  async #read() {
+    const { body } = await this.#connection.send({ method: "GET", path: this.#path() });
+    return fromWireDetails(body as WireDetails);
+  }
+
+  /** Without what takes reading: the params and the events. */
   async #status(signal?: AbortSignal, patient: boolean = false): Promise<InstanceState> {
-    const request = { method: "GET", path: this.#path(), signal, patient } as const;
+    const request = { method: "GET", path: this.#path(), query: { details: "false" }, signal, patient } as const;
     const { body } = await this.#connection.send(request);
     const { id: _id, workflowName: _name, ...state } = fromWireState(body as WireSummary);
     return state;

@@ -9,7 +9,14 @@ import { checkOptions } from "../options.ts";
 import type { ListedSubject } from "../subjects/subject-state.ts";
 import { decodeValue, encodeValue } from "../values/index.ts";
 import type { EarlierRun, HistoryItem, HistoryPage } from "../workflows/instances/history-page.ts";
-import type { InstanceState, InstanceSummary, SentEvent } from "../workflows/instances/instance.ts";
+import type {
+  InstanceSchedule,
+  InstanceState,
+  InstanceSummary,
+  SentEvent,
+  UnreceivedEvent,
+  UnreceivedEvents,
+} from "../workflows/instances/instance.ts";
 import type { InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import type { ScheduleSummary } from "../workflows/schedules/schedule-operations.ts";
 import type { WorkflowInstanceEvent } from "../workflows/views/instance-event.ts";
@@ -24,8 +31,13 @@ type Wire<Shape> = {
       : Shape[Name];
 };
 
-export type WireState = Wire<InstanceState>;
-export type WireSummary = Wire<InstanceSummary>;
+type WireFired = Omit<InstanceSchedule, "scheduledTime"> & { readonly scheduledTime: string };
+export type WireState = Omit<Wire<InstanceState>, "schedule"> & { readonly schedule?: WireFired };
+export type WireSummary = Omit<Wire<InstanceSummary>, "schedule"> & { readonly schedule?: WireFired };
+export type WireDetails = WireSummary & {
+  readonly unreceivedCount: number;
+  readonly unreceivedEvents: readonly Wire<UnreceivedEvent>[];
+};
 export type WireHistory = Omit<HistoryPage, "entries" | "earlierRuns"> & {
   readonly entries: readonly (Omit<HistoryItem, "at" | "dueAt"> & { readonly at: string; readonly dueAt?: string })[];
   readonly earlierRuns: readonly Wire<EarlierRun>[];
@@ -51,14 +63,31 @@ function fromWire(value: unknown): unknown {
 
 export function fromWireState<State extends WireState>(
   state: State,
-): Omit<State, "createdAt" | "startedAt" | "finishedAt"> & InstanceState {
+): Omit<State, "schedule" | "createdAt" | "startedAt" | "finishedAt"> & InstanceState {
   return {
     ...state,
     ...("output" in state ? { output: fromWire(state.output) } : {}),
+    ...("params" in state ? { params: fromWire(state.params) } : {}),
+    ...(state.schedule === undefined ? {} : { schedule: fromWireFired(state.schedule) }),
     createdAt: new Date(state.createdAt),
     startedAt: toDate(state.startedAt),
     finishedAt: toDate(state.finishedAt),
   };
+}
+
+export function fromWireDetails(body: WireDetails): { state: InstanceState; unreceived: UnreceivedEvents } {
+  const { unreceivedCount: count, unreceivedEvents, ...rest } = body;
+  const { id: _id, workflowName: _name, ...state } = fromWireState(rest);
+  const events = unreceivedEvents.map((event) => ({
+    ...event,
+    ...("payload" in event ? { payload: fromWire(event.payload) } : {}),
+    at: new Date(event.at),
+  }));
+  return { state, unreceived: { count, events } };
+}
+
+function fromWireFired({ cron, scheduledTime }: WireFired): InstanceSchedule {
+  return { cron, scheduledTime: new Date(scheduledTime) };
 }
 
 export interface WirePage {

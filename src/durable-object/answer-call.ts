@@ -32,6 +32,7 @@ const OF_INSTANCES: Readonly<Record<string, Operation<WorkflowInstance<unknown, 
   restart: (instance, ...options) => (instance.restart as (...options: never[]) => Promise<void>)(...options),
   delete: (instance) => instance.delete(),
   explain: (instance) => instance.explain(),
+  unreceivedEvents: (instance) => instance.unreceivedEvents(),
   history: (instance, options) => instance.history(options),
 };
 

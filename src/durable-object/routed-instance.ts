@@ -1,7 +1,7 @@
 import type { Duration } from "../duration.ts";
 import type { Explanation } from "../monitoring/explanation.ts";
 import type { HistoryOptions, HistoryPage } from "../workflows/instances/history-page.ts";
-import type { InstanceState, SentEvent, WorkflowInstance } from "../workflows/instances/instance.ts";
+import type { InstanceState, SentEvent, UnreceivedEvents, WorkflowInstance } from "../workflows/instances/instance.ts";
 import type {
   StandardEventType,
   SubscribeOptions,
@@ -82,6 +82,10 @@ export class RoutedInstance implements WorkflowInstance {
 
   async explain(): Promise<Explanation> {
     return (await this.#call("explain")) as Explanation;
+  }
+
+  async unreceivedEvents(): Promise<UnreceivedEvents> {
+    return (await this.#call("unreceivedEvents")) as UnreceivedEvents;
   }
 
   async history(options: HistoryOptions = {}): Promise<HistoryPage> {

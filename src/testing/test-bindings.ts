@@ -73,6 +73,7 @@ function createInstance(world: World, key: string, id: string, workflowName: str
     retryFailedStep: () => ask((instance) => instance.retryFailedStep()),
     delete: () => ask((instance) => instance.delete()),
     explain: () => ask((instance) => instance.explain()),
+    unreceivedEvents: () => ask((instance) => instance.unreceivedEvents()),
     history: (options) => ask((instance) => instance.history(options)),
     subscribe: (options) =>
       TestSubscription.open(() => {

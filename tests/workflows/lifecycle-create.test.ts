@@ -32,6 +32,7 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
 
     expect(await instance.status()).toEqual({
       status: "queued",
+      params: "complete",
       run: 1,
       labels: {},
       createdAt: created,

@@ -9,9 +9,10 @@ describe.each(ENGINES)("the status of instances on $name", (engine) => {
   test.each(SITUATIONS)("is $status of one $situation", async ({ status, enter, attended }) => {
     const begunAt = new Date(subject.clock.now());
     const { instance, runner } = await enter(subject);
-    const state = await instance.status();
+    const { params, ...state } = await instance.status();
     const finished = ["complete", "errored", "terminated"].includes(status);
 
+    expect(params).toEqual(expect.any(String));
     expect(state).toEqual({
       status,
       ...(status === "complete" ? { output: "complete" } : {}),

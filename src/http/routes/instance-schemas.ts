@@ -1,7 +1,7 @@
 import { INSTANCE_STATUSES } from "../../store/instances/instance-records.ts";
 import type { HttpResource } from "../access/authorization.ts";
 import { FAILURE, LABELS, MAYBE_TIME, NAME, TIME, UNREADABLE, VALUE } from "../schemas/common-schemas.ts";
-import { component, objectOf, type Schema } from "../schemas/schema.ts";
+import { arrayOf, component, nullable, objectOf, type Schema } from "../schemas/schema.ts";
 
 export const STATUS = { type: "string", enum: INSTANCE_STATUSES } as const satisfies Schema;
 
@@ -17,7 +17,9 @@ export const ROLLBACK = {
   description: "The outcome of its rollback; absent if nothing was rolled back.",
 } as const satisfies Schema;
 
-export const INSTANCE = component("Instance", {
+const LIMIT = objectOf({ key: { type: "string" }, limit: nullable({ type: "integer" }) }, ["key", "limit"]);
+
+const INSTANCE_SHAPE = {
   type: "object",
   properties: {
     id: { type: "string" },
@@ -32,6 +34,15 @@ export const INSTANCE = component("Instance", {
       ...objectOf({ workflowName: { type: "string" }, id: { type: "string" } }, ["workflowName", "id"]),
       description: "The instance whose step created it; absent if a caller did.",
     },
+    schedule: {
+      ...objectOf({ cron: { type: "string" }, scheduledTime: TIME }, ["cron", "scheduledTime"]),
+      description: "The schedule that created it; absent if none did.",
+    },
+    priority: { type: "integer", description: "Absent if it is 0." },
+    limits: {
+      ...objectOf({ concurrency: LIMIT, rateLimit: LIMIT }, []),
+      description: "The keys of the limits that it shares with others; null is a limit that only code elsewhere knows.",
+    },
     labels: LABELS,
     createdAt: TIME,
     startedAt: MAYBE_TIME,
@@ -41,6 +52,35 @@ export const INSTANCE = component("Instance", {
   },
   required: ["id", "workflowName", "status", "run", "createdAt", "startedAt", "finishedAt"],
   additionalProperties: false,
+} as const;
+
+export const INSTANCE = component("Instance", INSTANCE_SHAPE);
+
+const UNRECEIVED_EVENT = component(
+  "UnreceivedEvent",
+  objectOf(
+    {
+      type: { type: "string" },
+      at: TIME,
+      payload: VALUE,
+      omitted: {
+        type: "boolean",
+        description: "Present in place of the payload, if the payloads are larger than 1 MiB together.",
+      },
+      unreadable: UNREADABLE,
+    },
+    ["type", "at"],
+  ),
+);
+
+export const INSTANCE_DETAILS = component("InstanceDetails", {
+  ...INSTANCE_SHAPE,
+  properties: {
+    ...INSTANCE_SHAPE.properties,
+    params: VALUE,
+    unreceivedCount: { type: "integer", description: "The number of events that no step has received yet." },
+    unreceivedEvents: { ...arrayOf(UNRECEIVED_EVENT), description: "The oldest of them, at most 100." },
+  },
 });
 
 /** Why an instance of a batch wasn't created or deleted. */

@@ -4,7 +4,7 @@ import type { Scope } from "../access/scope.ts";
 import { present } from "../answers/present.ts";
 import { DONE, NAME } from "../schemas/common-schemas.ts";
 import { type FromSchema, objectOf, type Schema } from "../schemas/schema.ts";
-import { INSTANCE, INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
+import { INSTANCE, INSTANCE_DETAILS, INSTANCE_PARAMS, INSTANCE_PATH, instanceResource } from "./instance-schemas.ts";
 import { actOnce } from "./repeatable-acts.ts";
 import { defineRoute, type Route } from "./route.ts";
 
@@ -12,18 +12,23 @@ export const getInstance = defineRoute({
   method: "GET",
   path: INSTANCE_PATH,
   name: "getInstance",
-  summary: "The state of an instance.",
+  summary: "The state of an instance, with its params and the events that it hasn't received.",
   operation: "read",
   resource: instanceResource,
   params: INSTANCE_PARAMS,
-  answers: { 200: { description: "As it is now.", schema: INSTANCE } },
+  query: { details: { type: "boolean", description: "Whether to add its params and events. Default: true." } },
+  answers: { 200: { description: "As it is now.", schema: INSTANCE_DETAILS } },
   errors: [404],
   forNarrowed: "onlyTheirs",
-  handle: async ({ host, params, scope, show }) => {
+  handle: async ({ host, params, query: { details = true }, scope, show }) => {
     const instance = host.instance(params, scope);
     const { id, workflowName } = instance;
     const [state] = await hideParents(host, scope, [await instance.status()]);
-    return { status: 200, body: present(INSTANCE, { id, workflowName, ...state }, show) };
+    const shown = { id, workflowName, ...state };
+    if (!details) return { status: 200, body: present(INSTANCE, shown, show) };
+    const { count: unreceivedCount, events: unreceivedEvents } = await instance.unreceivedEvents();
+    const body = present(INSTANCE_DETAILS, { ...shown, unreceivedCount, unreceivedEvents }, show);
+    return { status: 200, body };
   },
 });
 

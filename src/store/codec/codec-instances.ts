@@ -6,6 +6,7 @@ import type {
   Deadline,
   EventInsert,
   EventInsertResult,
+  EventLimits,
   EventsRequest,
   HistoryFilter,
   InstanceChange,
@@ -38,6 +39,7 @@ import type {
   RunRange,
   SearchedInstance,
   TimedOutRun,
+  UnreceivedRecords,
   VersionCount,
   WaitRequest,
   WaitResult,
@@ -249,6 +251,11 @@ export class CodecInstanceStatements implements InstanceStatements {
 
   situation(ref: string): Promise<InstanceSituation | null> {
     return this.#inner.situation(ref);
+  }
+
+  async unreceivedEvents(run: NamedRun, limits: EventLimits): Promise<UnreceivedRecords> {
+    const { total, events } = await this.#inner.unreceivedEvents(run, limits);
+    return { total, events: await this.#values.decodeUnreceived({ ...run.instance, ref: run.ref }, events) };
   }
 
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {

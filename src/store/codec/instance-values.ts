@@ -15,6 +15,7 @@ import {
   type NewEntry,
   type StoredEvent,
   type TimedOutRun,
+  type UnreceivedRecord,
 } from "../instances/instance-records.ts";
 import { encodeTrigger } from "./codec-hooks.ts";
 import { locationOfEnd, locationOfEntry, locationOfEvent, locationOfParams, type ValueLocation } from "./location.ts";
@@ -136,6 +137,12 @@ export class InstanceValues {
       ...event,
       payload: await this.#decodePayload(instance, event, event.payload),
     });
+    return Promise.all(events.map(decode));
+  }
+
+  decodeUnreceived(instance: NamedInstance, events: readonly UnreceivedRecord[]): Promise<UnreceivedRecord[]> {
+    const decode = async (event: UnreceivedRecord): Promise<UnreceivedRecord> =>
+      event.payload === null ? event : { ...event, payload: await this.#decodePayload(instance, event, event.payload) };
     return Promise.all(events.map(decode));
   }
 

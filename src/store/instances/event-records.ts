@@ -10,6 +10,26 @@ export interface StoredEvent {
   readonly at: number;
 }
 
+/** An event that no step has received. */
+export interface UnreceivedRecord extends Omit<StoredEvent, "payload"> {
+  /** Null where it and the payloads before it are larger than was asked for. */
+  readonly payload: string | null;
+}
+
+/** The events of a run that no step has received. */
+export interface UnreceivedRecords {
+  /** Of all. */
+  readonly total: number;
+  /** The oldest, in the order of their sequences. */
+  readonly events: readonly UnreceivedRecord[];
+}
+
+/** How much to read: the number of events, and the bytes of their stored payloads together. */
+export interface EventLimits {
+  readonly events: number;
+  readonly bytes: number;
+}
+
 /** The events of a run that came after this sequence. */
 export interface EventsRequest extends NamedRun {
   readonly after: number;

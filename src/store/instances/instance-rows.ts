@@ -16,6 +16,7 @@ import type {
   SearchedInstance,
   StepType,
   StoredEvent,
+  UnreceivedRecords,
   VersionCount,
 } from "./instance-records.ts";
 
@@ -94,6 +95,12 @@ export function toStoredEvent(row: Row): StoredEvent {
   };
 }
 
+/** From a row for each event. */
+export function toUnreceivedEvents(rows: readonly Row[]): UnreceivedRecords {
+  const events = rows.map((row) => ({ ...toStoredEvent(row), payload: row.payload as string | null }));
+  return { total: toNumber(rows[0]?.total ?? 0), events };
+}
+
 export function toRenewedInstance(row: Row): RenewedInstance {
   return {
     ref: row.ref as string,
@@ -123,6 +130,8 @@ export function toInstanceRecord(row: Row): InstanceRecord {
     schedule: row.schedule as string | null,
     trace: row.trace as string | null,
     parent: row.parent as string | null,
+    slotKey: row.slot_key as string | null,
+    rateKey: row.rate_key as string | null,
     createdAt: toNumber(row.created_at),
     startedAt: toNumberOrNull(row.started_at),
     finishedAt: toNumberOrNull(row.finished_at),

@@ -7,6 +7,7 @@ import type {
   Deadline,
   EventInsert,
   EventInsertResult,
+  EventLimits,
   EventsRequest,
   HistoryFilter,
   InstanceChange,
@@ -30,6 +31,7 @@ import type {
   LoadedEvents,
   LoadRequest,
   NamedLease,
+  NamedRun,
   PastRun,
   ProgressRange,
   Reacquisition,
@@ -38,6 +40,7 @@ import type {
   RunRange,
   SearchedInstance,
   TimedOutRun,
+  UnreceivedRecords,
   VersionCount,
   WaitRequest,
   WaitResult,
@@ -175,6 +178,9 @@ export interface InstanceStatements {
 
   /** Where it stands in the queue; null if there is no such instance. Up to four reads, if it stands in line. */
   situation(ref: string): Promise<InstanceSituation | null>;
+
+  /** The events that callers have sent to a run and no step has received. */
+  unreceivedEvents(run: NamedRun, limits: EventLimits): Promise<UnreceivedRecords>;
 
   /** In the order of refs, which is that of time. */
   list(filter: InstanceFilter): Promise<InstanceRecord[]>;

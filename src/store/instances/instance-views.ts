@@ -37,6 +37,9 @@ export interface InstanceRecord extends InstanceName, InstanceRun {
   readonly trace: string | null;
   /** The step that created it, see `InstanceInsert`. */
   readonly parent: string | null;
+  /** See `InstanceTraits`. */
+  readonly slotKey: string | null;
+  readonly rateKey: string | null;
   readonly createdAt: number;
   /** When this run was begun. */
   readonly startedAt: number | null;

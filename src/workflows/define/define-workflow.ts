@@ -9,6 +9,7 @@ import type { WorkflowBindings } from "../instances/workflow-binding.ts";
 import { parseSchedules, type ScheduleOption } from "../schedules/schedule-option.ts";
 import { parseRetention, type RetentionOptions } from "./retention.ts";
 import { parseTimeout } from "./run-timeout.ts";
+import { parseSensitive, type WorkflowSensitivity } from "./sensitivity.ts";
 import type { WorkflowStep } from "./step.ts";
 import { type OnDivergence, parseOnDivergence, parseStrict } from "./strictness.ts";
 import { parseTerminalHooks, TERMINAL_HOOKS, type TerminalHooks } from "./terminal-hooks.ts";
@@ -67,6 +68,8 @@ interface WorkflowOptions<Params, Output> extends TerminalHooks<Output> {
   readonly onDivergence?: OnDivergence;
   /** Whether an instance fails if its function ends without waiting for all of its steps. Otherwise that is logged. Default: false. */
   readonly strict?: boolean;
+  /** `"params"` shows `"[REDACTED]"` to people in place of the params of new instances. Default: none. */
+  readonly sensitive?: WorkflowSensitivity;
 }
 
 /**
@@ -122,6 +125,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
       "timeout",
       "onDivergence",
       "strict",
+      "sensitive",
       ...TERMINAL_HOOKS,
     ],
     code: "workflow.invalid",
@@ -139,6 +143,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
     timeout,
     onDivergence,
     strict,
+    sensitive,
   } = options as Record<string, unknown>;
   const input = checkSchema(given, "input");
   return {
@@ -155,6 +160,7 @@ export function defineWorkflow(options: unknown, run?: unknown): AnyWorkflowDefi
     timeout: parseTimeout(timeout, "workflow.invalid"),
     onDivergence: parseOnDivergence(onDivergence),
     strict: parseStrict(strict),
+    sensitive: parseSensitive(sensitive),
     run: run as WorkflowFunction,
   };
 }

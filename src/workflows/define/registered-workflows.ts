@@ -11,6 +11,7 @@ import type { TokenSettings } from "../tokens/token-options.ts";
 import { isWorkflowDefinition } from "./define-workflow.ts";
 import { parseRetention, type Retention } from "./retention.ts";
 import { parseTimeout } from "./run-timeout.ts";
+import { parseSensitive } from "./sensitivity.ts";
 import { type OnDivergence, parseOnDivergence, parseStrict } from "./strictness.ts";
 import { type Ending, type EndingHooks, endingHookName, parseTerminalHooks } from "./terminal-hooks.ts";
 import { parseVersion } from "./version.ts";
@@ -48,6 +49,8 @@ export interface RegisteredWorkflow {
   readonly onDivergence: OnDivergence;
   /** Whether an instance fails if its function ends without some of its steps. */
   readonly strict: boolean;
+  /** Whether people don't see its params. */
+  readonly sensitive: boolean;
   /** The registered object, by which other workflows refer to it. */
   readonly source: AnyWorkflow;
 }
@@ -219,8 +222,8 @@ function registerVersions(key: string, source: AnyWorkflow | WorkflowVersions): 
 
 function register(key: string, source: AnyWorkflow): WorkflowVersion {
   if (isWorkflowDefinition(source)) {
-    const { name, version, schedules, flow, endingHooks, retention, timeout, onDivergence, strict } = source;
-    const others = { version, schedules, flow, endingHooks, retention, timeout, onDivergence, strict };
+    const { name, version, schedules, flow, endingHooks, retention, timeout, onDivergence, strict, sensitive } = source;
+    const others = { version, schedules, flow, endingHooks, retention, timeout, onDivergence, strict, sensitive };
     return { key, name, definition: source, entrypoint: null, ...others, source };
   }
   if (isEntrypoint(source)) {
@@ -240,6 +243,7 @@ function register(key: string, source: AnyWorkflow): WorkflowVersion {
       timeout: parseTimeout(options.timeout, "workflow.invalid", workflow.timeout),
       onDivergence: parseOnDivergence(options.onDivergence, workflow.onDivergence),
       strict: parseStrict(options.strict, workflow.strict),
+      sensitive: parseSensitive(options.sensitive, workflow.sensitive),
     };
     const ownName = checkWorkflowName(name ?? workflow.name);
     return { key, name: ownName, definition: workflow, entrypoint: null, ...others, source };
@@ -250,7 +254,8 @@ function register(key: string, source: AnyWorkflow): WorkflowVersion {
     const onDivergence = parseOnDivergence(options.onDivergence);
     const strict = parseStrict(options.strict);
     const version = parseVersion(options.version);
-    const behaviour = { version, retention, timeout, onDivergence, strict };
+    const sensitive = parseSensitive(options.sensitive);
+    const behaviour = { version, retention, timeout, onDivergence, strict, sensitive };
     const others = { schedules: parseSchedules(schedules, null), flow, endingHooks, ...behaviour };
     return { key, name: checkWorkflowName(name), definition: null, entrypoint: workflow, ...others, source };
   }
@@ -270,6 +275,7 @@ function withoutOptions() {
     timeout: null,
     onDivergence: "warn",
     strict: false,
+    sensitive: false,
   } as const;
 }
 

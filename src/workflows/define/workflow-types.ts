@@ -3,6 +3,7 @@ import type { Duration } from "../../duration.ts";
 import type { FlowControl, FlowControlOptions } from "../../queue/flow-control.ts";
 import type { ScheduleOption, WorkflowSchedule } from "../schedules/schedule-option.ts";
 import type { Retention, RetentionOptions } from "./retention.ts";
+import type { WorkflowSensitivity } from "./sensitivity.ts";
 import type { OnDivergence } from "./strictness.ts";
 import type { EndingHooks, TerminalHooks } from "./terminal-hooks.ts";
 import type { EventPayloads, WorkflowEvent } from "./workflow-event.ts";
@@ -30,6 +31,8 @@ export interface WorkflowDefinition<Params, Output, Events extends EventPayloads
   readonly timeout: number | null;
   readonly onDivergence: OnDivergence;
   readonly strict: boolean;
+  /** Whether people don't see its params. */
+  readonly sensitive: boolean;
   readonly run: WorkflowFunction;
   /** Never set: it only carries types. */
   readonly types?: { readonly params: (params: Params) => void; readonly output: Output; readonly events: Events };
@@ -54,6 +57,7 @@ export interface NamedWorkflow extends AnyFlowControlOptions, TerminalHooks {
   readonly timeout?: Duration;
   readonly onDivergence?: OnDivergence;
   readonly strict?: boolean;
+  readonly sensitive?: WorkflowSensitivity;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever the workflow takes; a registry knows it only by its class

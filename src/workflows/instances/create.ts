@@ -12,7 +12,7 @@ import {
 } from "../../store/instances/instance-records.ts";
 import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../../store/queue/rank.ts";
 import type { Receipt } from "../../store/request-statements.ts";
-import { encodeValue } from "../../values/index.ts";
+import { encodeValue, markSensitive } from "../../values/index.ts";
 import { parseLabels } from "../define/labels.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { parseRetention } from "../define/retention.ts";
@@ -90,7 +90,7 @@ export function prepareAtOnce(
   options: CreateOptions<unknown> = {},
   { parent = null, ref = runtime.store.createId(), receipt, endsWith }: InstanceOrigin = {},
 ): Awaitable<PreparedInstance> {
-  const { name, version, definition, flow } = workflow;
+  const { name, version, definition, flow, sensitive } = workflow;
   checkOptions(options, { label: "create", fields: CREATE_FIELDS, code: "create.invalid" });
   const { onConflict = "error", priority = 0 } = options;
   if (onConflict !== "error" && onConflict !== "return") {
@@ -103,7 +103,8 @@ export function prepareAtOnce(
   const { namespace } = runtime;
   const schema = definition?.input ?? null;
   const toPrepared = (params: unknown): PreparedInstance => {
-    const encoded = encodeValue(params, { label: "params", maxBytes: maxParamsBytes });
+    const text = encodeValue(params, { label: "params", maxBytes: maxParamsBytes });
+    const encoded = sensitive ? markSensitive(text) : text;
     const keys = flow === null ? null : flowKeys(flow, { namespace, name }, params);
     const trace = runtime.telemetry?.creates({ namespace, name }) ?? null;
     const traits = toTraits({ ...given, ...keys, priority, trace });

@@ -36,7 +36,14 @@ import type {
 import { parseSubscribeOptions, subscribe } from "../views/subscribe.ts";
 import type { InstanceOperation, WorkflowRuntime } from "../workflow-runtime.ts";
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
-import type { InstanceState, RestartRunOptions, ResultOptions, SentEvent, WorkflowInstance } from "./instance.ts";
+import type {
+  InstanceState,
+  RestartRunOptions,
+  ResultOptions,
+  SentEvent,
+  UnreceivedEvents,
+  WorkflowInstance,
+} from "./instance.ts";
 import { toState } from "./instance-state.ts";
 import {
   checkRestartPoint,
@@ -52,6 +59,7 @@ import { finishedAlready, runChanged, tooManyEvents } from "./refusals.ts";
 import { toFinishedRun, waitForRun } from "./results.ts";
 import { findsTerminationHook } from "./termination-hook.ts";
 import { findUnreadable } from "./unreadable.ts";
+import { readUnreceivedEvents } from "./unreceived-events.ts";
 
 /**
  * For how long `result` of a new instance needs no query while this process runs it: only another process could have ended it.
@@ -130,6 +138,10 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     const state = toState(record, this.#runtime) as InstanceState<Output>;
     const unreadable = await findUnreadable(this.#runtime.store, record);
     return unreadable === null ? state : { ...state, unreadable };
+  }
+
+  async unreceivedEvents(): Promise<UnreceivedEvents> {
+    return readUnreceivedEvents(this.#runtime.store, await this.#record());
   }
 
   result(options: ResultOptions = {}): Promise<Output> {

@@ -1,7 +1,15 @@
 import { type InstanceRecord, PARENT_LABEL } from "../../store/instances/instance-records.ts";
-import { decodeValue, describeError, describeWithStack, shownOrUnreadable } from "../../values/index.ts";
+import {
+  decodeValue,
+  describeError,
+  describeWithStack,
+  isSensitive,
+  REDACTED,
+  shownOrUnreadable,
+} from "../../values/index.ts";
 import type { Labels } from "../define/labels.ts";
 import { shownVersion } from "../define/version.ts";
+import { fromTrait } from "../define/workflow-event.ts";
 import { toRollback } from "../rollback/rollback-outcome.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { InstanceState, InstanceSummary } from "./instance.ts";
@@ -9,7 +17,13 @@ import { findUnreadableParams } from "./unreadable.ts";
 
 /** An instance that its owner holds in memory during a wait is `waiting`, and so is one that waits for code that matches its history. */
 export function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceState {
-  return { ...toValues(record, runtime), ...toPlainState(record, runtime) };
+  return { ...toValues(record, runtime), ...toParams(record, runtime), ...toPlainState(record, runtime) };
+}
+
+/** The first owner of an instance that was created in SQL marks its params; until then the workflow says whether they are sensitive. */
+function toParams({ name, params }: InstanceRecord, { workflows }: WorkflowRuntime) {
+  if (isSensitive(params) || workflows.find(name)?.sensitive) return { params: REDACTED };
+  return shownOrUnreadable(() => ({ params: decodeValue(params) }));
 }
 
 /** A list item: unreadable values are marked instead of thrown. */
@@ -37,13 +51,16 @@ function toValues({ status, output, error, rollback }: InstanceRecord, { store }
 }
 
 function toPlainState(record: InstanceRecord, runtime: WorkflowRuntime) {
-  const { status, run, labels, createdAt, startedAt, finishedAt, ref } = record;
+  const { status, run, labels, priority, createdAt, startedAt, finishedAt, ref } = record;
   const waits = status === "running" && runtime.live.get(ref)?.waiting === true;
   return {
     status: waits || status === "diverged" ? ("waiting" as const) : status,
     ...shownVersion(record),
     run,
     ...shownParent(record),
+    ...shownSchedule(record),
+    ...(priority === 0 ? {} : { priority }),
+    ...shownLimits(record, runtime),
     labels: shownLabels(labels),
     createdAt: new Date(createdAt),
     startedAt: startedAt === null ? null : new Date(startedAt),
@@ -62,4 +79,24 @@ function shownParent({ parent }: InstanceRecord): Pick<InstanceState, "parent"> 
   if (parent === null || !parent.startsWith("[")) return {};
   const [workflowName, id] = JSON.parse(parent) as [string, string];
   return { parent: { workflowName, id } };
+}
+
+function shownSchedule({ schedule }: InstanceRecord): Pick<InstanceState, "schedule"> {
+  const trait = fromTrait(schedule);
+  if (trait === undefined) return {};
+  return { schedule: { cron: trait.cron, scheduledTime: new Date(trait.scheduledTime) } };
+}
+
+function shownLimits(
+  { name, slotKey, rateKey }: InstanceRecord,
+  runtime: WorkflowRuntime,
+): Pick<InstanceState, "limits"> {
+  if (slotKey === null && rateKey === null) return {};
+  const { slots, starts } = runtime.workflows.limitsOf(name);
+  return {
+    limits: {
+      ...(slotKey === null ? {} : { concurrency: { key: slotKey, limit: slots } }),
+      ...(rateKey === null ? {} : { rateLimit: { key: rateKey, limit: starts?.limit ?? null } }),
+    },
+  };
 }

@@ -14,12 +14,43 @@ import type {
 import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { RestartPoint } from "./kept-entries.ts";
 
-/** The state of an instance. */
 export interface InstanceParent {
   readonly workflowName: string;
   readonly id: string;
 }
 
+/** The schedule that created an instance, and the time for which it fired. */
+export interface InstanceSchedule {
+  readonly cron: string;
+  readonly scheduledTime: Date;
+}
+
+/** The keys of the limits that an instance shares with others. `limit` is null where the process lacks the workflow's code. */
+export interface InstanceLimits {
+  readonly concurrency?: { readonly key: string; readonly limit: number | null };
+  readonly rateLimit?: { readonly key: string; readonly limit: number | null };
+}
+
+/** An event that no step has received yet. */
+export interface UnreceivedEvent {
+  readonly type: string;
+  /** When it was stored. */
+  readonly at: Date;
+  readonly payload?: unknown;
+  /** In place of the payload, if the payloads are larger than 1 MiB together. */
+  readonly omitted?: true;
+  /** In place of the payload, if it can't be read. */
+  readonly unreadable?: Unreadable;
+}
+
+export interface UnreceivedEvents {
+  /** Of all. */
+  readonly count: number;
+  /** The oldest, at most 100. */
+  readonly events: readonly UnreceivedEvent[];
+}
+
+/** The state of an instance. */
 export interface InstanceState<Output = unknown> {
   readonly status: Exclude<InstanceStatus, "diverged">;
   /** The error of an errored instance. `code` names Perdure's own errors, such as `step.timeout`. */
@@ -30,7 +61,9 @@ export interface InstanceState<Output = unknown> {
   readonly output?: Output;
   /** Why it is held, while the code doesn't match its history (`onDivergence: "stop"`). Lists and counts have a status for that. */
   readonly diverged?: ErrorDescription;
-  /** Why a stored value can't be read, while the instance waits for code, or a codec, that can read it. */
+  /** What it was created with; `"[REDACTED]"` if the workflow's params are sensitive. Lists leave them out. */
+  readonly params?: unknown;
+  /** Why a stored value can't be read: the params, or one that the instance needs and so waits for code, or a codec, that can read it. */
   readonly unreadable?: Unreadable;
   /** The version of the workflow that runs it; absent without. */
   readonly version?: number;
@@ -38,6 +71,12 @@ export interface InstanceState<Output = unknown> {
   readonly run: number;
   /** The instance whose step created it; absent if a caller did. */
   readonly parent?: InstanceParent;
+  /** Absent if no schedule created it. */
+  readonly schedule?: InstanceSchedule;
+  /** Absent if it is 0. */
+  readonly priority?: number;
+  /** Absent without. */
+  readonly limits?: InstanceLimits;
   /** The labels given at `create`. */
   readonly labels: Labels;
   readonly createdAt: Date;
@@ -45,7 +84,8 @@ export interface InstanceState<Output = unknown> {
   readonly finishedAt: Date | null;
 }
 
-export interface InstanceSummary extends InstanceState {
+/** An instance in a list. */
+export interface InstanceSummary extends Omit<InstanceState, "params"> {
   readonly id: string;
   readonly workflowName: string;
   /** In place of its output, error and rollback, if they can't be read; or the reason why it waits, if its params can't be. */
@@ -94,6 +134,8 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   readonly id: string;
   readonly workflowName: string;
   status(): Promise<InstanceState<Output>>;
+  /** The events of this run that no step has received yet. */
+  unreceivedEvents(): Promise<UnreceivedEvents>;
   /**
    * Waits for the end and returns the output. Throws `WorkflowFailedError`, whose cause is the error that the workflow threw,
    * or `WorkflowTerminatedError`; and `result.timeout` if it takes longer than `timeout`. In the code of a workflow, outside of

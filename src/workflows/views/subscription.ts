@@ -17,7 +17,7 @@ import {
   type WorkflowInstanceSubscription,
 } from "./instance-event.ts";
 import { InstanceWatcher } from "./instance-watchers.ts";
-import { JournalEvents } from "./journal-events.ts";
+import { JournalEvents, shownValue } from "./journal-events.ts";
 
 type Result = IteratorResult<WorkflowInstanceEvent, void>;
 
@@ -157,7 +157,7 @@ export class Subscription implements WorkflowInstanceSubscription {
   #tellBeginning({ queuedAt, startedAt, params }: RunView): void {
     this.#tell(0, queuedAt, { slot: 0, type: "workflow_queued" });
     if (startedAt === null) return;
-    this.#tell(0, startedAt, { slot: 1, type: "workflow_started", params: decodeValue(params) }, params.length);
+    this.#tell(0, startedAt, { slot: 1, type: "workflow_started", params: shownValue(params) }, params.length);
     this.#tell(0, startedAt, { slot: 2, type: "workflow_running" });
   }
 

@@ -1,11 +1,13 @@
 import {
   type Deadline,
+  type EventLimits,
   type HistoryFilter,
   type InstanceCount,
   type InstanceFilter,
   type InstanceName,
   type InstancePosition,
   type InstanceRecord,
+  type InstanceRun,
   type InstanceScope,
   type InstanceSearch,
   type InstanceSituation,
@@ -15,6 +17,7 @@ import {
   type RunRange,
   type SearchedInstance,
   UNFINISHED_STATUSES,
+  type UnreceivedRecords,
   type VersionCount,
 } from "../../instances/instance-records.ts";
 import {
@@ -25,6 +28,7 @@ import {
   toInstanceRecord,
   toPastRun,
   toSearchedInstance,
+  toUnreceivedEvents,
   toVersionCount,
 } from "../../instances/instance-rows.ts";
 import { toLinePlace, toQueuedInstance } from "../../instances/situation-rows.ts";
@@ -33,7 +37,13 @@ import { toNumber } from "../../rows.ts";
 import { endOfPrefix } from "../../text-order.ts";
 import { integerArray, textArray } from "../array-literals.ts";
 import type { PostgresClient } from "../connection/driver.ts";
-import { readHistory, readPastRuns, readPositions, readSituation } from "../sql/instance-history.ts";
+import {
+  readHistory,
+  readPastRuns,
+  readPositions,
+  readSituation,
+  readUnreceivedEvents,
+} from "../sql/instance-history.ts";
 import { findRefsById, searchInstances } from "../sql/instance-search.ts";
 import {
   countInstances,
@@ -79,6 +89,11 @@ export class PostgresInstanceViews extends PostgresStatements {
     const refs = textArray(before.map((place) => place.ref));
     const found = await this.connection.run(readLine(this.schema, kind), [key, classes, times, refs, MOST_AHEAD]);
     return { ...situation, line: toLinePlace(line, found.rows[0] as Record<string, unknown>) };
+  }
+
+  async unreceivedEvents({ ref, run }: InstanceRun, { events, bytes }: EventLimits): Promise<UnreceivedRecords> {
+    const { rows } = await this.run(readUnreceivedEvents, [ref, run, events, bytes]);
+    return toUnreceivedEvents(rows);
   }
 
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {

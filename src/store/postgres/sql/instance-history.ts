@@ -51,6 +51,40 @@ order by sent.index`,
   };
 }
 
+/**
+ * The events of a run that callers have sent and no step has received: how many there are, and the oldest ($3) of them, with as many
+ * payloads as fit into some bytes ($4). The list of received events is read once, and only if there are events. Indexes: event_pkey,
+ * journal_pkey.
+ */
+export function readUnreceivedEvents(schema: SchemaPrefix): Statement {
+  return {
+    name: "read_unreceived_events",
+    text: `
+with unreceived as materialized (
+  select event.ref, event.run, event.id, event.sequence, count(*) over () as total
+  from ${schema}event as event
+  where event.ref = $1 and event.run = $2::int and event.type not like '$%' and event.sequence not in (
+    select journal.event from ${schema}journal as journal
+    where journal.ref = $1 and journal.run = $2::int and journal.event is not null
+  )
+  order by event.sequence
+  limit $3
+), listed as (
+  select event.id, event.sequence, event.type, event.at, unreceived.total, event.payload::text as payload
+  from unreceived cross join lateral (
+    select event.id, event.sequence, event.type, event.at, event.payload from ${schema}event as event
+    where event.ref = unreceived.ref and event.run = unreceived.run and event.id = unreceived.id
+    limit 1
+  ) as event
+)
+select listed.id, listed.sequence, listed.type, listed.at, listed.total,
+  case when sum(octet_length(listed.payload)) over (order by listed.sequence rows unbounded preceding) <= $4::bigint
+    then listed.payload end as payload
+from listed
+order by listed.sequence`,
+  };
+}
+
 /** A page of an instance's earlier runs. Index: past_run_pkey. */
 export function readPastRuns(schema: SchemaPrefix): Statement {
   return {

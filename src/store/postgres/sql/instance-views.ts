@@ -17,7 +17,8 @@ import {
 export const INSTANCE_RECORD = `instance.namespace, instance.name, instance.id, instance.version, instance.ref, instance.run, instance.status,
   instance.params::text as params, instance.output::text as output, instance.error::text as error,
   instance.rollback::text as rollback, instance.labels::text as labels,
-  instance.priority, instance.schedule::text as schedule, instance.trace, instance.parent, instance.created_at, instance.started_at, instance.finished_at, instance.available_at`;
+  instance.priority, instance.schedule::text as schedule, instance.trace, instance.parent, instance.slot_key, instance.rate_key,
+  instance.created_at, instance.started_at, instance.finished_at, instance.available_at`;
 
 /** Unfinished instances with a timeout, the earliest deadlines first. Index: instance_deadline. */
 export function findDeadlines(schema: SchemaPrefix): Statement {

@@ -1,6 +1,7 @@
 import type { HookInsert } from "../../hooks/hook-records.ts";
 import type {
   Deadline,
+  EventLimits,
   HistoryFilter,
   InstanceChange,
   InstanceCount,
@@ -21,6 +22,7 @@ import type {
   RunRange,
   SearchedInstance,
   TimedOutRun,
+  UnreceivedRecords,
   VersionCount,
 } from "../../instances/instance-records.ts";
 import {
@@ -31,6 +33,7 @@ import {
   toInstanceRecord,
   toPastRun,
   toSearchedInstance,
+  toUnreceivedEvents,
   toVersionCount,
 } from "../../instances/instance-rows.ts";
 import { countFitting } from "../../instances/load-page.ts";
@@ -39,6 +42,7 @@ import type { QueueScope } from "../../queue/claim-request.ts";
 import { WorkClass } from "../../queue/work-class.ts";
 import type { SqliteAccess, SqliteDriver, SqliteValue } from "../drivers/driver.ts";
 import { doOnce } from "../receipts.ts";
+import { READ_UNRECEIVED_EVENTS } from "../sql/events.ts";
 import { hookValues, INSERT_HOOK } from "../sql/hooks-trigger.ts";
 import {
   FIND_DEADLINES,
@@ -159,6 +163,11 @@ export class SqliteInstanceOperations {
 
   async situation(ref: string): Promise<InstanceSituation | null> {
     return this.access.readSnapshot(() => readSituation(this.driver, ref, this.access.now()));
+  }
+
+  async unreceivedEvents({ ref, run }: InstanceRun, { events, bytes }: EventLimits): Promise<UnreceivedRecords> {
+    const rows = await this.access.read(() => this.driver.all(READ_UNRECEIVED_EVENTS, [ref, run, events, bytes]));
+    return toUnreceivedEvents(rows);
   }
 
   async list(filter: InstanceFilter): Promise<InstanceRecord[]> {

@@ -36,3 +36,23 @@ where ref = ?`;
 /** A run's events after a sequence. The index finds the run; the sort by sequence is over that run's events only. Index: the primary key. */
 export const READ_EVENTS = `
 select id, sequence, type, payload, at from perdure_event where ref = ? and run = ? and sequence > ? order by sequence limit ?`;
+
+/**
+ * The events of a run that callers have sent and no step has received: how many there are, and the oldest (?3) of them, with as many
+ * payloads as fit into some bytes (?4). The list of received events is read once, and only if there are events. Index: the primary keys
+ * of both tables.
+ */
+export const READ_UNRECEIVED_EVENTS = `
+with unreceived as materialized (
+  select event.id, event.sequence, count(*) over () as total
+  from perdure_event as event
+  where event.ref = ?1 and event.run = ?2 and event.type not like '$%' and event.sequence not in (
+    select journal.event from perdure_journal as journal where journal.ref = ?1 and journal.run = ?2 and journal.event is not null
+  )
+  order by event.sequence
+  limit ?3
+)
+select event.id, event.sequence, event.type, event.at, unreceived.total,
+  case when sum(octet_length(event.payload)) over (order by event.sequence rows unbounded preceding) <= ?4 then event.payload end as payload
+from unreceived cross join perdure_event as event on event.ref = ?1 and event.run = ?2 and event.id = unreceived.id
+order by event.sequence`;

@@ -5,7 +5,7 @@ export const HELD = `class = ${WorkClass.leased} and lock is not null`;
 
 /** The columns of an instance as callers and operators see it. */
 export const INSTANCE_RECORD = `namespace, name, id, version, ref, run, status, params, output, error, rollback, labels, priority, schedule, trace, parent,
-  created_at, started_at, finished_at, available_at`;
+  slot_key, rate_key, created_at, started_at, finished_at, available_at`;
 
 /** One instance by its id. Index: perdure_instance_id. */
 export const GET_INSTANCE = `select ${INSTANCE_RECORD} from perdure_instance where namespace = ? and name = ? and id = ?`;

@@ -180,6 +180,12 @@ const STATEMENTS: [string, Use, string[], Answers?][] = [
     ["instance_pkey", "journal_pkey"],
   ],
   ["read where an instance stands", (instances) => instances.situation(leases[0]?.ref ?? ""), ["instance_pkey"]],
+  [
+    "read the events that no step has received",
+    (instances) =>
+      instances.unreceivedEvents({ ref: leases[0]?.ref ?? "", run: 1, instance: one }, { events: 100, bytes: 1000 }),
+    ["event_pkey", "journal_pkey"],
+  ],
   ["pause an instance", (instances) => instances.pause(one), PAUSE],
   ["resume an instance", (instances) => instances.resume(one), CHANGE],
   ["terminate an instance", (instances) => instances.terminate(one), CHANGE],

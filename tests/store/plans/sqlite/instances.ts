@@ -7,6 +7,7 @@ import {
   FIND_RECIPIENT,
   INSERT_EVENT,
   READ_EVENTS,
+  READ_UNRECEIVED_EVENTS,
   WAKE_INSTANCE,
 } from "../../../../src/store/sqlite/sql/events.ts";
 import {
@@ -91,6 +92,7 @@ const EVENT_OF_ENTRY = "PRIMARY KEY (ref=? AND run=?) LEFT-JOIN";
 const OUTCOME = (range: string) => `INDEX perdure_instance_outcome (namespace=? AND name=? AND outcome=?${range})`;
 const LABEL = (range: string) => `PRIMARY KEY (namespace=? AND name=? AND key=? AND value=?${range})`;
 const PURGE = "COVERING INDEX perdure_instance_purge (namespace=? AND purge_at<?)";
+const SORT = "USE TEMP B-TREE FOR ORDER BY";
 const ALL = { paged: false, oneRun: false };
 
 const NAMES = [
@@ -137,7 +139,12 @@ const STATEMENTS: PlannedStatement[] = [
   ["find an event", FIND_EVENT, ["PRIMARY KEY (ref=? AND run=? AND id=?)"]],
   ["count pending events", COUNT_PENDING_EVENTS, [...BY_RUN, ...BY_RUN]],
   ["insert an event", INSERT_EVENT, []],
-  ["read events in order", READ_EVENTS, [...BY_RUN, "USE TEMP B-TREE FOR ORDER BY"]],
+  ["read events in order", READ_EVENTS, [...BY_RUN, SORT]],
+  [
+    "read the events that no step has received",
+    READ_UNRECEIVED_EVENTS,
+    [...BY_RUN, ...BY_RUN, SORT, "SCAN unreceived", "PRIMARY KEY (ref=? AND run=? AND id=?)", SORT],
+  ],
   ["find an instance to wait for", FIND_AWAITED, BY_NAME],
   ["write the waiters of an instance", WRITE_WAITERS, BY_REF],
   ["find a waiting run", FIND_WAITER, BY_REF],
@@ -169,11 +176,7 @@ const STATEMENTS: PlannedStatement[] = [
     listRefsByLabel({ order: "newest", paged: true }),
     [LABEL(" AND ref<?"), LABEL(" AND ref=?"), ...BY_REF],
   ],
-  [
-    "filter some instances",
-    filterRefs({ order: "newest", paged: true }),
-    [...BY_REF, LABEL(" AND ref=?"), "USE TEMP B-TREE FOR ORDER BY"],
-  ],
+  ["filter some instances", filterRefs({ order: "newest", paged: true }), [...BY_REF, LABEL(" AND ref=?"), SORT]],
   [
     "find instances by the beginning of their ids",
     FIND_REFS_BY_ID,
