@@ -207,9 +207,14 @@ class ForeignCalls implements ForeignInstances {
     if (this.#watched.has(transactionId)) return;
     this.#watched.add(transactionId);
     const { engine, work } = this.#store;
-    engine.watchCommit?.(transactionId, () => {
+    const look = engine.watchCommit?.(transactionId, () => {
       work.post({ namespace: this.#namespace, delayMs: 0 });
       work.announce(this.#namespace);
+    });
+    if (look === undefined || this.transaction.mode !== "async") return;
+    const stopListening = this.transaction.onEnd?.(() => {
+      stopListening?.();
+      look();
     });
   }
 

@@ -59,9 +59,11 @@ export class RelayWork implements Work {
     const triggers: HookInsert[] = [];
     const events: EventInsert[] = [];
     const refs: string[] = [];
+    let triggeredAt = 0; // never earlier than that of the relay before, whatever the server's clock did
     for (const { payload, createdAt } of await transaction.takeRelays(this.hook)) {
       const call = JSON.parse(payload) as RelayedCall;
-      if (call.kind === "trigger") triggers.push(toTrigger(namespace, call.trigger, createdAt));
+      triggeredAt = Math.max(triggeredAt, createdAt);
+      if (call.kind === "trigger") triggers.push(toTrigger(namespace, call.trigger, triggeredAt));
       else if (call.kind === "event") events.push({ ...call.event, namespace });
       else refs.push(call.ref);
     }

@@ -78,6 +78,8 @@ export class TransactionAttempt<End, Sent, Done> {
   #written: { readonly done: Done } | null = null;
   /** Whether this try has come as far as the function. */
   #begun = false;
+  /** Whether this try failed though the function may succeed if it is called again. */
+  #interrupted = false;
 
   constructor(host: TransactionHost<End, Sent, Done>) {
     this.#host = host;
@@ -96,6 +98,7 @@ export class TransactionAttempt<End, Sent, Done> {
   async #try(): Promise<Conclusion<Done> | "again"> {
     this.#written = null;
     this.#begun = false;
+    this.#interrupted = false;
     try {
       return { kind: "committed", done: await this.#transact() };
     } catch (error) {
@@ -117,11 +120,21 @@ export class TransactionAttempt<End, Sent, Done> {
       this.#begun = true;
       tellEnd({ end: await this.#callBody(transaction), defer: transaction.defer ?? deferOutside });
       const sent = await this.#unlessStopped(sealed);
-      const done = await this.#host.write(transaction, sent);
+      const done = await this.#write(transaction, sent);
       if (done === null) throw new Superseded();
       this.#written = { done };
       return done;
     }, options);
+  }
+
+  /** The function may have caught the error of a statement that was interrupted: then this one is refused. */
+  async #write(transaction: EngineTransaction, sent: Sent): Promise<Done | null> {
+    try {
+      return await this.#host.write(transaction, sent);
+    } catch (error) {
+      this.#interrupted = transaction.interrupted;
+      throw error;
+    }
   }
 
   async #callBody(transaction: EngineTransaction): Promise<End> {
@@ -169,6 +182,7 @@ export class TransactionAttempt<End, Sent, Done> {
       if (error.interrupted && !this.#host.over) return "again";
       return this.#host.over ? { kind: "dropped" } : { kind: "failed", error: error.error, known };
     }
+    if (this.#interrupted && !this.#host.over) return "again";
     // A database in which no transaction can begin says nothing about the function.
     if (isInfrastructure(error) && (!this.#begun || (error as StoreError).transient)) return "again";
     return { kind: "failed", error, known };

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { RelayWork } from "../../src/hooks/relay-work.ts";
-import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
+import type { ClaimedHook, HookInsert } from "../../src/store/hooks/hook-records.ts";
 import { RELAY, triggerRelay } from "../../src/store/hooks/relay.ts";
 import type { WorkNotice } from "../../src/store/queue/work-board.ts";
+import type { Store } from "../../src/store/store.ts";
 import { ENGINES } from "../support/engines.ts";
 import { COMPLETED, useStore } from "../support/use-store.ts";
 
@@ -59,4 +60,36 @@ describe.each(ENGINES)("a relayed trigger on $name", (engine) => {
     leave();
     expect(notices).toEqual([{ namespace: fixture.namespace, delayMs: 0 }]);
   });
+});
+
+test("relayed triggers of one key are written in their order, even if the server's clock was set back between them", async () => {
+  const written: HookInsert[] = [];
+  const trigger = (id: string): HookInsert => ({
+    namespace: "app",
+    id,
+    ownId: false,
+    name: "charge",
+    key: "k",
+    triggers: 1,
+    triggeredAt: null,
+    payload: `"${id}"`,
+    retries: null,
+    trace: null,
+    processAt: null,
+    debounce: null,
+    lease: null,
+  });
+  const relays = [
+    { payload: triggerRelay(trigger("first")).hook.payload, createdAt: 2000 },
+    { payload: triggerRelay(trigger("last")).hook.payload, createdAt: 1000 },
+  ];
+  const transaction = {
+    takeRelays: async () => relays,
+    insertHooks: async (hooks: HookInsert[]) => void written.push(...hooks),
+  };
+  const engine = { transaction: (body: (given: typeof transaction) => unknown) => body(transaction) };
+  const store = { engine, work: { post: () => {} } } as unknown as Store;
+  await new RelayWork({ namespace: "app", id: "relay", claimedAt: 3000 } as ClaimedHook, store).execute(() => {});
+
+  expect(written).toMatchObject([{ payload: '"last"', triggers: 2, triggeredAt: 2000 }]);
 });

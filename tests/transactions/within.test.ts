@@ -62,7 +62,32 @@ function hoursUntilDue({ availableAt, createdAt }: HookSummary): number {
   return Math.round((Number(availableAt) - Number(createdAt)) / 3_600_000);
 }
 
+/** A third of the time until a worker looks by itself. */
+const LONG_BEFORE_THE_POLL_MS = 10_000;
+
 describe("in a transaction of pg", () => {
+  test("hooks and instances start soon after the commit, in this process and in another", async () => {
+    const database = await openDatabase("postgres");
+    const { app: worker, notes } = await startApplication(database);
+    const idle = await perdure({
+      database: database.location,
+      hooks: { note: defineHook({}, (_: Note) => {}) },
+      worker: false,
+    });
+    later(() => idle.stop());
+    const client = await connect(database);
+    for (const [text, app] of [
+      ["here", worker],
+      ["there", idle],
+    ] as const) {
+      await client.query("begin");
+      await app.within(fromPg(client)).triggerHook("note", { text });
+      await client.query("select pg_sleep(1)"); // by then it is looked after less often
+      await client.query("commit");
+      await waitUntil(`it runs ${text}`, () => notes.includes(text), LONG_BEFORE_THE_POLL_MS);
+    }
+  });
+
   test("hooks with limits stand in line after the commit", async () => {
     const database = await openDatabase("postgres");
     let running = 0;

@@ -163,6 +163,32 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("a step with a transaction on $nam
     expect(await book.amounts()).toEqual([3]);
   });
 
+  test.each([
+    ["and goes on with another statement", true],
+    ["and returns", false],
+  ])("runs again after a serialization failure that its function catches, %s", async (_what, goesOn) => {
+    if (engine.dialect === "sqlite") return; // one transaction at a time
+    const book = await ledger().create();
+    const attempts: number[] = [];
+    const workflow = defineWorkflow({ name: "catching" }, async (_event, step) =>
+      step.transaction("write", { isolation: "serializable", retries: { limit: 0 } }, async (tx, { attempt }) => {
+        attempts.push(attempt);
+        const owned = `select sum(amount) as total from ledger where owner = '${book.owner}'`;
+        await tx.query(owned);
+        if (attempts.length === 1) await book.double();
+        await tx.sql`update ledger set amount = amount + 1 where owner = ${book.owner}`.catch(() => {});
+        if (goesOn) await tx.query(owned);
+      }),
+    );
+    await book.add(1);
+    const process = subject.start({ workflow });
+    const instance = await process.workflows.workflow.create({ id: "one" });
+
+    await withTime(subject.clock, async () => expect(await instance.status()).toMatchObject({ status: "complete" }));
+    expect(attempts).toEqual([1, 1]);
+    expect(await book.amounts()).toEqual([3]);
+  });
+
   test("takes savepoints", async () => {
     const book = await ledger().create();
     const workflow = defineWorkflow({ name: "savepoints" }, async (_event, step) =>

@@ -129,8 +129,8 @@ class CodecEngine implements Engine {
     };
   }
 
-  watchCommit(transactionId: string, onCommitted: () => void): void {
-    this.#inner.watchCommit?.(transactionId, onCommitted);
+  watchCommit(transactionId: string, onCommitted: () => void): () => void {
+    return this.#inner.watchCommit?.(transactionId, onCommitted) ?? (() => {});
   }
 
   migrate(body: (migrator: Migrator) => Promise<void>): Promise<void> {

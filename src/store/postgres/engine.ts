@@ -174,8 +174,8 @@ export class PostgresEngine implements Engine {
     return foreignSession(transaction as AsyncTransaction, this.#identity);
   }
 
-  watchCommit(transactionId: string, onCommitted: () => void): void {
-    this.#commits.watch(transactionId, onCommitted);
+  watchCommit(transactionId: string, onCommitted: () => void): () => void {
+    return this.#commits.watch(transactionId, onCommitted);
   }
 
   async migrate(body: (migrator: Migrator) => Promise<void>): Promise<void> {

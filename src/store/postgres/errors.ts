@@ -92,6 +92,11 @@ export function isInterruption(error: unknown): boolean {
   return failure instanceof StoreError && failure.transient;
 }
 
+/** PostgreSQL refuses every statement of a transaction after one that has failed. */
+export function isRefusedAfterFailure(error: unknown): boolean {
+  return stateOf(error) === "25P02";
+}
+
 function stateOf(error: unknown): unknown {
   const cause = error instanceof StoreError ? error.cause : error;
   return (cause as DriverError | undefined)?.code;

@@ -17,14 +17,15 @@ interface Watched {
 /**
  * Learns when transactions of the application's have committed, so that workers can be told of what these have written. A NOTIFY in
  * such a transaction would tell them, too, but makes all commits of the server wait for each other. One statement asks about all
- * transactions that are watched: a few milliseconds after the first of them, and then less and less often.
+ * transactions that are watched: at once when a client says that one has ended; otherwise a few milliseconds after the newest was
+ * written in, and then less and less often.
  */
 export class CommitWatch {
   readonly #connection: Connection;
   readonly #clock: Clock;
   readonly #watched = new Map<string, Watched>();
   #pauseMs = FIRST_PAUSE_MS;
-  #timer: Timer | undefined;
+  #timer: { readonly dueAt: number; readonly timer: Timer } | undefined;
   #asking: Promise<void> | undefined;
   #closing = false;
 
@@ -33,38 +34,49 @@ export class CommitWatch {
     this.#clock = clock;
   }
 
-  watch(transactionId: string, onCommitted: () => void): void {
+  /** Gives what to call when the transaction seems to have ended. */
+  watch(transactionId: string, onCommitted: () => void): () => void {
     const known = this.#watched.get(transactionId);
     if (known !== undefined) {
       known.listeners.push(onCommitted);
     } else if (this.#watched.size < MOST_WATCHED) {
       this.#watched.set(transactionId, { until: this.#clock.monotonic() + PATIENCE_MS, listeners: [onCommitted] });
     }
-    this.#pauseMs = FIRST_PAUSE_MS; // something has just happened: most transactions end soon after
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#schedule();
+    this.#hasten(FIRST_PAUSE_MS); // something has just happened: most transactions end soon after
+    return () => this.#hasten(0);
   }
 
   /** Asks once more: a transaction may have committed right before, and no later question would tell of it. */
   async close(): Promise<void> {
     this.#closing = true;
-    this.#timer?.cancel();
+    this.#timer?.timer.cancel();
     await this.#asking;
     if (this.#watched.size > 0) await this.#ask();
     this.#watched.clear();
   }
 
-  #schedule(): void {
+  /** Asks this soon at the latest. A question that is due earlier isn't put off, however often this is called. */
+  #hasten(pauseMs: number): void {
+    this.#pauseMs = FIRST_PAUSE_MS;
+    if (this.#timer !== undefined && this.#timer.dueAt > this.#clock.monotonic() + pauseMs) {
+      this.#timer.timer.cancel();
+      this.#timer = undefined;
+    }
+    this.#schedule(pauseMs);
+  }
+
+  #schedule(pauseMs: number): void {
     if (this.#closing || this.#watched.size === 0 || this.#timer !== undefined || this.#asking !== undefined) return;
-    this.#timer = this.#clock.setTimer(() => {
+    const timer = this.#clock.setTimer(() => {
       this.#timer = undefined;
       this.#asking = this.#ask().finally(() => {
         this.#asking = undefined;
-        this.#schedule();
+        const next = this.#pauseMs;
+        this.#pauseMs = Math.min(next * 2, LONGEST_PAUSE_MS);
+        this.#schedule(next);
       });
-    }, this.#pauseMs);
-    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+    }, pauseMs);
+    this.#timer = { dueAt: this.#clock.monotonic() + pauseMs, timer };
   }
 
   async #ask(): Promise<void> {

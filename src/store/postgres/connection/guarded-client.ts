@@ -1,6 +1,6 @@
 import { PerdureError } from "../../../errors.ts";
 import { refuseTransactionControl, transactionFinished } from "../../transaction-control.ts";
-import { isInterruption } from "../errors.ts";
+import { isInterruption, isRefusedAfterFailure } from "../errors.ts";
 import type { PostgresClient } from "./driver.ts";
 
 type Callback = (error: unknown, ...results: unknown[]) => void;
@@ -12,7 +12,7 @@ const KEPT = ["release", "end", "connect"];
 export class GuardedClient {
   /** The client: it runs everything but what would begin or end a transaction, or give the connection away. */
   readonly client: PostgresClient;
-  /** Whether the last statement that failed was interrupted. See `EngineTransaction`. */
+  /** Whether the last statement that failed by itself was interrupted. See `EngineTransaction`. */
   interrupted = false;
   #over = false;
 
@@ -73,8 +73,9 @@ export class GuardedClient {
     if (typeof text === "string") refuseTransactionControl(text);
   }
 
-  /** A statement failed. */
+  /** A statement failed. Statements that are refused only because an earlier one had failed say nothing new. */
   #observe(error: unknown): void {
+    if (isRefusedAfterFailure(error)) return;
     this.interrupted = isInterruption(error);
   }
 }
