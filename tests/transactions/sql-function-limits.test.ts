@@ -19,6 +19,8 @@ describe("an argument that isn't accepted", () => {
     [`trigger_hook('note', null, '{"id":"a\\u0001"}')`, "text.invalid"],
     [`trigger_hook('note', null, '{"processAt":"tomorrow"}')`, "trigger.invalid"],
     [`trigger_hook('note', null, '{"processAt":1.5}')`, "trigger.invalid"],
+    [`trigger_hook('note', null, '{"processAt":"2026-02-30T00:00Z"}')`, "trigger.invalid"],
+    [`trigger_hook('note', null, '{"processAt":"2026-02-28T25:00Z"}')`, "trigger.invalid"],
     [`trigger_hook('note', null, '{"retries":{"limit":-1}}')`, "retries.invalid"],
     [`trigger_hook('note', null, '{"retries":{"limit":"1"}}')`, "retries.invalid"],
     [`trigger_hook('note', null, '{"retries":{"backoff":"none"}}')`, "retries.invalid"],

@@ -76,6 +76,30 @@ describe("an object with workflows, hooks and subjects", () => {
     expect(happened.get(`${order} undone`)).toBeUndefined();
   });
 
+  test("creates instances and sends events in transactions of its host's, also by a handle that was kept", async () => {
+    const kept = await runInDurableObject(object(), ({ app }: Shop, { storage }) => {
+      const within = app.within(fromDurableObject(storage));
+      const { approval } = within.workflows;
+      storage.transactionSync(() => void approval.create({ id: order }));
+      expect(() =>
+        storage.transactionSync(() => {
+          approval.create({ id: `${order}-undone` });
+          throw new Error("It is rolled back.");
+        }),
+      ).toThrow("rolled back");
+      return { within, storage };
+    });
+    const approved = () => inside(async ({ app }) => (await app.workflows.approval.get(order)).status());
+    await eventually(async () => expect(await approved()).toMatchObject({ status: "waiting" }));
+    const event = { type: "answered", payload: "yes" };
+    await runInDurableObject(object(), () =>
+      kept.storage.transactionSync(() => void kept.within.sendEvent({ workflow: "approval", id: order }, event)),
+    );
+
+    await eventually(async () => expect(await approved()).toMatchObject({ status: "complete", output: "yes" }));
+    expect(await inside(({ app }) => app.workflows.approval.list())).toMatchObject({ instances: [{ id: order }] });
+  });
+
   test("goes on by itself with a workflow that sleeps, after it was evicted", async () => {
     await create({ total: 1, nap: 6000 });
     await eventually(async () => expect(await status()).toBe("waiting"));

@@ -40,7 +40,7 @@ export function durableObject(
 
 type EngineOptions = ConstructorParameters<typeof SqliteEngine>[0];
 
-/** Also reports triggers in the application's own transactions: if the object is evicted, only an alarm runs their hooks. */
+/** Also reports writes in the application's own transactions: if the object is evicted, only an alarm runs their hooks. */
 class ObjectEngine extends SqliteEngine {
   readonly #onForeignInsert: () => void;
 
@@ -60,8 +60,17 @@ class ObjectEngine extends SqliteEngine {
   }
 
   override foreignInstances(transaction: ForeignTransaction): ForeignInstances {
-    this.#onForeignInsert();
-    return super.foreignInstances(transaction);
+    const instances = super.foreignInstances(transaction);
+    return {
+      insert: (inserts) => {
+        this.#onForeignInsert();
+        return instances.insert(inserts);
+      },
+      sendEvent: (event) => {
+        this.#onForeignInsert();
+        return instances.sendEvent(event);
+      },
+    };
   }
 }
 

@@ -117,7 +117,10 @@ begin
   if jsonb_typeof(given) = 'number' then
     milliseconds := (given #>> '{}')::numeric;
   elsif given #>> '{}' ~ '^\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d(:?\\d\\d)?)$' then
-    milliseconds := ceil(extract(epoch from (given #>> '{}')::timestamptz) * 1000);
+    begin
+      milliseconds := ceil(extract(epoch from (given #>> '{}')::timestamptz) * 1000);
+    exception when data_exception then null; -- no such day, hour or time zone
+    end;
   end if;
   if milliseconds = trunc(milliseconds) and abs(milliseconds) <= ${LATEST_TIME} then return milliseconds; end if;
   perform ${schema}refuse('trigger.invalid', label || ' is ' || left(given::text, 40) || ', which isn''t a time.',
