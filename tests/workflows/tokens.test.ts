@@ -101,6 +101,44 @@ describe.each(ENGINES)("tokens on $name", (engine) => {
     await expect(instance.result()).resolves.toBe("AbortError");
   });
 
+  test("a token that ended its wait first wins the same race in every replay", async () => {
+    const given: string[] = [];
+    const winners: string[] = [];
+    const racing = defineWorkflow({ name: "racing" }, async (_event, step) => {
+      const paid = async () => {
+        const token = await step.createToken("payment");
+        await step.do("give out", () => void given.push(token.value));
+        await token.result();
+        return "paid";
+      };
+      const cancelled = async () => {
+        await step.waitForEvent("cancelled", { type: "cancel" });
+        return "cancelled";
+      };
+      const winner = await Promise.race([paid(), cancelled()]);
+      winners.push(winner);
+      await step.waitForEvent("end", { type: "end" });
+      return winner;
+    });
+    const process = subject.start({ racing }, { tokens });
+    const instance = await process.workflows.racing.create({ id: "one" });
+    await becomes(instance, "waiting");
+    await comesToRest(process);
+    await process.fragment.completeToken(given[0] as string);
+    await eventually(() => expect(winners).toEqual(["paid"]));
+    await comesToRest(process);
+    await instance.sendEvent({ type: "cancel" });
+    await eventually(async () =>
+      expect((await instance.history()).entries.filter(({ kind }) => kind === "received")).toHaveLength(2),
+    );
+    await comesToRest(process);
+    await instance.sendEvent({ type: "end" });
+
+    await expect(instance.result()).resolves.toBe("paid");
+    expect(winners.length).toBeGreaterThan(1);
+    expect(new Set(winners)).toEqual(new Set(["paid"]));
+  });
+
   test("a token is revoked while its run is rolled back", async () => {
     const given: string[] = [];
     let undo = () => {};

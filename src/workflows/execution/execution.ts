@@ -43,7 +43,7 @@ export class Execution extends Turns {
   /** Whether nothing of the user's runs: it sleeps, or waits for an event or a retry. */
   get waiting(): boolean {
     const { waits, bodies } = this.steps;
-    const atRest = !this.commits.pending && !this.commits.writing;
+    const atRest = !this.commits.pending && !this.commits.writing && !this.standsStill;
     return waits.size > 0 && bodies.running === 0 && bodies.ready === 0 && atRest;
   }
 

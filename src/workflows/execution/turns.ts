@@ -60,6 +60,8 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, 
   #scheduled = false;
   /** Whether an ending was delivered that the code may not have answered yet. */
   #delivered = false;
+  /** For how many promises that aren't steps the turns wait. */
+  #moments = 0;
   #timer: Timer | undefined;
   #end: ExecutionEnd | undefined;
   #settle: { resolve(end: ExecutionEnd): void; reject(error: unknown): void } | undefined;
@@ -96,6 +98,24 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, 
     const ending = this.steps.enter(call, aliases);
     this.goOn();
     return ending;
+  }
+
+  /**
+   * Takes no turn until this has settled and the code has reacted to it: nothing is delivered, committed or begun meanwhile. So what the
+   * code does next comes in the same place in every replay, however long this takes.
+   */
+  async during<Value>(moment: Promise<Value>): Promise<Value> {
+    this.#moments++;
+    try {
+      return await moment;
+    } finally {
+      this.#moments--;
+      this.soon();
+    }
+  }
+
+  protected get standsStill(): boolean {
+    return this.#moments > 0;
   }
 
   /** The code has done something. If the instance was parked, we want it back. */
@@ -168,7 +188,7 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, 
   /** Delivers at once if nothing else was delivered in this turn; endings come one at a time. */
   #arrive(end: AttemptEnd): void {
     const busy = this.#delivered || this.#transactions?.committing || this.code.result !== undefined;
-    if (busy || !this.steps.endings.empty) {
+    if (busy || this.standsStill || !this.steps.endings.empty) {
       this.steps.endings.add(end);
     } else {
       this.#delivered = true;
@@ -198,7 +218,7 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, 
 
   /** A turn of one execution must not disturb those of others. It fails if a stored value can't be read. */
   #tryTurn(): void {
-    if (this.#end !== undefined) return;
+    if (this.#end !== undefined || this.standsStill) return;
     try {
       this.#turn();
     } catch (error) {
@@ -286,7 +306,7 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, 
 
   /** Whether time or an event must pass before anything of the run can go on. */
   protected get onlyWaits(): boolean {
-    return this.steps.onlyWait && this.code.result === undefined;
+    return this.steps.onlyWait && !this.standsStill && this.code.result === undefined;
   }
 
   /** Writes the new entries, and what becomes of the instance. */

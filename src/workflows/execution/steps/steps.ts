@@ -246,10 +246,10 @@ export class Steps implements WorkflowStep {
     const { count } = this.#identities.identifyWait("token", name);
     const { name: workflow, id, ref } = this.#execution.instance;
     const { run } = this.#execution.lease;
-    // Sealing takes a moment. The wait begins afterwards, or the instance would be parked meanwhile.
-    const value = await tokens.keys.seal(writeTarget({ name: workflow, id, ref, run, step: { name, count } }));
     const call = new TokenCall(name, count, this.#execution.after(timeoutMs));
     const received = tolerated(enterAbandonable(this.#execution, call, options.signal));
+    const sealing = tokens.keys.seal(writeTarget({ name: workflow, id, ref, run, step: { name, count } }));
+    const value = await this.#execution.during(sealing);
     const url = tokens.url === null ? null : `${tokens.url}/tokens/${value}`;
     const result = () => tolerated(received.then((event) => (event as ReceivedEvent<unknown>).payload));
     return { value, url, result };
