@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import type { Figure, InstanceCounts } from "./types.ts";
 
 /** The viewer's clock, for relative times. */
 export const now = signal(Date.now());
@@ -58,4 +59,9 @@ const COUNT = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 /** All digits, in groups. */
 export function count(number: number): string {
   return COUNT.format(number);
+}
+
+/** The number of instances in a status; "10,000+" where there are more than were counted. */
+export function figure(counts: InstanceCounts | undefined, name: Figure): string {
+  return `${count(counts?.[name] ?? 0)}${counts?.atLeast.includes(name) ? "+" : ""}`;
 }

@@ -150,6 +150,13 @@ export interface Worker {
   readonly lastSeenAt: string;
 }
 
+export type Figure = (typeof STATUSES)[number] | "total";
+
+export interface InstanceCounts extends Readonly<Record<Figure, number>> {
+  /** The figures that are lower limits: there are more instances than were counted. */
+  readonly atLeast: readonly Figure[];
+}
+
 export interface HookStatistics {
   readonly pending: number;
   readonly due: number;
@@ -180,7 +187,7 @@ export interface Statistics {
   readonly hooks?: HookStatistics;
   readonly instanceQueue?: InstanceQueue | null;
   readonly instances?: {
-    readonly total: Readonly<Record<string, number>>;
-    readonly workflows: Readonly<Record<string, Readonly<Record<string, number>>>>;
+    readonly total: InstanceCounts;
+    readonly workflows: Readonly<Record<string, InstanceCounts>>;
   };
 }

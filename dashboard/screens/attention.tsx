@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { query } from "../data/api.ts";
-import { count, duration } from "../data/times.ts";
+import { count, duration, figure } from "../data/times.ts";
 import type { Instance, Statistics, Unclaimed, Worker } from "../data/types.ts";
 import { Card, Empty } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
@@ -51,7 +51,10 @@ export function Attention(props: AttentionProps) {
 
 function findMatters({ statistics, workers, unclaimed, failures }: AttentionProps): readonly Matter[] {
   const { hooks, instances, instanceQueue } = statistics;
-  const { diverged = 0, errored = 0, paused = 0 } = instances?.total ?? {};
+  const total = instances?.total;
+  const { diverged = 0, errored = 0, paused = 0 } = total ?? {};
+  const sayMany = (status: "diverged" | "errored" | "paused", one: string, many: string) =>
+    `${figure(total, status)} ${total?.[status] === 1 ? one : many}`;
   const crashes = failures.filter(({ error }) => error?.code === "workflow.crash_loop").length;
   const dueMs = instanceQueue?.oldestDueMs ?? 0;
   const found: (Matter | false)[] = [
@@ -107,7 +110,7 @@ function findMatters({ statistics, workers, unclaimed, failures }: AttentionProp
     diverged > 0 && {
       key: "diverged",
       tone: "bad",
-      sentence: `${plural(diverged, "instance is", "instances are")} held, because their code doesn't match their history. Deploy code that does, or restart them.`,
+      sentence: `${sayMany("diverged", "instance is", "instances are")} held, because their code doesn't match their history. Deploy code that does, or restart them.`,
       to: "/workflows?status=diverged",
       action: "See them",
     },
@@ -122,14 +125,14 @@ function findMatters({ statistics, workers, unclaimed, failures }: AttentionProp
     errored > 0 && {
       key: "errored",
       tone: "warns",
-      sentence: `${plural(errored, "instance has", "instances have")} failed. A retry repeats only the steps that failed.`,
+      sentence: `${sayMany("errored", "instance has", "instances have")} failed. A retry repeats only the steps that failed.`,
       to: "/workflows?status=errored",
       action: "See failures",
     },
     paused > 0 && {
       key: "paused",
       tone: "warns",
-      sentence: `${plural(paused, "instance is", "instances are")} paused until they are resumed.`,
+      sentence: `${sayMany("paused", "instance is", "instances are")} paused until they are resumed.`,
       to: "/workflows?status=paused",
       action: "See them",
     },

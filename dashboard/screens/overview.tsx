@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { path } from "../data/api.ts";
 import { type Resource, useResource } from "../data/live.ts";
-import { count, duration } from "../data/times.ts";
-import type { Instance, Schedule, Statistics, Unclaimed, Worker } from "../data/types.ts";
+import { count, duration, figure } from "../data/times.ts";
+import type { Figure, Instance, InstanceCounts, Schedule, Statistics, Unclaimed, Worker } from "../data/types.ts";
 import { Chart } from "../parts/chart.tsx";
 import { Card, Empty, Loaded, Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
@@ -66,13 +66,16 @@ interface TilesProps {
 }
 
 function Tiles({ statistics: { hooks, instances }, alive }: TilesProps) {
-  const number = (status: string) => instances?.total[status] ?? 0;
+  const counted = (status: Figure) => ({
+    value: instances?.total[status] ?? 0,
+    text: figure(instances?.total, status),
+  });
   return (
     <div class="tiles">
-      <Tile name="Running" to="/workflows?status=running" value={number("running")} tone="active" />
-      <Tile name="Waiting" to="/workflows?status=waiting" value={number("waiting")} tone="waits" />
-      <Tile name="Queued" to="/workflows?status=queued" value={number("queued")} tone="calm" />
-      <Tile name="Failed" to="/workflows?status=errored" value={number("errored")} tone="bad" />
+      <Tile name="Running" to="/workflows?status=running" {...counted("running")} tone="active" />
+      <Tile name="Waiting" to="/workflows?status=waiting" {...counted("waiting")} tone="waits" />
+      <Tile name="Queued" to="/workflows?status=queued" {...counted("queued")} tone="calm" />
+      <Tile name="Failed" to="/workflows?status=errored" {...counted("errored")} tone="bad" />
       {hooks !== undefined && (
         <>
           <Tile name="Hooks due" to="/hooks?status=pending" value={hooks.due} tone="active">
@@ -91,15 +94,17 @@ function Tiles({ statistics: { hooks, instances }, alive }: TilesProps) {
 function Tile(props: {
   readonly name: string;
   readonly value: number;
+  /** How it is shown. Default: all of its digits. */
+  readonly text?: string;
   readonly to: string;
   readonly tone: string;
   readonly children?: ComponentChildren;
 }) {
-  const { name, value, to, tone, children } = props;
+  const { name, value, text = count(value), to, tone, children } = props;
   return (
     <Link to={to} class={`tile ${value === 0 ? "zero" : ""} tone-${tone}`}>
       <span>{name}</span>
-      <strong class="number">{count(value)}</strong>
+      <strong class="number">{text}</strong>
       {children !== undefined && <small>{children}</small>}
     </Link>
   );
@@ -138,9 +143,9 @@ function ActivityCharts({ minutes }: { readonly minutes: Activity["minutes"] }) 
   );
 }
 
-const SHOWN: readonly string[] = ["running", "waiting", "queued", "paused", "errored", "complete"];
+const SHOWN: readonly Figure[] = ["running", "waiting", "queued", "paused", "errored", "complete"];
 
-function WorkflowCounts({ counts }: { readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>> }) {
+function WorkflowCounts({ counts }: { readonly counts: Readonly<Record<string, InstanceCounts>> }) {
   const names = Object.keys(counts).sort();
   if (names.length === 0) return <Empty title="No workflow has an instance yet">They appear here once created.</Empty>;
   return (
@@ -153,7 +158,7 @@ function WorkflowCounts({ counts }: { readonly counts: Readonly<Record<string, R
               {SHOWN.every((status) => (counts[name]?.[status] ?? 0) === 0) && <span class="faint">no instances</span>}
               {SHOWN.filter((status) => (counts[name]?.[status] ?? 0) > 0).map((status) => (
                 <Link key={status} to={`/workflows?workflow=${encodeURIComponent(name)}&status=${status}`}>
-                  <Status of={status} /> <span class="number">{count(counts[name]?.[status] ?? 0)}</span>
+                  <Status of={status} /> <span class="number">{figure(counts[name], status)}</span>
                 </Link>
               ))}
             </span>

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { change, may, path, query } from "../data/api.ts";
 import { useResource } from "../data/live.ts";
-import { count } from "../data/times.ts";
-import { type Instance, STATUSES, type Statistics } from "../data/types.ts";
+import { count, figure } from "../data/times.ts";
+import { type Figure, type Instance, type InstanceCounts, STATUSES, type Statistics } from "../data/types.ts";
 import { Copy } from "../parts/copy.tsx";
 import { ChoiceFilter, Pager, TextFilter } from "../parts/fields.tsx";
 import { Empty, Loaded, Page } from "../parts/page.tsx";
@@ -66,9 +66,8 @@ export function WorkflowsPage() {
   );
 }
 
-function countOf(counts: Readonly<Record<string, number>> | undefined, status: string): string {
-  const number = counts?.[status] ?? 0;
-  return number === 0 ? "" : ` (${count(number)})`;
+function countOf(counts: InstanceCounts | undefined, status: Figure): string {
+  return (counts?.[status] ?? 0) === 0 ? "" : ` (${figure(counts, status)})`;
 }
 
 function listUrl(workflow: string | null): string {

@@ -144,7 +144,7 @@ export function createInstanceStatements(
     list: (filter) => wire.call("list instances", () => instances.list(filter)),
     labelledCounts: (namespace, labels) =>
       wire.call("count labelled instances", () => instances.labelledCounts(namespace, labels)),
-    counts: (namespace, names) => wire.call("count instances", () => instances.counts(namespace, names)),
+    counts: (namespace, names, most) => wire.call("count instances", () => instances.counts(namespace, names, most)),
     purge: (namespace, limit) => wire.call("purge instances", () => instances.purge(namespace, limit)),
     history: (filter) => wire.call("history", () => instances.history(filter)),
     pastRuns: (instance, range) => wire.call("past runs", () => instances.pastRuns(instance, range)),

@@ -15,6 +15,7 @@ import type {
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import { inBatches, type SentBatch } from "../workflows/instances/sent-batches.ts";
 import type {
+  CountOptions,
   InstanceCounts,
   InstanceListOptions,
   InstancePage,
@@ -26,7 +27,7 @@ import type {
 import type { Connection } from "./connection.ts";
 import { offerInstance } from "./remote-instance.ts";
 import type { Answered, ClientRequest } from "./transport.ts";
-import { fromWirePage, toListQuery, toWireEvent, toWireOptions, type WirePage } from "./wire.ts";
+import { fromWirePage, toCountQuery, toListQuery, toWireEvent, toWireOptions, type WirePage } from "./wire.ts";
 
 type Options = CreateOptions<unknown>;
 
@@ -107,9 +108,9 @@ export class RemoteBinding implements WorkflowBinding<unknown, unknown, EventPay
     return fromWirePage(body as WirePage);
   }
 
-  async counts(): Promise<InstanceCounts> {
+  async counts(options: CountOptions = {}): Promise<InstanceCounts> {
     const name = await this.#findName();
-    const { body } = await this.#connection.send({ method: "GET", path: ["stats"] });
+    const { body } = await this.#connection.send({ method: "GET", path: ["stats"], query: toCountQuery(options) });
     const { instances } = body as { instances: { workflows: Record<string, InstanceCounts> } };
     return instances.workflows[name] as InstanceCounts;
   }

@@ -1,9 +1,14 @@
 import { checkId, LONGEST_ID } from "../names.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
-import type { AllInstanceCounts, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
+import type {
+  AllInstanceCounts,
+  CountOptions,
+  InstanceListOptions,
+  InstancePage,
+} from "../workflows/instances/workflow-binding.ts";
 import type { Connection } from "./connection.ts";
 import { offerInstance } from "./remote-instance.ts";
-import { fromWirePage, toListQuery, type WirePage } from "./wire.ts";
+import { fromWirePage, toCountQuery, toListQuery, type WirePage } from "./wire.ts";
 import type { WorkflowNames } from "./workflow-names.ts";
 
 /** What a client can do with the instances of all workflows: as in process. */
@@ -11,7 +16,7 @@ export interface ClientInstances {
   /** By the key or name of its workflow. Throws `instance.not_found`. */
   get(workflow: string, id: string): Promise<WorkflowInstance>;
   list(options?: InstanceListOptions): Promise<InstancePage>;
-  counts(): Promise<AllInstanceCounts>;
+  counts(options?: CountOptions): Promise<AllInstanceCounts>;
 }
 
 /** The instances of all workflows on a server. */
@@ -37,8 +42,8 @@ export class RemoteInstances implements ClientInstances {
     return fromWirePage(body as WirePage);
   }
 
-  async counts(): Promise<AllInstanceCounts> {
-    const { body } = await this.#connection.send({ method: "GET", path: ["stats"] });
+  async counts(options: CountOptions = {}): Promise<AllInstanceCounts> {
+    const { body } = await this.#connection.send({ method: "GET", path: ["stats"], query: toCountQuery(options) });
     return (body as { instances: AllInstanceCounts }).instances;
   }
 }

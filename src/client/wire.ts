@@ -17,7 +17,7 @@ import type {
   UnreceivedEvent,
   UnreceivedEvents,
 } from "../workflows/instances/instance.ts";
-import type { InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
+import type { CountOptions, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import type { ScheduleSummary } from "../workflows/schedules/schedule-operations.ts";
 import type { WorkflowInstanceEvent } from "../workflows/views/instance-event.ts";
 import { unreachable } from "./answer-errors.ts";
@@ -231,7 +231,7 @@ export function toWireOptions({ params, ...rest }: { readonly params?: unknown }
 }
 
 /** A number of a query. */
-export function textOf(value: number | undefined): string | undefined {
+export function textOf(value: number | boolean | undefined): string | undefined {
   return value === undefined ? undefined : String(value);
 }
 
@@ -253,6 +253,11 @@ export function toListQuery(options: InstanceListOptions): Query {
     label: Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`),
     ...Object.fromEntries(TIMES.map((name) => [name, toTime(name, options[name])])),
   };
+}
+
+export function toCountQuery(options: CountOptions): Query {
+  checkOptions(options, { label: "counts", fields: ["exact"] });
+  return { exact: textOf(options.exact) };
 }
 
 export function toTime(name: string, value: Date | number | undefined): string | undefined {

@@ -6,7 +6,7 @@ import { createBindings } from "../workflows/instances/create-bindings.ts";
 import type { BatchError, BatchOptions } from "../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
-import type { InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
+import type { CountOptions, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import { completeToken, openToken } from "../workflows/tokens/complete-token.ts";
 import {
   type SubscribeOptions,
@@ -85,7 +85,7 @@ async function ofWorkflow(
   if (operation === "restartOrCreate") return (await binding.restartOrCreate(parameters[0] as never)).outcome;
   if (operation === "createOrSend") return (await binding.createOrSend(parameters[0] as never)).outcome;
   if (operation === "sendEventToAll") return binding.sendEventToAll(parameters[0] as never);
-  if (operation === "counts") return binding.counts();
+  if (operation === "counts") return binding.counts(parameters[0] as CountOptions);
   if (operation === "versions") return binding.versions();
   if (operation === "list") return list(runtime, binding, parameters[0] as InstanceListOptions);
   throw unknown(`no operation "${operation}"`);

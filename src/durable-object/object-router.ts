@@ -10,6 +10,7 @@ import {
   type WorkflowSettings,
 } from "../workflows/define/workflow-settings.ts";
 import type { ParamsOf, WorkflowEvents, WorkflowOutput, Workflows } from "../workflows/define/workflow-types.ts";
+import { addCounts } from "../workflows/instances/count-instances.ts";
 import type {
   BatchOptions,
   CreatedOrSent,
@@ -20,6 +21,7 @@ import type {
 } from "../workflows/instances/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import type {
+  CountOptions,
   InstanceCounts,
   InstanceListOptions,
   InstancePage,
@@ -140,7 +142,8 @@ function createBinding(workflow: RoutedWorkflow): RoutedBinding<unknown, unknown
     deleteBatch: (ids: readonly string[]) => deleteOnShards(workflow, ids),
     get: async (id: string) => workflow.instance(id, await workflow.find(id)),
     list: (options?: InstanceListOptions) => listAll(workflow, options),
-    counts: () => countAll(workflow),
+    counts: async (options?: CountOptions) =>
+      addCounts((await workflow.callAll("counts", options)) as InstanceCounts[]),
     versions: () => listAllVersions(workflow),
   } as unknown as RoutedBinding<unknown, unknown, EventPayloads>;
 }
@@ -164,14 +167,6 @@ async function listAll(workflow: RoutedWorkflow, options: InstanceListOptions = 
     instances: page.map(({ instance }) => instance),
     cursor: continueAfter === undefined ? null : encodeCursor(continueAfter),
   };
-}
-
-async function countAll(workflow: RoutedWorkflow): Promise<InstanceCounts> {
-  const [first, ...others] = (await workflow.callAll("counts")) as InstanceCounts[];
-  const statuses = Object.keys(first as InstanceCounts) as (keyof InstanceCounts)[];
-  return Object.fromEntries(
-    statuses.map((status) => [status, others.reduce((sum, one) => sum + one[status], first?.[status] ?? 0)]),
-  ) as InstanceCounts;
 }
 
 /** Objects may run different code while it is deployed. */

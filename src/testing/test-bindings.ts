@@ -50,7 +50,7 @@ function createBinding(world: World, key: string): Binding {
     deleteBatch: (ids) => ask((binding) => binding.deleteBatch(ids)),
     get: async (id) => toInstance(await ask((binding) => binding.get(id))),
     list: (options) => ask((binding) => binding.list(options)),
-    counts: () => ask((binding) => binding.counts()),
+    counts: (options) => ask((binding) => binding.counts(options)),
     versions: () => ask((binding) => binding.versions()),
   } as Binding;
   makeIntrospectable(binding, world, key);

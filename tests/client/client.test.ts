@@ -140,8 +140,11 @@ describe.each(ENGINES)("a client on $name", (engine) => {
     });
     expect(labelled.instances.map(({ id, labels }) => [id, labels])).toEqual([["a", { tenant: "x" }]]);
     expect(await echo.counts()).toEqual(await app.workflows.echo.counts());
+    expect(await echo.counts({ exact: true })).toEqual(await app.workflows.echo.counts({ exact: true }));
+    await expect(echo.counts({ exact: "yes" } as never)).rejects.toMatchObject({ code: "http.invalid_request" });
     expect(await echo.versions()).toEqual([{ version: null, unfinished: 0, registered: true }]);
     expect(await client.instances.counts()).toEqual(await app.instances.counts());
+    expect(await client.instances.counts({ exact: true })).toEqual(await app.instances.counts({ exact: true }));
     expect((await client.instances.list({ limit: 2 })).instances).toHaveLength(2);
 
     const again = await echo.restartOrCreate({ id: "a", params: 2 });

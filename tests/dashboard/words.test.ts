@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { describeCron } from "../../dashboard/data/cron.ts";
-import { count, duration, relative } from "../../dashboard/data/times.ts";
+import { count, duration, figure, relative } from "../../dashboard/data/times.ts";
 import { toShown } from "../../dashboard/data/values.ts";
 import { toWire } from "../../src/http/wire-values.ts";
 
@@ -39,6 +39,16 @@ test("times are told from now, in either direction", () => {
 
 test("large counts have all their digits", () => {
   expect(count(9_007_199_254_740_991)).toBe("9,007,199,254,740,991");
+});
+
+test("counts that are lower limits have a plus sign", () => {
+  const counts = { total: 10_003, complete: 10_000, errored: 3, atLeast: ["total", "complete"] } as never;
+  expect([figure(counts, "complete"), figure(counts, "errored"), figure(counts, "paused")]).toEqual([
+    "10,000+",
+    "3",
+    "0",
+  ]);
+  expect(figure(undefined, "total")).toBe("0");
 });
 
 describe("a user's value", () => {

@@ -120,6 +120,36 @@ describe.each(DRIVERS)("looking at instances on $name", (engine) => {
     });
   });
 
+  describe("counting", () => {
+    const countsOf = async (names: readonly string[] | null, most: number | null) => {
+      const sums: Record<string, number> = {};
+      for (const { name, status, count } of await fixture.statements.counts(fixture.namespace, names, most)) {
+        if (count > 0) sums[`${name} ${status}`] = (sums[`${name} ${status}`] ?? 0) + count;
+      }
+      return sums;
+    };
+
+    test("counts each status, of some workflows or of all", async () => {
+      for (const status of STATUSES.toSorted((one) => (one === "queued" ? 1 : -1))) await createOf(status, 2);
+      await fixture.create({ id: "other", name: "refund" });
+
+      const each = Object.fromEntries(STATUSES.map((status) => [`checkout ${status}`, 2]));
+      expect(await countsOf(null, null)).toEqual({ ...each, "refund queued": 1 });
+      expect(await countsOf(["checkout"], null)).toEqual(each);
+      expect(await countsOf(["refund", "never defined"], null)).toEqual({ "refund queued": 1 });
+    });
+
+    test("stops counting a status at a limit", async () => {
+      await createOf("complete", 3);
+      await createOf("errored", 1);
+      await createOf("queued", 4); // what can be claimed comes last
+
+      const expected = { "checkout complete": 2, "checkout queued": 2, "checkout errored": 1 };
+      expect(await countsOf(null, 2)).toEqual(expected);
+      expect(await countsOf(["checkout"], 2)).toEqual(expected);
+    });
+  });
+
   describe("the history", () => {
     /** Two runs of four and three entries. */
     async function createHistory(): Promise<{ ref: string; keys: [number, number][] }> {

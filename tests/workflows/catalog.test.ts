@@ -117,6 +117,7 @@ describe.each(ENGINES)("finding and counting instances on $name", (engine) => {
       complete: 0,
       errored: 0,
       terminated: 0,
+      atLeast: [],
     });
     await workflows.work.createBatch([{}, {}, { params: "fail" }, { params: "sleep" }]);
     await process.drain();
@@ -124,6 +125,8 @@ describe.each(ENGINES)("finding and counting instances on $name", (engine) => {
     await (await workflows.work.get("a")).pause();
     await workflows.other.create();
 
+    expect(await workflows.work.counts({ exact: true })).toEqual(await workflows.work.counts());
+    await expect(workflows.work.counts({ exact: "yes" } as never)).rejects.toMatchObject({ code: "options.invalid" });
     expect(await workflows.work.counts()).toMatchObject({
       total: 6,
       queued: 1,

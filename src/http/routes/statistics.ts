@@ -1,7 +1,9 @@
 import { readGauges } from "../../monitoring/queue-gauges.ts";
-import { countAllInstances } from "../../workflows/instances/list-instances.ts";
+import { INSTANCE_STATUSES } from "../../store/instances/instance-records.ts";
+import { countAllInstances } from "../../workflows/instances/count-instances.ts";
+import type { CountOptions } from "../../workflows/instances/workflow-binding.ts";
 import { present } from "../answers/present.ts";
-import { component, nullable, objectOf } from "../schemas/schema.ts";
+import { arrayOf, component, nullable, objectOf } from "../schemas/schema.ts";
 import { defineRoute } from "./route.ts";
 
 const COUNT = { type: "integer" } as const;
@@ -38,10 +40,23 @@ const INSTANCE_QUEUE = component(
   ),
 );
 
+const FIGURES = ["total", ...INSTANCE_STATUSES] as const;
+
 const INSTANCE_COUNTS = component("InstanceCounts", {
-  type: "object",
+  ...objectOf(
+    {
+      ...(Object.fromEntries(FIGURES.map((figure) => [figure, COUNT])) as Record<
+        (typeof FIGURES)[number],
+        typeof COUNT
+      >),
+      atLeast: {
+        ...arrayOf({ type: "string", enum: FIGURES }),
+        description: "The figures that are lower limits, because there are more instances than were counted.",
+      },
+    },
+    [...FIGURES, "atLeast"],
+  ),
   description: "By status, and the total.",
-  additionalProperties: COUNT,
 });
 
 const STATISTICS = objectOf(
@@ -66,14 +81,17 @@ export const readStatistics = defineRoute({
   summary: "Counts of hooks and instances.",
   operation: "read",
   resource: () => ({ kind: "application" }),
+  query: {
+    exact: { type: "boolean", description: "Count all instances, however long it takes. Default: false." },
+  },
   answers: { 200: { description: "Counts.", schema: STATISTICS } },
   forNarrowed: "onlyTheirs",
-  handle: async ({ host, scope, show }) => {
+  handle: async ({ host, query, scope, show }) => {
     const { durableHooks, workflows } = host.parts;
     const { store, namespace } = host.parts;
     const [hooks, instances, gauges] = await Promise.all([
       scope.narrowed ? undefined : durableHooks.statistics(),
-      workflows === null ? undefined : countAllInstances(workflows, scope.filter() ?? {}),
+      workflows === null ? undefined : countAllInstances(workflows, scope.filter() ?? {}, query as CountOptions),
       scope.narrowed ? undefined : readGauges(store, namespace),
     ]);
     const instanceQueue = gauges === undefined ? undefined : (gauges?.instances ?? null);

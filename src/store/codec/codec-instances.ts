@@ -272,8 +272,8 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.findByIdPrefix(scope, prefix, limit);
   }
 
-  counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]> {
-    return this.#inner.counts(namespace, names);
+  counts(namespace: string, names: readonly string[] | null, most: number | null): Promise<InstanceCount[]> {
+    return this.#inner.counts(namespace, names, most);
   }
 
   labelledCounts(namespace: string, labels: InstanceFilter["labels"]): Promise<InstanceCount[]> {

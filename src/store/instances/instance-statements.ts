@@ -191,8 +191,11 @@ export interface InstanceStatements {
   /** The refs of instances whose ids begin alike, of one workflow or of all; at most `limit`, in any order. */
   findByIdPrefix(scope: InstanceScope, prefix: string, limit: number): Promise<string[]>;
 
-  /** Counts by workflow and status, of these workflows or of all. A count of zero is left out. */
-  counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]>;
+  /**
+   * Counts by workflow and status, of these workflows or of all. A count of zero may be left out, and a status may have several counts,
+   * to be added. Counting a status may stop at `most`; null counts all.
+   */
+  counts(namespace: string, names: readonly string[] | null, most: number | null): Promise<InstanceCount[]>;
 
   /** The same of all workflows, for the instances that have all of these labels, of which there is at least one. */
   labelledCounts(namespace: string, labels: InstanceFilter["labels"]): Promise<InstanceCount[]>;

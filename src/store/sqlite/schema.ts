@@ -132,9 +132,12 @@ where line_key is not null and available_at is not null and class >= ${WorkClass
   "create unique index perdure_instance_id on perdure_instance (namespace, name, id)",
   // The queue: claims, expired leases, and when the next instance is due. It has no paused or finished instances.
   "create index perdure_instance_due on perdure_instance (namespace, class, available_at, ref) where available_at is not null",
-  // Lists and counts. It has the outcome, because SQLite can't read a computed column from an index alone: lists and counts of finished
-  // instances read nothing but this index. It is written only when an instance is created, restarted or finished.
-  "create index perdure_instance_outcome on perdure_instance (namespace, name, outcome, ref, created_at, finished_at)",
+  // Lists and counts read these two alone. An owner's instance is in neither, so one that is born claimed and runs to its end enters one
+  // of them once. Those that owners hold are in perdure_instance_due, and no more than there are slots.
+  `create index perdure_instance_waiting on perdure_instance (namespace, name, status, ref, created_at)
+where outcome is null and (class <> ${WorkClass.leased} or lock is null)`,
+  `create index perdure_instance_finished on perdure_instance (namespace, name, outcome, ref, created_at, finished_at)
+where outcome is not null`,
   // Finished instances whose retention is over.
   "create index perdure_instance_purge on perdure_instance (namespace, purge_at, ref) where purge_at is not null",
   // Unfinished instances with a timeout, by their deadlines. Most instances have none, and aren't in it.

@@ -1,10 +1,11 @@
 import { NotFoundError } from "../../errors.ts";
 import type { WorkflowEvents, WorkflowOutput, Workflows } from "../define/workflow-types.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import { countAllInstances } from "./count-instances.ts";
 import { findInstance } from "./find-instance.ts";
 import type { WorkflowInstance } from "./instance.ts";
-import { countAllInstances, listInstances } from "./list-instances.ts";
-import type { AllInstanceCounts, InstanceListOptions, InstancePage } from "./workflow-binding.ts";
+import { listInstances } from "./list-instances.ts";
+import type { AllInstanceCounts, CountOptions, InstanceListOptions, InstancePage } from "./workflow-binding.ts";
 
 /** The instances of all workflows of an application. */
 export interface AllInstances<Registry extends Workflows = Workflows> {
@@ -20,8 +21,8 @@ export interface AllInstances<Registry extends Workflows = Workflows> {
     id: string,
   ): Promise<WorkflowInstance<WorkflowOutput<Registry[Key]>, WorkflowEvents<Registry[Key]>>>;
   get(workflow: string, id: string): Promise<WorkflowInstance>;
-  /** The number of instances in each status: exact, by a full scan of an index. */
-  counts(): Promise<AllInstanceCounts>;
+  /** The number of instances in each status, as `counts` of a workflow; of more than ten workflows, fewer of each are counted. */
+  counts(options?: CountOptions): Promise<AllInstanceCounts>;
   /** One page of instances of all workflows. */
   list(options?: InstanceListOptions): Promise<InstancePage>;
 }
@@ -39,7 +40,7 @@ async function getInstance(runtime: WorkflowRuntime, workflow: string, id: strin
 export function createAllInstances<Registry extends Workflows>(runtime: WorkflowRuntime): AllInstances<Registry> {
   const instances: AllInstances = {
     get: (workflow: string, id: string) => getInstance(runtime, workflow, id),
-    counts: () => countAllInstances(runtime),
+    counts: (options?: CountOptions) => countAllInstances(runtime, {}, options),
     list: (options?: InstanceListOptions) => listInstances(runtime, null, options),
   };
   return Object.freeze(instances) as AllInstances<Registry>;

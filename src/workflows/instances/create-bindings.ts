@@ -4,18 +4,19 @@ import type { AnyWorkflow } from "../define/workflow-types.ts";
 import { warnOfReplays } from "../replay-warning.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { checkBatch, createBatch, createIndependently, deleteBatch } from "./batches.ts";
+import { countInstances } from "./count-instances.ts";
 import { createInstance } from "./create.ts";
 import type { BatchOptions, CreateOptions, CreateOrSendOptions, RestartOptions } from "./create-options.ts";
 import { createOrSend } from "./create-or-send.ts";
 import { findInstance } from "./find-instance.ts";
 import type { WorkflowInstance } from "./instance.ts";
 import { InstanceHandle, type ResultCaller } from "./instance-handle.ts";
-import { countInstances, listInstances } from "./list-instances.ts";
+import { listInstances } from "./list-instances.ts";
 import { listVersions } from "./list-versions.ts";
 import { restartOrCreate } from "./restart-or-create.ts";
 import { sendToAll } from "./send-to-all.ts";
 import type { BindingOf } from "./typed-bindings.ts";
-import type { LabelledEvent, WorkflowBindings } from "./workflow-binding.ts";
+import type { CountOptions, LabelledEvent, WorkflowBindings } from "./workflow-binding.ts";
 
 type AnyBinding = BindingOf<AnyWorkflow>;
 
@@ -62,7 +63,7 @@ function createBinding(
     deleteBatch: (ids) => deleteBatch(runtime, workflow, ids, { callerRef }),
     get: (id) => findInstance(runtime, workflow, id, caller),
     list: (options) => listInstances(runtime, workflow.name, options),
-    counts: () => countInstances(runtime, workflow.name),
+    counts: (options?: CountOptions) => countInstances(runtime, workflow.name, options),
     versions: () => listVersions(runtime, workflow),
   } as AnyBinding;
 }

@@ -1,20 +1,13 @@
 import { decodeCursor, encodeCursor } from "../../cursor.ts";
 import { InvalidInputError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
-import {
-  INSTANCE_STATUSES,
-  type InstanceCount,
-  type InstanceRecord,
-  type InstanceScope,
-  type InstanceStatus,
-} from "../../store/instances/instance-records.ts";
-import { type Labels, parseLabels } from "../define/labels.ts";
+import type { InstanceRecord, InstanceScope } from "../../store/instances/instance-records.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { FILTER_FIELDS, type ParsedFilter, parseInstanceFilter } from "./instance-filter.ts";
 import { toSummary } from "./instance-state.ts";
 import { checkLimit } from "./read-history.ts";
 import { isSearch, type SearchRange, searchInstances } from "./search-instances.ts";
-import type { AllInstanceCounts, InstanceCounts, InstanceListOptions, InstancePage } from "./workflow-binding.ts";
+import type { InstanceListOptions, InstancePage } from "./workflow-binding.ts";
 
 const LIST_FIELDS = [...FILTER_FIELDS, "order", "limit", "cursor"];
 
@@ -83,33 +76,4 @@ function parseListOptions(options: InstanceListOptions): {
   }
   checkLimit(limit);
   return { filter, range: { after: cursor === undefined ? null : decodeCursor(cursor), order, limit } };
-}
-
-export async function countInstances(runtime: WorkflowRuntime, name: string): Promise<InstanceCounts> {
-  return sum(await runtime.store.instances.statements.counts(runtime.namespace, [name]));
-}
-
-/** Of all workflows; with labels, only instances that have all of them. */
-export async function countAllInstances(runtime: WorkflowRuntime, labels: Labels = {}): Promise<AllInstanceCounts> {
-  const { statements } = runtime.store.instances;
-  const wanted = parseLabels(labels, "options.invalid");
-  const counts =
-    wanted.length === 0
-      ? await statements.counts(runtime.namespace, null)
-      : await statements.labelledCounts(runtime.namespace, wanted);
-  const found = Map.groupBy(counts, ({ name }) => name);
-  const names = [...new Set([...runtime.workflows.names, ...found.keys()])];
-  return { total: sum(counts), workflows: Object.fromEntries(names.map((name) => [name, sum(found.get(name) ?? [])])) };
-}
-
-function sum(counts: readonly InstanceCount[]): InstanceCounts {
-  const sums = Object.fromEntries(["total", ...INSTANCE_STATUSES].map((status) => [status, 0])) as Record<
-    InstanceStatus | "total",
-    number
-  >;
-  for (const { status, count } of counts) {
-    sums[status] += count;
-    sums.total += count;
-  }
-  return sums;
 }

@@ -68,8 +68,15 @@ export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
   get(id: string): Promise<WorkflowInstance<Output, Events>>;
   /** One page of instances. */
   list(options?: InstanceListOptions): Promise<InstancePage>;
-  /** The number of instances in each status: exact, by a full scan of an index. */
-  counts(): Promise<InstanceCounts>;
+  /**
+   * The number of instances in each status. A status is counted up to 10,000 instances, so that it takes milliseconds however many
+   * there are: `atLeast` names the figures that stopped there. With `exact`, all are counted.
+   *
+   * @example
+   * const { complete, atLeast } = await app.workflows.checkout.counts();
+   * console.log(atLeast.includes("complete") ? `${complete}+` : complete);
+   */
+  counts(options?: CountOptions): Promise<InstanceCounts>;
   /**
    * The versions of the workflow, the newest first: those that this process has, and others that unfinished instances are on. It
    * counts exactly, and reads every unfinished instance.
@@ -150,8 +157,16 @@ export interface VersionSummary {
   readonly registered: boolean;
 }
 
+export interface CountOptions {
+  /** Count every instance, by a full scan of an index. Default: false. */
+  readonly exact?: boolean;
+}
+
 /** The number of instances, in total and by status. */
-export type InstanceCounts = Readonly<Record<InstanceStatus | "total", number>>;
+export interface InstanceCounts extends Readonly<Record<InstanceStatus | "total", number>> {
+  /** The figures that are lower limits, because there are more instances than were counted. Empty if all were. */
+  readonly atLeast: readonly (InstanceStatus | "total")[];
+}
 
 /** The number of instances of an application. */
 export interface AllInstanceCounts {

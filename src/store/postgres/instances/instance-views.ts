@@ -1,6 +1,7 @@
 import {
   type Deadline,
   type EventLimits,
+  FINISHED_STATUSES,
   type HistoryFilter,
   type InstanceCount,
   type InstanceFilter,
@@ -37,6 +38,7 @@ import { toNumber } from "../../rows.ts";
 import { endOfPrefix } from "../../text-order.ts";
 import { integerArray, textArray } from "../array-literals.ts";
 import type { PostgresClient } from "../connection/driver.ts";
+import { countInstances, countLabelledInstances, countVersions } from "../sql/instance-counts.ts";
 import {
   readHistory,
   readPastRuns,
@@ -45,15 +47,7 @@ import {
   readUnreceivedEvents,
 } from "../sql/instance-history.ts";
 import { findRefsById, searchInstances } from "../sql/instance-search.ts";
-import {
-  countInstances,
-  countLabelledInstances,
-  countVersions,
-  findDeadlines,
-  findInstances,
-  listInstances,
-  unknownNames,
-} from "../sql/instance-views.ts";
+import { findDeadlines, findInstances, listInstances, unknownNames } from "../sql/instance-views.ts";
 import { readLine } from "../sql/lines.ts";
 import { PostgresStatements } from "../statements.ts";
 import { nameColumns } from "./instance-columns.ts";
@@ -115,9 +109,9 @@ export class PostgresInstanceViews extends PostgresStatements {
     return rows.map((row) => row.ref as string);
   }
 
-  async counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]> {
+  async counts(namespace: string, names: readonly string[] | null, most: number | null): Promise<InstanceCount[]> {
     const statement = countInstances(this.schema, { all: names === null });
-    const values = [namespace, ...(names === null ? [] : [names])];
+    const values = [namespace, most, FINISHED_STATUSES, UNFINISHED_STATUSES, ...(names === null ? [] : [names])];
     const { rows } = await this.connection.run(statement, values);
     return rows.map(toInstanceCount);
   }

@@ -184,120 +184,14 @@ function compare(
   return time === null ? [] : [`${column} ${comparison} ${value(time, "bigint")}`];
 }
 
-const HELD_STATUSES = "'running', 'waitingForPause', 'rollingBack'";
-
 /**
  * The instances of a namespace that their owners hold. They aren't in the order of refs there, so a statement that sorts them asks
  * for a collation that no index of refs has, or PostgreSQL would read the primary key from end to end. Index: instance_due, its
  * leased lane.
  */
-function heldIn(namespace: string): string {
+export function heldIn(namespace: string): string {
   return `instance.namespace = ${namespace} ${IN_QUEUE_ORDER} and instance.class = ${WorkClass.leased} and instance.available_at is not null
       and instance.lock is not null and instance.outcome is null`;
-}
-
-/**
- * How many instances of these workflows ($2), or of all, are in each status, in one snapshot. Finished instances are many: in a
- * vacuumed table they and those that wait are counted without reading the rows. Indexes: instance_finished, instance_waiting,
- * instance_due.
- */
-export function countInstances(schema: SchemaPrefix, { all }: { all: boolean }): Statement {
-  const inOrder = inCatalogOrder(schema);
-  const chosen = `instance.namespace = $1 ${inOrder} ${all ? "" : `and instance.name = any ($2::text[] ${inOrder})`}`;
-  return {
-    name: all ? "count_all_instances" : "count_instances",
-    slow: true,
-    text: `
-select instance.name, instance.outcome as status, count(*) as count
-from ${schema}instance as instance
-where ${chosen} and instance.outcome is not null
-group by instance.name, instance.outcome
-union all
-select instance.name, instance.status, count(*)
-from ${schema}instance as instance
-where ${chosen} and ${WAITS}
-group by instance.name, instance.status
-union all
-select instance.name, instance.status, count(*)
-from ${schema}instance as instance
-where ${heldIn("$1")} ${all ? "" : "and instance.name = any ($2::text[])"}
-group by instance.name, instance.status`,
-  };
-}
-
-/**
- * How many instances with a label ($2 and $3) and all further labels (keys $4, values $5) are in each status. The order keeps
- * PostgreSQL from reading the whole table. Indexes: instance_id for the names of workflows, label_pkey for each of them, then
- * instance_pkey.
- */
-export function countLabelledInstances(schema: SchemaPrefix): Statement {
-  return {
-    name: "count_labelled_instances",
-    slow: true,
-    text: `
-with ${workflowNames(schema)}
-select workflow.name, found.status, count(*) as count
-from workflow
-cross join lateral (
-  select instance.status
-  from (
-    select label.ref from ${schema}label as label
-    where label.namespace = $1 and label.name = workflow.name and label.key = $2 and label.value = $3
-    order by label.ref
-    limit (select null::bigint)
-  ) as label
-  cross join lateral (
-    select instance.status from ${schema}instance as instance
-    where ${isInstanceOf("instance", "label")} and ${READS_ROW}
-    limit 1
-  ) as instance
-  where not exists (
-    select from unnest($4::text[], $5::text[]) as wanted(key, value)
-    where not exists (
-      select from ${schema}label as other
-      where other.namespace = $1 and other.name = workflow.name and other.key = wanted.key and other.value = wanted.value
-        and other.ref = label.ref
-    )
-  )
-) as found
-where workflow.name is not null
-group by workflow.name, found.status`,
-  };
-}
-
-/**
- * Counts unfinished instances by version. In each of the statuses of $3, the oldest are counted, up to a limit ($4, null is none).
- * Indexes: instance_waiting and instance_due, then the rows.
- */
-export function countVersions(schema: SchemaPrefix): Statement {
-  const inOrder = inCatalogOrder(schema);
-  return {
-    name: "count_versions",
-    slow: true,
-    text: `
-select workflow.name, found.version, count(*) as count
-from unnest($2::text[]) as workflow(name)
-cross join unnest($3::text[]) as unfinished(status)
-cross join lateral (
-  (
-    select instance.version from ${schema}instance as instance
-    where ${WAITS} and instance.namespace = $1 ${inOrder} and instance.name = workflow.name ${inOrder}
-      and instance.status = unfinished.status ${inOrder}
-    order by instance.ref ${inOrder}
-    limit $4::bigint
-  )
-  union all
-  (
-    select instance.version from ${schema}instance as instance
-    where unfinished.status in (${HELD_STATUSES}) and ${heldIn("$1")} and instance.name = workflow.name
-      and instance.status = unfinished.status
-    order by instance.ref ${IN_QUEUE_ORDER}
-    limit $4::bigint
-  )
-  limit $4::bigint
-) as found
-group by workflow.name, found.version`,
-  };
 }
 
 /**

@@ -1,29 +1,30 @@
 import type { HookInsert } from "../../hooks/hook-records.ts";
-import type {
-  Deadline,
-  EventLimits,
-  HistoryFilter,
-  InstanceChange,
-  InstanceCount,
-  InstanceFilter,
-  InstanceName,
-  InstancePosition,
-  InstanceRecord,
-  InstanceRun,
-  InstanceScope,
-  InstanceSearch,
-  InstanceSituation,
-  InstanceTarget,
-  JournalPage,
-  KeptEntries,
-  PastRun,
-  ProgressRange,
-  RestartRequest,
-  RunRange,
-  SearchedInstance,
-  TimedOutRun,
-  UnreceivedRecords,
-  VersionCount,
+import {
+  type Deadline,
+  type EventLimits,
+  type HistoryFilter,
+  type InstanceChange,
+  type InstanceCount,
+  type InstanceFilter,
+  type InstanceName,
+  type InstancePosition,
+  type InstanceRecord,
+  type InstanceRun,
+  type InstanceScope,
+  type InstanceSearch,
+  type InstanceSituation,
+  type InstanceTarget,
+  type JournalPage,
+  type KeptEntries,
+  type PastRun,
+  type ProgressRange,
+  type RestartRequest,
+  type RunRange,
+  type SearchedInstance,
+  type TimedOutRun,
+  UNFINISHED_STATUSES,
+  type UnreceivedRecords,
+  type VersionCount,
 } from "../../instances/instance-records.ts";
 import {
   toDeadline,
@@ -57,9 +58,7 @@ import {
 } from "../sql/instances-change.ts";
 import { DELETE_INSTANCE } from "../sql/instances-delete.ts";
 import {
-  COUNT_FINISHED_INSTANCES,
   COUNT_LABELLED_INSTANCES,
-  COUNT_UNFINISHED_INSTANCES,
   COUNT_VERSIONS,
   GET_INSTANCE,
   READ_PAST_RUNS,
@@ -67,12 +66,14 @@ import {
 } from "../sql/instances-read.ts";
 import { DROP_PROGRESS, KEEP_ENTRIES, KEEP_EVENTS, measureHistory, readHistory } from "../sql/journal.ts";
 import { freeSlot, joinLine, toRankedInstance } from "./lines.ts";
-import { findRefsByIdPrefix, listInstances, searchInstances, workflowNames } from "./list-instances.ts";
+import { countInstances, findRefsByIdPrefix, listInstances, searchInstances, workflowNames } from "./list-instances.ts";
 import { deleteDependents, deleteLabels, hasPurge, purgeInstances, sweepDeleted } from "./purge-instances.ts";
 import { readSituation } from "./read-situation.ts";
 import { tellWaiters, toEnd } from "./waiters.ts";
 
 type Row = Record<string, unknown>;
+
+const UNFINISHED = JSON.stringify(UNFINISHED_STATUSES);
 
 /** The operations of callers and operators on instances. */
 export class SqliteInstanceOperations {
@@ -182,13 +183,8 @@ export class SqliteInstanceOperations {
     return this.access.readSnapshot(() => findRefsByIdPrefix(this.driver, scope, prefix, limit));
   }
 
-  async counts(namespace: string, names: readonly string[] | null): Promise<InstanceCount[]> {
-    const statements = [COUNT_FINISHED_INSTANCES, COUNT_UNFINISHED_INSTANCES];
-    return this.access.readSnapshot(() =>
-      (names ?? workflowNames(this.driver, namespace)).flatMap((name) =>
-        statements.flatMap((statement) => this.driver.all(statement, [namespace, name]).map(toInstanceCount)),
-      ),
-    );
+  async counts(namespace: string, names: readonly string[] | null, most: number | null): Promise<InstanceCount[]> {
+    return this.access.readSnapshot(() => countInstances(this.driver, namespace, names, most));
   }
 
   async labelledCounts(namespace: string, labels: InstanceFilter["labels"]): Promise<InstanceCount[]> {
@@ -204,7 +200,9 @@ export class SqliteInstanceOperations {
 
   async unfinishedVersions({ namespace, names }: QueueScope, limit: number | null): Promise<VersionCount[]> {
     return this.access.read(() =>
-      names.flatMap((name) => this.driver.all(COUNT_VERSIONS, [namespace, name, limit ?? -1]).map(toVersionCount)),
+      names.flatMap((name) =>
+        this.driver.all(COUNT_VERSIONS, [namespace, name, limit ?? -1, UNFINISHED]).map(toVersionCount),
+      ),
     );
   }
 

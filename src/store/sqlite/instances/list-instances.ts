@@ -1,23 +1,32 @@
-import type {
-  InstanceFilter,
-  InstanceScope,
-  InstanceSearch,
-  InstanceStatus,
+import {
+  FINISHED_STATUSES,
+  type InstanceCount,
+  type InstanceFilter,
+  type InstanceScope,
+  type InstanceSearch,
+  type InstanceStatus,
+  UNFINISHED_STATUSES,
 } from "../../instances/instance-records.ts";
+import { toInstanceCount } from "../../instances/instance-rows.ts";
 import { compareText, endOfPrefix } from "../../text-order.ts";
 import type { SqliteDriver } from "../drivers/driver.ts";
 import {
+  COUNT_FINISHED_INSTANCES,
+  COUNT_HELD_INSTANCES,
+  COUNT_WAITING_INSTANCES,
   GET_INSTANCE_BY_REF,
   listFinishedRefs,
+  listHeldRefs,
   listRefsByLabel,
-  listUnfinishedRefs,
+  listWaitingRefs,
   WORKFLOW_NAMES,
 } from "../sql/instances-read.ts";
 import { COMPARE_INSTANCE, FIND_REFS_BY_ID, filterRefs } from "../sql/instances-search.ts";
 
 type Row = Record<string, unknown>;
 
-const FINISHED: readonly InstanceStatus[] = ["complete", "errored", "terminated"];
+const FINISHED: readonly InstanceStatus[] = FINISHED_STATUSES;
+const NO_LIMIT = -1;
 
 /** One page in the order of refs, which is that of time: a few of each workflow and each status, and of those the first. */
 export function listInstances(driver: SqliteDriver, filter: InstanceFilter): Row[] {
@@ -81,8 +90,27 @@ function listRefsOf(driver: SqliteDriver, filter: InstanceFilter, name: string):
     first === undefined
       ? [
           ...finished.flatMap((status) => driver.all(listFinishedRefs(shape), [...parameters, status])),
-          ...driver.all(listUnfinishedRefs(shape), [...parameters, JSON.stringify(unfinished)]),
+          ...unfinished.flatMap((status) => driver.all(listWaitingRefs(shape), [...parameters, status])),
+          ...(unfinished.length === 0
+            ? []
+            : driver.all(listHeldRefs(shape), [...parameters, JSON.stringify(unfinished)])),
         ]
       : driver.all(listRefsByLabel(shape), [...parameters, JSON.stringify(statuses), ...first, JSON.stringify(others)]);
   return rows.map((row) => row.ref as string);
+}
+
+/** Each status up to `most`; see `InstanceStatements.counts`. */
+export function countInstances(
+  driver: SqliteDriver,
+  namespace: string,
+  names: readonly string[] | null,
+  most: number | null,
+): InstanceCount[] {
+  const limit = most ?? NO_LIMIT;
+  const found = (names ?? workflowNames(driver, namespace)).flatMap((name) => [
+    ...driver.all(COUNT_FINISHED_INSTANCES, [namespace, name, limit, JSON.stringify(FINISHED_STATUSES)]),
+    ...driver.all(COUNT_WAITING_INSTANCES, [namespace, name, limit, JSON.stringify(UNFINISHED_STATUSES)]),
+  ]);
+  const held = driver.all(COUNT_HELD_INSTANCES, [namespace]).map(toInstanceCount);
+  return [...found.map(toInstanceCount), ...held.filter(({ name }) => names === null || names.includes(name))];
 }

@@ -3,6 +3,13 @@ import { WorkClass } from "../../queue/work-class.ts";
 /** The instance has an owner. A row of the leased class without a lock was given back after a recovery, and waits to be taken over. */
 export const HELD = `class = ${WorkClass.leased} and lock is not null`;
 
+/** An unfinished instance that no owner holds. Index: perdure_instance_waiting has exactly these. */
+const WAITS = `instance.outcome is null and (instance.class <> ${WorkClass.leased} or instance.lock is null)`;
+
+/** An instance that an owner holds. Index: perdure_instance_due. */
+const IN_LANE = `instance.class = ${WorkClass.leased} and instance.available_at is not null and instance.lock is not null
+  and instance.outcome is null`;
+
 /** The columns of an instance as callers and operators see it. */
 export const INSTANCE_RECORD = `namespace, name, id, version, ref, run, status, params, output, error, rollback, labels, priority, schedule, trace, parent,
   slot_key, rate_key, created_at, started_at, finished_at, available_at`;
@@ -22,21 +29,32 @@ export interface ListShape {
   readonly paged: boolean;
 }
 
-/** Refs of instances with one outcome (?9). Index: perdure_instance_outcome, and nothing else is read. */
+/** Refs of instances with one outcome (?9). Index: perdure_instance_finished, and nothing else is read. */
 export function listFinishedRefs(shape: ListShape): string {
-  return listRefs(shape, "instance.outcome = ?9");
+  return listRefs(shape, "finished", "instance.outcome = ?9");
 }
 
-/** Refs of unfinished instances in some statuses (?9, an array). Index: perdure_instance_outcome, then the row itself. */
-export function listUnfinishedRefs(shape: ListShape): string {
-  return listRefs(shape, "instance.outcome is null and instance.status in (select value from json_each(?9))");
+/** Refs of unfinished instances in one status (?9) that no owner holds. Index: perdure_instance_waiting, and nothing else is read. */
+export function listWaitingRefs(shape: ListShape): string {
+  return listRefs(shape, "waiting", `${WAITS} and instance.status = ?9`);
 }
 
-function listRefs(shape: ListShape, condition: string): string {
+function listRefs(shape: ListShape, index: "finished" | "waiting", condition: string): string {
   const { beyond, direction } = inOrder(shape, "instance");
   return `
-select instance.ref from perdure_instance as instance indexed by perdure_instance_outcome
+select instance.ref from perdure_instance as instance indexed by perdure_instance_${index}
 where instance.namespace = ?1 and instance.name = ?2 and ${condition} and ${beyond} and ${TIMES}
+order by instance.ref ${direction}
+limit ?3`;
+}
+
+/** Refs of instances in some statuses (?9, an array) that owners hold. Index: perdure_instance_due, its leased lane, then the rows. */
+export function listHeldRefs(shape: ListShape): string {
+  const { beyond, direction } = inOrder(shape, "instance");
+  return `
+select instance.ref from perdure_instance as instance indexed by perdure_instance_due
+where instance.namespace = ?1 and instance.name = ?2 and ${IN_LANE} and instance.status in (select value from json_each(?9))
+  and ${beyond} and ${TIMES}
 order by instance.ref ${direction}
 limit ?3`;
 }
@@ -68,17 +86,32 @@ export function inOrder({ order, paged }: ListShape, table: string) {
   return { beyond: paged ? `${table}.ref ${comparison} ?4` : "?4 is null", direction };
 }
 
-/** Counts the finished instances of a workflow. Index: perdure_instance_outcome, and nothing else is read. */
-export const COUNT_FINISHED_INSTANCES = `
-select name, outcome as status, count(*) as count from perdure_instance indexed by perdure_instance_outcome
-where namespace = ? and name = ? and outcome > ''
-group by outcome`;
+/**
+ * Counts the finished instances of a workflow in each of some statuses (?4, an array), each up to ?3. Index:
+ * perdure_instance_finished, and nothing else is read.
+ */
+export const COUNT_FINISHED_INSTANCES = countByStatus("finished", "instance.outcome = wanted.value");
 
-/** Counts the unfinished instances of a workflow. Index: perdure_instance_outcome, then the rows themselves. */
-export const COUNT_UNFINISHED_INSTANCES = `
-select name, status, count(*) as count from perdure_instance indexed by perdure_instance_outcome
-where namespace = ? and name = ? and outcome is null
-group by status`;
+/** The same of unfinished instances that no owner holds. Index: perdure_instance_waiting, and nothing else is read. */
+export const COUNT_WAITING_INSTANCES = countByStatus("waiting", `${WAITS} and instance.status = wanted.value`);
+
+function countByStatus(index: "finished" | "waiting", condition: string): string {
+  return `
+select ?2 as name, wanted.value as status, (
+  select count(*) from (
+    select 1 from perdure_instance as instance indexed by perdure_instance_${index}
+    where instance.namespace = ?1 and instance.name = ?2 and ${condition}
+    limit ?3
+  )
+) as count
+from json_each(?4) as wanted`;
+}
+
+/** Counts the instances that owners hold, of all workflows. Index: perdure_instance_due, its leased lane, then the rows. */
+export const COUNT_HELD_INSTANCES = `
+select instance.name, instance.status, count(*) as count from perdure_instance as instance indexed by perdure_instance_due
+where instance.namespace = ?1 and ${IN_LANE}
+group by instance.name, instance.status`;
 
 /**
  * Counts the instances of a workflow that have a label (?3 and ?4) and all further labels (?5, an array of keys and values). Reads
@@ -114,27 +147,43 @@ const WITH_WORKFLOW_NAMES = `with recursive workflow(name) as (
 export const WORKFLOW_NAMES = `${WITH_WORKFLOW_NAMES}
 select name from workflow where name is not null`;
 
-/** Workflows that have unfinished instances, and that this process has no code for. Indexes: perdure_instance_id, perdure_instance_outcome. */
+/**
+ * Workflows that have unfinished instances, and that this process has no code for. Indexes: perdure_instance_id,
+ * perdure_instance_waiting, perdure_instance_due.
+ */
 export const UNKNOWN_NAMES = `
 ${WITH_WORKFLOW_NAMES}
 select name from workflow
 where name is not null
   and name not in (select value from json_each(?2))
-  and exists (
-    select 1 from perdure_instance as instance indexed by perdure_instance_outcome
-    where instance.namespace = ?1 and instance.name = workflow.name and instance.outcome is null and not instance.paused
+  and (
+    exists (
+      select 1 from perdure_instance as instance indexed by perdure_instance_waiting
+      where instance.namespace = ?1 and instance.name = workflow.name and ${WAITS}
+        and instance.status in ('queued', 'waiting', 'diverged', 'rollingBack')
+    )
+    or exists (
+      select 1 from perdure_instance as instance indexed by perdure_instance_due
+      where instance.namespace = ?1 and ${IN_LANE} and instance.name = workflow.name and not instance.paused
+    )
   )
 limit 20`;
 
-/** Counts the unfinished instances of a workflow by version, the oldest first, up to a limit. Index: perdure_instance_outcome, then the rows. */
+/**
+ * Counts the unfinished instances of a workflow by version, up to a limit: the oldest in each of some statuses (?4, an array), and
+ * those that owners hold. Indexes: perdure_instance_waiting and perdure_instance_due, then the rows.
+ */
 export const COUNT_VERSIONS = `
-select name, version, count(*) as count from (
-  select name, version from perdure_instance indexed by perdure_instance_outcome
-  where namespace = ? and name = ? and outcome is null
-  order by ref
-  limit ?
+select ?2 as name, version, count(*) as count from (
+  select instance.version
+  from json_each(?4) as wanted cross join perdure_instance as instance indexed by perdure_instance_waiting
+  where instance.namespace = ?1 and instance.name = ?2 and ${WAITS} and instance.status = wanted.value
+  union all
+  select instance.version from perdure_instance as instance indexed by perdure_instance_due
+  where instance.namespace = ?1 and ${IN_LANE} and instance.name = ?2
+  limit ?3
 )
-group by name, version`;
+group by version`;
 
 /** An instance's run, status and last position. Indexes: both primary keys. */
 export const READ_POSITION = `

@@ -54,14 +54,16 @@ import {
 } from "../../../../src/store/sqlite/sql/instances-delete.ts";
 import {
   COUNT_FINISHED_INSTANCES,
+  COUNT_HELD_INSTANCES,
   COUNT_LABELLED_INSTANCES,
-  COUNT_UNFINISHED_INSTANCES,
   COUNT_VERSIONS,
+  COUNT_WAITING_INSTANCES,
   GET_INSTANCE,
   GET_INSTANCE_BY_REF,
   listFinishedRefs,
+  listHeldRefs,
   listRefsByLabel,
-  listUnfinishedRefs,
+  listWaitingRefs,
   READ_PAST_RUNS,
   READ_POSITION,
   READ_SITUATION,
@@ -89,7 +91,8 @@ const BY_REF = ["PRIMARY KEY (ref=?)"];
 const BY_RUN = ["PRIMARY KEY (ref=? AND run=?)"];
 const BY_NAME = ["INDEX perdure_instance_id (namespace=? AND name=? AND id=?)"];
 const EVENT_OF_ENTRY = "PRIMARY KEY (ref=? AND run=?) LEFT-JOIN";
-const OUTCOME = (range: string) => `INDEX perdure_instance_outcome (namespace=? AND name=? AND outcome=?${range})`;
+const FINISHED = (range: string) => `INDEX perdure_instance_finished (namespace=? AND name=? AND outcome=?${range})`;
+const WAITING = (range: string) => `INDEX perdure_instance_waiting (namespace=? AND name=? AND status=?${range})`;
 const LABEL = (range: string) => `PRIMARY KEY (namespace=? AND name=? AND key=? AND value=?${range})`;
 const PURGE = "COVERING INDEX perdure_instance_purge (namespace=? AND purge_at<?)";
 const SORT = "USE TEMP B-TREE FOR ORDER BY";
@@ -164,13 +167,14 @@ const STATEMENTS: PlannedStatement[] = [
   ["forget a deleted instance", FORGET_DELETED_INSTANCE, BY_REF],
   ["delete an instance", DELETE_INSTANCE, BY_NAME],
   ...DELETE_DEPENDENTS.map((sql): PlannedStatement => [sql, sql, BY_REF]),
-  ["list finished instances", listFinishedRefs({ order: "oldest", paged: false }), [`COVERING ${OUTCOME("")}`]],
+  ["list finished instances", listFinishedRefs({ order: "oldest", paged: false }), [`COVERING ${FINISHED("")}`]],
   [
     "list a later page of finished instances",
     listFinishedRefs({ order: "oldest", paged: true }),
-    [`COVERING ${OUTCOME(" AND ref>?")}`],
+    [`COVERING ${FINISHED(" AND ref>?")}`],
   ],
-  ["list unfinished instances", listUnfinishedRefs({ order: "newest", paged: true }), [OUTCOME(" AND ref<?")]],
+  ["list waiting instances", listWaitingRefs({ order: "newest", paged: true }), [WAITING(" AND ref<?")]],
+  ["list held instances", listHeldRefs({ order: "newest", paged: true }), [QUEUE(">"), "USE TEMP B-TREE FOR ORDER BY"]],
   [
     "list instances by labels",
     listRefsByLabel({ order: "newest", paged: true }),
@@ -184,9 +188,10 @@ const STATEMENTS: PlannedStatement[] = [
   ],
   ["compare an instance", COMPARE_INSTANCE, [...BY_REF, ...BY_RUN, "SCAN recent"]],
   ["get an instance by its ref", GET_INSTANCE_BY_REF, BY_REF],
-  ["count finished instances", COUNT_FINISHED_INSTANCES, [`COVERING ${OUTCOME("").replace("=?)", ">?)")}`]],
-  ["count unfinished instances", COUNT_UNFINISHED_INSTANCES, [OUTCOME("")]],
-  ["count unfinished instances by version", COUNT_VERSIONS, [OUTCOME("")]],
+  ["count finished instances", COUNT_FINISHED_INSTANCES, [`COVERING ${FINISHED("")}`]],
+  ["count waiting instances", COUNT_WAITING_INSTANCES, [WAITING("")]],
+  ["count held instances", COUNT_HELD_INSTANCES, [QUEUE(">")]],
+  ["count unfinished instances by version", COUNT_VERSIONS, [WAITING(""), QUEUE(">")]],
   ["purge instances", PURGE_INSTANCES, [...BY_REF, PURGE]],
   ["find deadlines", FIND_DEADLINES, ["INDEX perdure_instance_deadline (namespace=? AND deadline>?)"]],
   ["find instances to purge", FIND_PURGE, [PURGE]],
@@ -212,7 +217,7 @@ const STATEMENTS: PlannedStatement[] = [
   ["read a position", READ_POSITION, [...BY_REF, "PRIMARY KEY (ref=? AND run=?)"]],
   ["read where an instance stands", READ_SITUATION, ["PRIMARY KEY (ref=?)"]],
   ["list the names of workflows", WORKFLOW_NAMES, NAMES],
-  ["find unknown names", UNKNOWN_NAMES, [...NAMES, OUTCOME("")]],
+  ["find unknown names", UNKNOWN_NAMES, [...NAMES, WAITING(""), QUEUE(">")]],
 ];
 
 export const INSTANCES: PlannedTables = { rows: "100,000 sleeping instances", fill, statements: STATEMENTS };
