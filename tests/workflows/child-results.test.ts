@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { defineWorkflow, type WorkflowEvent, WorkflowFailedError, WorkflowTerminatedError } from "../../src/index.ts";
+import {
+  defineWorkflow,
+  type WorkflowEvent,
+  WorkflowFailedError,
+  type WorkflowInstance,
+  WorkflowTerminatedError,
+} from "../../src/index.ts";
 import { ENGINES } from "../support/engines.ts";
 import { outliveLeases } from "./support/lose-process.ts";
 import { becomes, comesToRest } from "./support/sample.ts";
@@ -62,6 +68,28 @@ describe.each(ENGINES)("waits for children on $name", (engine) => {
     await child.sendEvent({ type: "end", payload: { give: "gold" } });
 
     await expect(instance.result()).resolves.toBe("gold");
+  });
+
+  test("a parent waits without a slot for an instance whose handle it got from outside of its code", async () => {
+    let outside: { told: { get(id: string): Promise<WorkflowInstance<string>> } } | undefined;
+    const parent = defineWorkflow({ name: "parent" }, async (_event, step) => {
+      const handle = await (outside as NonNullable<typeof outside>).told.get("child");
+      return step.result(handle);
+    });
+    const process = subject.start({ parent, told });
+    outside = process.workflows;
+    const child = await process.workflows.told.create({ id: "child" });
+    const instance = await process.workflows.parent.create({ id: "parent" });
+    await becomes(instance, "waiting");
+    await comesToRest(process);
+    await child.sendEvent({ type: "end", payload: { give: "gold" } });
+
+    await expect(instance.result()).resolves.toBe("gold");
+    const waited = { type: "result", name: "told/child" };
+    expect((await instance.history()).entries).toMatchObject([
+      { ...waited, kind: "waiting" },
+      { ...waited, kind: "received" },
+    ]);
   });
 
   test("a failed child is an error with the child's error as its cause", async () => {

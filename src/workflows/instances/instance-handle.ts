@@ -150,9 +150,18 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     return result;
   }
 
-  async #result(options: ResultOptions): Promise<Output> {
+  /** The same for the code of an instance, wherever it has this handle from. */
+  async resultFor(caller: ResultCaller, { store }: WorkflowRuntime, options: ResultOptions): Promise<Output> {
+    if (this.#runtime.store === store) return this.#result(options, caller);
+    throw new InvalidInputError(
+      "step.invalid",
+      "step.result takes an instance of this application: one of another can't wake this workflow. Poll its status in steps.",
+    );
+  }
+
+  async #result(options: ResultOptions, caller = this.#caller): Promise<Output> {
     checkOptions(options, { label: "result", fields: ["timeout", "signal"] });
-    const durable = this.#caller?.awaitResult(this.#name, options) ?? null;
+    const durable = caller?.awaitResult(this.#name, options) ?? null;
     if (durable !== null) return durable as Promise<Output>;
     const { timeout, signal } = options;
     const timeoutMs = timeout === undefined ? null : parseDuration(timeout, "timeout");

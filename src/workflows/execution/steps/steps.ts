@@ -148,7 +148,8 @@ export class Steps implements WorkflowStep {
 
   result<Output>(child: WorkflowInstance<Output>, options: ResultOptions = {}): Promise<Output> {
     try {
-      if (child instanceof InstanceHandle) return tolerated(child.result(options)) as Promise<Output>;
+      if (child instanceof InstanceHandle)
+        return tolerated(child.resultFor(this, this.#runtime, options)) as Promise<Output>;
       throw new InvalidInputError("step.invalid", "step.result takes an instance, such as step.create gives.");
     } catch (error) {
       return rejected(error);
