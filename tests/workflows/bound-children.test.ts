@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defineWorkflow, type WorkflowEvent, type WorkflowStep } from "../../src/index.ts";
 import { ENGINES } from "../support/engines.ts";
-import { becomes } from "./support/sample.ts";
+import { becomes, comesToRest } from "./support/sample.ts";
 import { eventually, useWorkflows, type WorkflowProcess } from "./support/use-workflows.ts";
 
 const BOUND = { onParentEnd: "terminate" } as const;
@@ -174,6 +174,40 @@ describe.each(ENGINES)("children of a parent that ends, on $name", (engine) => {
       return insert(instances);
     };
     await process.workflows.parent.create({ id: "one" });
+    await ends(process, "bound");
+  });
+
+  test("are never instances that somebody else created, though the parent asks for those", async () => {
+    const parent = defineWorkflow({ name: "parent" }, async (_event, step) => {
+      const options = { id: "foreign", onConflict: "return", ...BOUND } as const;
+      return await step.create(child, options).catch((error) => error.code);
+    });
+    const process = subject.start({ parent, child });
+    await process.workflows.child.create({ id: "foreign" });
+    const { instances } = process.store;
+    const { awaitEnd } = instances;
+    instances.awaitEnd = async (request) => {
+      await (await process.workflows.parent.get("one")).terminate();
+      return awaitEnd.call(instances, request);
+    };
+    const one = await process.workflows.parent.create({ id: "one" });
+
+    await expect(one.result()).resolves.toBe("instance.already_exists");
+    await comesToRest(process);
+    expect(await status(process, "foreign")).toBe("waiting");
+  });
+
+  test("that an earlier run of their parent created end with the next", async () => {
+    const parent = defineWorkflow({ name: "parent" }, async (_event, step) => {
+      await step.create(child, { id: "bound", onConflict: "return", ...BOUND });
+      await waits(step);
+    });
+    const process = subject.start({ parent, child });
+    const one = await process.workflows.parent.create({ id: "one" });
+    await becomes(one, "waiting");
+    await one.restart();
+    await becomes(one, "waiting");
+    await one.sendEvent({ type: "go-on" });
     await ends(process, "bound");
   });
 

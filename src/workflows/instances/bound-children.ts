@@ -1,4 +1,4 @@
-import { InvalidInputError, PerdureError } from "../../errors.ts";
+import { ConflictError, InvalidInputError, PerdureError } from "../../errors.ts";
 import { type AnyHookDefinition, defineHook } from "../../hooks/define-hook.ts";
 import {
   BOUND_CHILDREN,
@@ -8,7 +8,9 @@ import {
   PARENT_LABEL,
   UNFINISHED_STATUSES,
 } from "../../store/instances/instance-records.ts";
+import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
+import type { CreatedInstance } from "./create.ts";
 import type { ChildOptions, CreateOptions } from "./create-options.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 
@@ -34,11 +36,35 @@ export function splitChildOptions(options: (CreateOptions<unknown> & ChildOption
 
 /**
  * Makes the end of a parent end this child. The child exists already and carries the parent's ref, so an end from now on finds it.
- * If the parent has ended since, its end may have come before the child: then the child is ended here.
+ * If the parent has ended since, its end may have come before the child: then the child is ended here. An instance that somebody else
+ * created, and that `onConflict: "return"` gave, doesn't end with this parent.
  */
-export async function bindChild(runtime: WorkflowRuntime, parent: InstanceName, child: InstanceHandle): Promise<void> {
-  const { result } = await runtime.store.instances.awaitEnd({ instance: parent, waiter: BOUND_CHILDREN });
-  if (result !== "waiting") await end(child);
+export async function bindChild(
+  runtime: WorkflowRuntime,
+  parent: InstanceName & { readonly ref: string },
+  workflow: RegisteredWorkflow,
+  { insert, outcome }: CreatedInstance,
+): Promise<void> {
+  const { store } = runtime;
+  if (outcome === "existing") {
+    const [existing] = await store.instances.statements.find([insert]);
+    if (existing !== null && existing !== undefined && !isBoundTo(parent, existing)) throw notOurs(insert);
+  }
+  const { result } = await store.instances.awaitEnd({ instance: parent, waiter: BOUND_CHILDREN });
+  if (result !== "waiting") await end(new InstanceHandle(runtime, workflow, insert.id));
+}
+
+/** An earlier run of the parent may have created it. */
+function isBoundTo({ ref }: { readonly ref: string }, { labels }: InstanceRecord): boolean {
+  return labels !== null && (JSON.parse(labels) as Record<string, string>)[PARENT_LABEL] === ref;
+}
+
+function notOurs({ name, id }: InstanceName): ConflictError {
+  return new ConflictError(
+    "instance.already_exists",
+    `The workflow "${name}" has an instance "${id}" that this workflow didn't create, and that can't end with it. ` +
+      'Give another id, or leave out onParentEnd: "terminate".',
+  );
 }
 
 /** The hook that a parent's end triggers. It runs in a process that has workflows of the namespace. */

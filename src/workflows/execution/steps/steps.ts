@@ -266,9 +266,9 @@ export class Steps implements WorkflowStep {
     const { instance } = this.#execution;
     const body = async () => {
       const origin = { parent, ...(ends && { endsWith: instance.ref }) };
-      const { insert } = await createInstance(this.#runtime, registered, { id: defaultId, ...create }, origin);
-      if (ends) await bindChild(this.#runtime, instance, new InstanceHandle(this.#runtime, registered, insert.id));
-      return insert.id;
+      const created = await createInstance(this.#runtime, registered, { id: defaultId, ...create }, origin);
+      if (ends) await bindChild(this.#runtime, instance, registered, created);
+      return created.insert.id;
     };
     const id = (await this.#execution.enter(new BodyCall(step, DEFAULT_POLICY, body))) as string;
     return new InstanceHandle(this.#runtime, registered, id, { caller: this }) as never;
