@@ -7,8 +7,16 @@ export const BASE: string = document.querySelector<HTMLMetaElement>('meta[name="
 /** What this caller may do; null until it is known. */
 export const session = signal<Session | null>(null);
 
+/** Why the server no longer knows the caller; null while it does. */
+export const signedOut = signal<string | null>(null);
+
 export function may(operation: Operation): boolean {
   return session.value?.operations.includes(operation) ?? false;
+}
+
+/** Whether the caller sees users' values, and the messages of errors. */
+export function seesPayloads(): boolean {
+  return session.value?.payloads ?? false;
 }
 
 /** An answer that isn't a success. */
@@ -28,8 +36,15 @@ export function path(...parts: readonly string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join("");
 }
 
+/** Who the caller is to the server. Where it isn't let in any more, `signedOut` says why. */
 export async function loadSession(): Promise<void> {
-  session.value = await request<Session>(`${BASE}/session`, {});
+  try {
+    session.value = await request<Session>(`${BASE}/session`, {});
+    signedOut.value = null;
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) signedOut.value = error.message;
+    throw error;
+  }
 }
 
 /** A question to the API. */
@@ -64,9 +79,13 @@ async function request<Answer>(url: string, init: RequestInit): Promise<Answer> 
   }
   if (response.status === 204) return undefined as Answer;
   const body: unknown = await response.json().catch(() => null);
-  if (response.ok) return body as Answer;
+  if (response.ok) {
+    signedOut.value = null;
+    return body as Answer;
+  }
   const { code = "http.internal", message = `The server answered ${response.status}.` } = (body ??
     {}) as Partial<ApiError>;
+  if (response.status === 401) signedOut.value = message;
   throw new ApiError(response.status, code, message);
 }
 

@@ -1,10 +1,9 @@
 import { effect, type ReadonlySignal, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ApiError, BASE, get } from "./api.ts";
+import { ApiError, BASE, get, loadSession } from "./api.ts";
+import { follow } from "./streams.ts";
 import { now } from "./times.ts";
 
-/** Whether the page follows what happens. The viewer can pause it, to read in peace. */
-export const paused = signal(false);
 export const connected = signal(true);
 
 const pulse = signal(0);
@@ -27,27 +26,62 @@ export function refresh(): void {
   pulse.value += 1;
 }
 
-/** Listens to the server while the page is visible and isn't paused. */
+/** Listens to the server for as long as the page is open. */
 export function followChanges(): void {
-  let source: EventSource | undefined;
-  const visible = signal(!document.hidden);
-  document.addEventListener("visibilitychange", () => {
-    visible.value = !document.hidden;
-  });
-  effect(() => {
-    source?.close();
-    source = undefined;
-    if (paused.value || !visible.value) return;
-    source = new EventSource(`${BASE}/changes`);
-    source.addEventListener("change", refresh);
-    source.addEventListener("open", () => {
+  follow(`${BASE}/changes`, {
+    types: ["change"],
+    onEvent: refresh,
+    onOpen: () => {
       connected.value = true;
       refresh(); // what happened before it was connected
-    });
-    source.addEventListener("error", () => {
+    },
+    onLost: (refused) => {
       connected.value = false;
-    });
+      if (refused) void loadSession().catch(() => {}); // it may be over, and then the page says so
+    },
   });
+}
+
+/**
+ * Reads now, and again whenever something changes: one read after another, each at least a second after the last began, and the
+ * last one after the last change. Returns how to end it.
+ */
+export function keepReading(read: (gone: AbortSignal) => Promise<void>): () => void {
+  const gone = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let reading = false;
+  let again = false;
+  let began = 0;
+  let took = 0;
+  const begin = async () => {
+    reading = true;
+    again = false;
+    began = Date.now();
+    await read(gone.signal);
+    reading = false;
+    took = Date.now() - began;
+    if (again) soon();
+  };
+  const soon = () => {
+    if (reading) {
+      again = true;
+      return;
+    }
+    clearTimeout(timer);
+    timer = setTimeout(() => void begin(), Math.max(0, began + Math.max(LEAST_MS, took * SHARE) - Date.now()));
+  };
+  let first = true;
+  const stop = effect(() => {
+    pulse.value;
+    if (!first) soon();
+    first = false;
+  });
+  void begin();
+  return () => {
+    stop();
+    clearTimeout(timer);
+    gone.abort();
+  };
 }
 
 export interface Resource<Answer> {
@@ -66,48 +100,16 @@ export function useResource<Answer>(url: string | null): Resource<Answer> {
   });
   useEffect(() => {
     if (url === null) return;
-    const gone = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let reading = false;
-    let again = false;
-    let last = 0;
-    let took = 0;
-    const read = async () => {
-      if (reading) {
-        again = true;
-        return;
-      }
-      reading = true;
-      again = false;
-      last = Date.now();
+    return keepReading(async (gone) => {
       try {
-        const data = await get<Answer>(url, gone.signal);
-        if (!gone.signal.aborted) state.value = { data, error: null, loading: false, url };
+        const data = await get<Answer>(url, gone);
+        if (!gone.aborted) state.value = { data, error: null, loading: false, url };
       } catch (error) {
-        if (gone.signal.aborted) return;
+        if (gone.aborted) return;
         const known = error instanceof ApiError ? error : new ApiError(0, "unexpected", String(error));
         state.value = { data: state.value.url === url ? state.value.data : null, error: known, loading: false, url };
       }
-      reading = false;
-      took = Date.now() - last;
-      if (again) soon();
-    };
-    const soon = () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => void read(), Math.max(0, last + Math.max(LEAST_MS, took * SHARE) - Date.now()));
-    };
-    let first = true;
-    const stop = effect(() => {
-      pulse.value;
-      if (first) void read();
-      else soon();
-      first = false;
     });
-    return () => {
-      gone.abort();
-      clearTimeout(timer);
-      stop();
-    };
   }, [url]);
   const current = state.value;
   return current.url === url ? current : { data: null, error: null, loading: true };

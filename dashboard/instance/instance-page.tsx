@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { path } from "../data/api.ts";
-import { changes, useResource } from "../data/live.ts";
+import { useResource } from "../data/live.ts";
 import { now } from "../data/times.ts";
 import type { EarlierRun, Explanation, Instance } from "../data/types.ts";
 import { Copy } from "../parts/copy.tsx";
@@ -58,8 +58,8 @@ interface ViewProps {
 
 function InstanceView({ instance, explanation }: ViewProps) {
   const chosen = Number(search.value.get("run")) || instance.run;
-  const version = `${instance.status} ${instance.run} ${instance.finishedAt ?? changes.value}`;
-  const history = useHistory(instance.workflowName, instance.id, chosen, version);
+  const over = chosen !== instance.run || instance.finishedAt !== null;
+  const history = useHistory(instance.workflowName, instance.id, chosen, over);
   const earlier = history?.earlierRuns.find(({ run }) => run === chosen);
   return (
     <>

@@ -1,5 +1,5 @@
 import { path } from "../data/api.ts";
-import { changes, useResource } from "../data/live.ts";
+import { useResource } from "../data/live.ts";
 import { now } from "../data/times.ts";
 import type { Instance } from "../data/types.ts";
 import { type Step, toSteps } from "./steps.ts";
@@ -12,8 +12,8 @@ export function useChildSteps(steps: readonly Step[], opened: string | null): re
   const child = parent?.child ?? null;
   const url = child === null ? null : `/workflows${path(child.workflowName)}/instances${path(child.id)}`;
   const { data: instance } = useResource<Instance>(url);
-  const version = `${instance?.status} ${instance?.finishedAt ?? changes.value}`;
-  const history = useHistory(child?.workflowName ?? "", child?.id ?? "", instance?.run ?? null, version);
+  const over = instance !== null && instance.finishedAt !== null;
+  const history = useHistory(child?.workflowName ?? "", child?.id ?? "", instance?.run ?? null, over);
   if (instance === null || history === null || parent === undefined) return steps;
   const until = instance.finishedAt === null ? now.value : Date.parse(instance.finishedAt);
   const startedAt = Date.parse(instance.startedAt ?? instance.createdAt);

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { BASE, get, path, query } from "../data/api.ts";
-import { paused, refresh } from "../data/live.ts";
+import { keepReading, refresh } from "../data/live.ts";
+import { follow } from "../data/streams.ts";
 import type { EarlierRun, Entry, History } from "../data/types.ts";
 
 export interface RunHistory {
@@ -22,36 +23,42 @@ interface ReadPage {
 }
 
 interface ReadRun extends RunHistory {
-  readonly run: number;
+  /** Whose entries they are. */
+  readonly of: string;
   readonly pages: readonly ReadPage[];
 }
 
 /**
- * The entries of a run. The journal is append-only, so of a long one only the last page is read again. `version` changes when
- * there may be something new.
+ * The entries of a run. The journal is append-only, so of a long one only the last page is read again. A run that is over is read
+ * once.
  */
-export function useHistory(workflowName: string, id: string, run: number | null, version: string): RunHistory | null {
+export function useHistory(workflowName: string, id: string, run: number | null, over: boolean): RunHistory | null {
   const state = useSignal<ReadRun | null>(null);
+  const of = `${workflowName}/${id}/${run}`;
   useEffect(() => {
     if (run === null) return;
-    const gone = new AbortController();
     const url = `/workflows${path(workflowName)}/instances${path(id)}/history`;
-    const known = state.value?.run === run ? state.value.pages : [];
-    void readNew(url, run, known, gone.signal, (history) => {
-      if (!gone.signal.aborted) state.value = history;
+    let done = false;
+    return keepReading(async (gone) => {
+      if (done) return;
+      const known = state.value?.of === of ? state.value.pages : [];
+      const read = await readNew(url, run, known, gone, (history) => {
+        if (!gone.aborted) state.value = { ...history, of };
+      });
+      done = over && read;
     });
-    return () => gone.abort();
-  }, [workflowName, id, run, version]);
-  return state.value?.run === run ? state.value : null;
+  }, [of, over]);
+  return state.value?.of === of ? state.value : null;
 }
 
+/** Returns whether all of it could be read. */
 async function readNew(
   url: string,
   run: number,
   known: readonly ReadPage[],
   signal: AbortSignal,
-  show: (history: ReadRun) => void,
-): Promise<void> {
+  show: (history: Omit<ReadRun, "of">) => void,
+): Promise<boolean> {
   let pages = known.slice(0, -1);
   let cursor: string | null = known.at(-1)?.cursor ?? null;
   try {
@@ -61,35 +68,34 @@ async function readNew(
       cursor = page.cursor;
       more = cursor !== null && pages.length * PAGE < MOST_ENTRIES;
       const entries = pages.flatMap((one) => one.entries);
-      show({ run, pages, entries, earlierRuns: page.earlierRuns, complete: cursor === null });
+      show({ pages, entries, earlierRuns: page.earlierRuns, complete: cursor === null });
     }
+    return true;
   } catch {
-    // the page says so about the instance itself, and reads again with the next change
+    return false; // the page says so about the instance itself, and reads again with the next change
   }
 }
 
-/** Follows the instance's own events, which come sooner than the other changes. */
-export function useEvents(workflowName: string, id: string, follow: boolean): void {
-  const on = follow && !paused.value;
+/** What an instance tells of itself comes sooner than other changes. */
+const TYPES = [
+  "step_completed",
+  "attempt_errored",
+  "wait_started",
+  "wait_completed",
+  "sleep_started",
+  "sleep_completed",
+  "workflow_completed",
+  "workflow_errored",
+  "workflow_terminated",
+  "workflow_paused",
+  "rollback_started",
+];
+
+/** Follows an instance's own events. */
+export function useEvents(workflowName: string, id: string, on: boolean): void {
   useEffect(() => {
     if (!on) return;
-    const source = new EventSource(`${BASE}/api/workflows${path(workflowName)}/instances${path(id)}/subscribe`);
-    const types = [
-      "step_completed",
-      "attempt_errored",
-      "wait_started",
-      "wait_completed",
-      "sleep_started",
-      "sleep_completed",
-    ];
-    const ends = [
-      "workflow_completed",
-      "workflow_errored",
-      "workflow_terminated",
-      "workflow_paused",
-      "rollback_started",
-    ];
-    for (const type of [...types, ...ends]) source.addEventListener(type, refresh);
-    return () => source.close();
+    const url = `${BASE}/api/workflows${path(workflowName)}/instances${path(id)}/subscribe`;
+    return follow(url, { types: TYPES, onEvent: refresh });
   }, [workflowName, id, on]);
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import { seesPayloads } from "../data/api.ts";
 import { search, setSearch } from "../shell/router.tsx";
 
 const TYPING_MS = 300;
@@ -21,7 +22,7 @@ export function TextFilter({
   }, [value]);
   const apply = (text: string) => {
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setSearch({ [name]: text.trim() }), TYPING_MS);
+    timer.current = setTimeout(() => setSearch({ [name]: text.trim() }, { replace: true }), TYPING_MS);
   };
   return (
     <label class="field">
@@ -37,6 +38,12 @@ export function TextFilter({
       />
     </label>
   );
+}
+
+/** Texts of errors. Where they are hidden they can't be searched, but a filter that came with a URL can be removed. */
+export function ErrorFilter() {
+  if (!seesPayloads() && !search.value.has("error")) return null;
+  return <TextFilter name="error" label="Error contains" />;
 }
 
 export type Option = readonly [value: string, label: string];
@@ -68,13 +75,17 @@ export function ChoiceFilter(props: {
 /** The next page of a list. Its URL can be shared; the browser's back button returns to the page before. */
 export function Pager({ cursor }: { readonly cursor: string | null }) {
   const present = search.value.get("cursor");
+  const turn = (to: string | null) => {
+    setSearch({ cursor: to });
+    scrollTo(0, 0);
+  };
   if (cursor === null && present === null) return null;
   return (
     <nav class="pager" aria-label="Pages">
-      <button type="button" class="button" disabled={present === null} onClick={() => setSearch({ cursor: null })}>
+      <button type="button" class="button" disabled={present === null} onClick={() => turn(null)}>
         First page
       </button>
-      <button type="button" class="button" disabled={cursor === null} onClick={() => setSearch({ cursor })}>
+      <button type="button" class="button" disabled={cursor === null} onClick={() => turn(cursor)}>
         Next page
       </button>
     </nav>

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { session } from "../data/api.ts";
+import { seesPayloads } from "../data/api.ts";
 import type { Failure, Unreadable } from "../data/types.ts";
 import { toShown } from "../data/values.ts";
 import { Copy } from "./copy.tsx";
@@ -11,7 +11,7 @@ const FIRST_CHARACTERS = 2000;
 
 /** A user's value as a tree. It is text for the browser, whatever is in it. */
 export function Value({ of, label }: { readonly of: unknown; readonly label: string }) {
-  if (session.value?.payloads === false)
+  if (!seesPayloads())
     return (
       <p class="hidden-value" title="You don't have the permission to see it.">
         hidden

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { query } from "../data/api.ts";
+import { path, query, seesPayloads } from "../data/api.ts";
 import { count, duration, figure } from "../data/times.ts";
 import type { Instance, Statistics, Unclaimed, Worker } from "../data/types.ts";
 import { Card, Empty } from "../parts/page.tsx";
@@ -55,7 +55,7 @@ function findMatters({ statistics, workers, unclaimed, failures }: AttentionProp
   const { diverged = 0, errored = 0, paused = 0 } = total ?? {};
   const sayMany = (status: "diverged" | "errored" | "paused", one: string, many: string) =>
     `${figure(total, status)} ${total?.[status] === 1 ? one : many}`;
-  const crashes = failures.filter(({ error }) => error?.code === "workflow.crash_loop").length;
+  const crashed = failures.filter(({ error }) => error?.code === "workflow.crash_loop");
   const dueMs = instanceQueue?.oldestDueMs ?? 0;
   const found: (Matter | false)[] = [
     workers !== null &&
@@ -85,12 +85,12 @@ function findMatters({ statistics, workers, unclaimed, failures }: AttentionProp
         action: "See them",
       }),
     ),
-    crashes > 0 && {
+    crashed.length > 0 && {
       key: "crashes",
       tone: "bad",
-      sentence: `${plural(crashes, "instance was", "instances were")} given up after a crash loop: each time that one ran, its process was lost.`,
-      to: `/workflows${query({ status: "errored", error: "lost with its process" })}`,
-      action: "See them",
+      sentence: `${plural(crashed.length, "instance was", "instances were")} given up after a crash loop: each time that one ran, its process was lost.`,
+      to: linkToCrashed(crashed),
+      action: crashed.length === 1 ? "See it" : "See them",
     },
     dueMs > LONG_DUE_MS && {
       key: "due instances",
@@ -138,6 +138,13 @@ function findMatters({ statistics, workers, unclaimed, failures }: AttentionProp
     },
   ];
   return found.filter((matter) => matter !== false);
+}
+
+/** They are found by their message, where the caller may search messages. */
+function linkToCrashed(crashed: readonly Instance[]): string {
+  const [first] = crashed;
+  if (first !== undefined && crashed.length === 1) return `/workflows${path(first.workflowName, first.id)}`;
+  return `/workflows${query({ status: "errored", error: seesPayloads() ? "lost with its process" : null })}`;
 }
 
 function plural(number: number, one: string, many: string): string {

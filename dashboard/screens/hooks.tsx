@@ -4,7 +4,7 @@ import { useResource } from "../data/live.ts";
 import { count } from "../data/times.ts";
 import type { Explanation, Hook, Statistics } from "../data/types.ts";
 import { Copy } from "../parts/copy.tsx";
-import { ChoiceFilter, Pager, TextFilter } from "../parts/fields.tsx";
+import { ChoiceFilter, ErrorFilter, Pager, TextFilter } from "../parts/fields.tsx";
 import { Card, Empty, Facts, Loaded, Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -24,7 +24,13 @@ const AT_ONCE = 500;
 export function HooksPage() {
   const { data: statistics } = useResource<Statistics>("/stats");
   const get = (name: string) => search.value.get(name);
-  const filter = { status: get("status"), name: get("name"), order: get("order") };
+  const filter = {
+    status: get("status"),
+    name: get("name"),
+    idPrefix: get("id"),
+    error: get("error"),
+    order: get("order"),
+  };
   const list = useResource<HookList>(`/hooks${query({ ...filter, cursor: get("cursor"), limit: PAGE })}`);
   const number = (field: "pending" | "processing" | "failed" | "completed") => {
     const value = statistics?.hooks?.[field] ?? 0;
@@ -60,6 +66,8 @@ export function HooksPage() {
             ["completed", `completed${number("completed")}`],
           ]}
         />
+        <TextFilter name="id" label="Id begins with" />
+        <ErrorFilter />
         <ChoiceFilter name="order" label="Order" options={[["oldest", "Oldest first"]]} all="Newest first" />
       </form>
       <Loaded from={list}>{(answer) => <HookTable list={answer} />}</Loaded>

@@ -4,7 +4,7 @@ import { useResource } from "../data/live.ts";
 import { count, figure } from "../data/times.ts";
 import { type Figure, type Instance, type InstanceCounts, STATUSES, type Statistics } from "../data/types.ts";
 import { Copy } from "../parts/copy.tsx";
-import { ChoiceFilter, Pager, TextFilter } from "../parts/fields.tsx";
+import { ChoiceFilter, ErrorFilter, Pager, TextFilter } from "../parts/fields.tsx";
 import { Empty, Loaded, Page } from "../parts/page.tsx";
 import { Status, wordOf } from "../parts/status.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -59,7 +59,7 @@ export function WorkflowsPage() {
         />
         <ChoiceFilter name="hours" label="Created" options={TIMES} all="At any time" />
         <TextFilter name="label" label="Label" hint="tenant=acme" />
-        <TextFilter name="error" label="Error contains" />
+        <ErrorFilter />
       </form>
       <Loaded from={page}>{(list) => <InstanceTable list={list} />}</Loaded>
     </Page>

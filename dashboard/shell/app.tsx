@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
-import { session } from "../data/api.ts";
-import { connected, paused } from "../data/live.ts";
+import { session, signedOut } from "../data/api.ts";
+import { connected } from "../data/live.ts";
+import { paused } from "../data/streams.ts";
 import { Empty, Page } from "../parts/page.tsx";
 import { Overview } from "../screens/overview.tsx";
 import { ask, Dialogs, messageOf } from "./dialogs.tsx";
@@ -45,12 +46,27 @@ export function App() {
       </a>
       <Sidebar />
       <main id="main" tabIndex={-1}>
+        {signedOut.value !== null && <SignedOut reason={signedOut.value} />}
         <Screen />
       </main>
       {overlay.value === "palette" && <Palette />}
       {overlay.value === "help" && <Help />}
       <Dialogs />
     </>
+  );
+}
+
+/** What is on the screen stays there, but nothing new comes and nothing can be done. */
+function SignedOut({ reason }: { readonly reason: string }) {
+  return (
+    <div class="problem signed-out" role="alert">
+      <p>
+        <strong>You are signed out.</strong> {reason} What you see is from before.
+      </p>
+      <button type="button" class="button" onClick={() => location.reload()}>
+        Sign in again
+      </button>
+    </div>
   );
 }
 

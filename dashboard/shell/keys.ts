@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { paused } from "../data/live.ts";
+import { paused } from "../data/streams.ts";
 import { open } from "./router.tsx";
 import { SCREENS } from "./screens.ts";
 

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { path, query } from "../data/api.ts";
-import { paused, useResource } from "../data/live.ts";
+import { useResource } from "../data/live.ts";
+import { paused } from "../data/streams.ts";
 import type { Instance, Statistics } from "../data/types.ts";
 import { Modal } from "./dialogs.tsx";
 import { overlay } from "./keys.ts";

@@ -39,8 +39,14 @@ export function currentView(): string {
   return `${url.value.pathname.slice(BASE.length)}${url.value.search}`;
 }
 
-/** Changes filters of the view. Null and empty values are removed; a cursor never outlives a filter. */
-export function setSearch(fields: Readonly<Record<string, string | null>>): void {
+/**
+ * Changes filters of the view. Null and empty values are removed; a cursor never outlives a filter. The browser's back button
+ * returns to the view before, unless `replace` says that this one only refines it, as while the viewer types.
+ */
+export function setSearch(
+  fields: Readonly<Record<string, string | null>>,
+  { replace = false }: { readonly replace?: boolean } = {},
+): void {
   const next = new URLSearchParams(url.value.search);
   if (!("cursor" in fields)) next.delete("cursor");
   for (const [name, value] of Object.entries(fields)) {
@@ -48,7 +54,7 @@ export function setSearch(fields: Readonly<Record<string, string | null>>): void
     else next.set(name, value);
   }
   const text = next.toString();
-  open(`${url.value.pathname.slice(BASE.length)}${text === "" ? "" : `?${text}`}`, { replace: true });
+  open(`${url.value.pathname.slice(BASE.length)}${text === "" ? "" : `?${text}`}`, { replace });
 }
 
 interface LinkProps {

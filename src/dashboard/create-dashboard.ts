@@ -1,5 +1,6 @@
 import { callSafely } from "../call-safely.ts";
 import { authorizeRequest, type HttpOperation, type Policy } from "../http/access/authorization.ts";
+import type { Scope } from "../http/access/scope.ts";
 import { toHttpError } from "../http/answers/http-error.ts";
 import { createHttpHandler, type HttpHandler } from "../http/create-http-handler.ts";
 import type { Servable } from "../http/http-host.ts";
@@ -65,14 +66,11 @@ class Dashboard {
       if (request.method !== "GET" && request.method !== "HEAD") {
         return refusal(405, "http.method_not_allowed", "This path takes GET.");
       }
-      await authorizeRequest(
-        this.#allowed,
-        { request, operation: "read", resource: APPLICATION },
-        this.#report(request),
-      );
+      const question = { request, operation: "read", resource: APPLICATION } as const;
+      const scope = await authorizeRequest(this.#allowed, question, this.#report(request));
       if (pathname === basePath) return new Response(null, { status: 308, headers: { location: `${basePath}/` } });
       if (!pathname.startsWith(`${basePath}/`)) return textAnswer(404, `The dashboard is mounted at ${basePath}/.`);
-      if (pathname === `${basePath}/session`) return Response.json(await this.#session(request));
+      if (pathname === `${basePath}/session`) return Response.json(await this.#session(request, scope));
       if (pathname === `${basePath}/changes`) return await this.#changes.answer(request);
       const [, asset] = pathname.slice(basePath.length).match(/^\/assets\/([^/]+)$/) ?? [];
       if (asset === undefined) return await this.#files.document(request);
@@ -126,12 +124,13 @@ class Dashboard {
   }
 
   /** What this caller may do, so that the page shows no buttons that are refused. */
-  async #session(request: Request) {
+  async #session(request: Request, scope: Scope) {
     const allowed = await Promise.all(OPERATIONS.map((one) => this.#asks(this.#allowed, request, one)));
+    const open = scope.payloads && this.#settings.redact !== true;
     return {
       version: VERSION,
       operations: OPERATIONS.filter((_, index) => allowed[index]),
-      payloads: await this.#seesPayloads(request),
+      payloads: open && (await this.#seesPayloads(request)),
     };
   }
 }

@@ -36,7 +36,9 @@ describe.skipIf(!HAS_BROWSER)("what needs attention on the dashboard", () => {
     rmSync(directory, { recursive: true });
   });
 
-  async function open(answers: Readonly<Record<string, (body: Record<string, unknown>) => unknown>> = {}) {
+  type Answers = Readonly<Record<string, (body: Record<string, unknown>) => unknown>>;
+
+  async function open(answers: Answers = {}, at: string = url) {
     const context = await browser().newContext({ locale: "en-GB" });
     const page = await context.newPage();
     for (const [path, change] of Object.entries(answers)) {
@@ -48,7 +50,7 @@ describe.skipIf(!HAS_BROWSER)("what needs attention on the dashboard", () => {
         },
       );
     }
-    await page.goto(`${url}/`);
+    await page.goto(`${at}/`);
     return { page, matters: page.locator(".matters"), context };
   }
 
@@ -85,6 +87,26 @@ describe.skipIf(!HAS_BROWSER)("what needs attention on the dashboard", () => {
     await matters.getByText("An instance has been due for 1 h, and 7 are due in all").waitFor();
     await matters.getByText("A hook has been due for 1 min 30 s, and 1,234,567 are due in all").waitFor();
     await matters.getByText("No worker is alive").waitFor();
+  });
+
+  test("crash loops lead to what the caller may search", async () => {
+    const crash = {
+      status: "errored",
+      workflowName: "fresh",
+      error: { name: "PerdureError", code: "workflow.crash_loop" },
+    };
+    const crashed = (...ids: string[]) => ({
+      "/instances": (body: Record<string, unknown>) => ({ ...body, instances: ids.map((id) => ({ id, ...crash })) }),
+    });
+    const linkOf = async (ids: string[], at: string) => {
+      const { matters } = await open(crashed(...ids), at);
+      return matters.getByRole("listitem").filter({ hasText: "crash loop" }).getByRole("link").getAttribute("href");
+    };
+    const hidden = await serveDashboard(app, { payloads: false });
+    expect(await linkOf(["a", "b"], url)).toContain("/workflows?status=errored&error=");
+    expect(await linkOf(["a", "b"], hidden.url)).toMatch(/\/workflows\?status=errored$/);
+    expect(await linkOf(["a"], hidden.url)).toMatch(/\/workflows\/fresh\/a$/);
+    hidden.close();
   });
 
   test("a caller that sees only instances with some labels gets the counts of these", async () => {

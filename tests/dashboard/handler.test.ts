@@ -112,6 +112,11 @@ describe("the dashboard's handler", () => {
       operations: ["read", "manage"],
       payloads: true,
     });
+    for (const hidden of [{ redact: true }, { authorize: () => ({ allow: true, payloads: false }) }]) {
+      expect(await (await ask("/ops/session", { payloads: true, ...hidden })).json()).toMatchObject({
+        payloads: false,
+      });
+    }
   });
 
   test("compresses its files for browsers that ask for it", async () => {
