@@ -66,6 +66,7 @@ export function createStatements(
         () => book.expired(locks),
       ),
     get: (reference) => wire.call("get", () => hooks.get(reference)),
+    placeInLine: (question) => wire.call("place in line", () => hooks.placeInLine(question)),
     list: (filter) => wire.call("list", () => hooks.list(filter)),
     find: (namespace, ids) => wire.call("find hooks", () => hooks.find(namespace, ids)),
     search: (search) => wire.call("search hooks", () => hooks.search(search)),

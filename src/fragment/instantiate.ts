@@ -88,6 +88,6 @@ export function buildParts<Config, Hooks extends HookDefinitions, Services>(
   registerHooks(store, hooks);
   const unitOfWork: RunUnitOfWork<Hooks> = (body) => runUnitOfWork({ store, hooks, workflows: null }, body);
   const services = definition.services({ config, unitOfWork });
-  const durableHooks = new DurableHooks(store, namespace);
+  const durableHooks = new DurableHooks(store, hooks);
   return { namespace, tables, store, hooks, services, durableHooks, workflows: null };
 }

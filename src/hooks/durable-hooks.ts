@@ -8,6 +8,7 @@ import type { Store } from "../store/store.ts";
 import { decodeValue, shownOrUnreadable, type Unreadable, withoutStacks } from "../values/index.ts";
 import { FILTER_FIELDS, type HookFilterOptions, parseHookFilter } from "./hook-filter.ts";
 import { checkHookId, checkName, checkText } from "./names.ts";
+import type { RegisteredHooks } from "./registered-hooks.ts";
 import { isHookSearch, type ParsedHookFilter, searchHooks } from "./search-hooks.ts";
 
 /** A stored hook, for operators. */
@@ -59,11 +60,13 @@ const MOST_ROWS = 1000;
 export class DurableHooks {
   readonly namespace: string;
   readonly #store: Store;
+  readonly #hooks: RegisteredHooks;
 
   /** @internal */
-  constructor(store: Store, namespace: string) {
+  constructor(store: Store, hooks: RegisteredHooks) {
     this.#store = store;
-    this.namespace = namespace;
+    this.#hooks = hooks;
+    this.namespace = hooks.namespace;
   }
 
   async get(id: string): Promise<HookSummary | null> {
@@ -76,7 +79,7 @@ export class DurableHooks {
    * stored, and writes nothing. Throws `hook.not_found`.
    */
   async explain(id: string): Promise<Explanation> {
-    return explainHook(this.#store, { namespace: this.namespace, id: checkHookId(id) });
+    return explainHook(this.#store, this.#hooks, { namespace: this.namespace, id: checkHookId(id) });
   }
 
   /** One page. A cursor stays valid, however the hooks change between two pages. */

@@ -62,7 +62,10 @@ function explainState(store: Store, record: InstanceRecord, { pausedBy: by }: In
   const { status, error, finishedAt } = record;
   if (status === "paused" || status === "waitingForPause")
     return { reason: "paused", pausing: status !== "paused", by };
-  if (status === "diverged") return { reason: "diverged", error: describeError(decodeValue(error as string)) };
+  if (status === "diverged") {
+    const diverged = shownOrUnreadable(() => ({ error: describeError(decodeValue(error as string)) }));
+    return "error" in diverged ? { reason: "diverged", ...diverged } : { reason: "unreadable", ...diverged.unreadable };
+  }
   if (status !== "complete" && status !== "errored" && status !== "terminated") return null;
   const shown = shownOrUnreadable(() =>
     status === "errored" ? { error: describeWithStack(decodeValue(error as string), store.stackTraces) } : {},

@@ -1,3 +1,4 @@
+import { listsName } from "../queue/describe-worker.ts";
 import { ownerOfToken } from "../queue/owner.ts";
 import type { Store } from "../store/store.ts";
 import type { ListedWorker } from "../store/workers/stored-workers.ts";
@@ -44,7 +45,7 @@ export function explainDue({ dueSince, lock }: QueuedWork): WaitingReason {
 }
 
 function runs({ work }: ListedWorker, { namespace, kind, name }: QueuedWork): boolean {
-  return work[namespace]?.[kind].includes(name) === true;
+  return listsName(work[namespace]?.[kind], name);
 }
 
 /** How far this process's clock was ahead of the database's, which read its own between these two times; null if not by much. */

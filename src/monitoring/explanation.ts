@@ -46,7 +46,7 @@ export type WaitingReason =
       readonly since: Date;
       readonly until: Date | null;
     }
-  /** The last attempt failed. A hook has no step. `of` is null where the number of attempts isn't stored: code decides it. */
+  /** The last attempt failed. A hook has no step. `of` is null where this process doesn't know the number of attempts. */
   | {
       readonly reason: "retrying";
       readonly step: ExplainedStep | null;

@@ -52,6 +52,7 @@ export async function readOpenSteps(store: Store, record: InstanceRecord): Promi
 
 /** A rollback of a step is open in its place: the step itself has ended by then. */
 function follow(open: Map<string, JournalEntry>, entry: JournalEntry): void {
+  if (entry.kind === "rollingBack") open.clear(); // the code has ended: only rollbacks are open from here on
   if (entry.type === "rollback" || entry.kind === "progress" || entry.kind === "unawaited") return;
   const retried = entry.kind === "failed" || entry.kind === "rollbackFailed";
   const begins = ["waiting", "started", "undoable", "rollbackStarted"].includes(entry.kind);

@@ -5,7 +5,7 @@ import type { ProcessorSource } from "./processor.ts";
 import { type Capacity, capacityFor } from "./worker-pool.ts";
 
 /** The most names of hooks, and of workflows, that a worker says it has in one namespace. */
-export const MOST_NAMES = 1000;
+const MOST_NAMES = 1000;
 
 /** What operators see of a worker that runs these sources. */
 export function describeWorker(
@@ -27,4 +27,9 @@ export function describeWorker(
     concurrency: { hooks: capacityFor(concurrency, "hook"), workflows: capacityFor(concurrency, "instance") },
     work: Object.fromEntries(namespaces.map((namespace) => [namespace, namesIn(namespace)])),
   };
+}
+
+/** Whether a worker may run a name, by the names of that kind that it lists: with very many, it doesn't list them all. */
+export function listsName(listed: readonly string[] = [], name: string): boolean {
+  return listed.length >= MOST_NAMES || listed.includes(name);
 }

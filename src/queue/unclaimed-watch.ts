@@ -3,7 +3,7 @@ import type { DueName, UnclaimedQuestion } from "../store/queue/unclaimed.ts";
 import type { Store } from "../store/store.ts";
 import type { ListedWorker } from "../store/workers/stored-workers.ts";
 import type { WorkerNames } from "../store/workers/worker-records.ts";
-import { MOST_NAMES } from "./describe-worker.ts";
+import { listsName } from "./describe-worker.ts";
 
 /** Questions that follow each other faster carry no look. A loop asks once more 100 ms after the last notice of another process. */
 const PAUSE_MS = 50;
@@ -89,10 +89,8 @@ export function findUnclaimed(workers: readonly ListedWorker[], names: readonly 
   return names.filter((due) => isUsers(due) && !live.some(({ work }) => isNamed(work[due.namespace], due)));
 }
 
-/** A worker with very many names doesn't list them all. */
 function isNamed(names: WorkerNames | undefined, { kind, name }: DueName): boolean {
-  const ofKind = names?.[kind === "hook" ? "hooks" : "workflows"] ?? [];
-  return ofKind.length >= MOST_NAMES || ofKind.includes(name);
+  return listsName(names?.[kind === "hook" ? "hooks" : "workflows"], name);
 }
 
 /** The library's own hooks belong to workflows, which are looked at themselves. */

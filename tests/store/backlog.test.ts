@@ -33,6 +33,15 @@ describe.each(ENGINES)("the backlog of hooks on $name", (engine) => {
     });
   });
 
+  test("counts hooks that stand in line, and has no oldest because of them", async () => {
+    for (const id of ["a", "b"]) {
+      await subject.insert({ id, line: { lineKey: `$hook/${subject.namespace}/greet`, rateKey: null } });
+    }
+    subject.clock.advance(10);
+
+    expect(await read()).toMatchObject({ hooks: { due: 0, inLine: 2, oldestDueMs: null } });
+  });
+
   test("counts a hook of a lost worker as due, from the end of its lease", async () => {
     await subject.insert();
     await subject.claimOne();

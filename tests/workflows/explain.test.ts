@@ -124,6 +124,27 @@ describe.each(ENGINES)("explain on $name", (engine) => {
     );
   });
 
+  test("says that a rollback is retried, and not that the step sleeps in which it began", async () => {
+    const order = defineWorkflow({ name: "order" }, async (_event, step) => {
+      const rollback = () => {
+        throw new Error("no");
+      };
+      const rollbackConfig = { retries: { limit: 3, delay: "1 hour", backoff: "constant" } } as const;
+      await step.do("charge", () => {}, { rollback, rollbackConfig });
+      await Promise.all([step.sleep("rest", "1 day"), step.waitForEvent("word", { type: "word", timeout: "1 day" })]);
+    });
+    const process = subject.start({ order });
+    const instance = await process.workflows.order.create();
+    await untilParked(instance);
+    await instance.terminate({ rollback: true });
+    await eventually(async () =>
+      expect(await instance.explain()).toMatchObject({
+        reason: { reason: "retrying", step: { name: "charge" }, attempt: 2 },
+        others: [],
+      }),
+    );
+  });
+
   test("says that the code doesn't match the history", async () => {
     const program = (first: string) => ({
       order: defineWorkflow({ name: "order", onDivergence: "stop" }, async (_event, step) => {

@@ -1,7 +1,7 @@
 import { CodecError, PerdureError } from "../../errors.ts";
 import { encodeError } from "../../values/index.ts";
 import type { Sending } from "../group-commit.ts";
-import type { HookAdmitRequest } from "../hooks/hook-lines.ts";
+import type { HookAdmitRequest, HookLinePlace, HookLineQuestion } from "../hooks/hook-lines.ts";
 import type {
   ClaimedHook,
   HookCount,
@@ -108,6 +108,10 @@ export class CodecHookStatements implements HookStatements {
   async get(reference: HookReference): Promise<HookRecord | null> {
     const record = await this.#inner.get(reference);
     return record === null ? null : this.#decodeRecord(record);
+  }
+
+  placeInLine(question: HookLineQuestion): Promise<HookLinePlace> {
+    return this.#inner.placeInLine(question);
   }
 
   async list(filter: HookFilter): Promise<HookRecord[]> {

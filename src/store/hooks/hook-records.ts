@@ -134,6 +134,9 @@ export interface HookRecord extends HookReference {
   readonly payload: string;
   readonly retries: string | null;
   readonly error: string | null;
+  /** The keys of its line and its rate; null without limits. See `HookLine`. */
+  readonly lineKey: string | null;
+  readonly rateKey: string | null;
   readonly createdAt: number;
   readonly lastAttemptAt: number | null;
   /** When it is due; the end of its lease while it is processing; null when it is finished. */

@@ -1,5 +1,6 @@
 import type { WorkClass } from "../queue/work-class.ts";
 import { toNumber, toNumberOrNull } from "../rows.ts";
+import type { HookLinePlace } from "./hook-lines.ts";
 import type {
   ClaimedHook,
   HookLease,
@@ -54,6 +55,8 @@ export function toHookRecord(row: Row): HookRecord {
     payload: row.payload as string,
     retries: row.retries as string | null,
     error: row.error as string | null,
+    lineKey: row.line_key as string | null,
+    rateKey: row.rate_key as string | null,
     createdAt: toNumber(row.created_at),
     lastAttemptAt: toNumberOrNull(row.last_attempt_at),
     availableAt: toNumberOrNull(row.available_at),
@@ -71,6 +74,11 @@ export function toSearchedHook(row: Row): SearchedHook {
     matches: Boolean(row.matches),
     error: row.error as string | null,
   };
+}
+
+export function toLinePlace(row: Row): HookLinePlace {
+  const startedAt = toNumberOrNull(row.started_at ?? null);
+  return { ahead: toNumber(row.ahead), held: toNumber(row.held), startedAt };
 }
 
 export function toStatistics(row: Row): HookStatistics {

@@ -1,6 +1,6 @@
 import type { Sending } from "../group-commit.ts";
 import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
-import type { HookAdmitRequest } from "./hook-lines.ts";
+import type { HookAdmitRequest, HookLinePlace, HookLineQuestion } from "./hook-lines.ts";
 import type {
   ClaimedHook,
   HookCount,
@@ -53,6 +53,8 @@ export interface HookStatements {
   expireLeases(namespaces: readonly string[], locks: readonly string[]): Promise<number>;
 
   get(reference: HookReference): Promise<HookRecord | null>;
+  /** Where a hook stands in its line. */
+  placeInLine(question: HookLineQuestion): Promise<HookLinePlace>;
   list(filter: HookFilter): Promise<HookRecord[]>;
   /** The hooks with these ids, in any order. */
   find(namespace: string, ids: readonly string[]): Promise<HookRecord[]>;

@@ -1,3 +1,4 @@
+import { type HookLinePlace, type HookLineQuestion, placesBefore, usedUpStart } from "../hooks/hook-lines.ts";
 import type {
   HookFilter,
   HookRecord,
@@ -6,10 +7,13 @@ import type {
   HookStatistics,
   SearchedHook,
 } from "../hooks/hook-records.ts";
-import { toHookRecord, toSearchedHook, toStatistics } from "../hooks/hook-rows.ts";
+import { toHookRecord, toLinePlace, toSearchedHook, toStatistics } from "../hooks/hook-rows.ts";
 import type { CancelTarget } from "../hooks/hook-statements.ts";
+import { MOST_AHEAD } from "../instances/instance-records.ts";
 import { endOfPrefix } from "../text-order.ts";
+import { integerArray, textArray } from "./array-literals.ts";
 import { isUniqueViolation } from "./errors.ts";
+import { readHookLine } from "./sql/hook-lines.ts";
 import {
   cancelHooks,
   discardHooks,
@@ -28,6 +32,16 @@ export class PostgresHookOperations extends PostgresStatements {
   async get({ namespace, id }: HookReference): Promise<HookRecord | null> {
     const { rows } = await this.run(getHook, [namespace, id]);
     return rows[0] ? toHookRecord(rows[0]) : null;
+  }
+
+  async placeInLine(question: HookLineQuestion): Promise<HookLinePlace> {
+    const before = placesBefore(question);
+    const classes = integerArray(before.map((place) => place.class));
+    const times = integerArray(before.map((place) => place.availableAt));
+    const ids = textArray(before.map((place) => place.id));
+    const values = [question.lineKey, classes, times, ids, MOST_AHEAD, ...usedUpStart(question)];
+    const { rows } = await this.run(readHookLine, values);
+    return toLinePlace(rows[0] ?? {});
   }
 
   async list(filter: HookFilter): Promise<HookRecord[]> {

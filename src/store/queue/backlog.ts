@@ -36,7 +36,13 @@ export interface BacklogStatements {
 }
 
 /** The lanes that hooks can be in. */
-export const HOOK_LANES: readonly WorkClass[] = [WorkClass.continuing, WorkClass.fresh, WorkClass.leased];
+export const HOOK_LANES: readonly WorkClass[] = [
+  WorkClass.continuing,
+  WorkClass.fresh,
+  WorkClass.leased,
+  WorkClass.lineContinuing,
+  WorkClass.lineFresh,
+];
 export const INSTANCE_LANES: readonly WorkClass[] = Object.values(WorkClass);
 
 /** From one row for each lane: its class, how many are due by now and later, and the `available_at` of the first. */

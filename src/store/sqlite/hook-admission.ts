@@ -1,13 +1,28 @@
-import { HOOK_KEYS, type HookAdmitRequest, MOST_HOOK_KEYS } from "../hooks/hook-lines.ts";
+import {
+  HOOK_KEYS,
+  type HookAdmitRequest,
+  type HookLinePlace,
+  type HookLineQuestion,
+  MOST_HOOK_KEYS,
+  placesBefore,
+  usedUpStart,
+} from "../hooks/hook-lines.ts";
 import type { ClaimedHook } from "../hooks/hook-records.ts";
-import { toClaimedHook } from "../hooks/hook-rows.ts";
+import { toClaimedHook, toLinePlace } from "../hooks/hook-rows.ts";
+import { MOST_AHEAD } from "../instances/instance-records.ts";
 import type { LineLimits } from "../lines/line-records.ts";
 import { MOST_PASSES } from "../lines/look-at-line.ts";
 import { WorkClass } from "../queue/work-class.ts";
 import type { SqliteAccess } from "./drivers/driver.ts";
-import { COUNT_HELD_HOOKS, FIND_HOOKS_IN_LINE, FORGET_HOOK_STARTS, NEXT_HOOK_KEY } from "./sql/hook-lines.ts";
+import {
+  COUNT_HELD_HOOKS,
+  COUNT_HOOKS_AHEAD,
+  FIND_HOOKS_IN_LINE,
+  FORGET_HOOK_STARTS,
+  NEXT_HOOK_KEY,
+} from "./sql/hook-lines.ts";
 import { CLAIM_HOOKS } from "./sql/hooks-run.ts";
-import { COUNT_STARTS, FORGET_STARTS, INSERT_START } from "./sql/lines.ts";
+import { COUNT_STARTS, FIND_START, FORGET_STARTS, INSERT_START } from "./sql/lines.ts";
 
 type Row = Record<string, unknown>;
 
@@ -32,6 +47,20 @@ export class SqliteHookAdmission {
   async forgetStarts(keptMs: number): Promise<number> {
     const parameters = [HOOK_KEYS.from, HOOK_KEYS.to, this.#access.now() - keptMs, MOST_FORGOTTEN];
     return this.#access.write(() => this.#access.driver.run(FORGET_HOOK_STARTS, parameters));
+  }
+
+  async placeInLine(question: HookLineQuestion): Promise<HookLinePlace> {
+    return this.#access.readSnapshot(() => {
+      const { driver } = this.#access;
+      const { namespace, lineKey } = question;
+      const ahead = placesBefore(question).map((place) => {
+        const parameters = [namespace, lineKey, place.class, place.availableAt, place.id, MOST_AHEAD];
+        return Number(driver.all(COUNT_HOOKS_AHEAD, parameters)[0]?.ahead);
+      });
+      const held = Math.min(Number(driver.all(COUNT_HELD_HOOKS, [namespace, lineKey])[0]?.held), MOST_AHEAD);
+      const [start] = driver.all(FIND_START, usedUpStart(question));
+      return toLinePlace({ ahead: ahead.reduce((sum, count) => sum + count, 0), held, started_at: start?.at });
+    });
   }
 
   #admitDue(request: HookAdmitRequest, now: number): ClaimedHook[] {

@@ -1,7 +1,7 @@
 import type { TakenRelay } from "../engine.ts";
 import type { ForeignStatement } from "../foreign-transaction.ts";
 import type { Sending } from "../group-commit.ts";
-import type { HookAdmitRequest } from "../hooks/hook-lines.ts";
+import type { HookAdmitRequest, HookLinePlace, HookLineQuestion } from "../hooks/hook-lines.ts";
 import { delayOf, isUnwanted } from "../hooks/hook-outcome.ts";
 import type {
   ClaimedHook,
@@ -192,6 +192,10 @@ export class SqliteHookStatements implements HookStatements {
   async get({ namespace, id }: HookReference): Promise<HookRecord | null> {
     const [row] = await this.#access.read(() => this.#driver.all(GET_HOOK, [namespace, id]));
     return row ? toHookRecord(row) : null;
+  }
+
+  placeInLine(question: HookLineQuestion): Promise<HookLinePlace> {
+    return this.#admission.placeInLine(question);
   }
 
   async list(filter: HookFilter): Promise<HookRecord[]> {

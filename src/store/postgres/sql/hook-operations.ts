@@ -15,7 +15,7 @@ const STATUS = `case ${Object.entries(STATUS_CONDITIONS)
   .join(" ")} end`;
 
 const HOOK_RECORD = `hook.namespace, hook.id, hook.name, hook.key, ${STATUS} as status, hook.class, hook.lock, hook.attempts, hook.recoveries,
-  hook.triggers, hook.payload::text as payload, hook.retries::text as retries, hook.error::text as error, hook.created_at,
+  hook.triggers, hook.payload::text as payload, hook.retries::text as retries, hook.error::text as error, hook.line_key, hook.rate_key, hook.created_at,
   hook.last_attempt_at, hook.available_at, hook.finished_at`;
 
 /** One hook. Index: hook_pkey. */

@@ -12,6 +12,15 @@ export const COUNT_HELD_HOOKS = `
 select count(*) as held from perdure_hook
 where namespace = ? and line_key = ? and available_at is not null and class >= ${WorkClass.leased} and class <= ${WorkClass.leased}`;
 
+/** How many hooks of a key in a class come before a place in line, up to a number. Index: perdure_hook_line. */
+export const COUNT_HOOKS_AHEAD = `
+select count(*) as ahead from (
+  select 1 from perdure_hook
+  where namespace = ? and line_key = ? and class = ? and class >= ${WorkClass.leased} and available_at is not null
+    and (available_at, id) < (?, ?)
+  limit ?
+)`;
+
 /** The due hooks of a key in one class, in order, without those whose rates are used up. Index: perdure_hook_line. */
 export const FIND_HOOKS_IN_LINE = `
 select namespace, id, lock, confirmed, in_doubt, name, key, own_id, attempts, recoveries, triggers, payload, retries, trace, created_at,

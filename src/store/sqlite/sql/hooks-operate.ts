@@ -13,7 +13,7 @@ const STATUS = `case ${Object.entries(STATUS_CONDITIONS)
   .map(([status, condition]) => `when ${condition} then '${status}'`)
   .join(" ")} end`;
 
-const HOOK_RECORD = `namespace, id, name, key, ${STATUS} as status, class, lock, attempts, recoveries, triggers, payload, retries, error, created_at,
+const HOOK_RECORD = `namespace, id, name, key, ${STATUS} as status, class, lock, attempts, recoveries, triggers, payload, retries, error, line_key, rate_key, created_at,
   last_attempt_at, available_at, finished_at`;
 
 /** One hook as an operator sees it. Index: the primary key. */

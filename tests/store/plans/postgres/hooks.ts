@@ -155,6 +155,21 @@ const STATEMENTS: PlannedStatement[] = [
     [...BY_ID, "hook_relay"],
   ],
   ["get a hook", hooks((statements) => statements.get({ namespace: "app", id: "due-000001" })), BY_ID],
+  [
+    "read the place of a hook in line",
+    hooks((statements) =>
+      statements.placeInLine({
+        namespace: "app",
+        id: "lined-000001",
+        lineKey: "$hook/app/greet/1",
+        class: 6,
+        availableAt: 1,
+        now: 5,
+        rate: { key: "$hook/app/greet", limit: 3 },
+      }),
+    ),
+    ["hook_line", "start_pkey"],
+  ],
   ["list hooks", list({}), BY_ID],
   ["list a later page of hooks backwards", list({ after: "due-000500", order: "newest" }), BY_ID],
   ["list dead letters", list({ status: "failed" }), ["hook_failed"]],

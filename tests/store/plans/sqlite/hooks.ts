@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { COUNT_DEAD_LETTERS, countLanes } from "../../../../src/store/sqlite/sql/backlog.ts";
 import {
   COUNT_HELD_HOOKS,
+  COUNT_HOOKS_AHEAD,
   FIND_HOOKS_IN_LINE,
   FORGET_HOOK_STARTS,
   NEXT_HOOK_KEY,
@@ -64,6 +65,11 @@ const STATEMENTS: PlannedStatement[] = [
   ],
   ["find the next key of hooks in line", NEXT_HOOK_KEY, [`COVERING ${LINE("line_key>?")}`]],
   ["count the slots that hooks hold", COUNT_HELD_HOOKS, [`COVERING ${LINE("line_key=? AND class>? AND class<?")}`]],
+  [
+    "count the hooks ahead in line",
+    COUNT_HOOKS_AHEAD,
+    [`COVERING ${LINE("line_key=? AND class=? AND available_at>? AND (available_at,id)<(?,?)")}`],
+  ],
   ["find hooks in line", FIND_HOOKS_IN_LINE, [LINE("line_key=? AND class=? AND available_at<?")]],
   [
     "forget starts of hooks",
