@@ -5,7 +5,7 @@
  */
 const engines = "^src/store/(sqlite|postgres)/";
 const edges =
-  "^src/(app|cli|client|cloudflare|dashboard|dispatchers|durable-object|flo|http|telemetry|testing|transactions)/|^src/(index|everywhere)\\.ts$";
+  "^src/(app|cli|client|cloudflare|dashboard|dispatchers|durable-object|flo|http|mcp|telemetry|testing|transactions)/|^src/(index|everywhere)\\.ts$";
 const concepts = "^src/(fragment|hooks|workflows|subjects)/";
 const tests = "\\.test\\.ts$";
 const outside = "^(tests|examples|bench|dashboard)/";
@@ -77,6 +77,13 @@ export default {
       severity: "error",
       from: { path: "^src/dashboard/", pathNot: tests },
       to: { path: [engines, edges], pathNot: "^src/(dashboard|http)/" },
+    },
+    {
+      name: "mcp-knows-only-http",
+      comment: "Its tools are the routes of the HTTP API, and it must run where that runs.",
+      severity: "error",
+      from: { path: "^src/mcp/", pathNot: tests },
+      to: { pathNot: ["^src/(http|mcp)/", "^src/[^/]+\\.ts$", "^(node_modules/)?@modelcontextprotocol/sdk/"] },
     },
     {
       name: "published-code-stands-alone",

@@ -27,13 +27,12 @@ const CLOUDFLARE_MODULES = ["cloudflare/email", "cloudflare/sockets"];
 const entries = [...entryPoints, ...workerEntryPoints].map(({ path }) => path);
 const shared = [...entries, ...CLOUDFLARE_MODULES, PROGRAM].filter((path) => !LOADER.includes(path));
 
+const packages = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+
 const common = {
   cwd: root,
   platform: "neutral",
-  external: [
-    /^(node|cloudflare):|^#dashboard-page$/,
-    ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
-  ],
+  external: [/^(node|cloudflare):|^#dashboard-page$/, ...packages.flatMap((name) => [name, new RegExp(`^${name}/`)])],
   transform: { target: configuration.compilerOptions.target },
   checks: { pluginTimings: false },
 } satisfies RolldownOptions;

@@ -133,6 +133,20 @@ test("an engine may not reach an edge, a concept or the other engine", async () 
   ]);
 });
 
+test("tools for assistants may know only the HTTP API, and the SDK", async () => {
+  const found = await violations({
+    ...surroundings,
+    "src/errors.ts": "export const code = 1;",
+    "src/http/handler.ts": "export const handler = 1;",
+    "src/mcp/tools.ts": `import "node:http"; import "../app/start.ts"; import "../errors.ts"; import "../http/handler.ts";`,
+  });
+
+  expect(found).toEqual([
+    "mcp-knows-only-http: src/mcp/tools.ts → http",
+    "mcp-knows-only-http: src/mcp/tools.ts → src/app/start.ts",
+  ]);
+});
+
 test("a file of the HTTP edge may not import a runtime, a driver, an engine or another edge", async () => {
   const found = await violations({
     ...surroundings,

@@ -6,8 +6,11 @@ import {
   accessByPolicy,
   accessByToken,
   checkNarrowing,
+  HIDDEN,
+  PAYLOADS_HEADER,
   PUBLIC_ACCESS,
   questionsOf,
+  withChosenPayloads,
 } from "./access/access.ts";
 import { takeAccessToken } from "./access/access-tokens.ts";
 import { type AuditedRequest, auditedAnswer, type OnAudit, tellAudit } from "./access/audit.ts";
@@ -86,6 +89,7 @@ class HttpServer {
     const { headers } = response;
     if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
     headers.set("x-content-type-options", "nosniff");
+    if (request.headers.get(PAYLOADS_HEADER) === HIDDEN) headers.set(PAYLOADS_HEADER, HIDDEN);
     if (cors !== null) addCorsHeaders(cors, request, headers);
     return response;
   }
@@ -118,7 +122,7 @@ class HttpServer {
     token: string | null,
     audited: AuditedRequest,
   ): Promise<Answer> {
-    const access = await this.#authorize(route, incoming, token);
+    const access = withChosenPayloads(await this.#authorize(route, incoming, token), incoming.request.headers);
     const { scope } = access;
     audited.caller = scope.caller;
     checkNarrowing(route, scope);

@@ -12,6 +12,7 @@ const ENTRIES = {
   "perdure/dashboard": join(root, "src/dashboard/index.ts"),
   "perdure/http": join(root, "src/http/index.ts"),
   "perdure/http/node": join(root, "src/http/node.ts"),
+  "perdure/mcp": join(root, "src/mcp/index.ts"),
 };
 
 /** What the samples take for granted. */
@@ -51,8 +52,10 @@ function toModule(sample: string): string {
   ].join("\n");
 }
 
-test("every sample in the documents on HTTP, security and the dashboard is accepted by the compiler", async () => {
-  const others = ["docs/security.md", "docs/dashboard.md"].map((path) => readFile(join(root, path), "utf8"));
+test("every sample in the documents on HTTP, security, the dashboard and MCP is accepted by the compiler", async () => {
+  const others = ["docs/security.md", "docs/dashboard.md", "docs/mcp.md"].map((path) =>
+    readFile(join(root, path), "utf8"),
+  );
   const all = text + (await Promise.all(others)).join("");
   const samples = Array.from(all.matchAll(/```ts\n([\s\S]*?)```/g), ([, sample]) => sample as string);
   expect(samples.length).toBeGreaterThan(1);

@@ -109,6 +109,24 @@ describe("the policy of a handler", () => {
     },
   );
 
+  test("can be narrowed by a caller that asks for answers without values", async () => {
+    const { app, client } = await serve(() => true);
+    await (await app.workflows.echo.create({ id: "one", params: "s3cret" })).result();
+    const ask = (headers: Record<string, string>) => client.get("/workflows/echo/instances/one", { headers });
+    const asked = await ask({ "perdure-payloads": "hidden" });
+
+    expect(asked.body).toMatchObject({ status: "complete", output: "[REDACTED]" });
+    expect(asked.headers.get("perdure-payloads")).toBe("hidden");
+    expect((await ask({})).body).toMatchObject({ output: "s3cret" });
+    expect((await ask({})).headers.has("perdure-payloads")).toBe(false);
+    expect(await ask({ "perdure-payloads": "none" })).toMatchObject({
+      status: 400,
+      body: { code: "http.invalid_request" },
+    });
+    const search = await client.get("/instances?error=s3", { headers: { "perdure-payloads": "hidden" } });
+    expect(search.status).toBe(400);
+  });
+
   test("that hides payloads shows statuses and names, and no values by any route", async () => {
     const app = await subject.start({ workflows, hooks });
     const secret = "a-secret-value";

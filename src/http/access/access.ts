@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import { forbidden, HttpError, unauthenticated } from "../answers/http-error.ts";
+import { forbidden, HttpError, invalidRequest, unauthenticated } from "../answers/http-error.ts";
 import type { OpenedAccessToken } from "./access-tokens.ts";
 import {
   type AuthorizationQuestion,
@@ -8,7 +8,7 @@ import {
   type HttpOperation,
   type HttpResource,
 } from "./authorization.ts";
-import { type Scope, UNLIMITED } from "./scope.ts";
+import { type Scope, UNLIMITED, WITHOUT_PAYLOADS } from "./scope.ts";
 
 /** What lets a request in: the scope of its caller, and for how long. */
 export interface Access {
@@ -82,6 +82,20 @@ export function accessByToken(questions: readonly Question[], token: OpenedAcces
   });
   if (!covered) throw forbidden("The access token doesn't allow this.");
   return { scope, expiresAt, stillAllowed: async () => true };
+}
+
+/**
+ * By this header, a caller that may see users' values asks not to get them, such as a program that passes answers on. The answer
+ * has it too: so the caller can tell that the server knows it.
+ */
+export const PAYLOADS_HEADER = "perdure-payloads";
+export const HIDDEN = "hidden";
+
+export function withChosenPayloads(access: Access, headers: Headers): Access {
+  const chosen = headers.get(PAYLOADS_HEADER);
+  if (chosen === null) return access;
+  if (chosen !== HIDDEN) throw invalidRequest(`The header ${PAYLOADS_HEADER} can only be ${HIDDEN}.`);
+  return { ...access, scope: access.scope.and(WITHOUT_PAYLOADS) };
 }
 
 /** Throws the error for a caller that sees only some instances, if a route can't keep to them. */

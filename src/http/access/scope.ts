@@ -117,6 +117,9 @@ export class Scope {
 /** Of a caller whose requests the policy allows without limits. */
 export const UNLIMITED: Scope = new Scope({ caller: null, labels: [], payloads: true });
 
+/** Of a caller that sees no values of users. */
+export const WITHOUT_PAYLOADS: Scope = new Scope({ caller: null, labels: [], payloads: false });
+
 function invalid(problem: string): InvalidInputError {
   return new InvalidInputError("options.invalid", `The answer of authorize isn't valid: ${problem}.`);
 }

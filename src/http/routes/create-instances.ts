@@ -69,6 +69,7 @@ export const createInstance = defineRoute({
   name: "createInstance",
   summary: "Creates an instance, which starts at once.",
   operation: "create",
+  destructive: false,
   resource: workflowResource,
   params: { workflowName: NAME },
   body: NEW_INSTANCE,
@@ -105,6 +106,7 @@ export const createBatch = defineRoute({
   name: "createBatch",
   summary: `Creates instances in one request, and reports an error for each that was refused. At most 100, or as many as the application's limits.batchSize, up to ${MOST_IN_BATCH}.`,
   operation: "create",
+  destructive: false,
   resource: workflowResource,
   params: { workflowName: NAME },
   body: objectOf({ instances: { type: "array", items: NEW_INSTANCE, minItems: 1, maxItems: MOST_IN_BATCH } }, [

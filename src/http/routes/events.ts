@@ -40,6 +40,7 @@ export const sendEvent = defineRoute({
   name: "sendEvent",
   summary: "Sends an event, whether or not a step waits for it yet.",
   operation: "events",
+  destructive: false,
   resource: instanceResource,
   params: INSTANCE_PARAMS,
   body: EVENT,
@@ -70,6 +71,7 @@ export const createOrSend = defineRoute({
   name: "createOrSend",
   summary: "Sends an event to an instance, and creates the instance with it if there is none.",
   operation: "events",
+  destructive: false,
   alsoNeeds: "create",
   resource: instanceResource,
   params: INSTANCE_PARAMS,
@@ -119,6 +121,7 @@ export const sendEventToAll = defineRoute({
   summary:
     "Sends an event to the unfinished instances that have all of these labels, up to 100 in one request. Send it again with the cursor until that is null, with the same id.",
   operation: "events",
+  destructive: false,
   resource: workflowResource,
   params: { workflowName: NAME },
   body: objectOf({ ...EVENT_FIELDS, labels: LABELS, cursor: { type: "string", maxLength: 2000 } }, ["type", "labels"]),

@@ -115,6 +115,7 @@ export const redriveHooks = defineRoute({
   name: "redriveHooks",
   summary: "Tries dead letters again, with fresh attempts. One whose key a newer hook holds is left as it is.",
   operation: "operate",
+  destructive: false,
   resource: () => ({ kind: "hooks" }),
   body: IDS,
   details: ({ body: { ids } }) => ({ hooks: { ids } }),

@@ -28,7 +28,7 @@ import { listUnclaimed, listWorkers } from "./workers.ts";
 import { listVersions, listWorkflows, readSchemas } from "./workflows.ts";
 
 /** What every handler serves. */
-const ROUTES: readonly Route[] = [
+export const ROUTES: readonly Route[] = [
   listWorkflows,
   listVersions,
   readSchemas,

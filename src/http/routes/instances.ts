@@ -59,6 +59,7 @@ function defineAction<const Body extends Schema = Record<never, never>>(action: 
   readonly errors: readonly number[];
   /** Whether an `Idempotency-Key` makes it repeatable. */
   readonly repeatable?: boolean;
+  readonly destructive?: false;
   act(instance: InstanceHandle, body: FromSchema<Body>, scope: Scope): Promise<void>;
 }): Route {
   const { path, act, ...rest } = action;
@@ -94,6 +95,7 @@ export const pauseInstance = defineAction({
     },
     [],
   ),
+  destructive: false,
   repeatable: true,
   errors: [404, 409],
   act: (instance, body, { actor }) => instance.pause(actor === null ? body : { by: actor }),
@@ -103,6 +105,7 @@ export const resumeInstance = defineAction({
   path: "resume",
   name: "resumeInstance",
   summary: "Resumes a paused instance. Does nothing if it isn't paused.",
+  destructive: false,
   repeatable: true,
   errors: [404, 409],
   act: (instance) => instance.resume(),
@@ -155,6 +158,7 @@ export const retryInstance = defineAction({
   path: "retry",
   name: "retryInstance",
   summary: "Retries the steps whose errors ended an errored instance; all others keep their results.",
+  destructive: false,
   repeatable: true,
   errors: [404, 409],
   act: (instance) => instance.retryFailedStep(),

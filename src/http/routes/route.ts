@@ -55,6 +55,8 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
   readonly operation: HttpOperation;
   /** The setting of the handler by which it needs no authorization: see `authorizeTokens` and `publicHealth`. */
   readonly public?: "tokens" | "health";
+  /** False for a change that loses nothing that is stored, and ends no work. Other changes are presented as ones that could. */
+  readonly destructive?: false;
   /** Another permission, of a route that does two kinds of things. */
   readonly alsoNeeds?: HttpOperation;
   readonly resource: (params: Readonly<Record<keyof Params, string>>) => HttpResource;

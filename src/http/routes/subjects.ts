@@ -169,6 +169,7 @@ export const makeSubjectDue = defineRoute({
   name: "makeSubjectDue",
   summary: "Makes a subject without an owner due now.",
   operation: "operate",
+  destructive: false,
   resource: subjectResource,
   params: PARAMS,
   repeatable: true,

@@ -39,7 +39,7 @@ export const SAMPLES = {
   ],
   "tests/docs/client.test.ts": ["docs/client.md"],
   "tests/docs/cloudflare.test.ts": ["docs/cloudflare.md"],
-  "tests/docs/http.test.ts": ["docs/http.md", "docs/dashboard.md", "docs/security.md"],
+  "tests/docs/http.test.ts": ["docs/http.md", "docs/dashboard.md", "docs/mcp.md", "docs/security.md"],
   "tests/docs/subjects.test.ts": ["docs/subjects.md"],
   "tests/cli/applications.test.ts": ["docs/cli.md"],
   "tests/testing/documentation.test.ts": ["docs/testing.md"],
