@@ -9,6 +9,7 @@ import { addCompletion } from "./commands/completion.ts";
 import { addExplain } from "./commands/explain.ts";
 import { addExport, addReplay } from "./commands/export-replay.ts";
 import { addHooks } from "./commands/hooks.ts";
+import { addMcp } from "./commands/mcp.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addSchedules } from "./commands/schedules.ts";
 import { addSubjects } from "./commands/subjects.ts";
@@ -64,6 +65,7 @@ export function createProgram(context: CommandContext): Command {
   addExport(program, context);
   addReplay(program, context);
   program.commandsGroup("Others:");
+  addMcp(program, context);
   addCompletion(program, context);
   return program;
 }

@@ -54,8 +54,23 @@ export class Target implements AsyncDisposable {
     return this.client.workflows[name] as BindingOf<AnyWorkflow>;
   }
 
+  /** For requests of others: without an answer of the API, it throws the error that says why. */
+  get api(): { readonly baseUrl: string; readonly fetch: (request: Request) => Promise<Response> } {
+    return { baseUrl: this.#settings.baseUrl, fetch: (request) => this.#pass(request) };
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.#close();
+  }
+
+  async #pass(request: Request): Promise<Response> {
+    const bearer = await this.#settings.token();
+    if (bearer !== null) request.headers.set("authorization", `Bearer ${bearer}`);
+    const response = await this.#settings.fetch(request).catch((error) => {
+      throw unreachable(error);
+    });
+    if (response.status === 204 || isJson(response)) return response;
+    throw await toError(response);
   }
 
   async #send(
@@ -82,10 +97,13 @@ export class Target implements AsyncDisposable {
     const response = await fetch(new Request(url, { method, headers, redirect: "manual", ...sent })).catch((error) => {
       throw unreachable(error);
     });
-    const json = response.headers.get("content-type")?.startsWith("application/json") === true;
-    if (!(response.ok || (response.status === accepts && json))) throw await toError(response);
+    if (!(response.ok || (response.status === accepts && isJson(response)))) throw await toError(response);
     return response.status === 204
       ? null
       : response.json().catch((error: unknown) => Promise.reject(unreachable(error)));
   }
+}
+
+function isJson({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("application/json") === true;
 }
