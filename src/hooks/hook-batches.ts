@@ -7,9 +7,12 @@ import type { HookContext } from "./hook-context.ts";
 
 /** How many triggers one call of a handler takes, and how long the first of them waits for the others. */
 export interface HookBatchOptions {
-  /** From 1 to 1000. A batch that has as many begins at once. */
+  /**
+   * From 1 to 1000. A batch that has as many begins at once. Items that wait keep their slots: together they take at most half of the
+   * worker's slots for hooks, so a larger batch needs more of those (`concurrency`).
+   */
   readonly size: number;
-  /** A smaller batch begins when its first item has waited this long: at most 5 minutes. Default: 1 second. */
+  /** A smaller batch begins when its first item has waited this long, or earlier: at most 5 minutes. Default: 1 second. */
   readonly delay?: Duration;
 }
 
@@ -71,16 +74,29 @@ export function parseBatch(batch: unknown): HookBatch | null {
 export class HookBatches {
   readonly #clock: Clock;
   readonly #open = new Map<string, OpenBatch>();
+  /** The items of all open batches. */
+  #waiting = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  join({ size, delayMs }: HookBatch, handler: BatchHandler, item: JoinedItem): void {
+  /**
+   * Adds an item of a worker with so many slots. Items that wait do nothing in theirs: when they have half of them, the largest batch
+   * begins, however small, so that other hooks don't wait for this one's delay.
+   */
+  join({ size, delayMs }: HookBatch, handler: BatchHandler, item: JoinedItem, slots: number): void {
     const key = keyOf(item.hook);
     const batch = this.#open.get(key) ?? this.#begin(key, handler, delayMs);
     batch.items.push(item);
+    this.#waiting++;
     if (batch.items.length >= size) this.#call(key);
+    else if (this.#waiting >= Math.ceil(slots / 2)) this.#callLargest();
+  }
+
+  #callLargest(): void {
+    const [largest] = [...this.#open].sort(([, one], [, other]) => other.items.length - one.items.length);
+    if (largest !== undefined) this.#call(largest[0]);
   }
 
   /** Calls the handler now, with the items that there are: the process is about to stop. */
@@ -98,6 +114,7 @@ export class HookBatches {
     const batch = this.#open.get(key);
     if (batch === undefined) return;
     this.#open.delete(key);
+    this.#waiting -= batch.items.length;
     batch.timer.cancel();
     void callHandler(
       batch.handler,

@@ -83,15 +83,20 @@ export class HookWork implements Work, Transacting {
     return `hook ${this.hook.namespace}/${this.hook.name} ${this.hook.id}`;
   }
 
-  async execute(onEnd: () => void, isHeld: () => boolean): Promise<AttemptFailure | null> {
+  async execute(
+    onEnd: () => void,
+    isHeld: () => boolean,
+    _onFailure: (failure: AttemptFailure) => void,
+    slots: number,
+  ): Promise<AttemptFailure | null> {
     try {
-      return await this.#attempt(onEnd, isHeld);
+      return await this.#attempt(onEnd, isHeld, slots);
     } finally {
       if (this.hook.lineKey !== null) this.#store.work.freed(this.hook.namespace);
     }
   }
 
-  async #attempt(onEnd: () => void, isHeld: () => boolean): Promise<AttemptFailure | null> {
+  async #attempt(onEnd: () => void, isHeld: () => boolean, slots: number): Promise<AttemptFailure | null> {
     if (!(await this.#begin(isHeld))) {
       onEnd();
       return null;
@@ -100,7 +105,7 @@ export class HookWork implements Work, Transacting {
     this.#isHeld = isHeld;
     const observer = new AttemptObserver(this.#store, this.#hooks.settings, this.hook);
     try {
-      const ending = await this.#run(isHeld, observer);
+      const ending = await this.#run(isHeld, slots, observer);
       observer.rest();
       this.#ended = true;
       onEnd();
@@ -206,7 +211,7 @@ export class HookWork implements Work, Transacting {
   }
 
   /** Calls the handler, and waits until it ends, hangs for too long, or this worker loses the hook. */
-  async #run(isHeld: () => boolean, observer: AttemptObserver): Promise<AttemptEnding> {
+  async #run(isHeld: () => boolean, slots: number, observer: AttemptObserver): Promise<AttemptEnding> {
     const { attempts, recoveries } = this.hook;
     if (attempts > this.#policy.limit + 1) {
       const message = `The hook was lost with its process ${recoveries} times in a row and has no attempts left: it may be what ends the process.`;
@@ -224,7 +229,8 @@ export class HookWork implements Work, Transacting {
         const begin = () => {
           timer = this.#watch(resolve);
         };
-        if (this.#definition.batch !== null) return this.#joinBatch(payload, call, { begin, complete, fail }, isHeld);
+        const outcome = { begin, complete, fail };
+        if (this.#definition.batch !== null) return this.#joinBatch(payload, call, outcome, isHeld, slots);
         begin();
         observer.run(() => callHandler(this.#definition, payload, call)).then(complete, fail);
       });
@@ -268,6 +274,7 @@ export class HookWork implements Work, Transacting {
     hook: HookCall,
     { begin, complete, fail }: { begin: () => void; complete: () => void; fail: (error: unknown) => void },
     isHeld: () => boolean,
+    slots: number,
   ): void {
     const { batch, handler } = this.#definition;
     const mayBegin = () => {
@@ -276,7 +283,8 @@ export class HookWork implements Work, Transacting {
       else this.#abandon?.();
       return ours;
     };
-    this.#batches.join(batch as HookBatch, handler as never, { payload, hook, begin: mayBegin, complete, fail });
+    const item = { payload, hook, begin: mayBegin, complete, fail };
+    this.#batches.join(batch as HookBatch, handler as never, item, slots);
   }
 
   /** Applies the hook's schema to a payload that was given in SQL, where no schema could be applied. */

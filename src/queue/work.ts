@@ -38,12 +38,13 @@ export interface Work {
    * Runs it and writes its outcome. Calls `onEnd` when the user's code has ended and only the write is left. Resolves with the
    * failure of the user's code, or null; rejects only if the store failed. Work with several parts begins no more of them when
    * `isHeld` says that the lease may have run out: a process that was suspended may not have noticed yet. `onFailure` receives
-   * failed attempts at parts that will be retried.
+   * failed attempts at parts that will be retried. `slots` is how many slots its worker has for work of this kind.
    */
   execute(
     onEnd: () => void,
     isHeld: () => boolean,
     onFailure: (failure: AttemptFailure) => void,
+    slots: number,
   ): Promise<AttemptFailure | null>;
   /** Tells the running code to stop, and writes nothing more: the row has, or gets, another owner. */
   abandon(reason: AttemptAbortedError): void;

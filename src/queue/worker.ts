@@ -324,7 +324,7 @@ export class Worker {
       this.#settling.add(work);
       this.#ended();
     };
-    const failure = await work.execute(end, () => this.#leases.isHeld(work), onFailure);
+    const failure = await work.execute(end, () => this.#leases.isHeld(work), onFailure, pool.concurrency);
     if (failure !== null) onFailure(failure);
   }
 

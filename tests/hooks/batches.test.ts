@@ -54,6 +54,36 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("batches of hooks on $name", (engi
     expect(batches).toEqual([["a 1", "b 1"]]);
   });
 
+  test("begin early when they have half of the slots, so that other hooks don't wait for their delay", async () => {
+    const { batches, definition } = gathering(undefined, 1000);
+    const mailed: string[] = [];
+    const mail = defineHook(async (to: string) => void mailed.push(to));
+    const process = fixture.process({ index: definition, mail }, { concurrency: 4 });
+    for (const page of ["a", "b", "c", "d", "e"]) await process.hooks.index.trigger(page);
+    await process.hooks.mail.trigger("me");
+    process.start();
+    await eventually(() => expect(mailed).toEqual(["me"]));
+    expect(batches).toEqual([
+      ["a 1", "b 1"],
+      ["c 1", "d 1"],
+    ]);
+    await eventually(async () => {
+      await fixture.clock.advanceAndSettle(10_000);
+      expect(batches).toHaveLength(3);
+    });
+  });
+
+  test("of several hooks share half of the slots, and the largest begins early", async () => {
+    const [one, other] = [gathering(undefined, 1000), gathering(undefined, 1000)];
+    const process = fixture.process({ one: one.definition, other: other.definition }, { concurrency: 6 });
+    await process.hooks.one.trigger("a");
+    await process.hooks.other.trigger("b");
+    await process.hooks.one.trigger("c");
+    process.start();
+    await eventually(() => expect(one.batches).toEqual([["a 1", "c 1"]]));
+    expect(other.batches).toEqual([]);
+  });
+
   test("retry only the item that failed, which ends as a dead letter by itself", async () => {
     const { batches, definition } = gathering((items) => {
       for (const item of items) if (item.payload === "bad") item.fail(new Error("no such page"));
