@@ -14,11 +14,14 @@ const TEST_TIMEOUT_MS = 240_000;
 const MEMORY = "/dev/shm";
 const ENOUGH_BYTES = 4 * 1024 ** 3;
 
-/** Real processes, whole worlds of faults, floods and other runtimes: `npm run test:fast` leaves them out. */
+/** Real processes, browsers, compilers, whole worlds of faults, floods and other runtimes: `npm run test:fast` leaves them out. */
 const SLOW = [
   "chaos",
+  "cli",
   "cloudflare",
   "conformance",
+  "dashboard",
+  "docs",
   "durable-objects",
   "load",
   "package",
@@ -26,6 +29,9 @@ const SLOW = [
   "runtimes",
   "simulation",
 ];
+
+/** Of other folders. */
+const SLOW_FILES = ["tests/client/browser.test.ts", "tests/client/runtimes.test.ts", "tests/testing/realms.test.ts"];
 
 /** Tests that run on every engine and keep no state outside of their databases: their files share a process, which saves time. */
 const ENGINE_SUITES = ["codec", "dispatcher", "fuzz", "hooks", "http", "schedules", "store", "subjects", "workflows"];
@@ -106,10 +112,13 @@ export default defineConfig({
           ...onNode,
           name: "node",
           include: ["src/**/*.test.ts", "tests/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...inFolders([...ENGINE_SUITES, ...SLOW, "workerd"])],
+          exclude: [...configDefaults.exclude, ...SLOW_FILES, ...inFolders([...ENGINE_SUITES, ...SLOW, "workerd"])],
         },
       },
-      { resolve: fromSource(entryPoints), test: { ...onNode, name: "slow", include: inFolders(SLOW) } },
+      {
+        resolve: fromSource(entryPoints),
+        test: { ...onNode, name: "slow", include: [...SLOW_FILES, ...inFolders(SLOW)] },
+      },
       {
         resolve: fromSource([...workerEntryPoints, ...entryPoints]),
         plugins: [
