@@ -21,10 +21,9 @@ export const ENGINES: readonly TestEngine[] = [
 
 export const DRIVERS: readonly TestEngine[] = [...ENGINES];
 
-/** Of the present object. */
-const live = new Set<object>();
+/** What is in use of the databases of an object. One that was reset, or that another file has, is another object. */
+const inUse = new WeakMap<object, Set<object>>();
 
-/** An object has one database: it begins where the last one ended, unless that is still in use. Tests have namespaces anyway. */
 const codec = aesGcm({ keys: { tests: new Uint8Array(32).fill(7) }, current: "tests" });
 
 /** The same, with values that are encrypted. */
@@ -37,8 +36,11 @@ export const ENCRYPTED: readonly TestEngine[] = ENGINES.map((engine) => ({
 
 export const ENCRYPTED_SQLITE: TestEngine = ENCRYPTED[0] as TestEngine;
 
+/** An object has one database: it begins where the last one ended, unless that is still in use. Tests have namespaces anyway. */
 async function createEmpty(options: EngineOptions = {}) {
   const state = presentObject();
+  const live = inUse.get(state) ?? new Set();
+  inUse.set(state, live);
   if (live.size === 0) dropEverything(state.storage.sql);
   const token = {};
   live.add(token);
