@@ -23,6 +23,8 @@ describe.each(DRIVERS)("creating instances on $name", (engine) => {
       labels: null,
       priority: 0,
       schedule: null,
+      slotKey: null,
+      rateKey: null,
       trace: null,
       parent: null,
       rollback: null,
