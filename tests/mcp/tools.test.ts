@@ -196,7 +196,7 @@ describe.each(ENGINES)("tools on $dialect", (engine) => {
     });
     const tools = await connect(app, { actions: true, onAudit });
     expect(await tools.call("terminateInstance", { ...one, rollback: true })).toEqual({ done: true });
-    expect(await tools.call("getInstance", one)).toMatchObject({ status: "terminated" });
+    await waitUntil("it is terminated", async () => (await tools.call("getInstance", one))["status"] === "terminated");
     expect(audited).toMatchObject([{ action: "terminateInstance", outcome: "done" }]);
   });
 
