@@ -21,6 +21,15 @@ export type WorkKind = keyof ClaimedWork;
 /** Names an announcement other than work. It can't be confused with a namespace. */
 export type Topic = `${string}~${string}`;
 
+export function isTopic(name: string): name is Topic {
+  return name.includes("~");
+}
+
+/** Of the instances in a namespace that have finished. */
+export function finishedTopic(namespace: string): Topic {
+  return `${namespace}~finished`;
+}
+
 /** A slot in a running worker, taken before the work is written, so that the row is born claimed. */
 export interface Reservation<Kind extends WorkKind = WorkKind> {
   readonly lock: string;

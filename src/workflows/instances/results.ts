@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { isStoreClosed, PerdureError } from "../../errors.ts";
 import type { InstanceName, InstanceRecord } from "../../store/instances/instance-records.ts";
-import type { Topic } from "../../store/queue/work-board.ts";
+import { finishedTopic, type Topic } from "../../store/queue/work-board.ts";
 import type { Store } from "../../store/store.ts";
 import { EarliestTimer } from "../earliest-timer.ts";
 
@@ -44,7 +44,7 @@ export class ResultWaiters {
   constructor(store: Store, namespace: string) {
     this.#store = store;
     this.#timer = new EarliestTimer(store.clock, () => this.#askForAll());
-    this.#topic = `${namespace}~finished`;
+    this.#topic = finishedTopic(namespace);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { StoreError } from "../../../errors.ts";
+import type { Topic } from "../../queue/work-board.ts";
 import type { Companion } from "./accompanied-query.ts";
 import type { PostgresClient, PostgresQueryable, PostgresResult } from "./driver.ts";
 
@@ -12,6 +13,8 @@ export interface DedicatedConnection {
 /** Sends the notification of a write together with the write. */
 export interface Carrier {
   carry?(namespaces: readonly string[]): Companion | null;
+  /** That of a commit which finishes one instance, and writes nothing else. */
+  carryEnd?(topic: Topic): Companion | null;
 }
 
 /** Asks on the dedicated connection. If it is missing or fails, asks on another one, because a lease is at stake. */

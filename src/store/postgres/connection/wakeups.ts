@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../../../clock.ts";
 import type { Randomness } from "../../../randomness.ts";
 import type { Wakeups } from "../../engine.ts";
+import { isTopic, type Topic } from "../../queue/work-board.ts";
 import type { Companion } from "./accompanied-query.ts";
 import type { Connection } from "./connection.ts";
 import type { PostgresClient } from "./driver.ts";
@@ -24,7 +25,8 @@ type Listener = (namespaces: readonly string[] | null) => void;
  * LISTEN and NOTIFY on one channel per schema. Announcements are sent outside of transactions, because transactions with a
  * NOTIFY wait for each other when they commit. They are sent at most every few milliseconds, with a last one for those that
  * came in between. Only the first write in a while carries its own (`carry`), because the process may end before it can send
- * one. A listener that receives it looks again a moment later. After each connect listeners are told to look everywhere: they
+ * one. A commit that finishes an instance and is alone in its flush also carries its own (`carryEnd`), so that one workflow at a
+ * time sends no statement besides its commits. A listener that receives it looks again a moment later. After each connect listeners are told to look everywhere: they
  * may have missed something.
  */
 export class PostgresWakeups implements Wakeups {
@@ -39,12 +41,19 @@ export class PostgresWakeups implements Wakeups {
   #client: PostgresClient | undefined;
   #generation = 0;
   #timer: Timer | undefined;
-  #announced = new Set<string>();
+  /** What is to be announced, each with the number of its last announcement. */
+  readonly #announced = new Map<string, number>();
+  #announcements = 0;
   #throttle: Timer | undefined;
   #sending: Promise<void> = Promise.resolve();
   #carryAt = Number.NEGATIVE_INFINITY;
   /** Namespaces that a write has just announced itself. */
   readonly #carried = new Set<string>();
+  /** The topic of an end that its commit has just announced itself. */
+  #carriedEnd: Topic | null = null;
+  #carryEndAt = Number.NEGATIVE_INFINITY;
+  /** Sends what no commit has carried. */
+  #patience: Timer | undefined;
 
   constructor(
     connection: Connection,
@@ -88,14 +97,44 @@ export class PostgresWakeups implements Wakeups {
     if (namespaces.length === 0 || now < this.#carryAt) return null;
     this.#carryAt = now + CARRY_INTERVAL_MS;
     const names = [...new Set(namespaces)];
-    const values = [this.channel, JSON.stringify(names).slice(0, 7000)];
-    return { name: "carry", text: CARRY, values, onDone: () => this.#delivered(names) };
+    return {
+      name: "carry",
+      text: CARRY,
+      values: [this.channel, toPayload(names)],
+      onDone: () => this.#delivered(names),
+    };
   }
 
-  announce(namespace: string): void {
-    if (this.#carried.has(namespace)) return;
-    this.#announced.add(namespace);
-    if (this.#throttle === undefined) this.#sendAnnouncements();
+  /** The same for an end. It takes with it what has been announced since the last one, and not been sent. */
+  carryEnd(topic: Topic): Companion | null {
+    const now = this.#clock.monotonic();
+    if (now < this.#carryEndAt) return null;
+    this.#carryEndAt = now + ANNOUNCE_INTERVAL_MS;
+    const latest = this.#announcements;
+    const names = [...new Set([topic, ...this.#announced.keys()])];
+    const onDone = () => {
+      for (const name of names) if ((this.#announced.get(name) ?? 0) <= latest) this.#announced.delete(name);
+      if (this.#announced.size === 0) this.#endPatience();
+      this.#carriedEnd = topic;
+      this.#clock.defer(() => {
+        this.#carriedEnd = null;
+      });
+    };
+    return { name: "carry", text: CARRY, values: [this.channel, toPayload(names)], onDone };
+  }
+
+  announce(name: string | Topic): void {
+    if (this.#carried.has(name)) return;
+    if (this.#carriedEnd === name) {
+      this.#carriedEnd = null; // the next may be another end
+      return;
+    }
+    this.#announced.set(name, ++this.#announcements);
+    if (this.#throttle !== undefined) return;
+    // A moment after an end that its commit has carried, the next end may carry this one.
+    const waitMs = isTopic(name) ? this.#carryEndAt + ANNOUNCE_INTERVAL_MS - this.#clock.monotonic() : 0;
+    if (waitMs <= 0) return this.#sendAnnouncements();
+    this.#patience ??= this.#clock.setTimer(() => this.#sendAnnouncements(), waitMs);
   }
 
   /** Sends the remaining announcements before the connections are closed. */
@@ -114,10 +153,16 @@ export class PostgresWakeups implements Wakeups {
     this.#clock.defer(() => this.#carried.clear());
   }
 
+  #endPatience(): void {
+    this.#patience?.cancel();
+    this.#patience = undefined;
+  }
+
   #sendAnnouncements(): void {
     this.#throttle = undefined;
+    this.#endPatience();
     if (this.#announced.size === 0) return;
-    const payload = JSON.stringify([...this.#announced]).slice(0, 7000);
+    const payload = toPayload([...this.#announced.keys()]);
     this.#announced.clear();
     this.#throttle = this.#clock.setTimer(() => this.#sendAnnouncements(), ANNOUNCE_INTERVAL_MS);
     this.#sending = Promise.all([this.#sending, this.#notify(payload)]).then(() => {});
@@ -198,6 +243,11 @@ export class PostgresWakeups implements Wakeups {
   #tell(namespaces: readonly string[] | null): void {
     for (const listener of this.#listeners) listener(namespaces);
   }
+}
+
+/** A list that is cut off can't be read, and means "look everywhere". */
+function toPayload(names: readonly string[]): string {
+  return JSON.stringify(names).slice(0, 7000);
 }
 
 /** Any client may notify the channel. A payload that can't be read means "look everywhere". */

@@ -82,7 +82,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     this.#progress = new ClaimProgress(clock);
     this.#dedicated = dedicated;
     this.#admission = new PostgresAdmission(connection, clock, schema);
-    this.#commits = new PostgresCommits(connection, clock, schema);
+    this.#commits = new PostgresCommits(connection, clock, schema, dedicated);
     this.#tokens = new PostgresTokenWaits(connection, clock, schema);
   }
 
