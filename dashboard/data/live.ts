@@ -1,4 +1,4 @@
-import { effect, type ReadonlySignal, signal, useSignal } from "@preact/signals";
+import { effect, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ApiError, BASE, get, loadSession } from "./api.ts";
 import { follow } from "./streams.ts";
@@ -6,9 +6,8 @@ import { now } from "./times.ts";
 
 export const connected = signal(true);
 
-const pulse = signal(0);
 /** Rises whenever something may have changed. */
-export const changes: ReadonlySignal<number> = pulse;
+const pulse = signal(0);
 /** Changes come in bursts; a screen reads no more often than this. */
 const LEAST_MS = 1000;
 /** A question that takes long is asked less often: the database spends at most a tenth of its time on it. */

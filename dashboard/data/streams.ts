@@ -3,7 +3,7 @@ import { effect, signal } from "@preact/signals";
 /** Whether the viewer pauses live updates, to read in peace. */
 export const paused = signal(false);
 /** Whether the page can be seen. A page that can't needs no connection: browsers have six for all pages of a server. */
-export const visible = signal(!document.hidden);
+const visible = signal(!document.hidden);
 
 document.addEventListener("visibilitychange", () => {
   visible.value = !document.hidden;

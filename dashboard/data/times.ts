@@ -33,8 +33,9 @@ export function relative(time: number, to: number): string {
   return ms < 0 ? `${coarse(-ms)} ago` : `in ${coarse(ms)}`;
 }
 
+/** In the largest unit, but days only if there are two: a day may be almost two. */
 function coarse(ms: number): string {
-  const [name, unit] = UNITS.find(([, length]) => ms >= length) ?? ["s", 1000];
+  const [name, unit] = UNITS.find(([unit, length]) => ms >= (unit === "d" ? 2 : 1) * length) ?? ["s", 1000];
   return `${Math.floor(ms / unit)} ${name}`;
 }
 
@@ -48,6 +49,38 @@ const FORMAT = new Intl.DateTimeFormat(undefined, {
   fractionalSecondDigits: 3,
   timeZoneName: "short",
 });
+
+const KEY = "perdure.times";
+
+/** Whether lists show times of day instead of how long ago something was. */
+export const exact = signal(readExact());
+
+export function toggleExact(): void {
+  exact.value = !exact.value;
+  try {
+    localStorage.setItem(KEY, exact.value ? "exact" : "relative");
+  } catch {
+    // a browser without storage forgets the choice
+  }
+}
+
+function readExact(): boolean {
+  try {
+    return localStorage.getItem(KEY) === "exact";
+  } catch {
+    return false;
+  }
+}
+
+const DAY_FORMAT = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const CLOCK_FORMAT = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+/** The time of day, with the date unless that is today's. */
+export function short(time: number, to: number): string {
+  const clock = CLOCK_FORMAT.format(time);
+  const today = new Date(time).toDateString() === new Date(to).toDateString();
+  return today ? clock : `${DAY_FORMAT.format(time)}, ${clock}`;
+}
 
 /** In the viewer's own time zone. */
 export function absolute(time: number): string {

@@ -33,6 +33,11 @@ export const STATUSES = [
   "terminated",
 ] as const;
 
+interface LimitOfKey {
+  readonly key: string;
+  readonly limit: number | null;
+}
+
 export interface Instance {
   readonly id: string;
   readonly workflowName: string;
@@ -43,12 +48,28 @@ export interface Instance {
   readonly error?: Failure;
   readonly rollback?: { readonly outcome: string; readonly error?: Failure };
   readonly parent?: { readonly workflowName: string; readonly id: string };
+  readonly schedule?: { readonly cron: string; readonly scheduledTime: string };
+  readonly priority?: number;
+  readonly limits?: { readonly concurrency?: LimitOfKey; readonly rateLimit?: LimitOfKey };
   readonly labels?: Readonly<Record<string, string>>;
   readonly createdAt: string;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
   readonly diverged?: Failure;
   readonly unreadable?: Unreadable;
+}
+
+export interface InstanceDetails extends Instance {
+  readonly params?: unknown;
+  readonly unreceivedCount: number;
+  /** The oldest of them. */
+  readonly unreceivedEvents: readonly {
+    readonly type: string;
+    readonly at: string;
+    readonly payload?: unknown;
+    readonly omitted?: boolean;
+    readonly unreadable?: Unreadable;
+  }[];
 }
 
 export interface Entry {

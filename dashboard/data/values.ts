@@ -23,6 +23,13 @@ export function toShown(value: unknown): Shown {
   return { kind: "tree", open: "{", close: "}", items: Object.entries(value) };
 }
 
+/** Whether a part of a value is hidden from the viewer, so that it can't be used as a value. */
+export function hasHidden(value: unknown): boolean {
+  if (value === HIDDEN) return true;
+  if (typeof value !== "object" || value === null) return false;
+  return (value as Record<string, unknown>)[TAG] === "sensitive" || Object.values(value).some(hasHidden);
+}
+
 function tagged(node: Record<string, unknown>): Shown {
   const { [TAG]: tag, value, ...rest } = node;
   switch (tag) {

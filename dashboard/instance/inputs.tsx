@@ -1,45 +1,73 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { BASE, path } from "../data/api.ts";
-import type { Instance } from "../data/types.ts";
+import { get, path } from "../data/api.ts";
+import type { Explanation, Instance, InstanceDetails } from "../data/types.ts";
+import { hasHidden } from "../data/values.ts";
 import { Card } from "../parts/page.tsx";
-import { Value } from "../parts/value.tsx";
+import { FullTime } from "../parts/time.tsx";
+import { UnreadableNote, Value } from "../parts/value.tsx";
 
-interface InstanceInputs {
-  readonly params?: unknown;
+interface InputsProps {
+  readonly instance: Instance;
+  readonly explanation: Explanation | null;
 }
 
-const PATIENCE_MS = 5000;
-
-/** What an instance was given. Its params never change, so they are read once. */
-export function Inputs({ instance }: { readonly instance: Instance }) {
-  const inputs = useSignal<InstanceInputs | null>(null);
+/** What an instance was given: its params, and the events that no step has received. They can be large, so they are read rarely. */
+export function Inputs({ instance, explanation }: InputsProps) {
+  const details = useSignal<InstanceDetails | null>(null);
+  const { workflowName, id, run, status } = instance;
   useEffect(() => {
-    void readInputs(instance).then((read) => (inputs.value = read));
-  }, [instance.workflowName, instance.id]);
-  if (inputs.value === null) return null;
+    void readDetails(instance).then((read) => {
+      if (read !== null) details.value = read;
+    });
+  }, [workflowName, id, run, status, unreceivedIn(explanation)]);
+  if (details.value === null) return null;
+  const { params, unreceivedCount, unreceivedEvents } = details.value;
   return (
-    <Card title="Params">
-      <Value of={inputs.value.params} label="params" />
-    </Card>
+    <>
+      {unreceivedCount > 0 && (
+        <Card title={`${unreceivedCount} ${unreceivedCount === 1 ? "event" : "events"} not received`}>
+          <p class="muted lead">They are kept for a step that waits for their type.</p>
+          <ol class="events">
+            {unreceivedEvents.map((event, index) => (
+              <li key={`${event.at} ${String(index)}`}>
+                <header>
+                  <strong>{event.type}</strong> <FullTime at={event.at} />
+                </header>
+                {event.unreadable !== undefined && <UnreadableNote of={event.unreadable} />}
+                {event.omitted ? (
+                  <p class="muted">Its payload is too large to be shown here.</p>
+                ) : (
+                  "payload" in event && <Value of={event.payload} label="payload" />
+                )}
+              </li>
+            ))}
+          </ol>
+          {unreceivedEvents.length < unreceivedCount && (
+            <p class="muted">Only the oldest {unreceivedEvents.length} are shown.</p>
+          )}
+        </Card>
+      )}
+      <Card title="Params">
+        <Value of={params} label="params" />
+      </Card>
+    </>
   );
 }
 
-/** The first event of a run has the params. Null while it hasn't begun. */
-export function readInputs({ workflowName, id, startedAt }: Instance): Promise<InstanceInputs | null> {
-  if (startedAt === null) return Promise.resolve(null);
-  return new Promise((resolve) => {
-    const url = `${BASE}/api/workflows${path(workflowName)}/instances${path(id)}/subscribe?filter=workflow_started`;
-    const source = new EventSource(url);
-    const end = (inputs: InstanceInputs | null) => {
-      source.close();
-      clearTimeout(timer);
-      resolve(inputs);
-    };
-    const timer = setTimeout(() => end(null), PATIENCE_MS);
-    source.addEventListener("error", () => end(null));
-    source.addEventListener("workflow_started", ({ data }: MessageEvent<string>) =>
-      end(JSON.parse(data) as InstanceInputs),
-    );
-  });
+function unreceivedIn(explanation: Explanation | null): number {
+  const counts = [explanation?.reason, ...(explanation?.others ?? [])].map((reason) =>
+    Number(reason?.["unreceived"] ?? 0),
+  );
+  return Math.max(...counts);
+}
+
+/** Null if they can't be read now. */
+export function readDetails({ workflowName, id }: Instance): Promise<InstanceDetails | null> {
+  return get<InstanceDetails>(`/workflows${path(workflowName)}/instances${path(id)}`).catch(() => null);
+}
+
+/** Whether the params of an instance are known to the viewer in full. */
+export function knowsParams(details: InstanceDetails | null): details is InstanceDetails {
+  return details !== null && details.unreadable === undefined && !hasHidden(details.params);
 }

@@ -4,7 +4,7 @@ import type { Explanation, Instance } from "../data/types.ts";
 import { newInstance } from "../screens/new-instance.tsx";
 import { ask, perform } from "../shell/dialogs.tsx";
 import { open } from "../shell/router.tsx";
-import { readInputs } from "./inputs.tsx";
+import { knowsParams, readDetails } from "./inputs.tsx";
 import { sendEvent } from "./send-event.tsx";
 
 /** What can be done with an instance in its present state. */
@@ -38,7 +38,6 @@ export function InstanceActions(props: { readonly instance: Instance; readonly e
       {may("create") && <Button onClick={() => void startAnother(instance)}>Start another</Button>}
       {may("manage") && (
         <Button
-          danger
           onClick={() =>
             ask({
               title: `Restart ${id}?`,
@@ -117,7 +116,11 @@ function remove(id: string, url: string): void {
 }
 
 async function startAnother(instance: Instance): Promise<void> {
-  const inputs = await readInputs(instance);
-  const { workflowName: workflow, labels } = instance;
-  newInstance([workflow], { workflow, params: inputs?.params, ...(labels === undefined ? {} : { labels }) });
+  const details = await readDetails(instance);
+  const { workflowName: workflow, id, labels } = instance;
+  newInstance([workflow], {
+    workflow,
+    ...(knowsParams(details) ? { params: details.params } : { unknownParamsOf: id }),
+    ...(labels === undefined ? {} : { labels }),
+  });
 }

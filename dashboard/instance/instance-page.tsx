@@ -1,26 +1,23 @@
-import { useSignal } from "@preact/signals";
 import { path } from "../data/api.ts";
+import { describeCron } from "../data/cron.ts";
+import { shownKey } from "../data/lines.ts";
 import { useResource } from "../data/live.ts";
-import { now } from "../data/times.ts";
 import type { EarlierRun, Explanation, Instance } from "../data/types.ts";
 import { Copy } from "../parts/copy.tsx";
-import { Card, Empty, Facts, Loaded, Page } from "../parts/page.tsx";
+import { Card, Facts, Loaded, Page } from "../parts/page.tsx";
 import { Status, wordOf } from "../parts/status.tsx";
 import { FullTime, Took, WithTimes } from "../parts/time.tsx";
 import { FailureView, UnreadableNote, Value } from "../parts/value.tsx";
 import { Link, search, setSearch } from "../shell/router.tsx";
 import { Inputs } from "./inputs.tsx";
 import { InstanceActions } from "./instance-actions.tsx";
-import { StepDetail } from "./step-detail.tsx";
-import { type BegunStep, toSteps } from "./steps.ts";
-import { useChildSteps } from "./use-child-steps.ts";
+import { RunSteps } from "./run-steps.tsx";
 import { useEvents, useHistory } from "./use-history.ts";
-import { Waterfall } from "./waterfall.tsx";
 
 /** One instance: why it waits, its steps over time, and everything about the selected one. */
 export function InstancePage({ workflowName, id }: { readonly workflowName: string; readonly id: string }) {
   const url = `/workflows${path(workflowName)}/instances${path(id)}`;
-  const found = useResource<Instance>(url);
+  const found = useResource<Instance>(`${url}?details=false`);
   const { data: explanation } = useResource<Explanation>(`${url}/explain`);
   const instance = found.data;
   useEvents(workflowName, id, instance !== null && instance.finishedAt === null);
@@ -79,6 +76,26 @@ function InstanceView({ instance, explanation }: ViewProps) {
             ...(instance.labels === undefined || Object.keys(instance.labels).length === 0
               ? []
               : [["Labels", <Labels key="labels" of={instance.labels} />] as const]),
+            ...(instance.priority === undefined ? [] : [["Priority", instance.priority] as const]),
+            ...(instance.schedule === undefined
+              ? []
+              : [["Schedule", <Fired key="schedule" of={instance.schedule} />] as const]),
+            ...(instance.limits?.concurrency === undefined
+              ? []
+              : [
+                  [
+                    "Concurrency",
+                    <Limit key="concurrency" of={instance.limits.concurrency} name={instance.workflowName} />,
+                  ] as const,
+                ]),
+            ...(instance.limits?.rateLimit === undefined
+              ? []
+              : [
+                  [
+                    "Rate limit",
+                    <Limit key="rate" of={instance.limits.rateLimit} name={instance.workflowName} />,
+                  ] as const,
+                ]),
           ]}
         />
       </Card>
@@ -88,54 +105,20 @@ function InstanceView({ instance, explanation }: ViewProps) {
           <FailureView of={instance.diverged} />
         </Card>
       )}
-      <Steps instance={instance} explanation={explanation} run={chosen} earlier={earlier} history={history} />
-      <Ending of={earlier ?? instance} />
-      <Inputs instance={instance} />
-    </>
-  );
-}
-
-interface StepsProps extends ViewProps {
-  readonly run: number;
-  readonly earlier: EarlierRun | undefined;
-  readonly history: ReturnType<typeof useHistory>;
-}
-
-function Steps({ instance, explanation, run, earlier, history }: StepsProps) {
-  const selected = useSignal<string | null>(null);
-  const opened = useSignal<string | null>(null);
-  const { startedAt, finishedAt } = earlier ?? instance;
-  const finished = earlier !== undefined || instance.finishedAt !== null;
-  const until = finishedAt === null ? now.value : Date.parse(finishedAt);
-  const times = { startedAt: Date.parse(startedAt ?? instance.createdAt), until, finished };
-  const own = toSteps(history?.entries ?? [], times, run === instance.run ? begunStep(explanation) : null);
-  const steps = useChildSteps(own, opened.value);
-  if (history === null) return null;
-  if (steps.length === 0) return <Empty title="No step has ended yet" />;
-  const select = (key: string | null) => {
-    selected.value = key;
-    if (own.some((one) => one.key === key && one.child !== null)) opened.value = opened.value === key ? null : key;
-  };
-  const step = steps.find(({ key }) => key === selected.value) ?? null;
-  return (
-    <>
-      <Waterfall steps={steps} times={times} complete={history.complete} selected={selected.value} onSelect={select} />
-      {step !== null && (
-        <StepDetail
-          key={step.key}
-          step={step}
+      {history !== null && (
+        <RunSteps
+          key={chosen}
           instance={instance}
-          current={run === instance.run && own.includes(step)}
-          onClose={() => (selected.value = null)}
+          explanation={explanation}
+          run={chosen}
+          earlier={earlier}
+          history={history}
         />
       )}
+      <Ending of={earlier ?? instance} />
+      <Inputs instance={instance} explanation={explanation} />
     </>
   );
-}
-
-function begunStep(explanation: Explanation | null): BegunStep | null {
-  const { reason, ...rest } = explanation?.reason ?? { reason: "" };
-  return reason === "running" ? ((rest as { step?: BegunStep | null }).step ?? null) : null;
 }
 
 /** The output or the error with which a run ended. */
@@ -172,7 +155,9 @@ function Runs(props: {
     <select
       aria-label="Run"
       value={String(chosen)}
-      onChange={({ currentTarget: { value } }) => setSearch({ run: value === String(instance.run) ? null : value })}
+      onChange={({ currentTarget: { value } }) =>
+        setSearch({ run: value === String(instance.run) ? null : value, step: null, open: null, zoom: null })
+      }
     >
       {[...earlier, instance].map(({ run, status }) => (
         <option key={run} value={String(run)}>
@@ -188,6 +173,25 @@ function Parent({ of: { workflowName, id } }: { readonly of: { readonly workflow
     <Link to={`/workflows${path(workflowName, id)}`}>
       {workflowName} {id}
     </Link>
+  );
+}
+
+function Fired({ of: { cron, scheduledTime } }: { readonly of: NonNullable<Instance["schedule"]> }) {
+  return (
+    <>
+      {describeCron(cron)}, for <FullTime at={scheduledTime} />
+    </>
+  );
+}
+
+/** The key of a limit that it shares with others. */
+function Limit(props: { readonly of: { readonly key: string; readonly limit: number | null }; readonly name: string }) {
+  const { key, limit } = props.of;
+  return (
+    <>
+      <Link to="/lines">{shownKey(key, props.name)}</Link>
+      {limit !== null && <span class="faint"> (at most {limit})</span>}
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import { change, may, path } from "../data/api.ts";
-import { absolute, duration } from "../data/times.ts";
+import { absolute, duration, now, relative } from "../data/times.ts";
 import type { Entry, Instance } from "../data/types.ts";
 import { Card, Facts } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
@@ -31,7 +31,7 @@ interface DetailProps {
 
 /** Everything that the journal has about a step. */
 export function StepDetail({ step, instance, current, onClose }: DetailProps) {
-  const { name, type, count, state, from, to, entries, child } = step;
+  const { title, type, count, state, from, to, entries, child } = step;
   const output = entries.find((entry) => "output" in entry && entry.kind === "completed");
   const received = entries.find((entry) => entry.event !== undefined);
   const progress = entries.filter((entry) => "progress" in entry).at(-1);
@@ -42,7 +42,7 @@ export function StepDetail({ step, instance, current, onClose }: DetailProps) {
       class="detail"
       title={
         <>
-          {name} {count > 1 && <small class="faint">#{count}</small>}
+          {title} {count > 1 && <small class="faint">#{count}</small>}
         </>
       }
       tools={
@@ -111,12 +111,22 @@ function Attempts({ entries }: { readonly entries: readonly Entry[] }) {
           <header>
             <strong>{kind.startsWith("roll") ? "Rollback" : `Attempt ${attempt ?? 1}`}</strong>
             <FullTime at={at} />
-            {dueAt !== undefined && <span class="muted">next attempt due {absolute(Date.parse(dueAt))}</span>}
           </header>
           {error !== undefined && <FailureView of={error} />}
+          {dueAt !== undefined && <NextAttempt failedAt={Date.parse(at)} dueAt={Date.parse(dueAt)} />}
         </li>
       ))}
     </ol>
+  );
+}
+
+function NextAttempt({ failedAt, dueAt }: { readonly failedAt: number; readonly dueAt: number }) {
+  const tense = dueAt > now.value ? "is" : "was";
+  return (
+    <p class="muted" title={absolute(dueAt)}>
+      The next attempt {tense} due {duration(dueAt - failedAt)} later
+      {dueAt > now.value && `, ${relative(dueAt, now.value)}`}.
+    </p>
   );
 }
 

@@ -35,8 +35,12 @@ export interface Step {
   readonly to: number;
   readonly segments: readonly Segment[];
   readonly entries: readonly Entry[];
-  /** The instance that the step created. */
+  /** What is shown: the name, but of the wait for a child only the name of its workflow. */
+  readonly title: string;
+  /** The instance that the step created, or waits for. */
   readonly child: { readonly workflowName: string; readonly id: string } | null;
+  /** Whether the steps of the child are shown below this one. */
+  readonly expands: boolean;
 }
 
 export interface RunTimes {
@@ -193,7 +197,10 @@ export function toSteps(entries: readonly Entry[], times: RunTimes, begun: Begun
     for (const child of builder.children) add(child, depth + 1);
   };
   for (const root of roots) add(root, 0);
-  return steps;
+  const created = new Set(steps.filter(({ type }) => type === "create").map(({ child }) => child?.id));
+  return steps.map((step) =>
+    step.type === "result" && created.has(step.child?.id) ? { ...step, expands: false } : step,
+  );
 }
 
 function addBegun(builders: Map<string, StepBuilder>, { type, name, count, since }: BegunStep, latest: number): void {
@@ -218,10 +225,17 @@ function keyOf({ type, name, count, inside }: Entry): string {
 function toStep(builder: StepBuilder, depth: number): Step {
   const { key, state, first, from, to, segments, entries } = builder;
   const { type, name, count } = first;
-  return { key, type, name, count, depth, state, from, to, segments, entries, child: childOf(builder) };
+  const child = childOf(builder);
+  const title = type === "result" && child !== null ? child.workflowName : name;
+  const expands = child !== null;
+  return { key, type, name, title, count, depth, state, from, to, segments, entries, child, expands };
 }
 
 function childOf({ first: { type, name }, entries }: StepBuilder): Step["child"] {
+  if (type === "result") {
+    const at = name.indexOf("/"); // workflows have none in their names
+    return at < 0 ? null : { workflowName: name.slice(0, at), id: name.slice(at + 1) };
+  }
   if (type !== "create") return null;
   const output = entries.find(({ kind }) => kind === "completed")?.output;
   return typeof output === "string" && output !== "[REDACTED]" ? { workflowName: name, id: output } : null;

@@ -3,38 +3,36 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { absolute, count, duration } from "../data/times.ts";
 import { Card } from "../parts/page.tsx";
 import { toneOf, wordOf } from "../parts/status.tsx";
+import { search } from "../shell/router.tsx";
 import type { RunTimes, Segment, Step } from "./steps.ts";
 import { TimeScale } from "./time-scale.ts";
+import { ALL, moved, NARROWEST, readZoom, setZoom, toPercent, within, type Zoom, zoomed } from "./zoom.ts";
 
 const ROW = 30;
 /** Rows beyond the edges, so that fast scrolling shows no gaps. */
 const SPARE = 8;
 const MOST_VISIBLE = 18;
-const NARROWEST = 0.0005;
 const TICKS = 6;
 /** Half the width of a tick's text, and the width of an idle stretch that has room for its length. */
 const TICK_PERCENT = 4;
 const WIDE_IDLE = 5;
 
-interface Zoom {
-  readonly from: number;
-  readonly to: number;
-}
-
-const ALL: Zoom = { from: 0, to: 1 };
-
 interface WaterfallProps {
   readonly steps: readonly Step[];
+  /** The keys of the steps whose children are shown. */
+  readonly opened: ReadonlySet<string>;
   readonly times: RunTimes;
   readonly complete: boolean;
   readonly selected: string | null;
   readonly onSelect: (key: string | null) => void;
+  /** Shows or hides the steps of the child below a step. */
+  readonly onToggle: (key: string) => void;
 }
 
 /** The steps of a run over time. Only the rows in view are in the document, however many steps there are. */
-export function Waterfall({ steps, times, complete, selected, onSelect }: WaterfallProps) {
+export function Waterfall({ steps, opened, times, complete, selected, onSelect, onToggle }: WaterfallProps) {
   const collapse = useSignal(true);
-  const zoom = useSignal<Zoom>(ALL);
+  const zoom = readZoom(search.value.get("zoom"));
   const top = useSignal(0);
   const view = useRef<HTMLDivElement>(null);
   const scale = useMemo(
@@ -44,6 +42,14 @@ export function Waterfall({ steps, times, complete, selected, onSelect }: Waterf
   const visible = Math.min(steps.length, MOST_VISIBLE);
   const first = Math.max(0, Math.floor(top.value / ROW) - SPARE);
   const rows = steps.slice(first, first + visible + 2 * SPARE);
+  useLayoutEffect(
+    () =>
+      scrollTo(
+        view.current,
+        steps.findIndex(({ key }) => key === selected),
+      ),
+    [],
+  );
   const select = (index: number) => {
     const step = steps[Math.min(Math.max(index, 0), steps.length - 1)];
     if (step === undefined) return;
@@ -58,11 +64,15 @@ export function Waterfall({ steps, times, complete, selected, onSelect }: Waterf
       Home: () => select(0),
       End: () => select(steps.length - 1),
       Escape: () => onSelect(null),
-      "+": () => (zoom.value = zoomed(zoom.value, 0.5)),
-      "-": () => (zoom.value = zoomed(zoom.value, 2)),
-      "0": () => (zoom.value = ALL),
-      ArrowLeft: () => (zoom.value = moved(zoom.value, -0.2)),
-      ArrowRight: () => (zoom.value = moved(zoom.value, 0.2)),
+      Enter: () => {
+        const step = steps[at];
+        if (step?.expands) onToggle(step.key);
+      },
+      "+": () => setZoom(zoomed(zoom, 0.5)),
+      "-": () => setZoom(zoomed(zoom, 2)),
+      "0": () => setZoom(ALL),
+      ArrowLeft: () => setZoom(moved(zoom, -0.2)),
+      ArrowRight: () => setZoom(moved(zoom, 0.2)),
     }[event.key];
     if (action === undefined) return;
     event.preventDefault();
@@ -80,34 +90,24 @@ export function Waterfall({ steps, times, complete, selected, onSelect }: Waterf
               checked={collapse.value}
               onChange={(event) => {
                 collapse.value = event.currentTarget.checked;
-                zoom.value = ALL;
+                setZoom(ALL);
               }}
             />
             Collapse idle time
           </label>
-          <button
-            type="button"
-            class="button small"
-            aria-label="Zoom out"
-            onClick={() => (zoom.value = zoomed(zoom.value, 2))}
-          >
+          <button type="button" class="button small" aria-label="Zoom out" onClick={() => setZoom(zoomed(zoom, 2))}>
             −
           </button>
-          <button
-            type="button"
-            class="button small"
-            aria-label="Zoom in"
-            onClick={() => (zoom.value = zoomed(zoom.value, 0.5))}
-          >
+          <button type="button" class="button small" aria-label="Zoom in" onClick={() => setZoom(zoomed(zoom, 0.5))}>
             +
           </button>
-          <button type="button" class="button small" disabled={zoom.value === ALL} onClick={() => (zoom.value = ALL)}>
+          <button type="button" class="button small" disabled={zoom === ALL} onClick={() => setZoom(ALL)}>
             Show all
           </button>
         </span>
       }
     >
-      <Ruler scale={scale} zoom={zoom.value} startedAt={times.startedAt} onZoom={(next) => (zoom.value = next)} />
+      <Ruler scale={scale} zoom={zoom} startedAt={times.startedAt} onZoom={setZoom} />
       <section
         ref={view}
         class="rows"
@@ -126,9 +126,10 @@ export function Waterfall({ steps, times, complete, selected, onSelect }: Waterf
               index={first + index}
               all={steps.length}
               scale={scale}
-              zoom={zoom.value}
+              zoom={zoom}
               selected={step.key === selected}
-              onSelect={() => onSelect(step.key === selected ? null : step.key)}
+              opened={opened.has(step.key)}
+              onSelect={() => (step.expands ? onToggle(step.key) : onSelect(step.key === selected ? null : step.key))}
             />
           ))}
         </ol>
@@ -147,30 +148,10 @@ function lastOf(steps: readonly Step[]): number[] {
 }
 
 function scrollTo(view: HTMLElement | null, index: number): void {
-  if (view === null) return;
+  if (view === null || index < 0) return;
   const from = index * ROW;
   if (from < view.scrollTop) view.scrollTop = from;
   else if (from + ROW > view.scrollTop + view.clientHeight) view.scrollTop = from + ROW - view.clientHeight;
-}
-
-function zoomed({ from, to }: Zoom, factor: number): Zoom {
-  const width = Math.min(Math.max((to - from) * factor, NARROWEST), 1);
-  return within((from + to) / 2 - width / 2, width);
-}
-
-function moved({ from, to }: Zoom, share: number): Zoom {
-  return within(from + (to - from) * share, to - from);
-}
-
-function within(from: number, width: number): Zoom {
-  if (width >= 1) return ALL;
-  const start = Math.min(Math.max(from, 0), 1 - width);
-  return { from: start, to: start + width };
-}
-
-/** A place in the zoomed view, in percent. */
-function toPercent(place: number, { from, to }: Zoom): number {
-  return ((place - from) / (to - from)) * 100;
 }
 
 interface RowProps {
@@ -180,18 +161,29 @@ interface RowProps {
   readonly scale: TimeScale;
   readonly zoom: Zoom;
   readonly selected: boolean;
+  /** Whether the steps of its child are shown. */
+  readonly opened: boolean;
   readonly onSelect: () => void;
 }
 
-function Row({ step, index, all, scale, zoom, selected, onSelect }: RowProps) {
-  const { name, count: nth, state, depth, from, to, segments } = step;
+function Row({ step, index, all, scale, zoom, selected, opened, onSelect }: RowProps) {
+  const { type, title, expands, count: nth, state, depth, from, to, segments } = step;
   const failures = segments.filter(({ failed, kind }) => failed && kind === "work").length;
   return (
     <li class="row" aria-setsize={all} aria-posinset={index + 1} style={{ top: `${index * ROW}px` }}>
-      <button type="button" aria-pressed={selected} tabIndex={-1} onClick={onSelect} data-type={step.type}>
+      <button
+        type="button"
+        aria-pressed={selected}
+        aria-expanded={expands ? opened : undefined}
+        tabIndex={-1}
+        onClick={onSelect}
+        data-type={type}
+      >
         <span class="name" style={{ paddingInlineStart: `${depth * 14}px` }}>
           <i class={`dot tone-${toneOf(state)}`} aria-hidden="true" />
-          <span>{name}</span>
+          <span>{title}</span>
+          {expands && <i class="chevron" aria-hidden="true" />}
+          {type === "result" && <small>result</small>}
           {nth > 1 && <small>#{nth}</small>}
           {failures > 1 && <small class="failures">{failures} failures</small>}
           <span class="out-of-sight">{wordOf(state)}</span>

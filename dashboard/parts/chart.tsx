@@ -1,5 +1,7 @@
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
+import { count } from "../data/times.ts";
 import "uplot/dist/uPlot.min.css";
 
 export interface Series {
@@ -9,61 +11,32 @@ export interface Series {
   readonly values: readonly number[];
 }
 
-const HEIGHT = 180;
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-
-/** A chart over time. The library comes with the first chart, so that the other screens don't wait for it. */
-export function Chart({
-  label,
-  times,
-  series,
-}: {
+interface ChartProps {
   readonly label: string;
   readonly times: readonly number[];
+  /** Drawn on top of each other, the first at the bottom. */
   readonly series: readonly Series[];
-}) {
+}
+
+const HEIGHT = 118;
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+/** The share of its minute that a bar takes, and its width in pixels at most. */
+const BAR_SIZE: [number, number] = [0.72, 26];
+
+/** Bars over time. The library comes with the first chart, so that the other screens don't wait for it. */
+export function Chart({ label, times, series }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
-  const data = [times.map((time) => time / 1000), ...series.map(({ values }) => [...values])] as uPlot.AlignedData;
+  const hovered = useSignal<number | null>(null);
+  const data = [times.map((time) => time / 1000), ...stack(series)] as uPlot.AlignedData;
+  const at = hovered.value;
   useEffect(() => {
     let gone = false;
     let stop = () => {};
     void import("uplot").then(({ default: Plot }) => {
       const element = place.current;
       if (gone || element === null) return;
-      const style = getComputedStyle(element);
-      const color = (name: string) => style.getPropertyValue(name).trim();
-      const axis = { stroke: color("--muted"), grid: { stroke: color("--line"), width: 1 }, ticks: { show: false } };
-      const options: uPlot.Options = {
-        width: element.clientWidth,
-        height: HEIGHT,
-        legend: { show: false },
-        cursor: { y: false, points: { size: 6 } },
-        scales: { y: { range: (_, __, most) => [0, Math.max(4, Math.ceil(most * 1.15))] } },
-        axes: [
-          {
-            ...axis,
-            grid: { show: false },
-            size: 28,
-            values: (_, times) => times.map((time) => CLOCK.format(time * 1000)),
-          },
-          {
-            ...axis,
-            size: 44,
-            incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000],
-          },
-        ],
-        series: [
-          {},
-          ...series.map((one) => ({
-            label: one.label,
-            stroke: color(one.color),
-            fill: `${color(one.color)}1f`,
-            width: 1.75,
-            points: { show: false },
-          })),
-        ],
-      };
+      const options = optionsOf(Plot, element, series, (index) => (hovered.value = index));
       const plot = new Plot(options, data, element);
       chart.current = plot;
       const watch = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
@@ -85,11 +58,11 @@ export function Chart({
       <figcaption>
         <strong>{label}</strong>
         <ul class="legend">
+          {at !== null && <li>{CLOCK.format(times[at])}</li>}
           {series.map((one) => (
             <li key={one.label}>
               <i style={{ background: `var(${one.color})` }} aria-hidden="true" />
-              {one.label}{" "}
-              <span class="number">{one.values.reduce((sum, value) => sum + value, 0).toLocaleString("en")}</span>
+              {one.label} <span class="number">{count(at === null ? sum(one.values) : (one.values[at] ?? 0))}</span>
             </li>
           ))}
         </ul>
@@ -97,4 +70,62 @@ export function Chart({
       <div ref={place} class="plot" aria-hidden="true" />
     </figure>
   );
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** The highest first, so that each covers the lower part of the one before. */
+function stack(series: readonly Series[]): number[][] {
+  const tops = series.map((_, index) =>
+    (series[0]?.values ?? []).map((_, at) => sum(series.slice(0, index + 1).map(({ values }) => values[at] ?? 0))),
+  );
+  return tops.reverse();
+}
+
+function optionsOf(
+  Plot: typeof uPlot,
+  element: HTMLElement,
+  series: readonly Series[],
+  onHover: (index: number | null) => void,
+): uPlot.Options {
+  const style = getComputedStyle(element);
+  const color = (name: string) => style.getPropertyValue(name).trim();
+  const axis = { stroke: color("--muted"), ticks: { show: false } };
+  const paths = Plot.paths.bars?.({ size: BAR_SIZE, radius: 0.15 });
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false, points: { show: false } },
+    hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? null)] },
+    scales: { y: { range: (_, __, most) => [0, Math.max(4, Math.ceil(most * 1.1))] } },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        values: (_, times) => times.map((time) => CLOCK.format(time * 1000)),
+      },
+      {
+        ...axis,
+        grid: { stroke: color("--line"), width: 1 },
+        size: 44,
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000],
+        values: (_, numbers) => numbers.map(count),
+      },
+    ],
+    series: [
+      {},
+      ...[...series].reverse().map((one) => ({
+        label: one.label,
+        stroke: color(one.color),
+        fill: color(one.color),
+        width: 0,
+        points: { show: false },
+        ...(paths === undefined ? {} : { paths }),
+      })),
+    ],
+  };
 }

@@ -1,12 +1,12 @@
-import { absolute, duration, now, relative } from "../data/times.ts";
+import { absolute, duration, exact, now, relative, short } from "../data/times.ts";
 
-/** A time as people say it; the exact time, in the viewer's time zone, is its title. */
+/** A time as people say it, or, if the viewer wants that, as clocks do. The exact time, in their time zone, is its title. */
 export function Time({ at, none = "–" }: { readonly at: string | null | undefined; readonly none?: string }) {
   if (at === null || at === undefined) return <span class="faint">{none}</span>;
   const time = Date.parse(at);
   return (
     <time dateTime={at} title={absolute(time)}>
-      {relative(time, now.value)}
+      {exact.value ? short(time, now.value) : relative(time, now.value)}
     </time>
   );
 }

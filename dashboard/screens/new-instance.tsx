@@ -10,6 +10,8 @@ import { open } from "../shell/router.tsx";
 export interface NewInstance {
   readonly workflow: string | undefined;
   readonly params?: unknown;
+  /** The instance whose params should be here, but are hidden from the viewer or can't be read. */
+  readonly unknownParamsOf?: string;
   readonly labels?: Readonly<Record<string, string>>;
 }
 
@@ -59,6 +61,12 @@ function Fields({ workflows, like }: { readonly workflows: readonly string[]; re
         </span>
         <input name="id" autocomplete="off" maxLength={200} />
       </label>
+      {like.unknownParamsOf !== undefined && (
+        <p class="notice">
+          You can't see the params of {like.unknownParamsOf}, so they can't be copied: the new instance gets what you
+          type here.
+        </p>
+      )}
       {known && (
         <ValueField
           key={workflow.value}

@@ -45,7 +45,7 @@ export function Overview() {
               </div>
               {activity !== null && (
                 <Card class="charts">
-                  <ActivityCharts minutes={activity.minutes} />
+                  <ActivityCharts activity={activity} />
                 </Card>
               )}
             </div>
@@ -112,26 +112,33 @@ function Tile(props: {
 
 const MINUTE_MS = 60_000;
 const MINUTES = 60;
+/** A process that has counted for less time shows fewer minutes, but enough to see a course. */
+const FEWEST_MINUTES = 15;
 
-function ActivityCharts({ minutes }: { readonly minutes: Activity["minutes"] }) {
-  // The process may have counted for less than an hour; the scale stays the same.
+function ActivityCharts({ activity: { since, minutes } }: { readonly activity: Activity }) {
   const known = new Map(minutes.map((minute) => [Date.parse(minute.at), minute]));
   const last = Math.max(...known.keys(), 0);
-  const times = Array.from({ length: MINUTES }, (_, index) => last - (MINUTES - 1 - index) * MINUTE_MS);
+  const counted = Math.ceil((last - Date.parse(since)) / MINUTE_MS) + 1;
+  const shown = Math.min(Math.max(counted, FEWEST_MINUTES), MINUTES);
+  const times = Array.from({ length: shown }, (_, index) => last - (shown - 1 - index) * MINUTE_MS);
   const field = (name: string) => times.map((time) => Number(known.get(time)?.[name] ?? 0));
   return (
     <>
       <Chart
-        label="Instances per minute"
+        label="Instances finished per minute"
         times={times}
         series={[
-          { label: "Started", color: "--active", values: field("instancesStarted") },
           { label: "Completed", color: "--good", values: field("instancesCompleted") },
           { label: "Failed", color: "--bad", values: field("instancesErrored") },
         ]}
       />
       <Chart
-        label="Hooks per minute"
+        label="Instances started per minute"
+        times={times}
+        series={[{ label: "Started", color: "--active", values: field("instancesStarted") }]}
+      />
+      <Chart
+        label="Attempts of hooks per minute"
         times={times}
         series={[
           { label: "Completed", color: "--good", values: field("hooksCompleted") },

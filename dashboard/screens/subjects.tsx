@@ -1,6 +1,7 @@
 import { change, may, path, query } from "../data/api.ts";
 import { useResource } from "../data/live.ts";
-import type { Subject } from "../data/types.ts";
+import type { Failure, Subject } from "../data/types.ts";
+import { hasHidden } from "../data/values.ts";
 import { Copy } from "../parts/copy.tsx";
 import { ChoiceFilter, Pager, TextFilter } from "../parts/fields.tsx";
 import { Empty, Loaded, Page } from "../parts/page.tsx";
@@ -77,12 +78,15 @@ const COLUMNS: readonly Column<Subject>[] = [
   {
     title: "Subject",
     kind: "main",
-    cell: ({ subjectKey, group }) => (
-      <span class="id">
-        <strong>{subjectKey}</strong>
-        {group !== null && <span class="label">{group}</span>}
-        <Copy text={subjectKey} what="key" />
-      </span>
+    cell: ({ subjectKey, group, lastError }) => (
+      <>
+        <span class="id">
+          <strong>{subjectKey}</strong>
+          {group !== null && <span class="label">{group}</span>}
+          <Copy text={subjectKey} what="key" />
+        </span>
+        {lastError !== null && <LastError of={lastError} />}
+      </>
     ),
   },
   { title: "Status", cell: ({ status }) => <Status of={status} /> },
@@ -103,13 +107,16 @@ const COLUMNS: readonly Column<Subject>[] = [
   {
     title: "Failures",
     kind: "number",
-    cell: ({ consecutiveFailures, lastError }) => (
-      <span title={typeof lastError?.message === "string" ? lastError.message : undefined}>{consecutiveFailures}</span>
-    ),
+    cell: ({ consecutiveFailures }) => consecutiveFailures,
   },
   { title: "Last success", kind: "minor", cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} /> },
   { title: "Actions", cell: (subject) => may("operate") && <SubjectButtons subject={subject} /> },
 ];
+
+function LastError({ of: { name, message } }: { readonly of: Failure }) {
+  const shown = typeof message === "string" && !hasHidden(message);
+  return <small class="last-error">{shown ? message : name}</small>;
+}
 
 function SubjectButtons({
   subject: { dispatcherId, subjectKey, leaseOwner, revision, status },

@@ -58,11 +58,30 @@ export function WorkflowsPage() {
           options={STATUSES.map((status) => [status, `${wordOf(status)}${countOf(counts, status)}`])}
         />
         <ChoiceFilter name="hours" label="Created" options={TIMES} all="At any time" />
+        <ChoiceFilter name="finished" label="Finished" options={TIMES} all="At any time" />
         <TextFilter name="label" label="Label" hint="tenant=acme" />
+        <TextFilter name="step" label="Has come to step" hint="charge card" />
+        {workflow !== null && <VersionFilter workflow={workflow} />}
         <ErrorFilter />
       </form>
       <Loaded from={page}>{(list) => <InstanceTable list={list} />}</Loaded>
     </Page>
+  );
+}
+
+/** Versions that any instance can have: those that this process knows, or unfinished instances have. */
+function VersionFilter({ workflow }: { readonly workflow: string }) {
+  const { data } = useResource<{ versions: readonly { readonly version: number }[] }>(
+    `/workflows${path(workflow)}/versions`,
+  );
+  const versions = data?.versions ?? [];
+  if (versions.length < 2 && !search.value.has("version")) return null;
+  return (
+    <ChoiceFilter
+      name="version"
+      label="Version"
+      options={versions.map(({ version }) => [String(version), version === 0 ? "without" : String(version)])}
+    />
   );
 }
 

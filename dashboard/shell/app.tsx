@@ -2,11 +2,12 @@ import { signal } from "@preact/signals";
 import { session, signedOut } from "../data/api.ts";
 import { connected } from "../data/live.ts";
 import { paused } from "../data/streams.ts";
+import { exact, toggleExact } from "../data/times.ts";
 import { Empty, Page } from "../parts/page.tsx";
 import { Overview } from "../screens/overview.tsx";
 import { ask, Dialogs, messageOf } from "./dialogs.tsx";
 import { Help } from "./help.tsx";
-import { overlay } from "./keys.ts";
+import { overlay, PALETTE_KEY } from "./keys.ts";
 import { lazy } from "./lazy.tsx";
 import { Palette } from "./palette.tsx";
 import { currentView, Link, route } from "./router.tsx";
@@ -103,7 +104,7 @@ function Sidebar() {
       </Link>
       <button type="button" class="find" onClick={() => (overlay.value = "palette")}>
         <span>Search</span>
-        <kbd>⌘K</kbd>
+        <kbd>{PALETTE_KEY}</kbd>
       </button>
       <nav aria-label="Screens">
         {SCREENS.map(({ name, to, part, icon }) => (
@@ -118,6 +119,18 @@ function Sidebar() {
       <SavedViews />
       <div class="settings">
         <LiveSwitch />
+        <button
+          type="button"
+          class="quiet times"
+          onClick={toggleExact}
+          title="Times of day, or how long ago (t)"
+          aria-label={exact.value ? "Times of day: show how long ago" : "How long ago: show times of day"}
+        >
+          <svg viewBox="0 0 16 16" aria-hidden="true">
+            <path d="M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2M8 4.8V8l2.3 1.6" />
+          </svg>
+          <span>{exact.value ? "Times of day" : "How long ago"}</span>
+        </button>
         <button type="button" class="quiet" onClick={nextTheme}>
           Theme: {theme.value}
         </button>

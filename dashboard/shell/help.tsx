@@ -1,13 +1,15 @@
 import { Modal } from "./dialogs.tsx";
-import { overlay } from "./keys.ts";
+import { overlay, PALETTE_KEY } from "./keys.ts";
 import { SCREENS } from "./screens.ts";
 
 const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
-  ["⌘ K, Ctrl K", "commands and search"],
+  [PALETTE_KEY, "commands and search"],
   ["/", "the first filter of this screen"],
   ["?", "this help"],
   ["p", "pause and resume live updates"],
+  ["t", "times of day, or how long ago"],
   ["↑ ↓", "move between the steps of a waterfall"],
+  ["Enter", "show or hide the steps of a child"],
   ["+ − 0", "zoom a waterfall, and show all of it"],
   ["← →", "move a zoomed waterfall"],
   ["Esc", "close what is open"],

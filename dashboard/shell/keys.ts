@@ -1,10 +1,14 @@
 import { signal } from "@preact/signals";
 import { paused } from "../data/streams.ts";
+import { toggleExact } from "../data/times.ts";
 import { open } from "./router.tsx";
 import { SCREENS } from "./screens.ts";
 
 /** What lies over the page: the palette of commands, or the help on keys. */
 export const overlay = signal<"palette" | "help" | null>(null);
+
+/** The key that opens the palette, as it is named on the viewer's keyboard. */
+export const PALETTE_KEY: string = /mac|iphone|ipad/i.test(navigator.platform) ? "⌘ K" : "Ctrl K";
 
 const SEQUENCE_MS = 1200;
 let begun = 0;
@@ -47,6 +51,8 @@ function actionOf(key: string): (() => void) | undefined {
       return () => {
         overlay.value = "help";
       };
+    case "t":
+      return toggleExact;
     case "p":
       return () => {
         paused.value = !paused.value;

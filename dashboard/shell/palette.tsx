@@ -3,6 +3,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import { path, query } from "../data/api.ts";
 import { useResource } from "../data/live.ts";
 import { paused } from "../data/streams.ts";
+import { exact, toggleExact } from "../data/times.ts";
 import type { Instance, Statistics } from "../data/types.ts";
 import { Modal } from "./dialogs.tsx";
 import { overlay } from "./keys.ts";
@@ -100,6 +101,11 @@ function useCommands(text: string): Command[] {
       name: paused.value ? "Resume live updates" : "Pause live updates",
       kind: "command",
       run: () => (paused.value = !paused.value),
+    },
+    {
+      name: exact.value ? "Show how long ago things were" : "Show times of day",
+      kind: "command",
+      run: toggleExact,
     },
     { name: "Switch between light and dark", kind: "command", run: nextTheme },
     { name: "Keyboard shortcuts", kind: "command", run: () => (overlay.value = "help") },

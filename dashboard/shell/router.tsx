@@ -44,14 +44,14 @@ export function currentView(): string {
  * returns to the view before, unless `replace` says that this one only refines it, as while the viewer types.
  */
 export function setSearch(
-  fields: Readonly<Record<string, string | null>>,
+  fields: Readonly<Record<string, string | readonly string[] | null>>,
   { replace = false }: { readonly replace?: boolean } = {},
 ): void {
   const next = new URLSearchParams(url.value.search);
   if (!("cursor" in fields)) next.delete("cursor");
   for (const [name, value] of Object.entries(fields)) {
-    if (value === null || value === "") next.delete(name);
-    else next.set(name, value);
+    next.delete(name);
+    for (const one of typeof value === "string" ? [value] : (value ?? [])) if (one !== "") next.append(name, one);
   }
   const text = next.toString();
   open(`${url.value.pathname.slice(BASE.length)}${text === "" ? "" : `?${text}`}`, { replace });

@@ -96,6 +96,24 @@ describe("the steps of a run", () => {
     );
     expect(steps.map(({ child }) => child)).toEqual([{ workflowName: "receipt", id: "r-1" }, null]);
   });
+
+  test("that wait for a child are called after its workflow, and show its steps only if no other step does", () => {
+    const steps = toSteps(
+      [
+        entry(10, "completed", "receipt", { type: "create", output: "r-1" }),
+        entry(10, "completed", "receipt", { type: "create", count: 2, output: "[REDACTED]" }),
+        entry(20, "completed", "receipt/r-1", { type: "result" }),
+        entry(20, "completed", "receipt/r-2", { type: "result" }),
+      ],
+      ended(20),
+    );
+    expect(steps.map(({ title, child, expands }) => [title, child?.id, expands])).toEqual([
+      ["receipt", "r-1", true],
+      ["receipt", undefined, false],
+      ["receipt", "r-1", false],
+      ["receipt", "r-2", true],
+    ]);
+  });
 });
 
 describe("the scale of a waterfall", () => {

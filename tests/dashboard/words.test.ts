@@ -35,6 +35,7 @@ test.each([
 
 test("times are told from now, in either direction", () => {
   expect([relative(0, 500), relative(0, 61_000), relative(7_300_000, 0)]).toEqual(["now", "1 min ago", "in 2 h"]);
+  expect(relative(47 * 3_600_000, 0)).toBe("in 47 h");
 });
 
 test("large counts have all their digits", () => {

@@ -13,9 +13,15 @@ const Order = z.object({ orderId: z.string(), email: z.string(), total: z.number
 const undo = { rollback: async () => {} };
 const never = new Promise<never>(() => {});
 
+const archive = defineWorkflow({ name: "archive" }, async (_event: { payload: { key: string } }, step) => {
+  await step.do("index", async () => ({ pages: 2 }));
+  await step.do("upload", async () => null);
+});
+
 const receipt = defineWorkflow({ name: "receipt" }, async (event: { payload: { charge: string } }, step) => {
   const pdf = await step.do("render pdf", async () => `receipt-${event.payload.charge}.pdf`);
-  await step.do("store", async () => ({ key: `receipts/${pdf}`, bytes: 48_213 }));
+  const { key } = await step.do("store", async () => ({ key: `receipts/${pdf}`, bytes: 48_213 }));
+  await step.create(archive, { params: { key } });
   return { pdf };
 });
 
@@ -119,7 +125,7 @@ export function openShop(options: Pick<PerdureOptions<Record<never, never>>, "da
   return perdure({
     ...options,
     hooks: { sendMail, syncCrm, webhook },
-    workflows: { checkout, receipt, trip, importCatalog, digest, backfill: long },
+    workflows: { checkout, receipt, archive, trip, importCatalog, digest, backfill: long },
     subjects: { inventory },
     worker: { onError: () => {} },
     logger: { info() {}, warn() {}, error() {} },
