@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { StoreError } from "../../src/errors.ts";
+import { CodecError, StoreError } from "../../src/errors.ts";
 import { defineWorkflow } from "../../src/index.ts";
 import { forever } from "../hooks/support/handlers.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -55,6 +55,20 @@ describe.each(ENGINES)("recovery of instances on $name", (engine) => {
 
     await expect(instance.result()).resolves.toBe("survived");
     expect(program.begun).toEqual(["before"]);
+    expect(program.attempts).toEqual([1, 2]);
+  });
+
+  test("counts the interrupted attempt on, though its values couldn't be read for a while", async () => {
+    const program = poisoned(1);
+    await lose(program, 1);
+    const unable = subject.process({ workflow: program.workflow });
+    const load = vi.spyOn(unable.store.instances.statements, "load");
+    load.mockRejectedValueOnce(new CodecError("codec.failed", "no key"));
+    unable.start();
+    const instance = await unable.workflows.workflow.get("one");
+    await withTime(subject.clock, () => expect(load.mock.calls.length).toBeGreaterThan(1));
+
+    await expect(instance.result()).resolves.toBe("survived");
     expect(program.attempts).toEqual([1, 2]);
   });
 

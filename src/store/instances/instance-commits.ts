@@ -28,6 +28,8 @@ export interface InstanceHistory extends InstanceRun {
  * - `rollingBack`: it has failed and is rolled back; it stays with its owner.
  * - `completed`, `errored`, `terminated`: finished; `rollback` is what became of the rollback, as JSON, null if there was none.
  * - `released`: given back as if it had not been claimed, due at once or at `dueAt`.
+ *
+ * With an `error`, a parked or released instance says why it waits.
  */
 export type InstanceOutcome =
   | { readonly kind: "running" }
@@ -36,7 +38,7 @@ export type InstanceOutcome =
   | { readonly kind: "errored"; readonly error: string; readonly rollback?: string | null }
   | { readonly kind: "terminated"; readonly rollback: string | null }
   | { readonly kind: "rollingBack"; readonly error: string }
-  | { readonly kind: "released"; readonly dueAt?: number };
+  | { readonly kind: "released"; readonly dueAt?: number; readonly error?: string };
 
 /** One atomic write of an owner. */
 export interface InstanceCommit extends InstanceLease, NamedRun {

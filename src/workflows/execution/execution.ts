@@ -242,21 +242,24 @@ export class Execution extends Turns {
    */
   giveBack(delayMs: number): Promise<void> {
     const dueAt = this.time.now() + delayMs;
-    return this.#letGo((substantial) => {
-      if (this.hold.interruptions > 0 && !substantial) return { kind: "released", dueAt };
-      return { kind: "parked", dueAt, wakes: this.events.knownWakes };
-    });
+    return this.#letGo((substantial) => this.#setAside(substantial, { dueAt }));
   }
 
   /** Lets go of the instance for so long, because the codec could not read or write a value. Steps that can't be written run again. */
   async postpone(delayMs: number, error?: string): Promise<void> {
     const dueAt = this.time.after(delayMs);
     const held = error === undefined ? {} : { error };
-    const outcome = (): InstanceOutcome => ({ kind: "parked", dueAt, wakes: this.events.knownWakes, ...held });
+    const outcome = (substantial: boolean) => this.#setAside(substantial, { dueAt, ...held });
     await this.#letGo(outcome).catch((error: unknown) => {
       if (!(error instanceof CodecError)) throw error;
       return this.commits.writeLast(outcome); // without the entries, which are gone
     });
+  }
+
+  /** For a while. Lost owners are counted on, unless something was done since. */
+  #setAside(substantial: boolean, wait: { readonly dueAt: number; readonly error?: string }): InstanceOutcome {
+    if (this.hold.interruptions > 0 && !substantial) return { kind: "released", ...wait };
+    return { kind: "parked", wakes: this.events.knownWakes, ...wait };
   }
 
   /** Writes the last commit. The open waits keep their deadlines, for the next owner. */

@@ -76,7 +76,7 @@ function writeOutcome(driver: SqliteDriver, { ref, outcome }: InstanceCommit, no
       driver.run(PARK_INSTANCE, [outcome.wakes, outcome.dueAt, now, outcome.error ?? null, ref]);
       return;
     case "released":
-      driver.run(RELEASE_INSTANCE, [outcome.dueAt ?? now, ref]);
+      driver.run(RELEASE_INSTANCE, [outcome.dueAt ?? now, outcome.error ?? null, ref]);
       return;
     case "rollingBack":
       driver.run(BEGIN_ROLLBACK, [outcome.error, ref]);

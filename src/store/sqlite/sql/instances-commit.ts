@@ -17,7 +17,7 @@ where ref = ?`;
 export const RELEASE_INSTANCE = `
 update perdure_instance set
   lock = null, class = case when recoveries > 0 then ${WorkClass.leased} when slot_key is null then ${WorkClass.continuing} else ${WorkClass.lineContinuing} end,
-  available_at = case when paused then null else ? end
+  available_at = case when paused then null else ? end, error = coalesce(?, error)
 where ref = ?`;
 
 /** Marks a failed instance as rolling back. Its owner keeps the lease. Index: the primary key. */
