@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { SeededRandomness } from "../simulation/random.ts";
 import { type Application, defineWorkflow, perdure, type WorkflowDefinition } from "../src/index.ts";
+import { COMMIT } from "../tests/support/cut-texts.ts";
 import type { CuttingProxy } from "../tests/support/cutting-proxy.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { accountForPostings, type PostedInstance, type Posting } from "./posting-accounts.ts";
 import type { Account } from "./workload.ts";
 
-/** The message with which the driver commits a transaction. Nothing else of these applications says it. */
-const COMMIT = "commit\0";
 /** The server never receives it; or its answer is lost; or the server receives it after the client has lost the connection. */
 const CUTS = ["request", "answer", "late"] as const;
 type CommitCut = (typeof CUTS)[number];

@@ -1,4 +1,5 @@
 import { SeededRandomness } from "../simulation/random.ts";
+import { COMMIT, COMMIT_STEPS } from "../tests/support/cut-texts.ts";
 import { type ChaosEngine, LEASE_MS, type Point, type PointAction } from "./settings.ts";
 
 /** What goes wrong. Names are those of the summary in the end. */
@@ -54,20 +55,21 @@ const NETWORK_AND_SERVER: readonly FaultPlan[] = [
   { name: "connections silent" },
   { name: "answers delayed" },
   { name: "connections narrow" },
-  ...atStatements("request", ["commit\0", "commit_running"]),
+  ...atStatements("request", [COMMIT, ...COMMIT_STEPS, "commit_running"]),
   ...atStatements("answer", [
-    "commit\0",
-    "commit\0",
-    "commit\0",
+    COMMIT,
+    COMMIT,
+    COMMIT,
     "claim_hooks",
     "insert_new_hooks",
     "delete_completed_hooks",
+    ...COMMIT_STEPS,
     "commit_running",
     "commit_any",
     "insert_new_instances",
     "send_events",
   ]),
-  ...silentAt(["commit\0", ".admit(", "claim_instances", "insert_new_hooks"]),
+  ...silentAt([COMMIT, ".admit(", "claim_instances", "insert_new_hooks"]),
   { name: "table locked", table: "hook" },
   { name: "table locked", table: "instance" },
   { name: "table locked", table: "line" },
@@ -113,6 +115,11 @@ function durationOf({ name }: FaultPlan): number {
     default:
       return 0;
   }
+}
+
+/** The words of a text at which a connection is cut. */
+export function describeCut(text: string): string {
+  return text.replaceAll(/\W+/g, " ").trim();
 }
 
 export function actionOf(name: "killed at a point" | "stopped at a point"): PointAction {

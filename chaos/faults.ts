@@ -1,14 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
-import type { CuttingProxy } from "../tests/support/cutting-proxy.ts";
+import type { Cut, CuttingProxy } from "../tests/support/cutting-proxy.ts";
 import { type Arena, PROCESS_ROLE } from "./arena.ts";
 import type { ChaosProcess } from "./chaos-process.ts";
-import { actionOf, type Fault } from "./fault-schedule.ts";
+import { actionOf, describeCut, type Fault } from "./fault-schedule.ts";
 import type { Fleet } from "./fleet.ts";
 import type { Point } from "./settings.ts";
 
-/** No process says this. */
-const NEVER_SAID = "\0\0\0nothing\0";
 /** As over a bad mobile network: a claim or a load takes a while. */
 const NARROW_BYTES_PER_SECOND = 50_000;
 const PRODUCER_POINTS: readonly Point[] = ["after-trigger"];
@@ -29,11 +27,15 @@ export class Faults {
     this.#note = note;
   }
 
-  /** Lets it happen. Resolves when it is over. */
+  /** Lets it happen. Resolves when it is over, or when it is armed: such a fault happens if its statement is sent. */
   async strike(fault: Fault): Promise<void> {
-    const { name } = fault.plan;
+    const { plan } = fault;
     const whom = await this.#perform(fault);
-    if (whom === null) return; // no process was there to be hit
+    if (whom === null || "text" in plan) return; // no process was there to be hit, or it counts when it happens
+    this.#count(plan.name);
+  }
+
+  #count(name: string): void {
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
   }
 
@@ -42,7 +44,7 @@ export class Faults {
     await this.#restarts;
     await this.#restoring;
     for (const proxy of this.#arena.proxies) {
-      void proxy.cut(NEVER_SAID);
+      proxy.disarm();
       proxy.speakAgain();
       proxy.limitBandwidth(null);
       proxy.cutAll();
@@ -79,9 +81,9 @@ export class Faults {
       case "connections cut":
         return this.#through(fault, (proxy) => proxy.cutAll());
       case "cut at a statement":
-        return this.#through(fault, (proxy) => void proxy.cut(plan.text, plan.lost));
+        return this.#through(fault, (proxy) => this.#cutAt(proxy, plan.text, plan.lost));
       case "silent at a statement":
-        return this.#through(fault, (proxy) => void proxy.cut(plan.text, "silence"));
+        return this.#through(fault, (proxy) => this.#cutAt(proxy, plan.text, "silence"));
       case "table locked":
         return this.#lock(plan.table, forMs);
       case "privilege missing":
@@ -127,12 +129,20 @@ export class Faults {
   ): Promise<CuttingProxy | undefined> {
     const { proxies } = this.#arena;
     const number = Math.floor(victim * proxies.length);
-    const silent = plan.name === "silent at a statement" ? ` ${JSON.stringify(plan.text)}` : "";
-    const what = plan.name === "cut at a statement" ? ` ${JSON.stringify(plan.text)}, the ${plan.lost} lost` : "";
-    this.#note(`network ${number}: ${plan.name}${what}${silent}${forMs > 0 ? ` for ${forMs} ms` : ""}`);
+    const where = "text" in plan ? ` ${describeCut(plan.text)}` : "";
+    const what = plan.name === "cut at a statement" ? `, the ${plan.lost} lost` : "";
+    this.#note(`network ${number}: ${plan.name}${where}${what}${forMs > 0 ? ` for ${forMs} ms` : ""}`);
     const proxy = proxies[number] as CuttingProxy;
     await hit(proxy);
     return proxy;
+  }
+
+  #cutAt(proxy: CuttingProxy, text: string, cut: Cut): void {
+    void proxy.cut(text, cut).then(() => {
+      const happened = cut === "silence" ? "silent at" : `${cut} lost at`;
+      this.#note(`network ${this.#arena.proxies.indexOf(proxy)}: ${happened} ${describeCut(text)}`);
+      this.#count(`${happened} ${describeCut(text)}`);
+    });
   }
 
   /** As a migration of the application would, or an administrator of the database. */

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Application, defineHook, type HookDefinition, perdure } from "../../src/index.ts";
 import { Gate, type RecordedHook, recordCalls } from "../hooks/support/handlers.ts";
 import { LogBook } from "../hooks/support/log-book.ts";
+import { PREPARE_CONNECTION } from "../support/cut-texts.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { useFakeTime } from "../support/fake-time.ts";
 import { createDatabase, type TestDatabase } from "../support/postgres-database.ts";
@@ -163,11 +164,9 @@ describe("connections that fall silent", () => {
     await passTimeFor(app.stop());
   });
 
-  const PREPARES_CONNECTION = "plan_cache_mode";
-
   test.each([
     ["in the middle of the work", []],
-    ["in the middle of the work, one of them before it was ever used,", [PREPARES_CONNECTION]],
+    ["in the middle of the work, one of them before it was ever used,", [PREPARE_CONNECTION]],
   ])("%s lose nothing", async (_, [silentAt]) => {
     useFakeTime();
     const gate = new Gate();

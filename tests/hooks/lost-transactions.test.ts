@@ -1,13 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { defineHook, perdure } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
+import { COMMIT } from "../support/cut-texts.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { ENGINES, type TestEngine, type TestStore } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
-/** The message with which the driver commits. */
-const COMMIT = "commit\0";
 const TIMES = 20;
 
 describe("a connection that is cut at the commit of a hook's transaction", () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { COMMIT_ANY, COMMIT_STEPS } from "../support/cut-texts.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { ENGINES, type TestEngine } from "../support/engines.ts";
 import { useWorkflowGroup } from "../support/workflow-group.ts";
@@ -19,7 +20,7 @@ test.each(["request", "answer"] as const)(
   async (lost) => {
     const runner = await group.start({ database: proxy.url });
     const steps = ["step", "step#2", "step#3"];
-    for (const commit of ["commit_steps_running", "commit_steps_finishing"]) {
+    for (const commit of COMMIT_STEPS) {
       const cut = proxy.cut(commit, lost);
       await group.create("steps", [commit], steps.length);
       await cut;
@@ -27,7 +28,7 @@ test.each(["request", "answer"] as const)(
     }
     await group.finished("steps", 2);
 
-    const runs = await group.expectComplete("steps", ["commit_steps_running", "commit_steps_finishing"], steps);
+    const runs = await group.expectComplete("steps", COMMIT_STEPS, steps);
     expect(runs).toEqual(runs.map(() => 1)); // what is sent again is the commit, not the step
   },
 );
@@ -36,7 +37,7 @@ test.each(["request", "answer"] as const)(
   "a connection that is cut when an instance is parked, so that the %s is lost, loses neither its wait nor its event",
   async (lost) => {
     const runner = await group.start({ database: proxy.url });
-    const cut = proxy.cut("commit_any_any", lost);
+    const cut = proxy.cut(COMMIT_ANY, lost);
     await group.create("wait", ["one"], { timeout: "3600 seconds", times: 1 });
     await cut;
     await group.until("wait", "one", "waiting");

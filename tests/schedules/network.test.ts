@@ -1,13 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { postgres } from "../../src/store/postgres/index.ts";
 import { LogBook } from "../hooks/support/log-book.ts";
+import { FIRE_SCHEDULE } from "../support/cut-texts.ts";
 import { type Cut, CuttingProxy } from "../support/cutting-proxy.ts";
 import { ENGINES, type TestEngine } from "../support/engines.ts";
 import { useWorkflows, withTime } from "../workflows/support/use-workflows.ts";
 import { BEGIN, idsOf, MINUTE, moveTo, scheduled, stored } from "./support/scheduled.ts";
-
-/** What fires a schedule and creates its instance, in one statement. */
-const FIRE = 'update "perdure".schedule as schedule set\n    due_at';
 
 describe("schedules behind a network that cuts connections", () => {
   const subject = useWorkflows(ENGINES.find(({ dialect }) => dialect === "postgres") as TestEngine);
@@ -30,7 +28,7 @@ describe("schedules behind a network that cuts connections", () => {
 
     const times = [1, 2, 3, 4, 5, 6].map((minute) => BEGIN + minute * MINUTE);
     for (const [index, time] of times.entries()) {
-      const cut = proxy.cut(FIRE, lost);
+      const cut = proxy.cut(FIRE_SCHEDULE, lost);
       moveTo(subject, time);
       await withTime(subject.clock, () => expect(events).toHaveLength(index + 1));
       await cut;

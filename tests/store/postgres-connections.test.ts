@@ -2,6 +2,7 @@ import { Pool, type PoolClient } from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type PostgresPool, postgres } from "../../src/store/postgres/index.ts";
 import type { Store } from "../../src/store/store.ts";
+import { PREPARE_CONNECTION } from "../support/cut-texts.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { useFakeTime } from "../support/fake-time.ts";
 import { createDatabase, type TestDatabase } from "../support/postgres-database.ts";
@@ -34,7 +35,7 @@ describe("a connection that falls silent before it was ever used", () => {
 
     const answers: string[] = [];
     for (let number = 1; number <= MAX; number++) {
-      const fellSilent = proxy.cut("plan_cache_mode", "silence");
+      const fellSilent = proxy.cut(PREPARE_CONNECTION, "silence");
       void ask().then((answer) => answers.push(answer));
       await fellSilent;
     }

@@ -3,6 +3,7 @@ import { CommitOutcomeUnknownError } from "../../src/errors.ts";
 import type { HookOutcome } from "../../src/store/hooks/hook-records.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
 import type { Store } from "../../src/store/store.ts";
+import { COMMIT } from "../support/cut-texts.ts";
 import { type Cut, CuttingProxy } from "../support/cutting-proxy.ts";
 import { usePostgres } from "../support/use-postgres.ts";
 import { COMPLETED, FAILED, KEPT, LEASE_MS, RELEASED, retryAfter } from "../support/use-store.ts";
@@ -108,7 +109,7 @@ describe("a connection to PostgreSQL that is cut", () => {
   });
 
   test("reports an unknown outcome when it was cut at a commit, and the effects are there", async () => {
-    const wasCut = proxy.cut("commit");
+    const wasCut = proxy.cut(COMMIT);
     const transaction = store.engine.transaction((tx) => tx.insertHooks([trigger({})]));
 
     await expect(transaction).rejects.toBeInstanceOf(CommitOutcomeUnknownError);
@@ -117,7 +118,7 @@ describe("a connection to PostgreSQL that is cut", () => {
   });
 
   test("reports an unknown outcome when it was cut at a commit, and the effects aren't there", async () => {
-    const wasCut = proxy.cut("commit", "request");
+    const wasCut = proxy.cut(COMMIT, "request");
     const transaction = store.engine.transaction((tx) => tx.insertHooks([trigger({})]));
 
     await expect(transaction).rejects.toMatchObject({ code: "transaction.outcome_unknown", transient: false });

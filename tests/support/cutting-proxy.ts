@@ -10,6 +10,12 @@ const DEFAULT_PORT = 5432;
  */
 export type Cut = "request" | "answer" | "late" | "silence";
 
+interface ArmedCut {
+  readonly text: string;
+  readonly cut: Cut;
+  readonly done: () => void;
+}
+
 interface Link {
   readonly client: Socket;
   /** None where the proxy was silent when the client came. */
@@ -19,6 +25,8 @@ interface Link {
   readonly held: Buffer[];
   /** The answer to what was asked in vain, as far as it has come. */
   withheld: Buffer | undefined;
+  /** What to do when the answer is whole. */
+  cutDone: (() => void) | undefined;
   /** Whether the server spoke last. */
   answered: boolean;
 }
@@ -36,8 +44,7 @@ export class CuttingProxy {
   readonly #server: Server;
   readonly #target: URL;
   readonly #links = new Set<Link>();
-  #armed: { text: string; cut: Cut } | undefined;
-  #done: (() => void) | undefined;
+  #armed: ArmedCut[] = [];
   /** How many bytes clients may still say before all is silent. */
   #speech: { left: number; readonly done: () => void } | undefined;
   #roundTrips = 0;
@@ -96,13 +103,18 @@ export class CuttingProxy {
 
   /**
    * Cuts the connection on which a client next sends this text, once. By default PostgreSQL does what it was asked, to the end,
-   * and its answer is thrown away. With `silence` it falls silent instead. Resolves when it has happened.
+   * and its answer is thrown away. With `silence` it falls silent instead. Resolves when it has happened. Several may be armed at
+   * a time.
    */
   cut(text: string, cut: Cut = "answer"): Promise<void> {
-    this.#armed = { text, cut };
-    return new Promise((resolve) => {
-      this.#done = resolve;
+    return new Promise((done) => {
+      this.#armed.push({ text, cut, done });
     });
+  }
+
+  /** Forgets the cuts that have not happened. */
+  disarm(): void {
+    this.#armed = [];
   }
 
   /** Cuts all connections now. */
@@ -168,7 +180,8 @@ export class CuttingProxy {
   #connect(client: Socket): void {
     const { port, hostname: host } = this.#target;
     const server = this.#silent ? undefined : connect({ port: Number(port || DEFAULT_PORT), host, noDelay: true });
-    const link: Link = { client, server, silent: this.#silent, held: [], withheld: undefined, answered: true };
+    const state = { silent: this.#silent, held: [], withheld: undefined, cutDone: undefined, answered: true };
+    const link: Link = { client, server, ...state };
     this.#links.add(link);
     client.on("data", (chunk) => this.#ask(link, chunk));
     server?.on("data", (chunk) => this.#answer(link, chunk));
@@ -180,17 +193,29 @@ export class CuttingProxy {
 
   #ask(link: Link, chunk: Buffer): void {
     if (link.silent) return;
-    const armed = this.#armed !== undefined && chunk.includes(this.#armed.text) ? this.#armed.cut : undefined;
-    if (armed !== undefined) this.#armed = undefined;
-    if (armed === "request") return this.#cut(link);
-    if (armed === "silence") return this.#silence(link);
-    if (armed === "late") return this.#deliverLate(link, chunk);
-    if (armed === "answer") link.withheld = Buffer.alloc(0);
+    const armed = link.withheld === undefined ? this.#takeArmed(chunk) : undefined;
+    switch (armed?.cut) {
+      case "request":
+        return this.#cut(link, armed.done);
+      case "silence":
+        return this.#silence(link, armed.done);
+      case "late":
+        return this.#deliverLate(link, chunk, armed.done);
+      case "answer":
+        link.withheld = Buffer.alloc(0);
+        link.cutDone = armed.done;
+    }
     if (link.answered) this.#roundTrips++;
     link.answered = false;
     this.#bytesAsked += chunk.length;
     link.server?.write(this.#speech === undefined ? chunk : chunk.subarray(0, this.#speech.left));
     this.#fallSilentIfSaid(chunk.length);
+  }
+
+  #takeArmed(chunk: Buffer): ArmedCut | undefined {
+    const armed = this.#armed.find(({ text }) => chunk.includes(text));
+    if (armed !== undefined) this.#armed.splice(this.#armed.indexOf(armed), 1);
+    return armed;
   }
 
   #fallSilentIfSaid(bytes: number): void {
@@ -210,7 +235,8 @@ export class CuttingProxy {
     if (link.withheld !== undefined) {
       link.withheld = Buffer.concat([link.withheld, chunk]);
       const { length } = link.withheld;
-      if (link.withheld.lastIndexOf(READY_FOR_QUERY) === length - READY_FOR_QUERY.length - 1) this.#cut(link);
+      if (link.withheld.lastIndexOf(READY_FOR_QUERY) === length - READY_FOR_QUERY.length - 1)
+        this.#cut(link, link.cutDone);
     } else if (this.#holding || this.#narrow !== undefined) {
       link.held.push(chunk);
     } else {
@@ -218,23 +244,23 @@ export class CuttingProxy {
     }
   }
 
-  #cut(link: Link): void {
+  #cut(link: Link, done: (() => void) | undefined): void {
     this.#destroy(link);
-    this.#done?.();
+    done?.();
   }
 
   /** The network keeps the request for a while: the server carries it out for a client that believes that it was lost. */
-  #deliverLate(link: Link, chunk: Buffer): void {
+  #deliverLate(link: Link, chunk: Buffer, done: () => void): void {
     link.silent = true;
     this.#links.delete(link);
     link.client.destroy();
     setTimeout(() => link.server?.end(chunk), LATE_MS);
-    this.#done?.();
+    done();
   }
 
-  #silence(link: Link): void {
+  #silence(link: Link, done: () => void): void {
     link.silent = true;
-    this.#done?.();
+    done();
   }
 
   #destroy(link: Link): void {

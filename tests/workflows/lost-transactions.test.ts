@@ -1,12 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { defineWorkflow, perdure, StoreError } from "../../src/index.ts";
 import { postgres } from "../../src/store/postgres/index.ts";
+import { COMMIT } from "../support/cut-texts.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { ENGINES, type TestEngine, type TestStore } from "../support/engines.ts";
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
-/** The message with which the driver commits. */
-const COMMIT = "commit\0";
 const TIMES = 20;
 
 describe("a connection that is cut at the commit of a step's transaction", () => {
