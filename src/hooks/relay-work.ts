@@ -41,8 +41,9 @@ export class RelayWork implements Work {
     const { namespace, claimedAt } = this.hook;
     onEnd();
     if (this.#abandoned) return null;
-    const { triggers, events, results } = await this.#store.engine.transaction((transaction) =>
-      this.#relay(transaction),
+    const { triggers, events, results } = await this.#store.engine.transaction(
+      (transaction) => this.#relay(transaction),
+      { internal: true },
     );
     const delays = triggers.map((trigger) => dueAt(trigger, claimedAt) - claimedAt);
     for (const delayMs of delays) this.#store.work.post({ namespace, delayMs });

@@ -93,6 +93,8 @@ export interface TransactionOptions {
   readonly isolation?: Isolation;
   /** Whether an owner's commit or settlement is its last statement: then it is noticed if the body has ended the transaction by itself. */
   readonly owned?: boolean;
+  /** Whether no code of users runs in it, so that it needs no more time than the engine's own statements. */
+  readonly internal?: boolean;
 }
 
 export interface EngineTransaction {

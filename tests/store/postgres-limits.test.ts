@@ -23,6 +23,8 @@ describe("limits that PostgreSQL itself keeps", () => {
       pool: pool as unknown as PostgresPool,
       preparedStatements,
       statementPrefix: "perdure_",
+      schema: '"perdure".',
+      clock: sessions.clock,
       onPoolError: () => {},
     });
 

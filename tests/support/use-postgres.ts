@@ -70,12 +70,16 @@ export class PostgresUnderTest extends StoreUnderTest {
     return result?.rows[0].count;
   }
 
-  /** Resolves when no session of this database is at work on a statement; transactions may be open. */
+  /**
+   * Resolves when no session of this database is at work on a statement. Transactions may be open, and sessions may wait for the rest of
+   * a message.
+   */
   async idle(): Promise<void> {
     for (;;) {
       const result = await this.observer?.query(
         `select count(*)::int as count from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid() and state = 'active'`,
+        where datname = current_database() and pid <> pg_backend_pid() and state = 'active'
+          and wait_event_type is distinct from 'Client'`,
       );
       if (result?.rows[0].count === 0) return;
     }

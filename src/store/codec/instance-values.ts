@@ -178,7 +178,8 @@ export class InstanceValues {
     const given = "rollback" in outcome ? (outcome.rollback ?? null) : null;
     const rollback = await this.#codec.encodeOrNull(given, locationOf("rollback"));
     if (outcome.kind === "errored") return { ...outcome, error: error as string, rollback };
-    if (outcome.kind === "parked" || outcome.kind === "released") return error === null ? outcome : { ...outcome, error };
+    if (outcome.kind === "parked" || outcome.kind === "released")
+      return error === null ? outcome : { ...outcome, error };
     if (outcome.kind === "rollingBack") return { ...outcome, error: error as string };
     return outcome.kind === "terminated" ? { ...outcome, rollback } : outcome;
   }

@@ -82,6 +82,8 @@ export class PostgresEngine implements Engine {
       pool: options.pool,
       preparedStatements: options.preparedStatements,
       statementPrefix: `${schema}_`,
+      schema: prefix,
+      clock,
       onPoolError: (error) => options.logger.warn("A PostgreSQL connection was lost.", { message: error.message }),
     });
     this.#identity = new DatabaseIdentity(this.#connection, prefix);
@@ -122,14 +124,15 @@ export class PostgresEngine implements Engine {
 
   async transaction<Result>(
     body: (transaction: EngineTransaction) => Promise<Result>,
-    { isolation }: TransactionOptions = {},
+    { isolation, internal = false }: TransactionOptions = {},
   ): Promise<Result> {
     this.refuseNesting();
-    return this.#slots.run(() => this.#transaction(body, isolation));
+    return this.#slots.run(() => this.#transaction(body, internal ? undefined : USERS_LIMITS, isolation));
   }
 
   #transaction<Result>(
     body: (transaction: EngineTransaction) => Promise<Result>,
+    limits: Limits | undefined,
     isolation: Isolation | undefined,
   ): Promise<Result> {
     const run = async (client: PostgresClient) => {
@@ -156,7 +159,7 @@ export class PostgresEngine implements Engine {
         guarded.finish();
       }
     };
-    return this.#connection.transaction(run, USERS_LIMITS, isolation);
+    return this.#connection.transaction(run, limits, isolation);
   }
 
   foreignInsert(hook: HookInsert): ForeignStatement {

@@ -1,11 +1,13 @@
+import type { Clock } from "../../../clock.ts";
 import { PerdureError } from "../../../errors.ts";
 import type { Isolation } from "../../engine.ts";
 import { isDeadlock, MOST_DEADLOCKS, toStoreError } from "../errors.ts";
-import type { Statement } from "../sql/statement.ts";
+import type { SchemaPrefix, Statement } from "../sql/statement.ts";
+import { tellNotedLines } from "../sql/tell-lines.ts";
 import { type Accompany, accompanyQueries, type Companion } from "./accompanied-query.ts";
 import type { PostgresClient, PostgresPool, PostgresQuery, PostgresQueryable, PostgresResult } from "./driver.ts";
 import { ANSWER_TIMEOUT_MS, type Limits, SLOW_ANSWER_TIMEOUT_MS, setLimits } from "./limits.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction, lastOf } from "./transaction.ts";
 
 const DRIVER_MISSING = "ERR_MODULE_NOT_FOUND";
 /** A little less than the client waits for an answer: a statement that it has given up must not run later. */
@@ -28,7 +30,14 @@ export interface ConnectionOptions {
   readonly preparedStatements: boolean;
   /** Distinguishes the statements' names from those of another schema in the same pool. */
   readonly statementPrefix: string;
+  readonly schema: SchemaPrefix;
+  readonly clock: Clock;
   readonly onPoolError: (error: Error) => void;
+}
+
+interface OpenTransaction {
+  /** Whether lines were noted that must be told at the commit. */
+  notedLines: boolean;
 }
 
 type Callback = (error: unknown, result: PostgresResult) => void;
@@ -37,8 +46,8 @@ type Callback = (error: unknown, result: PostgresResult) => void;
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #guarded = new WeakSet<PostgresClient>();
-  /** The clients of transactions that are under way. */
-  readonly #inTransaction = new WeakSet<PostgresQueryable>();
+  /** Those that are under way, by their clients. */
+  readonly #transactions = new WeakMap<PostgresQueryable, OpenTransaction>();
   #accompany: Accompany | undefined;
   #pool: Promise<PostgresPool> | undefined;
   #closed = false;
@@ -62,7 +71,9 @@ export class Connection {
   ): Promise<PostgresResult> {
     const query_timeout = statement.slow ? SLOW_ANSWER_TIMEOUT_MS : ANSWER_TIMEOUT_MS;
     const query = { ...this.#nameOf({ planOnce: false, ...statement }), text: statement.text, values, query_timeout };
-    const ours = on !== undefined && this.#inTransaction.has(on);
+    const transaction = on && this.#transactions.get(on);
+    const ours = transaction !== undefined;
+    if (statement.tellsLater) (transaction as OpenTransaction).notedLines = true;
     const companions = ours ? [] : [statement.slow ? SLOW_LIMITING : LIMITING];
     if (carried) companions.push(carried);
     await (ours ? this.#pool : this.pool()); // sets #accompany; a transaction under way ends though the pool is closing
@@ -80,8 +91,7 @@ export class Connection {
    */
   async runWhole(statement: Statement, values: readonly unknown[]): Promise<PostgresResult> {
     const text = `${setLimits(LIMITS)};${withLiterals(statement.text, values)}`;
-    const result = await this.query({ text, query_timeout: ANSWER_TIMEOUT_MS });
-    return Array.isArray(result) ? (result.at(-1) as PostgresResult) : result;
+    return lastOf(await this.query({ text, query_timeout: ANSWER_TIMEOUT_MS }));
   }
 
   query(query: PostgresQuery, on?: PostgresQueryable): Promise<PostgresResult> {
@@ -95,15 +105,17 @@ export class Connection {
     isolation?: Isolation,
   ): Promise<Result> {
     const client = await this.checkOut();
+    const transaction: OpenTransaction = { notedLines: false };
     const run = async () => {
-      this.#inTransaction.add(client);
+      this.#transactions.set(client, transaction);
       try {
         return await body(client);
       } finally {
-        this.#inTransaction.delete(client);
+        this.#transactions.delete(client);
       }
     };
-    return inTransaction(client, limits, run, isolation);
+    const beforeCommit = () => (transaction.notedLines ? this.#tellLines() : "");
+    return inTransaction(client, limits, run, { isolation, beforeCommit });
   }
 
   async checkOut(): Promise<PostgresClient> {
@@ -158,6 +170,12 @@ export class Connection {
     opened.on("acquire", this.#guard);
     this.#accompany = accompanyQueries(opened);
     return opened;
+  }
+
+  /** In front of the commit, in one message with it: PostgreSQL never waits for this client while it holds a line. */
+  #tellLines(): string {
+    const { schema, clock } = this.#options;
+    return `${withLiterals(tellNotedLines(schema).text, [clock.controlled ? clock.now() : null])};`;
   }
 
   #nameOf({ name, planOnce = true }: { readonly name?: string | undefined; readonly planOnce?: boolean }): {

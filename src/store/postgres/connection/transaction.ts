@@ -1,7 +1,7 @@
 import { CommitOutcomeUnknownError, StoreError } from "../../../errors.ts";
 import type { Isolation } from "../../engine.ts";
 import { isDeadlock, isUniqueViolation, MOST_DEADLOCKS, rolledBack, toStoreError } from "../errors.ts";
-import type { PostgresClient, PostgresQueryable } from "./driver.ts";
+import type { PostgresClient, PostgresQueryable, PostgresResult } from "./driver.ts";
 import { ANSWER_TIMEOUT_MS, type Limits, setLimits } from "./limits.ts";
 
 /** A commit may have to wait for replicas. A client that gives up can't know whether it succeeded. */
@@ -47,12 +47,18 @@ export async function withinSavepoint<Result>(
   }
 }
 
+interface TransactionParts {
+  readonly isolation: Isolation | undefined;
+  /** Gives statements that are sent in one message with the commit, each with a semicolon. */
+  readonly beforeCommit: () => string;
+}
+
 /** Commits or rolls back the work of `body` on this client, then releases the client, or destroys it if it is broken. */
 export async function inTransaction<Result>(
   client: PostgresClient,
   limits: Limits,
   body: () => Promise<Result>,
-  isolation?: Isolation,
+  { isolation, beforeCommit }: TransactionParts,
 ): Promise<Result> {
   let broken: Error | undefined;
   const onError = (error: Error) => {
@@ -66,7 +72,7 @@ export async function inTransaction<Result>(
       throw toStoreError(error);
     });
     const result = await body();
-    await commit(client);
+    await commit(client, beforeCommit());
     return result;
   } catch (caught) {
     const error = broken === undefined ? caught : (toIdleError(broken, limits) ?? caught);
@@ -84,15 +90,20 @@ export async function inTransaction<Result>(
   }
 }
 
-async function commit(client: PostgresClient): Promise<void> {
-  const { command } = await client
-    .query({ text: "commit", query_timeout: COMMIT_TIMEOUT_MS })
+async function commit(client: PostgresClient, before: string): Promise<void> {
+  const answer = await client
+    .query({ text: `${before}commit`, query_timeout: COMMIT_TIMEOUT_MS })
     .catch((error: unknown) => {
       const failure = toStoreError(error);
       const sent = failure instanceof StoreError && failure.transient && !isServerError(error);
       throw sent ? new CommitOutcomeUnknownError({ cause: error }) : failure;
     });
-  if (command === "ROLLBACK") throw rolledBack();
+  if (lastOf(answer).command === "ROLLBACK") throw rolledBack();
+}
+
+/** The driver answers several statements in one message with several results. */
+export function lastOf(answer: PostgresResult): PostgresResult {
+  return Array.isArray(answer) ? (answer.at(-1) as PostgresResult) : answer;
 }
 
 /** Later statements fail because the connection is gone. This error says why. */

@@ -55,7 +55,11 @@ export class PostgresCommits extends PostgresStatements {
     const { hooks } = shapeOf(commits);
     const values = [this.now(), ...commitColumns(commits, { outcomes: "any", entries: "any", hooks })];
     try {
-      const { rows } = await this.connection.run(commitAgain(this.schema, { hooks }), values, on);
+      const { rows } = await this.connection.run(
+        commitAgain(this.schema, { hooks, later: on !== undefined }),
+        values,
+        on,
+      );
       return toCommitResults(commits, rows[0]);
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
@@ -83,7 +87,8 @@ export class PostgresCommits extends PostgresStatements {
     }
     const shape = shapeOf(commits);
     const values = [this.now(), ...commitColumns(commits, shape)];
-    const { rows } = await this.connection.run(commitInstances(this.schema, shape), values, on, carried);
+    const statement = commitInstances(this.schema, { ...shape, later: on !== undefined });
+    const { rows } = await this.connection.run(statement, values, on, carried);
     return toCommitResults(commits, rows[0]);
   }
 }

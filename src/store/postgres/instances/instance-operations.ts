@@ -21,6 +21,7 @@ import {
   deleteInstance,
   findDeletedInstances,
   forgetDeletedInstances,
+  giveUpSlot,
   purgeInstances,
   sweepDependents,
 } from "../sql/instance-deletes.ts";
@@ -72,7 +73,7 @@ export class PostgresInstanceOperations extends PostgresInstanceViews {
     const hooks = endingHookColumns([{ ref, ...(hook && { hook }) }]);
     const values = [this.now(), namespace, name, id, ref, run, ...hooks, error];
     const end = (on?: PostgresClient) =>
-      this.#changeWhole(changeInstance(this.schema, "timeOut", { hook: true }), values, on);
+      this.#changeWhole(changeInstance(this.schema, "timeOut", { hook: true, later: on !== undefined }), values, on);
     const change = await end();
     return change.changed ? change : this.#endAwaited(change, { status: "errored", error }, end, undefined);
   }
@@ -162,7 +163,8 @@ export class PostgresInstanceOperations extends PostgresInstanceViews {
       if (ended === null || (found !== null && found.finishedAt !== null)) return { changed: false, instance: found };
       const hooks = endingHookColumns([{ ref: ended.ref, hook: hook(ended.run) }]);
       const values = [this.now(), namespace, name, id, ended.ref, ended.run, ...hooks];
-      const change = await this.#changeWhole(changeInstance(this.schema, kind, { hook: true }), values, on);
+      const statement = changeInstance(this.schema, kind, { hook: true, later: on !== undefined });
+      const change = await this.#changeWhole(statement, values, on);
       if (only !== undefined || change.instance !== null) return change;
     }
   }
@@ -192,12 +194,17 @@ export class PostgresInstanceOperations extends PostgresInstanceViews {
       integerArray(kept.places.map((place) => place ?? 0)),
       version,
     ];
-    return toChange((await this.run(restartInstanceWith, values, on)).rows[0]);
+    const statement = restartInstanceWith(this.schema, { later: on !== undefined });
+    return toChange((await this.connection.run(statement, values, on)).rows[0]);
   }
 
-  #delete({ namespace, name, id, only }: InstanceTarget, on: PostgresClient | undefined): Promise<InstanceChange> {
-    const values = [this.now(), namespace, name, id, only?.ref ?? null, only?.run ?? null];
-    return this.#changeWhole(deleteInstance(this.schema), values, on);
+  async #delete(
+    { namespace, name, id, only }: InstanceTarget,
+    on: PostgresClient | undefined,
+  ): Promise<InstanceChange> {
+    const values = [namespace, name, id, only?.ref ?? null, only?.run ?? null];
+    if (on !== undefined) await this.run(giveUpSlot, values, on);
+    return this.#changeWhole(deleteInstance(this.schema), [this.now(), ...values], on);
   }
 
   /** With `runWhole`, because these statements lock a line last, and are never sent often. */
@@ -242,7 +249,8 @@ export class PostgresInstanceOperations extends PostgresInstanceViews {
     }: { readonly more?: readonly unknown[]; readonly on?: PostgresQueryable | undefined } = {},
   ): Promise<InstanceChange> {
     const values = [this.now(), namespace, name, id, ...more];
-    return toChange((await this.connection.run(changeInstance(this.schema, kind), values, on)).rows[0]);
+    const statement = changeInstance(this.schema, kind, { later: on !== undefined });
+    return toChange((await this.connection.run(statement, values, on)).rows[0]);
   }
 }
 

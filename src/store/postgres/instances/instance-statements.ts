@@ -102,7 +102,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
 
   /** For instances that were created in a transaction of the application's. */
   async joinLines(transaction: PostgresQueryable, refs: readonly string[]): Promise<void> {
-    if (refs.length > 0) await this.run(joinLinesOf, [this.now(), refs], transaction);
+    if (refs.length > 0) await this.run(joinLinesOf, [refs], transaction);
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedInstance[]> {
@@ -250,7 +250,8 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     const first = new Map(events.map((event) => [eventKey(event), event] as const).reverse());
     const unique = events.filter((event) => first.get(eventKey(event)) === event);
     const carried = on === undefined ? this.#dedicated.carry?.(unique.map(({ namespace }) => namespace)) : null;
-    const { rows } = await this.run(sendEvents, [this.now(), ...eventColumns(unique)], on, carried);
+    const statement = sendEvents(this.schema, { later: on !== undefined });
+    const { rows } = await this.connection.run(statement, [this.now(), ...eventColumns(unique)], on, carried);
     const results = new Map(rows.map((row) => [unique[toNumber(row.index) - 1], toEventResult(row)]));
     return events.map((event) => {
       const result = results.get(first.get(eventKey(event))) ?? { result: "missing" };
@@ -293,7 +294,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   ): Promise<InstanceInsertResult[]> {
     const limited = instances.some(({ traits }) => isLimited(traits));
     const events = instances.some(({ event }) => event !== undefined);
-    const statement = insertInstances(this.schema, { limited, events });
+    const statement = insertInstances(this.schema, { limited, events, later: on !== undefined });
     const columns = insertColumns(inOrder(instances, byName));
     const values = [this.now(), ...columns, ...(events ? firstEventColumns(instances) : [])];
     const { rows } = await this.connection.run(statement, values, on, carried);

@@ -1,5 +1,6 @@
 import {
   entryRows,
+  FREED,
   HELD,
   insertEntries,
   MAY_END,
@@ -10,7 +11,7 @@ import {
 } from "./commit-instances.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { indexedBatch, isInstanceOf, NOW } from "./statement.ts";
-import { freeSlots } from "./tell-lines.ts";
+import { andNoteLines, freeSlots, type Telling, whenTold } from "./tell-lines.ts";
 
 /** The instances that this sending finishes. Those that the first sending finished have triggered their hooks. */
 const ENDED = "(select item.ref from item where item.held and item.kind <> 'running')";
@@ -24,14 +25,18 @@ const COLUMNS = ["kind", "type", "name", "count", "attempt", "due_at", "event", 
  * or entries of an earlier owner; then the commit is superseded. If the first sending is still under way, its entries are a
  * conflict, and the next try finds them. Indexes: instance_pkey, journal_pkey, hook_pkey; line_pkey.
  */
-export function commitAgain(schema: SchemaPrefix, { hooks }: { hooks: boolean }): Statement {
+export function commitAgain(
+  schema: SchemaPrefix,
+  { hooks, ...telling }: Telling & { readonly hooks: boolean },
+): Statement {
   const text = "text";
   const outcome = { kind: text, due_at: "bigint", wakes: "int", output: "json", error: "json", rollback: "json" };
   const items = indexedBatch(2, { ref: text, run: "int", lock: text, ...outcome });
   const firstEntry = 11;
   const same = COLUMNS.map((column) => `stored.${column} is not distinct from entry.${column}`).join(" and ");
   return {
-    name: hooks ? "commit_again_hooks" : "commit_again",
+    name: `commit_again${hooks ? "_hooks" : ""}${whenTold(telling)}`,
+    ...(telling.later && { tellsLater: true }),
     text: `
 with clock as materialized (select ${NOW} as now),
 locked as materialized (
@@ -62,15 +67,15 @@ ended as (
     ${WRITE_OUTCOME.any}
   from (select * from item where item.held and item.kind <> 'running') as item cross join clock
   where ${isInstanceOf("instance", "item")}
-  returning instance.slot_key
+  returning instance.slot_key, instance.namespace, instance.name
 ),
 freed as (
-  ${freeSlots(schema, "select ended.slot_key from ended where ended.slot_key is not null")}
+  ${freeSlots(schema, FREED, telling)}
 ),
 written as (
   ${insertEntries(schema, firstEntry, "any")}
   where coalesce(entry.ref in (select ref from item where item.held and item.fresh), false)
 )${hooks ? triggerHooks(schema, firstEntry + ENTRY_COLUMNS, ENDED) : ""}
-${tellHeld("item", "present_wakes")}`,
+${tellHeld("item", "present_wakes", andNoteLines(telling, "freed"))}`,
   };
 }

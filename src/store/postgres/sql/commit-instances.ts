@@ -1,7 +1,7 @@
 import { WorkClass } from "../../queue/work-class.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { indexedBatch, isInstanceOf, NOW } from "./statement.ts";
-import { freeSlots } from "./tell-lines.ts";
+import { andNoteLines, freeSlots, type Telling, whenTold } from "./tell-lines.ts";
 
 /** What a batch of commits contains. Fewer columns cost less to send and to unnest. */
 export interface CommitShape {
@@ -41,6 +41,9 @@ export const SENT_BY_OWNER =
   "instance.lock is not distinct from item.lock and instance.run is not distinct from item.run";
 export const HELD = `instance.class = ${WorkClass.leased} and ${SENT_BY_OWNER}`;
 
+/** The slots that the instances of a batch have given up. */
+export const FREED = "select ended.slot_key, ended.namespace, ended.name from ended where ended.slot_key is not null";
+
 const FINAL = "'completed', 'errored', 'terminated'";
 
 /** An instance that others wait for ends in a transaction of its own, see `PostgresAwaitedEnds`. */
@@ -78,21 +81,25 @@ export const WRITE_OUTCOME = {
  * isn't a single JSON value would make one entry too many: that entry has no ref, and is an error.
  * Indexes: instance_pkey, journal_pkey; line_pkey.
  */
-export function commitInstances(schema: SchemaPrefix, shape: CommitShape): Statement {
-  const { outcomes, entries, limited, hooks } = shape;
+export function commitInstances(
+  schema: SchemaPrefix,
+  { outcomes, entries, limited, hooks, later = false }: CommitShape & Telling,
+): Statement {
+  const telling = { later: limited && later };
   const items = indexedBatch(2, ITEMS[outcomes]);
   const firstEntry = 2 + Object.keys(ITEMS[outcomes]).length;
   return {
-    name: `commit_${outcomes}_${entries}${limited ? "_limited" : ""}${hooks ? "_hooks" : ""}`,
+    name: `commit_${outcomes}_${entries}${limited ? "_limited" : ""}${hooks ? "_hooks" : ""}${whenTold(telling)}`,
     planOnce: true,
+    ...(telling.later && { tellsLater: true }),
     text: `
 with clock as materialized (select ${NOW} as now),
 ${outcomes === "running" ? stillHeld(schema, items) : finished(schema, items, outcomes)},
 written as (
   ${insertEntries(schema, firstEntry, entries)}
   where coalesce(entry.ref in (select ref from held), entry.ref is null)
-)${limited ? `,\nfreed as (\n  ${freeSlots(schema, "select ended.slot_key from ended where ended.slot_key is not null")}\n)` : ""}${hooks ? triggerHooks(schema, firstEntry + Object.keys(ENTRIES[entries]).length, "ended") : ""}
-${tellHeld("held", "wakes")}`,
+)${limited ? `,\nfreed as (\n  ${freeSlots(schema, FREED, telling)}\n)` : ""}${hooks ? triggerHooks(schema, firstEntry + Object.keys(ENTRIES[entries]).length, "ended") : ""}
+${tellHeld("held", "wakes", andNoteLines(telling, "freed"))}`,
   };
 }
 
@@ -100,9 +107,9 @@ ${tellHeld("held", "wakes")}`,
  * One row for the whole batch, because each row of an answer has its cost: which items of the batch were held, the wakes of
  * each in the same order, and which of them are paused.
  */
-export function tellHeld(held: string, wakes: string): string {
+export function tellHeld(held: string, wakes: string, more: string): string {
   return `select (select now from clock) as at, string_agg(${held}.index::text, ',') as indexes, string_agg(${held}.${wakes}::text, ',') as wakes,
-  string_agg(case when ${held}.paused then ${held}.index::text end, ',') as paused
+  string_agg(case when ${held}.paused then ${held}.index::text end, ',') as paused${more}
 from ${held}`;
 }
 
@@ -118,7 +125,7 @@ ended as (
     ${WRITE_OUTCOME[outcomes]}
   from (select * from item where not (${goesOn})) as item cross join clock
   where ${isInstanceOf("instance", "item")} and ${HELD} and ${outcomes === "finishing" ? "instance.waiters is null" : MAY_END}
-  returning instance.ref, item.index, instance.wakes, instance.paused, instance.slot_key
+  returning instance.ref, item.index, instance.wakes, instance.paused, instance.slot_key, instance.namespace, instance.name
 ),
 held as materialized (
   ${lookUp(schema, `(select * from item where ${goesOn})`)}

@@ -3,7 +3,7 @@ import { triggerHooks } from "./commit-instances.ts";
 import { freshClass, freshTime, lineTime } from "./instance-inserts.ts";
 import { INSTANCE_RECORD } from "./instance-views.ts";
 import { isInstanceOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
-import { freeSlots, joinLines } from "./tell-lines.ts";
+import { andNoteLines, freeSlots, joinLines, type Telling, whenTold } from "./tell-lines.ts";
 
 export type InstanceChangeKind = "pause" | "resume" | "terminate" | "rollBack" | "timeOut" | "restart";
 
@@ -77,11 +77,13 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
 export function changeInstance(
   schema: SchemaPrefix,
   kind: InstanceChangeKind,
-  { hook = false }: { readonly hook?: boolean } = {},
+  { hook = false, later = false }: Telling & { readonly hook?: boolean } = {},
 ): Statement {
   const { allowed, set } = CHANGES[kind];
+  const telling = { later: later && kind !== "pause" };
   return {
-    name: `${kind}_instance${hook ? "_hook" : ""}`,
+    name: `${kind}_instance${hook ? "_hook" : ""}${whenTold(telling)}`,
+    ...(telling.later && { tellsLater: true }),
     text: `
 with clock as materialized (select ${NOW} as now),
 target as materialized (
@@ -95,8 +97,8 @@ ${kind === "restart" ? keepPastRun(schema, allowed) : kind === "rollBack" || kin
   from target cross join clock${kind === "restart" ? newKeys() : ""}
   where ${isInstanceOf("instance", "target")} and ${allowed}
   returning instance.*
-)${kind === "pause" ? "" : tellLines(schema)}${hook ? triggerHooks(schema, 7, ENDED) : ""}
-${TELL_CHANGE}`,
+)${kind === "pause" ? "" : tellLines(schema, telling)}${hook ? triggerHooks(schema, 7, ENDED) : ""}
+${tellChange(telling)}`,
   };
 }
 
@@ -109,9 +111,11 @@ function isWantedRun(firstParameter: number): string {
 }
 
 /** The instance after the change, or as it is if it wasn't changed. */
-const TELL_CHANGE = `select ${INSTANCE_RECORD}, true as changed from changed as instance
+function tellChange(telling: Telling, target = "target"): string {
+  return `select ${INSTANCE_RECORD}, true as changed${andNoteLines(telling, "freed", "joined")} from changed as instance
 union all
-select ${INSTANCE_RECORD}, false from target as instance where not exists (select from changed)`;
+select ${INSTANCE_RECORD}, false${telling.later ? ", null" : ""} from ${target} as instance where not exists (select from changed)`;
+}
 
 /** `trait` has the instance's priority, the keys of the next run, and its version if that is another. */
 const WRITE_RESTART = CHANGES.restart.set;
@@ -126,15 +130,15 @@ function newKeys(): string {
 }
 
 /** If the instance gave up its slot, that line is due at once. It may also have joined a line, which can be another one. */
-function tellLines(schema: SchemaPrefix): string {
-  const freed = `select target.slot_key from target cross join changed
+function tellLines(schema: SchemaPrefix, telling: Telling): string {
+  const freed = `select target.slot_key, target.namespace, target.name from target cross join changed
     where target.slot_key is not null and target.class = ${WorkClass.leased} and changed.class <> ${WorkClass.leased}`;
   return `,
 freed as (
-  ${freeSlots(schema, freed)}
+  ${freeSlots(schema, freed, telling)}
 ),
 joined as (
-  ${joinLines(schema, `(select * from changed where not exists (${freed} and target.slot_key is not distinct from changed.slot_key))`)}
+  ${joinLines(schema, `(select * from changed where not exists (${freed} and target.slot_key is not distinct from changed.slot_key))`, telling)}
 )`;
 }
 
@@ -168,10 +172,11 @@ const ENTRY_COLUMNS = ["kind", "type", "name", "count", "attempt", "value", "due
  * it believes that there are none.
  * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey, event_pkey.
  */
-export function restartInstanceWith(schema: SchemaPrefix): Statement {
+export function restartInstanceWith(schema: SchemaPrefix, telling: Telling = {}): Statement {
   const entry = ENTRY_COLUMNS.map((column) => `kept.${column}`).join(", ");
   return {
-    name: "restart_instance_with",
+    name: `restart_instance_with${whenTold(telling)}`,
+    ...(telling.later && { tellsLater: true }),
     text: `
 with clock as materialized (select ${NOW} as now),
 found as materialized (
@@ -210,7 +215,7 @@ changed as (
   ) as trait
   where ${isInstanceOf("instance", "target")}
   returning instance.*
-)${tellLines(schema)}
-${TELL_CHANGE.replace("from target as instance", "from found as instance")}`,
+)${tellLines(schema, telling)}
+${tellChange(telling, "found")}`,
   };
 }

@@ -1,5 +1,7 @@
+import { WorkClass } from "../../queue/work-class.ts";
 import { INSTANCE_RECORD } from "./instance-views.ts";
 import { batch, foundRows, isInstanceOf, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
+import { freeSlots, noteLines } from "./tell-lines.ts";
 
 /** No owner can still be writing to an instance that was finished or deleted this long ago. */
 export const UNDER_WAY_MS = 600_000;
@@ -25,6 +27,33 @@ export function deleteInstance(schema: SchemaPrefix): Statement {
     text: `
 select ${INSTANCE_RECORD}, true as changed
 from ${schema}delete_instance($1::bigint, $2::text, $3::text, $4::text, $5::text, $6::integer) as instance`,
+  };
+}
+
+/**
+ * Gives up the slot of an instance that its transaction deletes next, so that the line is told at the commit. Index: instance_id,
+ * then instance_pkey.
+ */
+export function giveUpSlot(schema: SchemaPrefix): Statement {
+  return {
+    name: "give_up_slot",
+    tellsLater: true,
+    text: `
+with target as materialized (
+  select * from ${schema}instance as instance where instance.namespace = $1 and instance.name = $2 and instance.id = $3
+    and ($4::text is null or (instance.ref = $4::text and instance.run = $5::int))
+  for update
+),
+held as materialized (
+  select target.* from target where target.waiters is null and target.class = ${WorkClass.leased} and target.slot_key is not null
+),
+given as (
+  update ${schema}instance as instance set slot_key = null from held where ${isInstanceOf("instance", "held")} returning instance.ref
+),
+freed as (
+  ${freeSlots(schema, "select * from held", { later: true })}
+)
+select given.ref, ${noteLines("freed")} from given`,
   };
 }
 

@@ -1,7 +1,7 @@
 import { LOWEST_PRIORITY, PRIORITY_STEP_MS } from "../../queue/rank.ts";
 import { WorkClass } from "../../queue/work-class.ts";
 import { indexedBatch, isNamedBy, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
-import { joinLines } from "./tell-lines.ts";
+import { andNoteLines, joinLines, type Telling, whenTold } from "./tell-lines.ts";
 
 /**
  * The common case: new ids, no parents or traits, and all of them with the same lease or none. Without the search for
@@ -34,19 +34,21 @@ select now from clock`,
  * `events`: some of them are created with an event, as parameters from `$12` to `$15`. The batch is in the order of names.
  * Indexes: instance_pkey, instance_id, label_pkey; line_pkey; event_pkey.
  */
-export function insertInstances(schema: SchemaPrefix, { limited, events }: InsertShape): Statement {
+export function insertInstances(schema: SchemaPrefix, { limited, events, later = false }: InsertShape): Statement {
+  const telling = { later: limited && later };
   const name = limited ? "insert_limited_instances" : "insert_instances";
   return {
-    name: events ? `${name}_with_events` : name,
+    name: `${name}${events ? "_with_events" : ""}${whenTold(telling)}`,
     planOnce: true,
+    ...(telling.later && { tellsLater: true }),
     text: `
 with clock as materialized (select ${NOW} as now),
-${createdInstances(schema, limited, { events })}${events ? `,\n${firstEvents(schema)}` : ""}
-select ref, created_at from created`,
+${createdInstances(schema, limited, { events, ...telling })}${events ? `,\n${firstEvents(schema)}` : ""}
+select ref, created_at${andNoteLines(telling, "joined")} from created`,
   };
 }
 
-export interface InsertShape {
+export interface InsertShape extends Telling {
   readonly limited: boolean;
   readonly events: boolean;
 }
@@ -66,7 +68,7 @@ const BATCH = `rows from (
   unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::int[]), json_array_elements($7::json), unnest($8::text[], $9::text[], $10::bigint[], $11::json[])
 ) as item(ref, namespace, name, id, version, params, parent, lock, lease_ms, traits)`;
 
-interface CreatedParts {
+interface CreatedParts extends Telling {
   readonly condition?: string;
   readonly items?: string;
   readonly events?: boolean;
@@ -76,7 +78,7 @@ interface CreatedParts {
 export function createdInstances(
   schema: SchemaPrefix,
   limited: boolean,
-  { condition = "true", items = BATCH, events = false }: CreatedParts = {},
+  { condition = "true", items = BATCH, events = false, later = false }: CreatedParts = {},
 ): string {
   return `created as (
   insert into ${schema}instance (ref, namespace, name, id, version, params, parent, created_at, class, available_at, lock, started_at,
@@ -104,7 +106,7 @@ labelled as (
   insert into ${schema}label (namespace, name, key, value, ref)
   select created.namespace, created.name, label.key, label.value, created.ref
   from created cross join lateral json_each_text(created.labels) as label
-)${limited ? `,\njoined as (\n  ${joinLines(schema, "created")}\n)` : ""}`;
+)${limited ? `,\njoined as (\n  ${joinLines(schema, "created", { later })}\n)` : ""}`;
 }
 
 /** The instances that have the ids which could not be inserted. Index: instance_id. */

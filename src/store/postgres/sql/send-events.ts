@@ -1,7 +1,7 @@
 import { WorkClass } from "../../queue/work-class.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { indexedBatch, isInstanceOf, isNamedBy, NOW } from "./statement.ts";
-import { joinLines } from "./tell-lines.ts";
+import { andNoteLines, joinLines, type Telling, whenTold } from "./tell-lines.ts";
 
 /**
  * Stores events and wakes their instances. The instances are locked first, in the order of refs, so that sequences follow the
@@ -13,12 +13,13 @@ import { joinLines } from "./tell-lines.ts";
  *
  * Returns the result of each event. Indexes: instance_id, instance_pkey, event_pkey; line_pkey; journal_pkey.
  */
-export function sendEvents(schema: SchemaPrefix): Statement {
+export function sendEvents(schema: SchemaPrefix, telling: Telling = {}): Statement {
   const text = "text";
   const names = { namespace: text, name: text, id: text };
   return {
-    name: "send_events",
+    name: `send_events${whenTold(telling)}`,
     planOnce: true,
+    ...(telling.later && { tellsLater: true }),
     text: `
 with clock as materialized (select ${NOW} as now),
 item as materialized (
@@ -82,10 +83,10 @@ woken as (
   returning instance.namespace, instance.name, instance.class, instance.available_at, instance.slot_key, instance.rate_key
 ),
 joined as (
-  ${joinLines(schema, "woken")}
+  ${joinLines(schema, "woken", telling)}
 )
 select judged.index, judged.ref, judged.finished and not judged.known as finished, judged."full",
-  not coalesce((judged.ref, judged.event_id) in (select stored.ref, stored.id from stored), false) as known
+  not coalesce((judged.ref, judged.event_id) in (select stored.ref, stored.id from stored), false) as known${andNoteLines(telling, "joined")}
 from judged`,
   };
 }

@@ -12,6 +12,8 @@ export interface Statement {
   readonly planOnce?: true;
   /** Whether it may take minutes. */
   readonly slow?: true;
+  /** Whether it notes lines that are told at the commit of its transaction. See `tellNotedLines`. */
+  readonly tellsLater?: true;
 }
 
 /** The schema of Perdure's tables: its quoted name, followed by a dot. */

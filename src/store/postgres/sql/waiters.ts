@@ -1,6 +1,6 @@
 import { WorkClass } from "../../queue/work-class.ts";
 import { batch, indexedBatch, isInstanceOf, isNamedBy, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
-import { joinLines } from "./tell-lines.ts";
+import { joinLines, noteLines } from "./tell-lines.ts";
 
 /**
  * Adds waiters to instances that aren't finished, and returns the ends of those that are. The instances are locked in the order
@@ -100,12 +100,13 @@ where ${isInstanceOf("instance", "item")}`,
 /**
  * Sends the ends of instances to those that wait for them, and makes them due, as `sendEvents` does. All are locked already. A run
  * that is finished, or isn't the present one, is left out. Returns the refs of the others.
- * Indexes: instance_pkey, event_pkey; line_pkey.
+ * Indexes: instance_pkey, event_pkey.
  */
 export function tellWaiters(schema: SchemaPrefix): Statement {
   const items = indexedBatch(2, { ref: "text", run: "int", event_id: "text", type: "text", payload: "json" });
   return {
     name: "tell_waiters",
+    tellsLater: true,
     text: `
 with clock as materialized (select ${NOW} as now),
 addressed as materialized (
@@ -133,8 +134,8 @@ woken as (
   returning instance.ref, instance.namespace, instance.name, instance.class, instance.available_at, instance.slot_key, instance.rate_key
 ),
 joined as (
-  ${joinLines(schema, "woken")}
+  ${joinLines(schema, "woken", { later: true })}
 )
-select woken.ref from woken`,
+select woken.ref, ${noteLines("joined")} from woken`,
   };
 }

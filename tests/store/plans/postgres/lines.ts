@@ -4,11 +4,14 @@ import type { InstanceInsert } from "../../../../src/store/instances/instance-re
 import { NO_TRAITS } from "../../../../src/store/instances/instance-records.ts";
 import type { LineLimits } from "../../../../src/store/lines/line-records.ts";
 import type { PostgresInstanceStatements } from "../../../../src/store/postgres/instances/instance-statements.ts";
+import { changeInstance } from "../../../../src/store/postgres/sql/instance-changes.ts";
+import { giveUpSlot } from "../../../../src/store/postgres/sql/instance-deletes.ts";
+import { tellNotedLines } from "../../../../src/store/postgres/sql/tell-lines.ts";
 import { WorkClass } from "../../../../src/store/queue/work-class.ts";
 import { endingTrigger } from "../../../../src/workflows/define/terminal-hooks.ts";
 import { NAMED } from "../../../support/named.ts";
 import { ALL_ROWS, type PlannedStatement, type PlannedTables } from "./misled-plans.ts";
-import { recordInstanceStatements } from "./recorded-statements.ts";
+import { recordInstanceStatements, recordOne } from "./recorded-statements.ts";
 
 /** A hundred thousand instances are blocked in one line: claims, and admissions from other lines, must not read them. */
 
@@ -174,10 +177,26 @@ const STATEMENTS: PlannedStatement[] = [
   ],
   [
     "join lines after a transaction of the application",
-    instance((instances) => instances.joinLines(undefined as never, ["blocked-000001", "starting-000001"])),
+    instance((instances) => instances.joinLines({} as never, ["blocked-000001", "starting-000001"])),
     ["instance_pkey"],
     FEW,
   ],
+  [
+    "give up the slot of an instance that is deleted",
+    recordOne(giveUpSlot, ["app", "checkout", "id-holding-000001", null, null]),
+    ["instance_id", "instance_pkey"],
+    FEW,
+  ],
+  [
+    "terminate an instance that holds a slot, in a transaction",
+    recordOne(
+      (schema) => changeInstance(schema, "terminate", { later: true }),
+      [null, "app", "checkout", "id-holding-000001", null, null],
+    ),
+    ["instance_id", "instance_pkey"],
+    FEW,
+  ],
+  ["tell the lines of a transaction", recordOne(tellNotedLines, [null]), [], FEW],
   ["open all lines", instance((instances) => instances.openLines(["app"])), ["line_pkey"], ALL_ROWS],
 ];
 

@@ -1,6 +1,7 @@
 import { type Client, escapeLiteral } from "pg";
 import { PostgresBacklogStatements } from "../../../../src/store/postgres/backlog-statements.ts";
 import type { Connection } from "../../../../src/store/postgres/connection/connection.ts";
+import type { PostgresClient } from "../../../../src/store/postgres/connection/driver.ts";
 import { PostgresHookStatements } from "../../../../src/store/postgres/hook-statements.ts";
 import { PostgresInstanceStatements } from "../../../../src/store/postgres/instances/instance-statements.ts";
 import { PostgresRequestStatements } from "../../../../src/store/postgres/request-statements.ts";
@@ -122,7 +123,7 @@ async function record(
 ): Promise<RecordedStatement[]> {
   const recorded: RecordedStatement[] = [];
   const recorder = {
-    transaction: (body: (client: undefined) => Promise<unknown>) => body(undefined),
+    transaction: (body: (client: PostgresClient) => Promise<unknown>) => body({} as PostgresClient),
     run: async (statement: Statement, values: unknown[]) => {
       recorded.push({ statement, values });
       const rows = answers[statement.name]?.(values) ?? [];
