@@ -255,7 +255,7 @@ export class WorkflowRuntime {
       openStream: (ref, reference, onFailure) => this.streams.open(ref, reference, onFailure),
       load: async (run, held, isWanted) => refuseUnreadable(await instances.load(run, held, isWanted)),
       beginLoad: () => instances.beginLoad(),
-      loadEvents: async (request) => refuseUnreadable(await instances.loadEvents(request)),
+      loadEvents: async (request, held) => refuseUnreadable(await instances.loadEvents(request, held)),
       awaitEnd: (request) => instances.awaitEnd(request),
       woke: (refs) => this.woke(refs),
       reacquire: (execution) => void this.reacquisitions.reacquire(execution as Execution),

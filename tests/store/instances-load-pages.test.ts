@@ -68,7 +68,8 @@ describe.each(DRIVERS)("loading large instances on $name", (engine) => {
     expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(PAGE_BYTES + 2 * LARGE.length);
     expect(pages).toMatchObject([{ more: true }, { more: true }]);
     for (const instance of instances) {
-      const loaded = await fixture.store.store.instances.loadEvents({ ...toRun(instance), after: 1 });
+      const { instances: stored } = fixture.store.store;
+      const loaded = await stored.loadEvents({ ...toRun(instance), after: 1 }, stored.beginLoad());
       expect(loaded?.events.map(({ id }) => id)).toEqual(ids.slice(1));
       expect(loaded).toMatchObject({ wakes: 12 });
       expect(loaded).not.toHaveProperty("more");

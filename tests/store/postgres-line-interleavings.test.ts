@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { describe, expect, test } from "vitest";
-import type { ClaimedInstance } from "../../src/store/instances/instance-records.ts";
+import { type ClaimedInstance, NO_TRAITS } from "../../src/store/instances/instance-records.ts";
 import type { InstanceStatements } from "../../src/store/instances/instance-statements.ts";
 import type { AdmitRequest } from "../../src/store/lines/line-records.ts";
 import type { Connection } from "../../src/store/postgres/connection/connection.ts";
@@ -41,6 +41,24 @@ describe("forced interleavings of lines on PostgreSQL", () => {
     const client = await sessions.begin();
     return { client, admitted: ids(await admittingOn(client).admit(request(slots, room))) };
   }
+
+  test("an instance without limits is created while another transaction holds the line that its neighbour joins", async () => {
+    await join("first");
+    const holder = await sessions.begin();
+    await holder.query("select from perdure.line where namespace = $1 for update", [fixture.namespace]);
+    const { instances } = fixture.store.store;
+    let joined = false;
+    const limited = Array.from({ length: 3 }, () =>
+      instances.insert([fixture.instance({ traits: { ...NO_TRAITS, slotKey: key() } })]).then(() => {
+        joined = true;
+      }),
+    );
+    const [created] = await instances.insert([fixture.instance({ id: "unlimited" })]);
+    expect(created).toMatchObject({ result: "created" });
+    expect(joined).toBe(false);
+    await holder.query("commit");
+    await Promise.all(limited);
+  });
 
   test("two that admit at the same time don't wait for each other, and don't give away a slot twice", async () => {
     await join("a", "b", "c");

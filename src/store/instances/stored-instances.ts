@@ -155,13 +155,16 @@ export class StoredInstances {
 
   /**
    * The events that were sent to a run after a given one, page by page; null if the run is gone. Each page is a snapshot of its
-   * own.
+   * own. What is loaded is held until the caller releases it, also if this rejects. No page waits for other loads, because a run
+   * that waits for its events may hold what those wait for.
    */
-  async loadEvents(request: EventsRequest): Promise<LoadedEvents | null> {
+  async loadEvents(request: EventsRequest, held: HeldLoad): Promise<LoadedEvents | null> {
     let loaded = await this.#eventLoads.add(request);
+    if (loaded !== null) held.add(bytesOf(loaded));
     while (loaded?.more === true) {
       const { events }: LoadedEvents = loaded;
       const page = await this.#eventLoads.add({ ...request, after: events.at(-1)?.sequence ?? request.after });
+      if (page !== null) held.add(bytesOf(page));
       loaded = page === null ? null : { ...page, events: events.concat(page.events) };
     }
     return loaded;
@@ -211,7 +214,7 @@ function inOrder<Found extends InstanceRun>(runs: readonly InstanceRun[], found:
   return runs.map(({ ref, run }) => byRun.get(`${ref} ${run}`) ?? null);
 }
 
-function bytesOf({ entries, events }: InstanceHistory): number {
+function bytesOf({ entries = [], events }: Pick<InstanceHistory, "events"> & Partial<InstanceHistory>): number {
   return sum(entries, ({ value }) => value?.length ?? 0) + sum(events, ({ payload }) => payload.length);
 }
 

@@ -74,11 +74,13 @@ export class Events {
   /** Asks the database for events that came in after those that we have. Gives false if the run is gone. */
   async load(host: ExecutionHost, { ref, run, instance }: NamedRun, now: number): Promise<boolean> {
     this.#looking = true;
+    const held = host.beginLoad();
     try {
-      const loaded = await host.loadEvents({ ref, run, instance, after: this.lastSequence });
+      const loaded = await host.loadEvents({ ref, run, instance, after: this.lastSequence }, held);
       if (loaded !== null) this.add(loaded, now);
       return loaded !== null;
     } finally {
+      held.release();
       this.#looking = false;
     }
   }

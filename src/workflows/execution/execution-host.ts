@@ -58,7 +58,7 @@ export interface ExecutionHost {
   /** `isWanted` is asked before each page; `held` counts what is loaded until it is released. */
   load(run: NamedRun, held: HeldLoad, isWanted: () => boolean): Promise<InstanceHistory | null>;
   beginLoad(): HeldLoad;
-  loadEvents(request: EventsRequest): Promise<LoadedEvents | null>;
+  loadEvents(request: EventsRequest, held: HeldLoad): Promise<LoadedEvents | null>;
   /** Makes a run wait for the end of an instance; gives the end if it has ended. */
   awaitEnd(request: WaitRequest): Promise<WaitResult>;
   /** These instances waited for the end of one that this process has ended. */
