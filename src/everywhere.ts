@@ -59,6 +59,19 @@ export type { HookFilterOptions } from "./hooks/hook-filter.ts";
 export type { DurableHooksOptions, StuckHook, StuckHooksReport } from "./hooks/hook-settings.ts";
 export type { DebounceOptions, TriggerOptions } from "./hooks/trigger.ts";
 export type { TriggeredHook } from "./hooks/write-triggers.ts";
+export type { JobCount } from "./jobs/find-items.ts";
+export type { JobError } from "./jobs/job-progress.ts";
+export type {
+  HookJobAction,
+  HookJobRequest,
+  InstanceJobAction,
+  InstanceJobRequest,
+  JobHookFilter,
+  JobInstanceFilter,
+  JobOptions,
+  JobRequest,
+} from "./jobs/job-request.ts";
+export type { Job, JobListOptions, JobPage, JobState, Jobs } from "./jobs/jobs.ts";
 export type { Logger } from "./logger.ts";
 export type { ActivityOptions, ActivityReport } from "./monitoring/activity-report.ts";
 export type { AuditedChange, AuditTarget, OnChange } from "./monitoring/audit.ts";

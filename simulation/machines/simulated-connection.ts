@@ -59,6 +59,7 @@ export class SimulatedConnection implements Engine {
   readonly streams: StreamStatements;
   readonly subjects: SubjectStatements;
   readonly requests: RequestStatements;
+  readonly jobs: Engine["jobs"];
   readonly workers: WorkerStatements;
   readonly backlog: Engine["backlog"];
   readonly wakeups: SimulatedWakeups;
@@ -88,6 +89,7 @@ export class SimulatedConnection implements Engine {
     this.schedules = createScheduleStatements(this.wire, engine.schedules, options.instances.schedules);
     this.streams = createStreamStatements(this.wire, streams, options.instances.streams);
     this.requests = engine.requests;
+    this.jobs = engine.jobs;
     this.workers = engine.workers;
     this.backlog = engine.backlog;
     this.subjects = createSubjectStatements(this.wire, engine.subjects);

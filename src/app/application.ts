@@ -9,6 +9,7 @@ import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import { checkText } from "../hooks/names.ts";
 import { prepareTrigger, type TriggerOptions } from "../hooks/trigger.ts";
 import { type TriggeredHook, writeTriggers } from "../hooks/write-triggers.ts";
+import { Jobs } from "../jobs/jobs.ts";
 import type { Logger } from "../logger.ts";
 import { type ActivityOptions, type ActivityReport, readActivity } from "../monitoring/activity-report.ts";
 import { AuditTrail, type OnChange } from "../monitoring/audit.ts";
@@ -18,16 +19,15 @@ import { listWorkers, type WorkerSummary } from "../monitoring/list-workers.ts";
 import { type Metrics, readMetrics } from "../monitoring/metrics.ts";
 import { drainTogether } from "../queue/drain-together.ts";
 import type { Store } from "../store/store.ts";
-import { evaluateEnv, RegisteredWorkflows } from "../workflows/define/registered-workflows.ts";
-import { parseWorkflowLimits } from "../workflows/define/workflow-settings.ts";
+import { evaluateEnv } from "../workflows/define/registered-workflows.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
+import { withoutWorkflows } from "../workflows/hook-supplements.ts";
 import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
 import type { TypedBindings } from "../workflows/instances/typed-bindings.ts";
 import { warnOfReplays } from "../workflows/replay-warning.ts";
 import { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
 import { completeToken } from "../workflows/tokens/complete-token.ts";
-import { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { ApplicationSubjects } from "./application-subjects.ts";
 import { auditOperations } from "./audited.ts";
 
@@ -44,7 +44,7 @@ export type HookHandles<Hooks extends HookDefinitions> = {
 /** What operators use of an application. */
 export type Operations<Registry extends Workflows = Record<never, never>> = Pick<
   Application<HookDefinitions, Registry>,
-  "workflows" | "instances" | "schedules" | "durableHooks"
+  "workflows" | "instances" | "schedules" | "durableHooks" | "jobs"
 >;
 
 interface ApplicationOptions {
@@ -81,6 +81,8 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly within: RunWithin<Hooks, Registry>;
   /** Lists, redrives, discards and cancels hooks. */
   readonly durableHooks: DurableHooks;
+  /** Acts on all instances or hooks that match a filter. */
+  readonly jobs: Jobs;
   /** @internal */
   readonly parts: AnyFragment["parts"];
   /** Null without `onAudit`. @internal */
@@ -102,7 +104,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   ) {
     const { store, hooks } = fragment.parts;
     this.parts = fragment.parts;
-    const workflows = fragment.parts.workflows ?? noWorkflows(store, fragment.namespace);
+    const workflows = fragment.parts.workflows ?? withoutWorkflows(store, fragment.namespace);
     const bindings = createBindings(workflows);
     this.audit =
       onAudit === undefined ? null : new AuditTrail({ onAudit, clock: store.clock, logger: logger ?? store.logger });
@@ -111,6 +113,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
       instances: createAllInstances<Registry>(workflows),
       schedules: new WorkflowSchedules(workflows),
       durableHooks: fragment.durableHooks,
+      jobs: new Jobs(workflows),
     };
     this.#audited = (trail) => auditOperations(plain, (key) => workflows.workflows.get(key).name, trail);
     const offered = this.audit === null ? plain : this.#audited(this.audit);
@@ -118,6 +121,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.instances = offered.instances;
     this.schedules = offered.schedules;
     this.durableHooks = offered.durableHooks;
+    this.jobs = offered.jobs;
     this.#env = () => evaluateEnv(workflows.workflows.env, bindings) ?? bindings;
     this.completeToken = (token, payload) => completeToken(workflows, token, payload);
     this.unitOfWork = fragment.unitOfWork as unknown as RunUnitOfWork<Hooks, Registry>;
@@ -234,8 +238,4 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     await Promise.all([this.#dispatcher?.stopPolling(options), this.subjects.stop(options.deadlineMs)]);
     if (this.#ownsDatabase) await this.#store.close();
   }
-}
-
-function noWorkflows(store: Store, namespace: string): WorkflowRuntime {
-  return new WorkflowRuntime(store, new RegisteredWorkflows(namespace, {}, parseWorkflowLimits(), undefined));
 }

@@ -1,4 +1,6 @@
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
+import type { JobRequest } from "../jobs/job-request.ts";
+import type { Job, Jobs } from "../jobs/jobs.ts";
 import type { AuditTrail } from "../monitoring/audit.ts";
 import type { AllInstances } from "../workflows/instances/all-instances.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
@@ -10,6 +12,7 @@ interface Operations {
   readonly instances: AllInstances;
   readonly schedules: WorkflowSchedules;
   readonly durableHooks: DurableHooks;
+  readonly jobs: Jobs;
 }
 
 /** The stored name of a workflow, by its key. */
@@ -23,6 +26,7 @@ export function auditOperations<Offered extends Operations>(plain: Offered, name
     instances: auditInstances(plain.instances, trail),
     schedules: auditSchedules(plain.schedules, trail),
     durableHooks: auditHooks(plain.durableHooks, trail),
+    jobs: auditJobs(plain.jobs, trail),
   };
 }
 
@@ -159,4 +163,17 @@ function auditHooks(durableHooks: DurableHooks, trail: AuditTrail): DurableHooks
     },
   ]);
   return replaceMethods(durableHooks, Object.fromEntries(methods));
+}
+
+function auditJobs(jobs: Jobs, trail: AuditTrail): Jobs {
+  const audit = (job: Job): Job => ({
+    ...job,
+    cancel: () => trail.record({ action: "cancelJob", target: { kind: "job", jobId: job.id } }, () => job.cancel()),
+  });
+  const start = async (request: JobRequest) => {
+    const asked = { action: "startJob", target: { kind: "jobs" }, idsOf: (id: string) => [id] } as const;
+    return audit(jobs.handle(await trail.record(asked, () => jobs.startAs(request, { actor: trail.actor }))));
+  };
+  const get = async (id: string) => audit(await jobs.get(id));
+  return replaceMethods(jobs, { start: start as Method, get: get as Method });
 }

@@ -14,6 +14,7 @@ import { RemoteBinding } from "./remote-binding.ts";
 import { type ClientHooks, RemoteHooks } from "./remote-hooks.ts";
 import { offerInstance } from "./remote-instance.ts";
 import { type ClientInstances, RemoteInstances } from "./remote-instances.ts";
+import { type ClientJobs, RemoteJobs } from "./remote-jobs.ts";
 import { type ClientSchedules, RemoteSchedules } from "./remote-schedules.ts";
 import { type ClientSubjects, RemoteSubjectDispatcher } from "./remote-subjects.ts";
 import { Transport } from "./transport.ts";
@@ -32,6 +33,8 @@ export interface Client<App extends ServedApplication> {
   readonly instances: ClientInstances;
   /** Lists, redrives, discards and cancels hooks. */
   readonly durableHooks: ClientHooks;
+  /** Acts on all instances or hooks that match a filter. */
+  readonly jobs: ClientJobs;
   /** Lists, pauses and resumes the schedules of workflows, and runs them now. */
   readonly schedules: ClientSchedules;
   /** Lists subjects, releases them and makes them due. */
@@ -100,6 +103,7 @@ function connect<App extends ServedApplication>(connection: Connection, names: W
     workflows: workflows as App["workflows"],
     instances: connection.offer((one) => new RemoteInstances(one, names)),
     durableHooks: connection.offer((one) => new RemoteHooks(one)),
+    jobs: connection.offer((one) => new RemoteJobs(one, names)),
     schedules: connection.offer((one) => new RemoteSchedules(one, names)),
     subjects: {
       dispatcherIds: () => application.dispatcherIds(),

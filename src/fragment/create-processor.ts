@@ -2,9 +2,12 @@ import { InvalidInputError } from "../errors.ts";
 import { HookLineSource } from "../hooks/hook-line-source.ts";
 import { HookSource } from "../hooks/hook-source.ts";
 import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
+import { JobWork } from "../jobs/job-work.ts";
 import { Processor, type ProcessorSource } from "../queue/processor.ts";
 import { UnclaimedWatch } from "../queue/unclaimed-watch.ts";
+import type { ClaimedHook } from "../store/hooks/hook-records.ts";
 import type { Store } from "../store/store.ts";
+import { withoutWorkflows } from "../workflows/hook-supplements.ts";
 import { InstanceSource } from "../workflows/instance-source.ts";
 import { LineSource } from "../workflows/line-source.ts";
 import { ScheduleKeeper } from "../workflows/schedules/schedule-keeper.ts";
@@ -27,6 +30,7 @@ export function createDurableHooksProcessor(
 ): DurableHooksProcessor | null {
   const hooksOf = new Map<Store, RegisteredHooks[]>();
   const workflowsOf = new Map<Store, WorkflowRuntime[]>();
+  const runtimes = new Map<Store, Map<string, WorkflowRuntime>>();
   for (const fragment of [fragments].flat()) {
     if (!(fragment instanceof Fragment)) {
       throw new InvalidInputError(
@@ -40,6 +44,8 @@ export function createDurableHooksProcessor(
     if (hooks.claimable.length > 0 || (runsWorkflows && store.engine.dialect === "postgres"))
       add(hooksOf, store, hooks);
     if (runsWorkflows) add(workflowsOf, store, workflows);
+    const known = runtimes.get(store) ?? new Map<string, WorkflowRuntime>();
+    runtimes.set(store, known.set(hooks.namespace, workflows ?? withoutWorkflows(store, hooks.namespace)));
   }
   const watches = new Map(
     [...new Set([...hooksOf.keys(), ...workflowsOf.keys()])].map((store) => {
@@ -48,7 +54,8 @@ export function createDurableHooksProcessor(
   );
   const sources = [
     ...Array.from(hooksOf, ([store, hooks]) => {
-      const source = new HookSource(store, hooks, watches.get(store));
+      const toJob = (row: ClaimedHook) => new JobWork(row, runtimes.get(store)?.get(row.namespace) as WorkflowRuntime);
+      const source = new HookSource(store, hooks, watches.get(store), toJob);
       return [source, new HookLineSource(source, hooks)];
     }).flat(),
     ...Array.from(workflowsOf, ([store, workflows]) => {

@@ -4,6 +4,7 @@ import type { UnclaimedWatch } from "../queue/unclaimed-watch.ts";
 import type { Work, WorkClaim } from "../queue/work.ts";
 import type { ClaimedHook, HookLease } from "../store/hooks/hook-records.ts";
 import { RELAY } from "../store/hooks/relay.ts";
+import { JOB } from "../store/jobs/job-records.ts";
 import type { QueueScope, WakeQuestion } from "../store/queue/claim-request.ts";
 import type { Store } from "../store/store.ts";
 import { loggedError } from "../values/index.ts";
@@ -15,6 +16,12 @@ import { RelayWork } from "./relay-work.ts";
 
 const PURGE_BATCH = 1000;
 
+/** Work of a row that is a hook, or is beside hooks. */
+type RowWork = Work & { readonly hook: ClaimedHook };
+
+/** Makes work of the row by which a job is found. */
+type ToJob = (row: ClaimedHook) => RowWork;
+
 /** The hooks of some namespaces in one database, as work. */
 export class HookSource implements ProcessorSource {
   readonly kind = "hook";
@@ -24,15 +31,20 @@ export class HookSource implements ProcessorSource {
   readonly #hooks: ReadonlyMap<string, RegisteredHooks>;
   readonly #batches: HookBatches;
   readonly #watch: UnclaimedWatch | undefined;
+  readonly #toJob: ToJob | undefined;
   #scopes: QueueScope[];
 
-  constructor(store: Store, hooks: readonly RegisteredHooks[], watch?: UnclaimedWatch) {
+  constructor(store: Store, hooks: readonly RegisteredHooks[], watch?: UnclaimedWatch, toJob?: ToJob) {
     this.store = store;
     this.#watch = watch;
+    this.#toJob = toJob;
     this.#batches = new HookBatches(store.clock);
     this.#hooks = new Map(hooks.map((one) => [one.namespace, one]));
     this.namespaces = [...this.#hooks.keys()];
-    this.#scopes = hooks.map(({ namespace, claimable }) => ({ namespace, names: [...claimable, RELAY] }));
+    this.#scopes = hooks.map(({ namespace, claimable }) => ({
+      namespace,
+      names: [...claimable, RELAY, ...(toJob ? [JOB] : [])],
+    }));
   }
 
   /** Including the library's own: operators' processes find in the workers' rows what is run. */
@@ -44,8 +56,9 @@ export class HookSource implements ProcessorSource {
     return this.#hooks.get(namespace)?.find(name) !== undefined;
   }
 
-  toWork(hook: ClaimedHook): HookWork | RelayWork {
+  toWork(hook: ClaimedHook): RowWork {
     if (hook.name === RELAY) return new RelayWork(hook, this.store);
+    if (hook.name === JOB && this.#toJob !== undefined) return this.#toJob(hook);
     const hooks = this.#hooks.get(hook.namespace) as RegisteredHooks;
     return new HookWork(hook, this.store, hooks, this.#batches, (stuck) => this.#tell(hooks, [stuck]));
   }
@@ -67,7 +80,7 @@ export class HookSource implements ProcessorSource {
   }
 
   async renew(work: readonly Work[], leaseMs: number): Promise<Set<Work>> {
-    const ours = work.filter((one) => one instanceof HookWork || one instanceof RelayWork);
+    const ours = work.filter((one): one is RowWork => "hook" in one);
     const leases = ours.filter((one) => !isSettled(one)).map(({ hook }) => hook);
     const held = leases.length === 0 ? [] : await this.store.hooks.statements.renew(leases, leaseMs);
     const references = new Set(held.map(({ namespace, id }) => `${namespace} ${id}`));
@@ -114,6 +127,6 @@ export class HookSource implements ProcessorSource {
 }
 
 /** Its handler still runs, but no other worker may run the same. */
-function isSettled(work: HookWork | RelayWork): boolean {
+function isSettled(work: Work): boolean {
   return work instanceof HookWork && work.settled;
 }

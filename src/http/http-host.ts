@@ -1,6 +1,7 @@
 import { instanceNotFound, NotFoundError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
+import { Jobs } from "../jobs/jobs.ts";
 import type { AuditTrail } from "../monitoring/audit.ts";
 import { HealthCheck } from "../monitoring/health.ts";
 import { checkInstanceId } from "../names.ts";
@@ -11,6 +12,7 @@ import { checkDispatcherId, parseSettings } from "../subjects/dispatcher-setting
 import { SubjectLedger } from "../subjects/subject-ledger.ts";
 import { isRegistered, type RegisteredWorkflow } from "../workflows/define/registered-workflows.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
+import { withoutWorkflows } from "../workflows/hook-supplements.ts";
 import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
 import { alreadyExists } from "../workflows/instances/create.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
@@ -67,6 +69,7 @@ export class HttpHost {
   readonly streams: EventStreams;
   /** Null if the handler doesn't serve ticks. */
   readonly ticker: Ticker | null;
+  readonly jobs: Jobs;
   readonly #app: Servable;
   readonly #redact: Redaction;
   readonly #stackTraces: boolean;
@@ -77,6 +80,7 @@ export class HttpHost {
     this.health = new HealthCheck(app.parts);
     this.streams = streams;
     this.ticker = ticker;
+    this.jobs = new Jobs(app.parts.workflows ?? withoutWorkflows(app.parts.store, app.parts.namespace));
     this.#app = app;
     this.#redact = redact;
     this.#stackTraces = stackTraces;

@@ -12,6 +12,8 @@ export type AuditTarget =
   | { readonly kind: "hook"; readonly hookId: string }
   | { readonly kind: "subjects"; readonly dispatcherId: string }
   | { readonly kind: "subject"; readonly dispatcherId: string; readonly subjectKey: string }
+  | { readonly kind: "jobs" }
+  | { readonly kind: "job"; readonly jobId: string }
   | { readonly kind: "schedules" }
   | { readonly kind: "schedule"; readonly workflowName: string; readonly scheduleName: string };
 

@@ -12,6 +12,7 @@ import type {
   InstanceInsertResult,
 } from "./instances/instance-records.ts";
 import type { InstanceStatements } from "./instances/instance-statements.ts";
+import type { JobStatements } from "./jobs/job-statements.ts";
 import type { AppliedMigration, Migration } from "./migration.ts";
 import type { BacklogStatements } from "./queue/backlog.ts";
 import type { RequestStatements } from "./request-statements.ts";
@@ -36,6 +37,7 @@ export interface Engine {
   readonly subjects: SubjectStatements;
   readonly streams: StreamStatements;
   readonly requests: RequestStatements;
+  readonly jobs: JobStatements;
   readonly workers: WorkerStatements;
   readonly backlog: BacklogStatements;
   readonly wakeups: Wakeups;

@@ -46,6 +46,9 @@ export interface RequestStatements {
 
   /** Deletes a request that was refused without any effect, so that its key can be used again. */
   forget(request: RequestKey): Promise<void>;
+
+  /** Deletes some requests and receipts that have expired. Returns whether there may be more. */
+  sweep(): Promise<boolean>;
 }
 
 /** How many expired requests are deleted with each answer: at least as many as one request adds, with a receipt for each instance of a batch. */

@@ -3,7 +3,8 @@ import type { HookSurroundings } from "../hooks/hook-context.ts";
 import type { HookSupplements, RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { ENDED_PARENT } from "../store/instances/instance-records.ts";
 import type { Store } from "../store/store.ts";
-import { evaluateEnv, type RegisteredWorkflows } from "./define/registered-workflows.ts";
+import { evaluateEnv, RegisteredWorkflows } from "./define/registered-workflows.ts";
+import { parseWorkflowLimits } from "./define/workflow-settings.ts";
 import { endedParentHook } from "./instances/bound-children.ts";
 import { createBindings } from "./instances/create-bindings.ts";
 import { WorkflowRuntime } from "./workflow-runtime.ts";
@@ -39,4 +40,17 @@ function internalHooks(
 function createSurroundings(runtime: WorkflowRuntime): HookSurroundings {
   const workflows = createBindings(runtime);
   return { workflows, env: evaluateEnv(runtime.workflows.env, workflows) };
+}
+
+const workflowless = new WeakMap<Store, Map<string, WorkflowRuntime>>();
+
+/** The runtime of an application that has no workflows: operators may still find instances in its database. One for each namespace. */
+export function withoutWorkflows(store: Store, namespace: string): WorkflowRuntime {
+  const known = workflowless.get(store) ?? new Map<string, WorkflowRuntime>();
+  workflowless.set(store, known);
+  const runtime =
+    known.get(namespace) ??
+    new WorkflowRuntime(store, new RegisteredWorkflows(namespace, {}, parseWorkflowLimits(), undefined));
+  known.set(namespace, runtime);
+  return runtime;
 }

@@ -88,6 +88,7 @@ describe("the body of a request", () => {
         "releaseSubject",
         "sendEvent",
         "sendEventToAll",
+        "startJob",
       ].sort(),
     );
     expect(named(false).sort()).toEqual(

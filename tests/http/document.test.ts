@@ -196,6 +196,11 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.post("/hooks/redrive", { ids: [id] });
   await client.post("/hooks/discard", { ids: [id] });
   await client.post("/hooks/cancel", { name: "later", key: "k" });
+  await client.post("/jobs", { action: "redrive", hooks: { name: "breaks" }, dryRun: true });
+  const { body } = await client.post("/jobs", { action: "retry", instances: { workflow: "echo" } });
+  await client.get("/jobs");
+  await client.get(`/jobs/${body["id"]}`);
+  await client.post(`/jobs/${body["id"]}/cancel`);
 
   const dispatcher = app.subjects.dispatcher("inventory");
   await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a", nextDueAt: new Date(Date.now() + 3_600_000) }] });
@@ -243,6 +248,8 @@ async function askForNothing(client: Client): Promise<void> {
   await client.post("/workflows/none/instances/one/create-or-send", { event: { type: "a" } });
   await client.post("/workflows/none/events", { type: "a", labels: { a: "b" } });
   await client.post("/tokens/none");
+  await client.get("/jobs/none");
+  await client.post("/jobs/none/cancel");
   await client.get("/hooks/none");
   await client.get("/hooks/none/explain");
   await client.get("/subjects/inventory/none");
@@ -268,6 +275,8 @@ async function contradict(client: Client, app: App): Promise<void> {
     await client.post(`/workflows/echo/instances/two/${verb}`, undefined, used);
   for (const verb of ["redrive", "discard"]) await client.post(`/hooks/${verb}`, { ids: ["a"] }, used);
   await client.post("/hooks/cancel", { id: "a" }, used);
+  await client.post("/jobs", { action: "pause", instances: { all: true } }, used);
+  await client.post("/jobs/one/cancel", undefined, used);
   for (const verb of ["pause", "resume", "run"]) await client.post(`/schedules/nightly/night/${verb}`, undefined, used);
   const other = app.subjects.dispatcher("other");
   await client.post("/subjects/other/a/release", { revision: 1 });
@@ -294,6 +303,7 @@ function valid({ operationId, method }: Operation): { headers?: Record<string, s
     redriveHooks: { ids: ["a"] },
     discardHooks: { ids: ["a"] },
     cancelHooks: { id: "a" },
+    startJob: { action: "pause", instances: { all: true } },
     releaseSubject: { revision: 1 },
   };
   return method === "POST" ? { headers: { "content-type": "application/json" }, json: bodies[operationId] } : {};

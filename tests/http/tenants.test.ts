@@ -38,6 +38,10 @@ const ANSWERED = [
   "explainInstance",
   "readHistory",
   "subscribe",
+  "startJob",
+  "listJobs",
+  "getJob",
+  "cancelJob",
   "readStatistics",
   "readLiveness",
   "readReadiness",
@@ -58,6 +62,7 @@ function bodiesFor(id: string): Readonly<Record<string, unknown>> {
     redriveHooks: { ids: ["one"] },
     discardHooks: { ids: ["one"] },
     cancelHooks: { name: "later", key: "b" },
+    startJob: { action: "delete", instances: { all: true } },
     releaseSubject: { revision: 1 },
   };
 }

@@ -17,6 +17,8 @@ export interface Access {
   readonly expiresAt: number | null;
   /** Whether the caller would be let in again now, with the same scope. Never rejects. */
   stillAllowed(): Promise<boolean>;
+  /** Of a request whose body says that it needs another permission. Throws the error for one that isn't allowed. */
+  alsoAllows(operation: HttpOperation): Promise<Scope>;
 }
 
 type Question = Omit<AuthorizationQuestion, "request" | "details">;
@@ -40,7 +42,12 @@ export function questionsOf(route: GuardedRoute, params: Params): readonly Quest
 }
 
 /** Of a request that needs no authorization. */
-export const PUBLIC_ACCESS: Access = { scope: UNLIMITED, expiresAt: null, stillAllowed: async () => true };
+export const PUBLIC_ACCESS: Access = {
+  scope: UNLIMITED,
+  expiresAt: null,
+  stillAllowed: async () => true,
+  alsoAllows: async () => UNLIMITED,
+};
 
 interface PolicyCheck extends Pick<AuthorizationQuestion, "request" | "details"> {
   readonly authorize: Authorize;
@@ -63,7 +70,9 @@ export async function accessByPolicy(questions: readonly Question[], check: Poli
       ({ text }) => text === scope.text,
       () => false,
     );
-  return { scope, expiresAt: null, stillAllowed };
+  const alsoAllows = (operation: HttpOperation) =>
+    authorizeRequest(authorize, { request, details, ...(questions[0] as Question), operation }, onError);
+  return { scope, expiresAt: null, stillAllowed, alsoAllows };
 }
 
 /** Throws the error for a request that its token doesn't allow. A token is never asked for more than one instance. */
@@ -81,7 +90,10 @@ export function accessByToken(questions: readonly Question[], token: OpenedAcces
     return same && operations.includes(operation);
   });
   if (!covered) throw forbidden("The access token doesn't allow this.");
-  return { scope, expiresAt, stillAllowed: async () => true };
+  const alsoAllows = async () => {
+    throw forbidden("The access token doesn't allow this.");
+  };
+  return { scope, expiresAt, stillAllowed: async () => true, alsoAllows };
 }
 
 /**

@@ -21,6 +21,14 @@ export interface RequestDetails {
   readonly event: { readonly type: string; readonly payloadBytes: number } | null;
   /** The hooks that it redrives, discards or cancels: their ids, or a name and a key; null for others. */
   readonly hooks: { readonly ids: readonly string[]; readonly name?: string; readonly key?: string } | null;
+  /** The job that it starts: its action, and its filter as it was sent. Absent for others. */
+  readonly job?: {
+    readonly action: string;
+    readonly instances?: object;
+    readonly hooks?: object;
+    readonly options?: object;
+    readonly dryRun?: boolean;
+  };
 }
 
 export const NO_DETAILS: RequestDetails = { instances: [], filter: null, event: null, hooks: null };

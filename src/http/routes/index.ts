@@ -15,6 +15,7 @@ import {
   retryInstance,
   terminateInstance,
 } from "./instances.ts";
+import { cancelJob, getJob, listJobs, startJob } from "./jobs.ts";
 import { listAllInstances, listInstances } from "./list-instances.ts";
 import { readActivity, readMetrics } from "./metrics.ts";
 import { defineRoute, type Route } from "./route.ts";
@@ -58,6 +59,10 @@ export const ROUTES: readonly Route[] = [
   redriveHooks,
   discardHooks,
   cancelHooks,
+  startJob,
+  listJobs,
+  getJob,
+  cancelJob,
   listDispatchers,
   listSubjects,
   getSubject,

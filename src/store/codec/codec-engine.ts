@@ -6,6 +6,7 @@ import type { Engine, EngineTransaction, Migrator, TransactionOptions, Wakeups }
 import type { Awaitable, ForeignInstances, ForeignStatement, ForeignTransaction } from "../foreign-transaction.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
 import type { InstanceInsert } from "../instances/instance-records.ts";
+import type { JobStatements } from "../jobs/job-statements.ts";
 import type { AppliedMigration, Migration } from "../migration.ts";
 import type { BacklogStatements } from "../queue/backlog.ts";
 import type { RequestStatements } from "../request-statements.ts";
@@ -40,6 +41,8 @@ class CodecEngine implements Engine {
   readonly subjects: CodecSubjectStatements;
   /** Hashes, ids and codes: there is nothing to hide. */
   readonly requests: RequestStatements;
+  /** Filters, ids and codes. */
+  readonly jobs: JobStatements;
   /** Names of code and of machines. */
   readonly workers: WorkerStatements;
   /** Counts. */
@@ -62,6 +65,7 @@ class CodecEngine implements Engine {
     this.streams = new CodecStreamStatements(inner.streams, codec);
     this.subjects = new CodecSubjectStatements(inner.subjects, codec);
     this.requests = inner.requests;
+    this.jobs = inner.jobs;
     this.workers = inner.workers;
     this.backlog = inner.backlog;
     this.#inner = inner;

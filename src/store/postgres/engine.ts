@@ -26,6 +26,7 @@ import { foreignSession } from "./foreign-session.ts";
 import { PostgresHookStatements } from "./hook-statements.ts";
 import { foreignTrigger, PostgresForeignInstances } from "./instances/foreign-instances.ts";
 import { PostgresInstanceStatements } from "./instances/instance-statements.ts";
+import { PostgresJobStatements } from "./job-statements.ts";
 import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
 import { PostgresRequestStatements } from "./request-statements.ts";
 import { PostgresScheduleStatements } from "./schedule-statements.ts";
@@ -58,6 +59,7 @@ export class PostgresEngine implements Engine {
   readonly subjects: PostgresSubjectStatements;
   readonly streams: PostgresStreamStatements;
   readonly requests: PostgresRequestStatements;
+  readonly jobs: PostgresJobStatements;
   readonly workers: PostgresWorkerStatements;
   readonly backlog: PostgresBacklogStatements;
   readonly wakeups: PostgresWakeups;
@@ -107,6 +109,7 @@ export class PostgresEngine implements Engine {
     this.subjects = new PostgresSubjectStatements(this.#connection, clock, prefix, this.wakeups);
     this.streams = new PostgresStreamStatements(this.#connection, clock, prefix);
     this.requests = new PostgresRequestStatements(this.#connection, clock, prefix);
+    this.jobs = new PostgresJobStatements(this.#connection, clock, prefix, this.hooks);
     this.workers = new PostgresWorkerStatements(this.#connection, clock, prefix);
     this.backlog = new PostgresBacklogStatements(this.#connection, clock, prefix);
     this.schemaMigrations = schemaMigrations(prefix);

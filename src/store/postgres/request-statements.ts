@@ -1,5 +1,11 @@
-import type { RememberedRequest, RequestInsert, RequestKey, RequestStatements } from "../request-statements.ts";
-import { beginRequest, findRequest, finishRequest, forgetRequest } from "./sql/requests.ts";
+import {
+  MOST_FORGOTTEN,
+  type RememberedRequest,
+  type RequestInsert,
+  type RequestKey,
+  type RequestStatements,
+} from "../request-statements.ts";
+import { beginRequest, findRequest, finishRequest, forgetRequest, sweepRequests } from "./sql/requests.ts";
 import { PostgresStatements } from "./statements.ts";
 
 export class PostgresRequestStatements extends PostgresStatements implements RequestStatements {
@@ -20,6 +26,10 @@ export class PostgresRequestStatements extends PostgresStatements implements Req
 
   async finish({ namespace, key }: RequestKey, answer: string): Promise<void> {
     await this.run(finishRequest, [this.now(), namespace, key, answer]);
+  }
+
+  async sweep(): Promise<boolean> {
+    return (await this.run(sweepRequests, [this.now()])).rowCount === MOST_FORGOTTEN;
   }
 
   async forget({ namespace, key }: RequestKey): Promise<void> {

@@ -25,6 +25,7 @@ import { isBusy, isReadOnly, toStoreError } from "./errors.ts";
 import { foreignSession } from "./foreign-session.ts";
 import { SqliteHookStatements } from "./hook-statements.ts";
 import { SqliteInstanceStatements } from "./instances/instance-statements.ts";
+import { SqliteJobStatements } from "./job-statements.ts";
 import { SqliteRequestStatements } from "./request-statements.ts";
 import { SqliteScheduleStatements } from "./schedule-statements.ts";
 import { MIGRATIONS_TABLE, schemaMigrations } from "./schema.ts";
@@ -69,6 +70,7 @@ export class SqliteEngine implements Engine {
   readonly subjects: SqliteSubjectStatements;
   readonly streams: SqliteStreamStatements;
   readonly requests: SqliteRequestStatements;
+  readonly jobs: SqliteJobStatements;
   readonly workers: SqliteWorkerStatements;
   readonly backlog: SqliteBacklogStatements;
   readonly wakeups: SqliteEngineOptions["wakeups"];
@@ -102,6 +104,7 @@ export class SqliteEngine implements Engine {
     this.subjects = new SqliteSubjectStatements(access);
     this.streams = new SqliteStreamStatements(access);
     this.requests = new SqliteRequestStatements(access);
+    this.jobs = new SqliteJobStatements(access, this.hooks);
     this.workers = new SqliteWorkerStatements(access);
     this.backlog = new SqliteBacklogStatements(access);
   }

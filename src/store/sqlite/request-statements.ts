@@ -1,4 +1,10 @@
-import type { RememberedRequest, RequestInsert, RequestKey, RequestStatements } from "../request-statements.ts";
+import {
+  MOST_FORGOTTEN,
+  type RememberedRequest,
+  type RequestInsert,
+  type RequestKey,
+  type RequestStatements,
+} from "../request-statements.ts";
 import type { SqliteAccess } from "./drivers/driver.ts";
 import {
   BEGIN_REQUEST,
@@ -40,6 +46,11 @@ export class SqliteRequestStatements implements RequestStatements {
 
   async forget({ namespace, key }: RequestKey): Promise<void> {
     await this.#access.write(() => this.#access.driver.run(FORGET_REQUEST, [namespace, key]));
+  }
+
+  async sweep(): Promise<boolean> {
+    const { driver, now } = this.#access;
+    return (await this.#access.write(() => driver.run(FORGET_EXPIRED_REQUESTS, [now()]))) === MOST_FORGOTTEN;
   }
 
   #find({ namespace, key }: RequestKey): RememberedRequest | null {

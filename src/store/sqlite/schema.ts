@@ -14,7 +14,7 @@ export const MIGRATIONS_TABLE = `create table if not exists perdure_migration (
 
 /**
  * The tables of Perdure in SQLite, on Node and in a Durable Object, in the order: hooks, instances and their dependents, limits,
- * schedules, subjects, requests, workers.
+ * schedules, subjects, requests, jobs, workers.
  *
  * A table with large values has row numbers (no `without rowid`). Without row numbers, a table is one b-tree in the order of its
  * primary key, and SQLite reads a whole row, with all its overflow pages, to compare its key with another. With row numbers, it
@@ -296,6 +296,23 @@ where available_at is not null and group_key is not null`,
 ) strict, without rowid`,
   // Requests that have expired.
   "create index perdure_request_expiry on perdure_request (expires_at)",
+
+  // Jobs, see `JobStatements`. `available_at` is when a job can be claimed: the end of its lease; null when it has ended.
+  `create table perdure_job (
+  namespace text not null,
+  id text not null,
+  available_at integer,
+  started_at integer not null,
+  ended_at integer,
+  cancelled integer not null default 0,
+  lock text,
+  actor text,
+  request text not null check (json_valid(request)),
+  progress text not null check (json_valid(progress)),
+  primary key (namespace, id)
+) strict`,
+  // Jobs that ended long ago.
+  "create index perdure_job_ended on perdure_job (namespace, ended_at) where ended_at is not null",
 
   // Workers that live, or have died not long ago, see `WorkerInsert`. In a Durable Object there are none.
   `create table perdure_worker (

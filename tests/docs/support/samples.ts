@@ -14,6 +14,7 @@ export const SAMPLES = {
     "docs/encryption.md",
     "docs/fragments.md",
     "docs/hooks.md",
+    "docs/jobs.md",
     "docs/monitoring.md",
     "docs/postgres.md",
     "docs/production.md",

@@ -2,12 +2,13 @@ import { describe, expect, test } from "vitest";
 import { CATALOG } from "./postgres/catalog.ts";
 import { HOOKS } from "./postgres/hooks.ts";
 import { INSTANCES } from "./postgres/instances.ts";
+import { JOBS } from "./postgres/jobs.ts";
 import { LINES } from "./postgres/lines.ts";
 import { describeMisledPlans } from "./postgres/misled-plans.ts";
 import { SUBJECTS } from "./postgres/subjects.ts";
 import { readStatements, type SourceStatement } from "./statements.ts";
 
-const TABLES = [HOOKS, INSTANCES, LINES, CATALOG, SUBJECTS];
+const TABLES = [HOOKS, INSTANCES, LINES, CATALOG, SUBJECTS, JOBS];
 
 for (const tables of TABLES) describeMisledPlans(tables);
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SWEEP_DEPENDENTS } from "../../../src/store/sqlite/sql/instances-delete.ts";
 import { HOOKS } from "./sqlite/hooks.ts";
 import { INSTANCES } from "./sqlite/instances.ts";
+import { JOBS } from "./sqlite/jobs.ts";
 import { LINES } from "./sqlite/lines.ts";
 import { openDatabase, stepsOf } from "./sqlite/searches.ts";
 import { SUBJECTS } from "./sqlite/subjects.ts";
@@ -12,7 +13,7 @@ import { readStatements } from "./statements.ts";
 
 const FOLDER = fileURLToPath(new URL("./sqlite", import.meta.url));
 const FILE = fileURLToPath(import.meta.url);
-const TABLES = [HOOKS, INSTANCES, LINES, SUBJECTS];
+const TABLES = [HOOKS, INSTANCES, LINES, SUBJECTS, JOBS];
 
 describe.each(TABLES)("SQLite", ({ rows, fill, statements }) => {
   let database: DatabaseSync;

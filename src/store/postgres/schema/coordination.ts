@@ -1,4 +1,4 @@
-import type { SchemaPrefix } from "../sql/statement.ts";
+import { IN_QUEUE_ORDER, type SchemaPrefix } from "../sql/statement.ts";
 import { reserveSpace } from "./storage.ts";
 
 /**
@@ -80,6 +80,28 @@ export function request(schema: SchemaPrefix): string[] {
 )`,
     // Deleting expired requests.
     `create index request_expiry on ${table} (expires_at)`,
+  ];
+}
+
+/** Jobs: see `JobStatements`. job_pkey serves owners and operators. */
+export function job(schema: SchemaPrefix): string[] {
+  const table = `${schema}job`;
+  return [
+    `create table ${table} (
+  available_at bigint,
+  started_at bigint not null,
+  ended_at bigint,
+  cancelled boolean not null default false,
+  namespace text collate "C" not null,
+  id text collate "C" not null,
+  lock text collate "C",
+  actor text,
+  request text not null,
+  progress text not null,
+  constraint job_pkey primary key (namespace, id)
+)`,
+    // Jobs that ended long ago.
+    `create index job_ended on ${table} (namespace ${IN_QUEUE_ORDER}, ended_at) where ended_at is not null`,
   ];
 }
 

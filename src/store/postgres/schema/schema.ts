@@ -2,7 +2,7 @@ import type { Migration } from "../../migration.ts";
 import type { SchemaPrefix } from "../sql/statement.ts";
 import { admitFunction } from "./admit-function.ts";
 import { admitHooksFunction } from "./admit-hooks-function.ts";
-import { line, request, schedule, start, worker } from "./coordination.ts";
+import { job, line, request, schedule, start, worker } from "./coordination.ts";
 import { deleteInstanceFunction } from "./delete-instance-function.ts";
 import { deletedInstance, event, journal, label, pastRun, streamChunk } from "./dependents.ts";
 import { hook, instance, subject } from "./queues.ts";
@@ -22,7 +22,9 @@ import { sqlFunctions } from "./sql-functions/index.ts";
 export function schemaMigrations(schema: SchemaPrefix): Migration[] {
   const tables = [hook, instance, subject, label, journal, event, pastRun, streamChunk, deletedInstance];
   const functions = [admitFunction, admitHooksFunction, reacquireSlotFunction, deleteInstanceFunction, sqlFunctions];
-  const statements = [...tables, line, start, schedule, request, worker, ...functions].flatMap((part) => part(schema));
+  const statements = [...tables, line, start, schedule, request, job, worker, ...functions].flatMap((part) =>
+    part(schema),
+  );
   const sql = statements.map((statement) => `${statement};\n`).join("");
   return [{ owner: "perdure", number: 1, name: "tables", breaking: true, sql }];
 }

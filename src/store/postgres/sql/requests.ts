@@ -30,15 +30,24 @@ export function finishRequest(schema: SchemaPrefix): Statement {
   return {
     name: "finish_request",
     text: `
-with forgotten as (
+with forgotten as (${deleteExpired(schema)})
+update ${schema}request as request set answer = $4 where request.namespace = $2 and request.key = $3 and request.expires_at > ${NOW}`,
+  };
+}
+
+/** Deletes some expired requests. Index: request_expiry. */
+export function sweepRequests(schema: SchemaPrefix): Statement {
+  return { name: "sweep_requests", text: deleteExpired(schema) };
+}
+
+function deleteExpired(schema: SchemaPrefix): string {
+  return `
   delete from ${schema}request as request
   where request.ctid = any (array(
     select expired.ctid from ${schema}request as expired
     where expired.expires_at <= ${NOW} order by expired.expires_at limit ${MOST_FORGOTTEN} for update skip locked
   ))
-)
-update ${schema}request as request set answer = $4 where request.namespace = $2 and request.key = $3 and request.expires_at > ${NOW}`,
-  };
+`;
 }
 
 /** Deletes a request that has no answer. Index: request_pkey. */

@@ -1,9 +1,11 @@
 import { type Client, escapeLiteral } from "pg";
+import type { JobStatements } from "../../../../src/store/jobs/job-statements.ts";
 import { PostgresBacklogStatements } from "../../../../src/store/postgres/backlog-statements.ts";
 import type { Connection } from "../../../../src/store/postgres/connection/connection.ts";
 import type { PostgresClient } from "../../../../src/store/postgres/connection/driver.ts";
 import { PostgresHookStatements } from "../../../../src/store/postgres/hook-statements.ts";
 import { PostgresInstanceStatements } from "../../../../src/store/postgres/instances/instance-statements.ts";
+import { PostgresJobStatements } from "../../../../src/store/postgres/job-statements.ts";
 import { PostgresRequestStatements } from "../../../../src/store/postgres/request-statements.ts";
 import { PostgresScheduleStatements } from "../../../../src/store/postgres/schedule-statements.ts";
 import type { Statement } from "../../../../src/store/postgres/sql/statement.ts";
@@ -84,6 +86,17 @@ export function recordRequestStatements(
   answers: Answers = {},
 ): Promise<RecordedStatement[]> {
   return record((connection) => use(new PostgresRequestStatements(connection, new ControlledClock(), SCHEMA)), answers);
+}
+
+export function recordJobStatements(
+  use: (jobs: JobStatements) => Promise<unknown>,
+  answers: Answers = {},
+): Promise<RecordedStatement[]> {
+  return record(
+    (connection) =>
+      use(new PostgresJobStatements(connection, new ControlledClock(), SCHEMA, { insertWithin: async () => [] })),
+    answers,
+  );
 }
 
 export function recordStreamStatements(
