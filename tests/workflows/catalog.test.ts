@@ -61,6 +61,8 @@ describe.each(ENGINES)("finding and counting instances on $name", (engine) => {
       expect(await list({ finishedFrom: start + 1000 })).toEqual(["b", "d"]);
       expect(await list({ finishedBefore: new Date(start + 1000) })).toEqual(["a"]);
       expect(await list({ finishedFrom: start, finishedBefore: start + 4000, status: "complete" })).toEqual(["a", "d"]);
+      expect(await list({ finishedFrom: start, status: ["waiting", "errored"] })).toEqual(["b"]);
+      expect(await list({ finishedFrom: start, status: "waiting" })).toEqual([]);
     }
   });
 

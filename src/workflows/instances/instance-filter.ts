@@ -1,6 +1,7 @@
 import { InvalidInputError } from "../../errors.ts";
 import { checkOptions, invalidOption, parseSearchedText, parseTime } from "../../options.ts";
 import {
+  FINISHED_STATUSES,
   INSTANCE_STATUSES,
   type InstanceCriteria,
   type InstanceFilter,
@@ -14,6 +15,8 @@ export const FILTER_FIELDS = ["status", "labels", ...TIMES, "idPrefix", "version
 
 /** Only these have an error. */
 const FAILED: readonly InstanceStatus[] = ["errored", "diverged"];
+/** Only these have a time at which they finished. */
+const FINISHED: readonly InstanceStatus[] = FINISHED_STATUSES;
 
 /** What the indexes of lists know. */
 type Narrowed = Omit<InstanceFilter, "namespace" | "name" | "after" | "order" | "limit">;
@@ -33,8 +36,10 @@ export function parseInstanceFilter(options: InstanceFilterOptions): ParsedFilte
     parseTime(options[time], time),
   ) as [number | null, number | null, number | null, number | null];
   const error = parseSearchedText(options.error, "error")?.toLowerCase() ?? null;
+  const byEnd = finishedFrom !== null || finishedBefore !== null;
   return {
-    statuses: error === null ? statuses : statuses.filter((one) => FAILED.includes(one)),
+    // Those that can't be meant would be read in vain.
+    statuses: statuses.filter((one) => (error === null || FAILED.includes(one)) && (!byEnd || FINISHED.includes(one))),
     labels,
     createdFrom,
     createdBefore,

@@ -36,6 +36,8 @@ export interface PlanNode {
   readonly index: string | undefined;
   /** The number of rows that it read, including those that a filter dropped. */
   readonly rowsRead: number;
+  /** The number of pages that it read, with those of its own steps. Only PostgreSQL 18 and later tell without being asked. */
+  readonly pagesRead: number;
 }
 
 /** A statement as it is sent in the middle of a transaction that the recorder can't play. */
@@ -212,6 +214,7 @@ function flatten(plan: JsonPlan): PlanNode[] {
     table: plan["Relation Name"] as string | undefined,
     index: plan["Index Name"] as string | undefined,
     rowsRead: Math.round(rowsPerLoop * Number(plan["Actual Loops"])),
+    pagesRead: Number(plan["Shared Hit Blocks"] ?? 0) + Number(plan["Shared Read Blocks"] ?? 0),
   };
   return [node, ...(plan.Plans ?? []).flatMap(flatten)];
 }
