@@ -74,6 +74,7 @@ export type {
 export type { Job, JobListOptions, JobPage, JobState, Jobs } from "./jobs/jobs.ts";
 export type { Logger } from "./logger.ts";
 export type { ActivityOptions, ActivityReport } from "./monitoring/activity-report.ts";
+export type { Alert, AlertDetails, AlertTarget, OnAlert } from "./monitoring/alerts.ts";
 export type { AuditedChange, AuditTarget, OnChange } from "./monitoring/audit.ts";
 export type { ExplainedStep, Explanation, WaitingReason } from "./monitoring/explanation.ts";
 export type { DispatcherHealth, Health, HealthState } from "./monitoring/health.ts";

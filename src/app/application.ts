@@ -44,7 +44,7 @@ export type HookHandles<Hooks extends HookDefinitions> = {
 /** What operators use of an application. */
 export type Operations<Registry extends Workflows = Record<never, never>> = Pick<
   Application<HookDefinitions, Registry>,
-  "workflows" | "instances" | "schedules" | "durableHooks" | "jobs"
+  "workflows" | "instances" | "schedules" | "durableHooks" | "jobs" | "subjects"
 >;
 
 interface ApplicationOptions {
@@ -114,6 +114,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
       schedules: new WorkflowSchedules(workflows),
       durableHooks: fragment.durableHooks,
       jobs: new Jobs(workflows),
+      subjects: new ApplicationSubjects(store, fragment.namespace, runsSubjects, listens),
     };
     this.#audited = (trail) => auditOperations(plain, (key) => workflows.workflows.get(key).name, trail);
     const offered = this.audit === null ? plain : this.#audited(this.audit);
@@ -122,6 +123,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.schedules = offered.schedules;
     this.durableHooks = offered.durableHooks;
     this.jobs = offered.jobs;
+    this.subjects = offered.subjects;
     this.#env = () => evaluateEnv(workflows.workflows.env, bindings) ?? bindings;
     this.completeToken = (token, payload) => completeToken(workflows, token, payload);
     this.unitOfWork = fragment.unitOfWork as unknown as RunUnitOfWork<Hooks, Registry>;
@@ -130,7 +132,6 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.#health = new HealthCheck(fragment.parts);
     this.#dispatcher = dispatcher;
     this.#ownsDatabase = ownsDatabase;
-    this.subjects = new ApplicationSubjects(store, fragment.namespace, runsSubjects, listens);
     const handles = hooks.names.map((name) => [
       name,
       {

@@ -2,10 +2,12 @@ import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import type { JobRequest } from "../jobs/job-request.ts";
 import type { Job, Jobs } from "../jobs/jobs.ts";
 import type { AuditTrail } from "../monitoring/audit.ts";
+import type { SubjectDispatcher } from "../subjects/subject-dispatcher.ts";
 import type { AllInstances } from "../workflows/instances/all-instances.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import type { WorkflowBindings } from "../workflows/instances/workflow-binding.ts";
 import type { ScheduleSelection, WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
+import type { ApplicationSubjects } from "./application-subjects.ts";
 
 interface Operations {
   readonly workflows: object;
@@ -13,6 +15,7 @@ interface Operations {
   readonly schedules: WorkflowSchedules;
   readonly durableHooks: DurableHooks;
   readonly jobs: Jobs;
+  readonly subjects: ApplicationSubjects;
 }
 
 /** The stored name of a workflow, by its key. */
@@ -27,6 +30,7 @@ export function auditOperations<Offered extends Operations>(plain: Offered, name
     schedules: auditSchedules(plain.schedules, trail),
     durableHooks: auditHooks(plain.durableHooks, trail),
     jobs: auditJobs(plain.jobs, trail),
+    subjects: auditSubjects(plain.subjects, trail),
   };
 }
 
@@ -85,7 +89,7 @@ function auditInstances<Instances extends AllInstances>(instances: Instances, tr
   return Object.freeze({ ...instances, get }) as Instances;
 }
 
-function auditBindings(bindings: WorkflowBindings, names: Names, trail: AuditTrail): WorkflowBindings {
+export function auditBindings(bindings: WorkflowBindings, names: Names, trail: AuditTrail): WorkflowBindings {
   const audited = Object.entries(bindings).map(([key, binding]) => [key, auditBinding(binding, names(key), trail)]);
   return Object.freeze(Object.fromEntries(audited)) as WorkflowBindings;
 }
@@ -176,4 +180,28 @@ function auditJobs(jobs: Jobs, trail: AuditTrail): Jobs {
   };
   const get = async (id: string) => audit(await jobs.get(id));
   return replaceMethods(jobs, { start: start as Method, get: get as Method });
+}
+
+/** Handlers release their own subjects: of that, only what a named actor does is told. */
+function auditSubjects(subjects: ApplicationSubjects, trail: AuditTrail): ApplicationSubjects {
+  const audit = (dispatcher: SubjectDispatcher): SubjectDispatcher => {
+    const { dispatcherId } = dispatcher;
+    const methodOf = (action: string, keyOf: (given: unknown) => unknown): [string, Method] => [
+      action,
+      (...parameters) => {
+        const subjectKey = String(keyOf(parameters[0]));
+        const target = { kind: "subject", dispatcherId, subjectKey } as const;
+        return trail.record({ action, target }, () => call(dispatcher, action, parameters));
+      },
+    ];
+    const methods = [methodOf("makeSubjectDue", (key) => key)];
+    if (trail.actor !== null) {
+      methods.push(methodOf("releaseSubject", (options) => (Object(options) as { subjectKey?: unknown }).subjectKey));
+    }
+    return replaceMethods(dispatcher, Object.fromEntries(methods));
+  };
+  return replaceMethods(subjects, {
+    dispatcher: (...parameters) => audit(Reflect.apply(subjects.dispatcher, subjects, parameters) as SubjectDispatcher),
+    define: (...parameters) => audit(Reflect.apply(subjects.define, subjects, parameters) as SubjectDispatcher),
+  });
 }

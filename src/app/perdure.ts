@@ -5,7 +5,6 @@ import {
   parseDispatching,
 } from "../dispatchers/node-dispatcher.ts";
 import { isGone } from "../dispatchers/process-owner.ts";
-import { InvalidInputError } from "../errors.ts";
 import { createDurableHooksProcessor, type DurableHooksProcessor } from "../fragment/create-processor.ts";
 import { defineFragment } from "../fragment/define-fragment.ts";
 import { Fragment } from "../fragment/fragment.ts";
@@ -15,7 +14,7 @@ import type { HookDefinitions } from "../hooks/define-hook.ts";
 import { type DurableHooksOptions, HOOK_SETTINGS, parseHookSettings } from "../hooks/hook-settings.ts";
 import { RegisteredHooks } from "../hooks/registered-hooks.ts";
 import { consoleLogger, type Logger } from "../logger.ts";
-import type { OnChange } from "../monitoring/audit.ts";
+import { checkOnAudit, type OnChange } from "../monitoring/audit.ts";
 import { checkOptions } from "../options.ts";
 import type { Codec } from "../store/codec/codec.ts";
 import type { DatabaseAdapter } from "../store/store.ts";
@@ -144,9 +143,7 @@ function prepare<const Hooks extends HookDefinitions, const Registry extends Wor
   const { database, hooks = {} as Hooks, namespace = "app", worker = true, ...others } = options;
   const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, tokens, ...rest } = others;
   const { subjects = {}, codec, stackTraces, onAudit, ...durableHooks } = rest;
-  if (onAudit !== undefined && typeof onAudit !== "function") {
-    throw new InvalidInputError("options.invalid", "onAudit must be a function.");
-  }
+  checkOnAudit(onAudit);
   const opening = { ...(codec !== undefined && { codec }), ...(stackTraces !== undefined && { stackTraces }) };
   if (typeof worker !== "boolean") {
     checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });

@@ -1,5 +1,7 @@
+import { auditBindings } from "../app/audited.ts";
 import { InvalidInputError } from "../errors.ts";
 import type { AnyFragment } from "../fragment/fragment.ts";
+import type { AuditTrail } from "../monitoring/audit.ts";
 import { describeError } from "../values/index.ts";
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
 import { createBindings } from "../workflows/instances/create-bindings.ts";
@@ -48,22 +50,28 @@ export interface ShardBatch {
 }
 
 /** Does what a router asks of this object. */
-export function answerCall(parts: AnyFragment["parts"], text: string): Promise<string> {
+export function answerCall(parts: AnyFragment["parts"], text: string, audit: AuditTrail | null): Promise<string> {
   return encodeAnswer(async () => {
     const call = decodeCall(text);
     if (call.workflow === null) return ofTokens(parts.workflows as WorkflowRuntime, call);
-    const binding = bindingOf(parts, call);
+    const binding = bindingOf(parts, call, audit);
     if (call.id !== null) return ofInstance(binding, call, call.id);
     return ofWorkflow(parts.workflows as WorkflowRuntime, binding, call);
   });
 }
 
 /** The workflow that a call is about. */
-function bindingOf({ workflows }: AnyFragment["parts"], { workflow }: ShardCall): AnyBinding {
+function bindingOf(
+  { workflows }: AnyFragment["parts"],
+  { workflow }: ShardCall,
+  audit: AuditTrail | null = null,
+): AnyBinding {
   const runtime = workflows as WorkflowRuntime;
   const registered = workflow === null ? undefined : runtime.workflows.find(workflow);
   if (registered === undefined) throw unknown(`no workflow "${workflow}"`);
-  return createBindings(runtime)[registered.key] as AnyBinding;
+  const bindings = createBindings(runtime);
+  const audited = audit === null ? bindings : auditBindings(bindings, (key) => runtime.workflows.get(key).name, audit);
+  return audited[registered.key] as AnyBinding;
 }
 
 async function ofInstance(binding: AnyBinding, { operation, parameters }: ShardCall, id: string): Promise<unknown> {

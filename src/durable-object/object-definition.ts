@@ -8,6 +8,7 @@ import type { HookDefinitions } from "../hooks/define-hook.ts";
 import { type DurableHooksOptions, HOOK_SETTINGS } from "../hooks/hook-settings.ts";
 import type { HttpHandlerOptions } from "../http/handler-options.ts";
 import type { Logger } from "../logger.ts";
+import { checkOnAudit, type OnChange } from "../monitoring/audit.ts";
 import { checkOptions } from "../options.ts";
 import type { Codec } from "../store/codec/codec.ts";
 import { durableObject, type ObjectState } from "../store/sqlite/durable-object.ts";
@@ -38,6 +39,8 @@ export interface ObjectDefinition<
   /** How many hooks, and how many workflows, run at a time: each kind has slots of its own. Default: 100. */
   readonly concurrency?: ConcurrencyOption;
   readonly logger?: Logger;
+  /** Receives each change that operators ask for in the object, also by a router; see `perdure`. Default: none. */
+  readonly onAudit?: OnChange;
   /** Encrypts what is stored. Default: none. */
   readonly codec?: Codec;
   /** Whether `status()`, history, dead letters and the log say where errors were thrown. Default: true. */
@@ -54,6 +57,7 @@ const OWN_FIELDS = [
   "http",
   "concurrency",
   "logger",
+  "onAudit",
   "codec",
   "stackTraces",
 ];
@@ -75,7 +79,9 @@ export function buildObjectApplication<Hooks extends HookDefinitions, Registry e
   checkOptions(definition, { label: "PerdureObject.of", fields: [...OWN_FIELDS, ...HOOK_SETTINGS] });
   const { hooks = {} as Hooks, workflows = {} as Registry, env = objectEnv, workflowLimits, ...others } = definition;
   const { tokens, ...rest } = others;
-  const { subjects = {}, http: _http, concurrency: _concurrency, logger, codec, stackTraces, ...durableHooks } = rest;
+  const { subjects = {}, http: _http, concurrency: _concurrency, logger, onAudit, ...stored } = rest;
+  const { codec, stackTraces, ...durableHooks } = stored;
+  checkOnAudit(onAudit);
   for (const [dispatcherId, one] of Object.entries(subjects)) checkDefinition(dispatcherId, one);
   const limits = parseWorkflowLimits({ valueBytes: MOST_VALUE_BYTES, ...workflowLimits });
   const registered = new RegisteredWorkflows(NAMESPACE, workflows, limits, env, parseTokenOptions(tokens));
@@ -91,5 +97,6 @@ export function buildObjectApplication<Hooks extends HookDefinitions, Registry e
     buildParts(fragmentDefinition, undefined, { databaseAdapter, durableHooks }, supplements),
   );
   const fragment = new Fragment<Hooks, unknown>(parts);
-  return { fragment, app: new Application<Hooks, Registry>(fragment, null, false, { runsSubjects: true }) };
+  const settings = { runsSubjects: true, onAudit, ...(logger && { logger }) };
+  return { fragment, app: new Application<Hooks, Registry>(fragment, null, false, settings) };
 }

@@ -71,7 +71,7 @@ export class PerdureObject<
 
   /** Answers a router's call. @internal */
   perdureCall(call: string): Promise<string> {
-    return answerCall(this.app.parts, call);
+    return answerCall(this.app.parts, call, this.app.audit);
   }
 
   /** The events of an instance, for a router. @internal */

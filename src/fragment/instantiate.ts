@@ -3,6 +3,7 @@ import { defineHook, type HookDefinitions } from "../hooks/define-hook.ts";
 import { DurableHooks } from "../hooks/durable-hooks.ts";
 import { type DurableHooksOptions, parseHookSettings } from "../hooks/hook-settings.ts";
 import { type HookSupplements, RegisteredHooks, registerHooks } from "../hooks/registered-hooks.ts";
+import { listenToAlerts } from "../monitoring/alerts.ts";
 import { checkOptions } from "../options.ts";
 import { type DatabaseAdapter, Store } from "../store/store.ts";
 import type { FragmentDefinition, RunUnitOfWork } from "./define-fragment.ts";
@@ -84,7 +85,9 @@ export function buildParts<Config, Hooks extends HookDefinitions, Services>(
   }
   const { namespace, tables } = definition;
   const definitions = definition.hooks({ config, defineHook });
-  const hooks = new RegisteredHooks(namespace, definitions, parseHookSettings(options?.durableHooks), supplements);
+  const settings = parseHookSettings(options?.durableHooks);
+  const hooks = new RegisteredHooks(namespace, definitions, settings, supplements);
+  if (settings.onAlert !== null) listenToAlerts(store, namespace, settings.onAlert);
   registerHooks(store, hooks);
   const unitOfWork: RunUnitOfWork<Hooks> = (body) => runUnitOfWork({ store, hooks, workflows: null }, body);
   const services = definition.services({ config, unitOfWork });

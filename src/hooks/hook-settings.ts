@@ -1,4 +1,5 @@
 import { type Duration, parseDuration } from "../duration.ts";
+import type { OnAlert } from "../monitoring/alerts.ts";
 import type { Telemetry, TraceContext } from "../monitoring/tracing.ts";
 import { checkOptions, invalidOption } from "../options.ts";
 
@@ -8,6 +9,11 @@ export interface DurableHooksOptions {
   readonly stuckProcessingTimeoutMinutes?: number | false;
   /** Told of hooks that were queued again because their handler hung or their process was lost. May throw without harm. */
   readonly onStuckProcessingHooks?: (report: StuckHooksReport) => unknown;
+  /**
+   * Told of what people should look at: dead letters, crash loops, instances whose code doesn't match their history, and names that no
+   * worker runs. May throw without harm.
+   */
+  readonly onAlert?: OnAlert;
   /** Keep finished hooks for this long, for people to look at. `false`: delete them at once. Default: `false`. */
   readonly keepCompleted?: Duration | false;
   /** The largest payload, in bytes of its stored text. Default: 1 MiB. */
@@ -35,6 +41,7 @@ export interface StuckHook {
 
 export interface HookSettings {
   readonly stuckTimeoutMinutes: number | false;
+  readonly onAlert: OnAlert | null;
   readonly onStuck: ((report: StuckHooksReport) => unknown) | null;
   readonly keepMs: number;
   readonly maxPayloadBytes: number;
@@ -51,6 +58,7 @@ const LONGEST_STUCK_MINUTES = 21 * 24 * 60;
 export const HOOK_SETTINGS: readonly string[] = [
   "stuckProcessingTimeoutMinutes",
   "onStuckProcessingHooks",
+  "onAlert",
   "keepCompleted",
   "maxPayloadBytes",
   "captureTraceContext",
@@ -60,7 +68,7 @@ export const HOOK_SETTINGS: readonly string[] = [
 export function parseHookSettings(options: DurableHooksOptions = {}): HookSettings {
   checkOptions(options, { label: "durableHooks", fields: HOOK_SETTINGS });
   const { stuckProcessingTimeoutMinutes: stuckTimeoutMinutes = DEFAULT_STUCK_MINUTES } = options;
-  const { onStuckProcessingHooks, keepCompleted = false, captureTraceContext, telemetry } = options;
+  const { onStuckProcessingHooks, onAlert, keepCompleted = false, captureTraceContext, telemetry } = options;
   const { maxPayloadBytes = DEFAULT_MAX_PAYLOAD_BYTES } = options;
   if (stuckTimeoutMinutes !== false && !isTimeout(stuckTimeoutMinutes)) {
     throw invalidOption(
@@ -70,7 +78,7 @@ export function parseHookSettings(options: DurableHooksOptions = {}): HookSettin
   if (!(Number.isInteger(maxPayloadBytes) && maxPayloadBytes > 0 && maxPayloadBytes <= HIGHEST_MAX_PAYLOAD_BYTES)) {
     throw invalidOption(`maxPayloadBytes must be a whole number from 1 to ${HIGHEST_MAX_PAYLOAD_BYTES}`);
   }
-  for (const [name, value] of Object.entries({ onStuckProcessingHooks, captureTraceContext })) {
+  for (const [name, value] of Object.entries({ onStuckProcessingHooks, onAlert, captureTraceContext })) {
     if (value !== undefined && typeof value !== "function") throw invalidOption(`${name} must be a function`);
   }
   if (telemetry !== undefined && typeof telemetry?.runs !== "function") {
@@ -79,6 +87,7 @@ export function parseHookSettings(options: DurableHooksOptions = {}): HookSettin
   return {
     stuckTimeoutMinutes,
     onStuck: onStuckProcessingHooks ?? null,
+    onAlert: onAlert ?? null,
     keepMs: keepCompleted === false ? 0 : parseDuration(keepCompleted, "keepCompleted"),
     maxPayloadBytes,
     captureTraceContext: captureTraceContext ?? (() => null),

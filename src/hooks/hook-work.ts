@@ -125,7 +125,8 @@ export class HookWork implements Work, Transacting {
     const outcome = this.#outcomeOf(ending);
     const stuck = this.#isStuck;
     const error = ending.kind === "threw" ? ending.error : undefined;
-    if ((await this.#settle(outcome)) !== "lost") observer.end(outcome.kind, error);
+    const result = await this.#settle(outcome);
+    if (result !== "lost") observer.end(outcome.kind, error, result);
     if (stuck) this.#onStuck({ ...this.#summary(), reason: "timeout" });
     if (ending.kind !== "threw") return null;
     const { attempts } = this.hook;

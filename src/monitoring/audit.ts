@@ -37,6 +37,11 @@ export interface AuditedChange {
 /** Receives each change of the application after its outcome is known. It may throw without harm. */
 export type OnChange = (change: AuditedChange) => unknown;
 
+export function checkOnAudit(onAudit: unknown): void {
+  if (onAudit === undefined || typeof onAudit === "function") return;
+  throw new InvalidInputError("options.invalid", "onAudit must be a function.");
+}
+
 interface AuditParts {
   readonly onAudit: OnChange;
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import {
   type JournalEntry,
 } from "../store/instances/instance-records.ts";
 import type { Store } from "../store/store.ts";
-import { decodeValue, describeWithStack, shownOrUnreadable, type Unreadable } from "../values/index.ts";
+import { attemptsOf, decodeValue, describeWithStack, shownOrUnreadable, type Unreadable } from "../values/index.ts";
 import { NEVER } from "../workflows/execution/steps/result-call.ts";
 import { pathOf } from "../workflows/execution/steps/step-path.ts";
 import type { ExplainedStep, WaitingReason } from "./explanation.ts";
@@ -96,7 +96,14 @@ function toReason(entry: JournalEntry, unreceived: OpenSteps["unreceived"], stac
   const step = toStep(entry);
   if (kind !== "waiting") {
     const error = describeWithStack(decodeValue(value as string), stackTraces);
-    return { reason: "retrying", step, attempt: attempt + 1, of: null, due: new Date(dueAt), error };
+    return {
+      reason: "retrying",
+      step,
+      attempt: attempt + 1,
+      of: attemptsOf(value as string),
+      due: new Date(dueAt),
+      error,
+    };
   }
   if (type === "sleep") return { reason: "sleeping", step, until: new Date(dueAt) };
   const times = { since: new Date(entry.at), until: dueAt >= NEVER ? null : new Date(dueAt) };

@@ -1,4 +1,5 @@
 import { pause } from "../clock.ts";
+import { raiseAlert } from "../monitoring/alerts.ts";
 import type { DueName, UnclaimedQuestion } from "../store/queue/unclaimed.ts";
 import type { Store } from "../store/store.ts";
 import type { ListedWorker } from "../store/workers/stored-workers.ts";
@@ -66,10 +67,12 @@ export class UnclaimedWatch {
     for (const [namespace, names] of Map.groupBy(await this.#unclaimed(unclaimed), (due) => due.namespace)) {
       for (const due of names) this.#known.set(keyOf(due), clock.monotonic() + REPORTED_MS);
       const ofKind = (kind: DueName["kind"]) => names.filter((due) => due.kind === kind).map(({ name }) => name);
+      const details = { hooks: ofKind("hook"), workflows: ofKind("instance") };
+      raiseAlert(this.#store, namespace, { kind: "unclaimed", ...details });
       logger.warn(
         "Hooks or instances are due under names that no live worker runs. They wait until a process registers these names; " +
           "`unclaimed()` lists them.",
-        { namespace, hooks: ofKind("hook"), workflows: ofKind("instance") },
+        { namespace, ...details },
       );
     }
   }

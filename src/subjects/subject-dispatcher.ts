@@ -1,4 +1,5 @@
 import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { ConflictError, NotFoundError } from "../errors.ts";
 import { checkText } from "../hooks/names.ts";
 import { checkOptions } from "../options.ts";
 import type { SubjectStatus } from "../store/subjects/subject-records.ts";
@@ -115,6 +116,21 @@ export class SubjectDispatcher<Cursor = unknown, Meta = unknown> implements Asyn
   async releaseSubject(options: SubjectReference): Promise<SubjectState<Cursor, Meta>> {
     const reference = checkReference(options, "releaseSubject", REFERENCE);
     return toSubjectState(await this.#ledger.change("release", reference, {}));
+  }
+
+  /** Makes a subject due now, if it has no owner, or its owner's lease has run out. */
+  async makeSubjectDue(subjectKey: string): Promise<void> {
+    const subject = await this.getSubject(subjectKey);
+    if (subject === null) throw new NotFoundError("subject.not_found", "There is no subject with this key.");
+    if (subject.status === "retired") {
+      const message = "The subject is retired: its dispatcher doesn't discover it any more.";
+      throw new ConflictError("subject.retired", message);
+    }
+    const dueAt = await this.#ledger.time();
+    await this.syncSubjects({ subjects: [{ subjectKey, nextDueAt: dueAt }] });
+    const { leaseExpiresAt = null } = (await this.getSubject(subjectKey)) ?? {};
+    if (leaseExpiresAt === null || leaseExpiresAt.getTime() <= dueAt) return;
+    throw new ConflictError("subject.leased", "The subject is claimed: its owner is working on it.");
   }
 
   async getSubject(subjectKey: string): Promise<SubjectState<Cursor, Meta> | null> {

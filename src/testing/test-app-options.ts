@@ -70,6 +70,7 @@ export const TEST_APP_FIELDS: readonly string[] = Object.keys({
   logger: 0,
   stuckProcessingTimeoutMinutes: 0,
   onStuckProcessingHooks: 0,
+  onAlert: 0,
   keepCompleted: 0,
   maxPayloadBytes: 0,
   captureTraceContext: 0,

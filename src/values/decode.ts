@@ -55,7 +55,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ["object", { fields: VALUE, revive: (node, level) => reviveProperties(objectOf(node["value"]), level + 1) }],
   ["stream", { fields: ["id", "kind", "bytes", "chunks"], revive: (node) => new StreamReference(node as never) }],
   ["caused", { fields: ["by", "value"], revive: (node, level) => revive(node["value"], level + 1) }],
-  ["delayed", { fields: ["ms", "value"], revive: (node, level) => revive(node["value"], level + 1) }],
+  ["delayed", { fields: ["ms", "of", "value"], revive: (node, level) => revive(node["value"], level + 1) }],
   ["unchecked", { fields: VALUE, revive: (node, level) => revive(node["value"], level + 1) }],
   ["sensitive", { fields: VALUE, revive: (node, level) => revive(node["value"], level + 1) }],
   ...BYTE_KINDS.map(

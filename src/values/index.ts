@@ -5,6 +5,7 @@ export { encodeValue } from "./encode.ts";
 export { refuseEncoded, shownOrUnreadable, type Unreadable } from "./encoded-text.ts";
 export { timeOfDate } from "./kinds.ts";
 export {
+  attemptsOf,
   causesOf,
   delayOf,
   isSensitive,

@@ -15,14 +15,22 @@ export function causesOf(text: string): string[] {
 
 const DELAYED = `{${JSON.stringify(TAG)}:"delayed","ms":`;
 
-/** Marks the text of an error with the delay before the next attempt. It decodes to the same error. */
-export function markDelayed(text: string, milliseconds: number): string {
-  return `${DELAYED}${milliseconds},"value":${text}}`;
+const ATTEMPTS = /^\d+,"of":(\d+),/;
+
+/** Marks the text of an error with the delay before the next attempt, and the number of attempts. It decodes to the same error. */
+export function markDelayed(text: string, milliseconds: number, attempts: number): string {
+  return `${DELAYED}${milliseconds},"of":${attempts},"value":${text}}`;
 }
 
 /** The delay that an error is marked with; null without one. */
 export function delayOf(text: string): number | null {
   return text.startsWith(DELAYED) ? Number.parseInt(text.slice(DELAYED.length), 10) : null;
+}
+
+/** The number of attempts that an error is marked with; null without one. */
+export function attemptsOf(text: string): number | null {
+  const [, attempts] = ATTEMPTS.exec(text.startsWith(DELAYED) ? text.slice(DELAYED.length) : "") ?? [];
+  return attempts === undefined ? null : Number(attempts);
 }
 
 const SENSITIVE = `{${JSON.stringify(TAG)}:"sensitive","value":`;

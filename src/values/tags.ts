@@ -17,7 +17,7 @@
  *     {"$perdure":"sensitive","value":…}                        around a value that is hidden from people
  *     {"$perdure":"unchecked","value":…}                        around a value that SQL gave: no schema has checked it yet
  *     {"$perdure":"caused","by":["do:pay#1"],"value":…}         around an error, with the steps that made code throw it
- *     {"$perdure":"delayed","ms":1000,"value":…}                around an error after which a retry comes later
+ *     {"$perdure":"delayed","ms":1000,"of":5,"value":…}         around an error after which a retry comes later
  *
  * Names in lower case are the language's own types, the others are classes.
  */

@@ -1,4 +1,5 @@
 import { type AttemptAbortedError, CodecError, PerdureError, WorkflowDivergedError } from "../errors.ts";
+import { type AlertTarget, raiseAlert, raiseCrashLoop } from "../monitoring/alerts.ts";
 import {
   type AttemptFailure,
   DIVERGED_PAUSE_MS,
@@ -46,6 +47,10 @@ export class InstanceWork implements Work {
     return `workflow ${this.instance.name} ${this.instance.id}`;
   }
 
+  get #target(): AlertTarget {
+    return { kind: "instance", workflowName: this.instance.name, instanceId: this.instance.id };
+  }
+
   async execute(
     onEnd: () => void,
     isHeld: () => boolean,
@@ -64,6 +69,7 @@ export class InstanceWork implements Work {
       // After a loss, the owner writes that it begins; an owner that is lost before that isn't counted.
       const held = !this.recovered || (await runtime.store.instances.confirm(execution.lease));
       if (!held) return null;
+      raiseCrashLoop(runtime.store, runtime.namespace, this.#target, this.instance.recoveries);
       if (isOverdue(this.instance)) return await this.#timeOut(onEnd);
       if (isUnprepared(this.instance)) return await this.#prepare(onEnd, isHeld);
       return this.#settle(await this.#run(onEnd, isHeld));
@@ -160,6 +166,7 @@ export class InstanceWork implements Work {
       "The code calls a new step where the history has another, which it hasn't called. The instance is held until its code matches.",
       { namespace, workflow: name, instance: id, expected, called },
     );
+    raiseAlert(store, namespace, { kind: "diverged", target: this.#target, error: describeError(error) });
     await this.execution.postpone(DIVERGED_PAUSE_MS, encodeError(error));
     store.work.post({ namespace, delayMs: DIVERGED_PAUSE_MS });
     return null;

@@ -92,6 +92,33 @@ describe.each(ENGINES)("the changes of operators in process on $name", (engine) 
     ]);
   });
 
+  test("of subjects are told: those of a named operator, and each that is made due", async () => {
+    const { app, told } = await start();
+    const own = app.subjects.dispatcher("stock");
+    await own.syncSubjects({ subjects: [{ subjectKey: "a", nextDueAt: new Date(0) }] });
+    const claim = async () => (await own.claimDueSubjects({ limit: 1, leaseMs: 60_000 }))[0]?.revision as number;
+    await own.releaseSubject({ subjectKey: "a", revision: await claim() }); // as a handler does all day
+    expect(told()).toEqual([]);
+    const ada = app.actingAs("ada").subjects.dispatcher("stock");
+    await ada.releaseSubject({ subjectKey: "a", revision: await claim() });
+    await ada.makeSubjectDue("a");
+    await own.makeSubjectDue("a");
+    await expect(own.makeSubjectDue("none")).rejects.toMatchObject({ code: "subject.not_found" });
+    await claim();
+    await expect(ada.makeSubjectDue("a")).rejects.toMatchObject({ code: "subject.leased" });
+    await expect(ada.releaseSubject({ subjectKey: "a", revision: 99 })).rejects.toThrow();
+    const a = { kind: "subject", dispatcherId: "stock", subjectKey: "a" };
+    expect(told().map(({ actor, action, target, outcome }) => [actor, action, target, outcome])).toEqual([
+      ["ada", "releaseSubject", a, "done"],
+      ["ada", "makeSubjectDue", a, "done"],
+      [null, "makeSubjectDue", a, "done"],
+      [null, "makeSubjectDue", { ...a, subjectKey: "none" }, "refused"],
+      ["ada", "makeSubjectDue", a, "refused"],
+      ["ada", "releaseSubject", a, "refused"],
+    ]);
+    expect((await ada.getSubject("a"))?.subjectKey).toBe("a");
+  });
+
   test("of hooks and schedules are told", async () => {
     const { app, told } = await start();
     const { id } = await app.hooks.hopeless.trigger(undefined);

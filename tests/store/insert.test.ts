@@ -25,6 +25,8 @@ describe.each(DRIVERS)("inserting hooks on $name", (engine) => {
       payload: '{"to":"Ada"}',
       retries: '{"limit":3}',
       error: null,
+      lineKey: null,
+      rateKey: null,
       createdAt: now,
       lock: null,
       lastAttemptAt: null,

@@ -46,6 +46,18 @@ describe("workflows in many objects", () => {
     await expect(checkout.createBatch({ count: 1001, params: { total: 1 } })).rejects.toThrow(/from 0 to 1000/);
   });
 
+  test("tell the object's onAudit of what a router changes", async () => {
+    const id = `audited-${crypto.randomUUID()}`;
+    const instance = await router.approval.create({ id });
+    await instance.pause();
+    await instance.resume();
+    await instance.terminate();
+    await expect(instance.pause()).rejects.toMatchObject({ code: "instance.finished" });
+    expect(happened.get(`audit of ${id}`)).toEqual(
+      ["pauseInstance", "resumeInstance", "terminateInstance", "pauseInstance"].map((action) => `${action} by null`),
+    );
+  });
+
   test("are counted by version over all objects", async () => {
     const ids = Array.from({ length: 12 }, (_, index) => `version-${index}`);
     await router.approval.createBatch(ids.map((id) => ({ id })));

@@ -1,4 +1,4 @@
-import { ConflictError, NotFoundError } from "../../errors.ts";
+import { NotFoundError } from "../../errors.ts";
 import { SubjectDispatcher } from "../../subjects/subject-dispatcher.ts";
 import type { HttpResource } from "../access/authorization.ts";
 import { present } from "../answers/present.ts";
@@ -176,26 +176,13 @@ export const makeSubjectDue = defineRoute({
   answers: DONE,
   errors: [404, 409],
   handle: async ({ host, params, repeatable }) => {
-    await answerOnce(repeatable, () => makeDue(host, params));
+    await answerOnce(repeatable, async () => {
+      await dispatcherOf(host, params).makeSubjectDue(params.subjectKey);
+      return null;
+    });
     return { status: 204 };
   },
 });
-
-/** A subject whose lease has run out is due. */
-async function makeDue(host: HttpHost, params: SubjectParams): Promise<null> {
-  const { subjectKey } = params;
-  const dispatcher = dispatcherOf(host, params);
-  const subject = await dispatcher.getSubject(subjectKey);
-  if (subject === null) throw missing();
-  if (subject.status === "retired") {
-    throw new ConflictError("subject.retired", "The subject is retired: its dispatcher doesn't discover it any more.");
-  }
-  const dueAt = await host.subjects(params.dispatcherId).time();
-  await dispatcher.syncSubjects({ subjects: [{ subjectKey, nextDueAt: dueAt }] });
-  const { leaseExpiresAt = null } = (await dispatcher.getSubject(subjectKey)) ?? {};
-  if (leaseExpiresAt === null || leaseExpiresAt.getTime() <= dueAt) return null;
-  throw new ConflictError("subject.leased", "The subject is claimed: its owner is working on it.");
-}
 
 interface SubjectParams {
   readonly dispatcherId: string;

@@ -60,7 +60,8 @@ function toFailure(
   }
   if (!limits.takes(value)) return toFailure(call, limits.refusal(thrown), null, limits, time, code);
   call.dueAt = time.after(delay);
-  const retried = { attempt: call.attempt, value: markDelayed(value, Math.ceil(delay)), dueAt: call.dueAt };
+  const marked = markDelayed(value, Math.ceil(delay), call.policy.limit + 1);
+  const retried = { attempt: call.attempt, value: marked, dueAt: call.dueAt };
   return { kind: "retried", entry: call.entry("failed", retried), error: thrown };
 }
 

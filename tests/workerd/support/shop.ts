@@ -91,6 +91,9 @@ export class Shop extends PerdureObject.of({
   workflows,
   hooks: { greet },
   tokens: { secret: "a secret of more than thirty-two characters" },
+  onAudit: ({ action, target, actor }) => {
+    if (target.kind === "instance") note(`audit of ${target.instanceId}`, `${action} by ${actor}`);
+  },
   http: { authorize: ({ request }) => request.headers.get("authorization") === "Bearer secret" },
 }) {}
 

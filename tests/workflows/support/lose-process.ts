@@ -1,14 +1,21 @@
 import type { WorkflowInstance, Workflows } from "../../../src/index.ts";
-import { eventually, LEASE_MS, type WorkflowProcess, type WorkflowsUnderTest } from "./use-workflows.ts";
+import {
+  eventually,
+  LEASE_MS,
+  type ProcessOptions,
+  type WorkflowProcess,
+  type WorkflowsUnderTest,
+} from "./use-workflows.ts";
 
 /** Ends a process as a deployment does, and gives another one with the same workflows: whatever was in memory is gone. */
 export async function replaceProcess<const Registry extends Workflows>(
   test: WorkflowsUnderTest,
   old: { close(): Promise<void> },
   workflows: Registry,
+  options: ProcessOptions = {},
 ): Promise<WorkflowProcess<Registry>> {
   await old.close();
-  return test.start(workflows);
+  return test.start(workflows, options);
 }
 
 /** Lets so much time pass that the leases of a process whose clock stands still have ended. */

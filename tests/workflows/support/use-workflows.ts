@@ -2,6 +2,7 @@ import { createDurableHooksDispatcher, type DurableHooksDispatcher } from "../..
 import { createDurableHooksProcessor, type DurableHooksProcessor } from "../../../src/fragment/create-processor.ts";
 import { instantiate } from "../../../src/fragment/instantiate.ts";
 import { type WorkflowsFragment, workflowsFragment } from "../../../src/fragment/workflows-fragment.ts";
+import type { OnAlert } from "../../../src/monitoring/alerts.ts";
 import type { Telemetry } from "../../../src/monitoring/tracing.ts";
 import type { DispatchErrorContext } from "../../../src/queue/dispatch-loop.ts";
 import type { DatabaseAdapter, Store } from "../../../src/store/store.ts";
@@ -32,6 +33,7 @@ export interface ProcessOptions {
   readonly workflowLimits?: WorkflowLimits;
   readonly tokens?: TokenOptions;
   readonly telemetry?: Telemetry;
+  readonly onAlert?: OnAlert;
   /** Share the database connection of another process. */
   readonly adapter?: DatabaseAdapter;
 }
@@ -43,12 +45,15 @@ export class WorkflowsUnderTest extends UnderTest<WorkflowProcess<Workflows>> {
     options: ProcessOptions = {},
   ): WorkflowProcess<Registry> {
     if (this.database === undefined) throw new Error("The database is there only while tests run.");
-    const { clock = this.clock, env, workflowLimits = {}, concurrency = 10, tokens, telemetry } = options;
+    const { clock = this.clock, env, workflowLimits = {}, concurrency = 10, tokens, telemetry, onAlert } = options;
     const logs = new LogBook();
     const adapter = options.adapter ?? this.database.reopen({ clock, logger: logs });
     const fragment = instantiate(workflowsFragment)
       .withConfig({ workflows, env, workflowLimits, namespace: this.namespace, ...(tokens && { tokens }) })
-      .withOptions({ databaseAdapter: adapter, ...(telemetry && { durableHooks: { telemetry } }) })
+      .withOptions({
+        databaseAdapter: adapter,
+        durableHooks: { ...(telemetry && { telemetry }), ...(onAlert && { onAlert }) },
+      })
       .build();
     const process = new WorkflowProcess<Registry>(fragment, adapter, clock, logs, concurrency);
     this.processes.push(process as unknown as WorkflowProcess<Workflows>);
