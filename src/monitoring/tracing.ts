@@ -27,8 +27,11 @@ export interface TracedRun {
   readonly id: string;
   readonly ref: string;
   readonly run: number;
+  /** When the instance was created. */
   readonly createdAt: number;
-  /** The `traceparent` that was stored with the instance. */
+  /** When a worker began this run; null if none did. */
+  readonly startedAt: number | null;
+  /** The context that was stored with the instance, as `creates` gave it. */
   readonly trace: string | null;
 }
 
@@ -63,7 +66,7 @@ export interface Telemetry {
   /** A hook is triggered: gives the context that is stored with it. */
   triggers(hook: TracedTrigger): TraceContext | null;
   attempts(hook: TracedHook): WorkSpan;
-  /** An instance is created: gives the `traceparent` that is stored with it. */
+  /** An instance is created: gives the context that is stored with it, a `traceparent`, and after a space the `tracestate`, if any. */
   creates(workflow: TracedTrigger): string | null;
   /** A worker runs an instance. */
   runs(run: TracedRun, worker: string): RunTrace;

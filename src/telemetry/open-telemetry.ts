@@ -29,7 +29,7 @@ import { checkOptions } from "../options.ts";
 import { VERSION } from "../version.ts";
 import { AttemptSpan } from "./attempt-span.ts";
 import { identityOf } from "./run-identity.ts";
-import { parseTraceparent, toTraceparent } from "./traceparent.ts";
+import { parseContextText, parseTraceparent, toContextText, toTraceparent } from "./traceparent.ts";
 
 export interface OpenTelemetryOptions {
   /** Default: the global one, as it is when the first span is made. */
@@ -95,7 +95,7 @@ class OpenTelemetry implements Telemetry {
 
   creates({ namespace, name }: TracedTrigger): string | null {
     const sent = this.#produce(`create ${name}`, { "perdure.workflow": name, "perdure.namespace": namespace });
-    return isSpanContextValid(sent) ? toTraceparent(sent) : null;
+    return isSpanContextValid(sent) ? toContextText(sent) : null;
   }
 
   runs(run: TracedRun, worker: string): RunTrace {
@@ -116,10 +116,11 @@ class OpenTelemetry implements Telemetry {
   /** The root of a trace is made at its end, with the identity that the spans inside of it have known from the beginning. */
   finished(run: TracedRun, outcome: string): void {
     const root = rootOf(run);
-    const creator = run.trace === null ? null : parseTraceparent(run.trace);
+    const creator = run.trace === null ? null : parseContextText(run.trace);
     const links = creator === null ? [] : [{ context: creator, attributes: { "perdure.link": "creator" } }];
     const attributes = { ...describe(run), "perdure.outcome": outcome };
-    const options = { attributes, links, startTime: run.createdAt };
+    const startTime = run.run === 1 ? run.createdAt : (run.startedAt ?? run.createdAt);
+    const options = { attributes, links, startTime };
     const span = this.#spans.startSpan(`workflow ${run.name}`, options, within(ROOT_CONTEXT, root));
     if (!span.isRecording()) return;
     const { traceState } = span.spanContext();
@@ -155,11 +156,11 @@ class OpenTelemetry implements Telemetry {
   }
 }
 
-/** The root of a run's trace. It is sampled if its creator was. */
+/** The root of a run's trace. It is sampled if its creator was, and has the same `tracestate`. */
 function rootOf({ ref, run, trace: stored }: TracedRun): SpanContext {
-  const creator = stored === null ? null : parseTraceparent(stored);
-  const traceFlags = creator === null ? TraceFlags.SAMPLED : creator.traceFlags;
-  return { ...identityOf(ref, run), traceFlags, isRemote: true };
+  const creator = stored === null ? null : parseContextText(stored);
+  const { traceFlags = TraceFlags.SAMPLED, traceState } = creator ?? {};
+  return { ...identityOf(ref, run), traceFlags, isRemote: true, ...(traceState && { traceState }) };
 }
 
 function within(outer: Context, parent: SpanContext): Context {

@@ -192,7 +192,7 @@ export class WorkflowRuntime {
     const range = { after: instance.run - 2, limit: 1 };
     const [past] = await this.store.instances.statements.pastRuns(instance, range).catch(() => []);
     if (past?.run !== instance.run - 1 || isOver(past.status)) return;
-    telemetry.finished({ ...instance, run: past.run }, "restarted");
+    telemetry.finished({ ...instance, run: past.run, startedAt: past.startedAt }, "restarted");
   }
 
   /** How many times operators have changed schedules in this process. */
@@ -292,6 +292,7 @@ export class WorkflowRuntime {
         rollingBack: null,
         begun: false,
         createdAt: at,
+        startedAt: at,
         dueAt: at,
         claimedAt: at,
       };

@@ -32,6 +32,7 @@ describe.each(DRIVERS)("claiming instances on $name", (engine) => {
         slotKey: null,
         begun: false,
         dueAt: created,
+        startedAt: fixture.now,
         claimedAt: fixture.now,
       },
     ]);

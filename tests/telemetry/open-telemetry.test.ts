@@ -1,4 +1,12 @@
-import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from "@opentelemetry/api";
+import {
+  context,
+  createTraceState,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import {
   BasicTracerProvider,
@@ -189,6 +197,44 @@ describe.each(ENGINES)("spans of workflows on $name", (engine) => {
     expect(outcomes.sort()).toEqual(["deleted", "restarted", "terminated", "terminated"]);
   });
 
+  test("begin where the run begins that was restarted, and not where its instance was created", async () => {
+    const { spans, start } = processes();
+    const process = start();
+    const createdAt = subject.clock.now();
+    const instance = await process.workflows.parent.create({ id: "again" });
+    await becomes(instance, "waiting");
+    for (let run = 2; run <= 3; run++) {
+      subject.clock.advance(1_000_000);
+      await instance.restart();
+      await withTime(subject.clock, () => expect(spans.named("step first")).toHaveLength(run));
+      await becomes(instance, "waiting");
+    }
+    await instance.terminate();
+    await withTime(subject.clock, () => expect(spans.named("workflow parent")).toHaveLength(3));
+
+    const begun = spans.named("workflow parent").map(({ startTime: [seconds] }) => seconds - createdAt / 1000);
+    for (const [index, passed] of begun.entries()) {
+      expect(passed).toBeGreaterThanOrEqual(index * 1000);
+      expect(passed).toBeLessThan(index * 1000 + 500);
+    }
+  });
+
+  test("have the tracestate of the code that created the instance, in steps and in the link to it", async () => {
+    const { spans, start } = processes();
+    const first = start();
+    const traceState = createTraceState("vendor=a1,other=2");
+    const remote = { traceId: "a".repeat(32), spanId: "b".repeat(16), traceFlags: TraceFlags.SAMPLED, traceState };
+    const instance = await context.with(trace.setSpanContext(ROOT_CONTEXT, remote), () =>
+      first.workflows.child.create({ id: "stateful" }),
+    );
+    await instance.result();
+    await withTime(subject.clock, () => expect(spans.named("workflow child")).toHaveLength(1));
+
+    const root = spans.one("workflow child");
+    const contexts = [root.spanContext(), root.links[0]?.context, spans.one("step inside").spanContext()];
+    expect(contexts.map((one) => one?.traceState?.serialize())).toEqual(contexts.map(() => "vendor=a1,other=2"));
+  });
+
   test("are not recorded where the creator's trace isn't", async () => {
     const { spans, start } = processes(new ParentBasedSampler({ root: NEVER }));
     const process = start();
@@ -268,7 +314,7 @@ describe("openTelemetry", () => {
 
   test("uses the global provider, without which it makes no span and changes nothing", () => {
     const telemetry = openTelemetry();
-    const run = { namespace: "app", name: "w", id: "i", ref: "r", run: 1, createdAt: 0, trace: null };
+    const run = { namespace: "app", name: "w", id: "i", ref: "r", run: 1, createdAt: 0, startedAt: 0, trace: null };
 
     expect(telemetry.creates({ namespace: "app", name: "w" })).toBeNull();
     expect(telemetry.triggers({ namespace: "app", name: "h" })).toBeNull();

@@ -39,7 +39,7 @@ export interface InstanceTraits {
   readonly timeout: number | null;
   /** The schedule that it was created by, as JSON: `cron` and `scheduledTime`. */
   readonly schedule: string | null;
-  /** The `traceparent` of the code that created it. */
+  /** The trace context of the code that created it, see `Telemetry`. */
   readonly trace: string | null;
   /** The instances that share this key have a limited number of slots. */
   readonly slotKey: string | null;

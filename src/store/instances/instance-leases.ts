@@ -14,7 +14,7 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly paused: boolean;
   /** The schedule that it was created by, as JSON. */
   readonly schedule: string | null;
-  /** The `traceparent` of the code that created it. */
+  /** The trace context of the code that created it, see `Telemetry`. */
   readonly trace: string | null;
   /** The key of the slot that it holds while it runs; null for most. */
   readonly slotKey: string | null;
@@ -25,6 +25,8 @@ export interface ClaimedInstance extends InstanceName, InstanceLease {
   readonly rollingBack: RollbackReason | null;
   /** Whether this run can have a journal or events: it was claimed before, or something was sent to it. */
   readonly begun: boolean;
+  /** When this run was claimed first. */
+  readonly startedAt: number;
   readonly dueAt: number;
   /** The database's time of this claim. */
   readonly claimedAt: number;

@@ -43,6 +43,7 @@ export function toClaimedInstance(row: Row): ClaimedInstance {
     deadline: toNumberOrNull(row.deadline),
     rollingBack: row.rolling_back as RollbackReason | null,
     begun: Boolean(row.begun),
+    startedAt: toNumberOrNull(row.started_at ?? null) ?? toNumber(row.claimed_at),
     dueAt: toNumber(row.due_at),
     claimedAt: toNumber(row.claimed_at),
   };

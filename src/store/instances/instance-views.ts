@@ -33,7 +33,7 @@ export interface InstanceRecord extends InstanceName, InstanceRun {
   readonly priority: number;
   /** The schedule that it was created by, as JSON. */
   readonly schedule: string | null;
-  /** The `traceparent` of the code that created it. */
+  /** The trace context of the code that created it, see `Telemetry`. */
   readonly trace: string | null;
   /** The step that created it, see `InstanceInsert`. */
   readonly parent: string | null;

@@ -7,6 +7,7 @@ import { batch, isInstanceOf, NOW, type SchemaPrefix, type Statement } from "./s
 export const CLAIMED_COLUMNS = `instance.namespace, instance.name, instance.id, instance.version, instance.ref, instance.run, instance.lock,
   instance.params::text as params, instance.created_at, instance.recoveries, instance.wakes, instance.paused,
   instance.schedule::text as schedule, instance.trace, instance.slot_key, instance.timeout, instance.deadline, instance.rolling_back,
+  instance.started_at,
   taken.previously_started_at is not null or instance.wakes > 0 as begun,
   taken.due_at, clock.now as claimed_at`;
 

@@ -4,7 +4,7 @@ import { VERSION_NAME } from "./queue.ts";
 /** The columns of a claimed instance, as they were before the claim. */
 export const CLAIMED_COLUMNS = `namespace, name, id, version, ref, run, class, lock, params, created_at, recoveries, confirmed, wakes, paused, schedule, trace,
   slot_key, timeout, deadline,
-  rolling_back,
+  rolling_back, started_at,
   started_at is not null or wakes > 0 as begun,
   available_at as due_at`;
 
