@@ -16,6 +16,7 @@ import {
   terminateInstance,
 } from "./instances.ts";
 import { cancelJob, getJob, listJobs, startJob } from "./jobs.ts";
+import { listLines } from "./lines.ts";
 import { listAllInstances, listInstances } from "./list-instances.ts";
 import { readActivity, readMetrics } from "./metrics.ts";
 import { defineRoute, type Route } from "./route.ts";
@@ -73,6 +74,7 @@ export const ROUTES: readonly Route[] = [
   resumeSchedule,
   runSchedule,
   readStatistics,
+  listLines,
   listWorkers,
   readMetrics,
   readActivity,
