@@ -1,10 +1,11 @@
 import { useSignal } from "@preact/signals";
-import { change, get, may, path, query } from "../data/api.ts";
+import { change, may, path, query } from "../data/api.ts";
 import { useResource } from "../data/live.ts";
 import { count } from "../data/times.ts";
 import type { Explanation, Hook, Statistics } from "../data/types.ts";
 import { Copy } from "../parts/copy.tsx";
 import { ChoiceFilter, ErrorFilter, Pager, TextFilter } from "../parts/fields.tsx";
+import { actOnAll, type JobAction, JobProgress, type JobTarget } from "../parts/jobs.tsx";
 import { Card, Empty, Facts, Loaded, Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -19,7 +20,6 @@ interface HookList {
 }
 
 const PAGE = 50;
-const AT_ONCE = 500;
 
 export function HooksPage() {
   const { data: statistics } = useResource<Statistics>("/stats");
@@ -29,9 +29,10 @@ export function HooksPage() {
     name: get("name"),
     idPrefix: get("id"),
     error: get("error"),
-    order: get("order"),
   };
-  const list = useResource<HookList>(`/hooks${query({ ...filter, cursor: get("cursor"), limit: PAGE })}`);
+  const list = useResource<HookList>(
+    `/hooks${query({ ...filter, order: get("order"), cursor: get("cursor"), limit: PAGE })}`,
+  );
   const number = (field: "pending" | "processing" | "failed" | "completed") => {
     const value = statistics?.hooks?.[field] ?? 0;
     return value === 0 ? "" : ` (${count(value)})`;
@@ -40,19 +41,7 @@ export function HooksPage() {
   return (
     <Page
       title={dead ? "Dead letters" : "Hooks"}
-      actions={
-        dead &&
-        may("operate") && (
-          <>
-            <button type="button" class="button primary" onClick={() => changeAll("redrive", filter)}>
-              Redrive all
-            </button>
-            <button type="button" class="button danger" onClick={() => changeAll("discard", filter)}>
-              Discard all
-            </button>
-          </>
-        )
-      }
+      actions={may("operate") && may("manage") && <AllButtons filter={filter} />}
     >
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <TextFilter name="name" label="Name" hint="sendMail" />
@@ -60,7 +49,7 @@ export function HooksPage() {
           name="status"
           label="Status"
           options={[
-            ["pending", `due or scheduled${number("pending")}`],
+            ["pending", pendingWords(statistics?.hooks)],
             ["processing", `running${number("processing")}`],
             ["failed", `dead letters${number("failed")}`],
             ["completed", `completed${number("completed")}`],
@@ -70,9 +59,16 @@ export function HooksPage() {
         <ErrorFilter />
         <ChoiceFilter name="order" label="Order" options={[["oldest", "Oldest first"]]} all="Newest first" />
       </form>
+      <JobProgress />
       <Loaded from={list}>{(answer) => <HookTable list={answer} />}</Loaded>
     </Page>
   );
+}
+
+/** What is due waits for a worker; the rest for its time. */
+function pendingWords(hooks: Statistics["hooks"]): string {
+  if (hooks === undefined || hooks.pending === 0) return "due or scheduled";
+  return `${count(hooks.due)} due, ${count(hooks.pending - hooks.due)} scheduled`;
 }
 
 const COLUMNS: readonly Column<Hook>[] = [
@@ -239,32 +235,34 @@ async function cancelHooks(ids: readonly string[]): Promise<number> {
   return done;
 }
 
-/** All dead letters that match the filter, page by page, oldest first. Those that can't be changed are passed over. */
-function changeAll(action: "redrive" | "discard", filter: { readonly name: string | null }): void {
-  const name = action === "redrive" ? "Redrive all" : "Discard all";
-  ask({
-    title: `${name} dead letters?`,
-    text:
-      filter.name === null
-        ? "All hooks that have failed for good."
-        : `All hooks with the name “${filter.name}” that have failed for good.`,
-    action: name,
-    danger: action === "discard",
-    act: async () => {
-      let done = 0;
-      for (let cursor: string | null | undefined; cursor !== null; ) {
-        const url = `/hooks${query({ status: "failed", name: filter.name, order: "oldest", limit: AT_ONCE, cursor })}`;
-        const page: HookList = await get(url);
-        if (page.hooks.length > 0)
-          done += await changeHooks(
-            action,
-            page.hooks.map(({ id }) => id),
-          );
-        cursor = page.cursor;
-      }
-      return `${name}: ${count(done)} done.`;
-    },
-  });
+const ALL: Readonly<Record<string, readonly JobAction[]>> = {
+  failed: [
+    { action: "redrive", name: "Redrive all", effect: "They are tried again, with fresh attempts." },
+    { action: "discard", name: "Discard all", effect: "They are deleted. This can't be undone." },
+  ],
+  pending: [{ action: "cancel", name: "Cancel all", effect: "They are deleted. This can't be undone." }],
+  processing: [{ action: "cancel", name: "Cancel all", effect: "They run to the end, but lose their next trigger." }],
+  completed: [{ action: "discard", name: "Discard all", effect: "They are deleted. This can't be undone." }],
+};
+
+/** What can be done with all hooks that match the filter: that depends on their status. */
+function AllButtons({ filter }: { readonly filter: Readonly<Record<string, string | null>> }) {
+  const given = Object.entries(filter).filter(([, value]) => value !== null && value !== "");
+  const target: JobTarget = { what: "hooks", filter: Object.fromEntries(given) };
+  return (
+    <>
+      {(ALL[filter["status"] ?? ""] ?? []).map((one) => (
+        <button
+          key={one.action}
+          type="button"
+          class={one.action === "redrive" ? "button primary" : "button danger"}
+          onClick={() => actOnAll(target, [one])}
+        >
+          {one.name}
+        </button>
+      ))}
+    </>
+  );
 }
 
 export function HookPage({ id }: { readonly id: string }) {

@@ -5,6 +5,7 @@ import { count, figure } from "../data/times.ts";
 import { type Figure, type Instance, type InstanceCounts, STATUSES, type Statistics } from "../data/types.ts";
 import { Copy } from "../parts/copy.tsx";
 import { ChoiceFilter, ErrorFilter, Pager, TextFilter } from "../parts/fields.tsx";
+import { actOnAll, CountOf, type JobAction, JobProgress, type JobTarget } from "../parts/jobs.tsx";
 import { Empty, Loaded, Page } from "../parts/page.tsx";
 import { Status, wordOf } from "../parts/status.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -32,7 +33,9 @@ export function WorkflowsPage() {
   const { data: statistics } = useResource<Statistics>("/stats");
   const workflows = Object.keys(statistics?.instances?.workflows ?? {}).sort();
   const workflow = search.value.get("workflow");
-  const page = useResource<InstanceList>(listUrl(workflow));
+  const filter = readFilter();
+  const page = useResource<InstanceList>(listUrl(workflow, filter));
+  const target = toTarget(workflow, filter);
   const counts = workflow === null ? statistics?.instances?.total : statistics?.instances?.workflows[workflow];
   return (
     <Page
@@ -64,8 +67,38 @@ export function WorkflowsPage() {
         {workflow !== null && <VersionFilter workflow={workflow} />}
         <ErrorFilter />
       </form>
-      <Loaded from={page}>{(list) => <InstanceTable list={list} />}</Loaded>
+      <JobProgress />
+      <Loaded from={page}>
+        {(list) => (
+          <>
+            <ListHead target={target} list={list} />
+            <InstanceTable list={list} />
+          </>
+        )}
+      </Loaded>
     </Page>
+  );
+}
+
+/** How many there are, and what can be done with all of them. */
+function ListHead({
+  target,
+  list: { instances, cursor },
+}: {
+  readonly target: JobTarget;
+  readonly list: InstanceList;
+}) {
+  const whole = cursor === null && !search.value.has("cursor");
+  if (whole && instances.length === 0) return null;
+  return (
+    <div class="list-head">
+      <CountOf target={target} all={whole ? instances.length : null} />
+      {may("manage") && (
+        <button type="button" class="button small" onClick={() => actOnAll(target, ACTIONS)}>
+          Act on all that match
+        </button>
+      )}
+    </div>
   );
 }
 
@@ -89,26 +122,49 @@ function countOf(counts: InstanceCounts | undefined, status: Figure): string {
   return (counts?.[status] ?? 0) === 0 ? "" : ` (${figure(counts, status)})`;
 }
 
-function listUrl(workflow: string | null): string {
+/** The filter in the URL, as lists take it. */
+function readFilter() {
   const get = (name: string) => search.value.get(name);
-  const hours = Number(get("hours"));
   const label = get("label");
-  const filters = query({
+  return {
     idPrefix: get("id"),
     status: search.value.getAll("status"),
     label: label?.includes("=") ? label : null,
     error: get("error"),
     step: get("step"),
-    createdFrom: hours > 0 ? new Date(roundDown(Date.now() - hours * HOUR_MS)).toISOString() : null,
-    cursor: get("cursor"),
-    limit: PAGE,
-  });
+    version: get("version"),
+    createdFrom: hoursAgo(get("hours")),
+    finishedFrom: hoursAgo(get("finished")),
+  };
+}
+
+type Filter = ReturnType<typeof readFilter>;
+
+function listUrl(workflow: string | null, filter: Filter): string {
+  const filters = query({ ...filter, cursor: search.value.get("cursor"), limit: PAGE });
   return workflow === null ? `/instances${filters}` : `/workflows${path(workflow)}/instances${filters}`;
 }
 
+/** The same filter, as jobs take it. */
+function toTarget(workflow: string | null, { label, status, version, ...rest }: Filter): JobTarget {
+  const at = label?.indexOf("=") ?? -1;
+  const given = Object.entries({
+    ...rest,
+    workflow,
+    status: status.length === 0 ? null : status,
+    labels: label === null ? null : { [label.slice(0, at)]: label.slice(at + 1) },
+  }).filter(([, value]) => value !== null && value !== "");
+  const conditions = Object.fromEntries(given);
+  const versions = version === null ? {} : { version: version === "0" ? null : Number(version) };
+  const filter = { ...conditions, ...versions };
+  return { what: "instances", filter: Object.keys(filter).length === 0 ? { all: true } : filter };
+}
+
 /** To the minute, so that the question stays the same for a while. */
-function roundDown(time: number): number {
-  return Math.floor(time / 60_000) * 60_000;
+function hoursAgo(text: string | null): string | null {
+  const hours = Number(text);
+  if (!(hours > 0)) return null;
+  return new Date(Math.floor((Date.now() - hours * HOUR_MS) / 60_000) * 60_000).toISOString();
 }
 
 function InstanceTable({ list: { instances, cursor } }: { readonly list: InstanceList }) {
@@ -184,6 +240,15 @@ const COLUMNS: readonly Column<Instance>[] = [
   { title: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
   { title: "Took", kind: "number", cell: ({ startedAt, finishedAt }) => <Took from={startedAt} to={finishedAt} /> },
   { title: "Run", kind: "number", cell: ({ run }) => run },
+];
+
+const ACTIONS: readonly JobAction[] = [
+  { action: "pause", name: "Pause", effect: "They are paused when their running steps have ended." },
+  { action: "resume", name: "Resume", effect: "They go on where they were." },
+  { action: "retry", name: "Retry", effect: "Their failed steps are tried again; all others keep their results." },
+  { action: "restart", name: "Restart", effect: "They begin again with the same params. Steps are not undone." },
+  { action: "terminate", name: "Terminate", effect: "They end now. Steps that run are aborted." },
+  { action: "delete", name: "Delete", effect: "They are deleted with their histories. This can't be undone." },
 ];
 
 const BULK = [

@@ -148,8 +148,10 @@ describe.skipIf(!HAS_BROWSER)("the dashboard's actions in Chromium", () => {
     const failed = async () => (await app.durableHooks.statistics()).failed;
     await page.goto(`${url}/hooks?status=failed`);
     await press("Redrive all");
+    await page.getByRole("dialog").getByText("It would be done to 2 hooks.").waitFor();
     await confirm("Redrive all");
-    await said("Redrive all: 2 done.");
+    const job = page.getByRole("region", { name: "Job" });
+    await job.getByText("2 done.").waitFor();
     await waitUntil("they have failed again", async () => (await failed()) === 2);
     await page.goto(`${url}/hooks?status=failed`);
     await page.getByLabel("Select all on this page").check();
@@ -165,6 +167,47 @@ describe.skipIf(!HAS_BROWSER)("the dashboard's actions in Chromium", () => {
     await confirm("Cancel hook");
     await said("Cancel hook: 1 done.");
     expect((await app.durableHooks.list({ name: "webhook" })).hooks).toEqual([]);
+  });
+
+  test("act on all instances that match a filter, after a count, with live progress", async () => {
+    const statuses = async () => (await app.workflows.checkout.count()).terminated;
+    const before = await statuses();
+    await page.goto(`${url}/workflows?workflow=checkout&status=waiting&label=channel%3Dweb`);
+    await page.getByText(/^\d+ instances$/).waitFor();
+    const shown = Number.parseInt((await page.getByText(/^\d+ instances$/).textContent()) ?? "", 10);
+    expect(shown).toBeGreaterThan(2);
+    await press("Act on all that match");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Action").selectOption("terminate");
+    await dialog.getByText(`It would be done to ${shown} instances. They end now.`).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect(await statuses()).toBe(before);
+
+    await press("Act on all that match");
+    await dialog.getByLabel("Action").selectOption("terminate");
+    await dialog.getByText(`It would be done to ${shown} instances.`).waitFor();
+    await confirm("Start");
+    const job = page.getByRole("region", { name: "Job" });
+    await job.getByText(`${shown} done.`).waitFor();
+    expect(await statuses()).toBe(before + shown);
+    expect(await findViolations(page)).toEqual([]);
+    await page.reload();
+    await job.getByText(`${shown} done.`).waitFor();
+    await job.getByRole("button", { name: "Close" }).click();
+    await job.waitFor({ state: "detached" });
+  });
+
+  test("cancel all hooks that match a filter", async () => {
+    const pending = async () => (await app.durableHooks.list({ name: "syncCrm" })).hooks.length;
+    expect(await pending()).toBe(3);
+    await page.goto(`${url}/hooks?status=pending&name=syncCrm`);
+    await press("Cancel all");
+    await page.getByRole("dialog").getByText("It would be done to 3 hooks.").waitFor();
+    await confirm("Cancel all");
+    await page.getByRole("region", { name: "Job" }).getByText("3 done.").waitFor();
+    expect(await pending()).toBe(0);
   });
 
   test("pause, resume and run schedules", async () => {
