@@ -8,10 +8,17 @@ export interface ClaimSlots {
   readonly count: number;
   /** Whether one of the rows may be taken over from a lost owner. */
   readonly takeOver: boolean;
-  /** Uses one of the slots. False if they were freed because the answer took too long. */
+  /** Uses one of the slots. False if none is left: others have borrowed them, or they were freed because the answer took too long. */
   take(): boolean;
   /** Frees the rest. */
   end(): void;
+}
+
+interface ClaimTerms {
+  /** Whether it may take over rows of lost owners, unless another claim does. */
+  readonly mayTakeOver: boolean;
+  /** Whether rows can wait for a slot if others have used the slots of the claim. */
+  readonly lends: boolean;
 }
 
 /** The slots of a worker that are reserved: for claims that aren't answered, and for rows that are about to be written or started. */
@@ -24,6 +31,8 @@ export class Slots {
   reservedByClaims = 0;
   /** Whether one of those claims may take over rows of lost owners. */
   #takesOver = false;
+  /** Each takes a slot from a claim that isn't answered. False if the claim has none left. */
+  readonly #lenders = new Set<() => boolean>();
   /** Lanes that wanted to claim while other lanes had reserved all slots. */
   readonly #awaiting = new Set<() => void>();
 
@@ -38,13 +47,23 @@ export class Slots {
     this.#awaiting.add(onRoom);
   }
 
-  /** Reserves slots for a claim. A claim that isn't answered soon frees them again: its rows then wait for a slot. */
-  reserveForClaim(count: number, mayTakeOver: boolean): ClaimSlots {
+  /** Takes a slot that a claim has reserved, if one lends it. It stays reserved. */
+  borrow(): boolean {
+    for (const lend of this.#lenders) if (lend()) return true;
+    return false;
+  }
+
+  /**
+   * Reserves slots for a claim. A claim that isn't answered soon frees them again: its rows then wait for a slot. If it `lends` them,
+   * others may use them before the answer, which may be that there is nothing to claim.
+   */
+  reserveForClaim(count: number, { mayTakeOver, lends }: ClaimTerms): ClaimSlots {
     const takeOver = mayTakeOver && !this.#takesOver && count > 0; // a recovered row needs a slot
     let left = count;
     let turn = takeOver;
     const end = () => {
       timer.cancel();
+      this.#lenders.delete(take);
       this.reserved -= left;
       this.reservedByClaims -= left;
       left = 0;
@@ -65,6 +84,7 @@ export class Slots {
       this.reservedByClaims--;
       return true;
     };
+    if (lends) this.#lenders.add(take);
     return { count, takeOver, take, end };
   }
 }

@@ -124,7 +124,8 @@ export class Worker {
     const asked = this.wantedFrom(source);
     if (asked === 0) return { asked, claimed: 0 };
     const pool = this.#pools[source.kind];
-    const slots = pool.slots.reserveForClaim(Math.min(pool.room, asked), this.takesOver);
+    const terms = { mayTakeOver: this.takesOver, lends: source.needsRoom !== true };
+    const slots = pool.slots.reserveForClaim(Math.min(pool.room, asked), terms);
     this.#claims++;
     try {
       return { asked, claimed: await this.#claim(source, pool, asked, slots) };
@@ -136,11 +137,15 @@ export class Worker {
     }
   }
 
-  /** Reserves a slot for a row that is about to be born claimed. Null without room. */
+  /**
+   * Reserves a slot for a row that is about to be born claimed. Null without room. A claim under way lends its slots: if it gets more
+   * rows than it has slots left, they start as soon as work ends, or are released.
+   */
   reserve(source: WorkSource): ReservedSlot | null {
-    if (this.roomFor(source) === 0) return null;
+    if (this.#heldBack) return null;
     const pool = this.#pools[source.kind];
-    pool.slots.reserved++;
+    if (pool.room > 0) pool.slots.reserved++;
+    else if (!pool.slots.borrow()) return null;
     const { leaseMs, clock } = this.#options;
     const requestedAt = clock.monotonic();
     return {
@@ -205,7 +210,8 @@ export class Worker {
       await Promise.all(claimed.map((work) => work.release().catch(onError)));
       return claimed.length;
     }
-    for (const work of claimed) {
+    // Recovered work can't wait ahead, so it comes first.
+    for (const work of [...claimed.filter((one) => one.recovered), ...claimed.filter((one) => !one.recovered)]) {
       this.#leases.hold(work, source, requestedAt);
       const hasSlot = slots.take();
       if (work.recovered) {

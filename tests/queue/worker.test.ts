@@ -7,7 +7,7 @@ import { eventually } from "../support/eventually.ts";
 
 /** A piece of work that runs until it is told to end. */
 class GatedWork implements Work {
-  readonly recovered = false;
+  readonly recovered: boolean = false;
   readonly description = "gated work";
   state: "claimed" | "running" | "ended" | "released" = "claimed";
   end: () => void = () => {};
@@ -191,5 +191,104 @@ describe("a worker", () => {
     expect(late.state).toBe("running");
     late.end();
     await eventually(() => expect(worker.held).toBe(0));
+  });
+
+  describe("while a claim isn't answered", () => {
+    const instanceOf = (work: Partial<GatedWork>) => Object.assign(new GatedWork(true), work);
+
+    /** A worker with two slots, both reserved by a claim that the test answers. */
+    async function claimSlowly(traits: Partial<WorkSource> = {}) {
+      const created = createWorker(2);
+      const answer = new Gate();
+      let rows: readonly GatedWork[] = [];
+      created.source.claim = async () => {
+        await answer.opened;
+        return [...rows];
+      };
+      Object.assign(created.source, traits);
+      const claim = created.worker.fill(created.source);
+      const respond = async (...given: GatedWork[]) => {
+        rows = given;
+        answer.open();
+        await claim;
+      };
+      return { ...created, respond };
+    }
+
+    test("lets new work be born claimed in the slots that the claim has reserved, and in no more", async () => {
+      const { source, worker, respond } = await claimSlowly();
+      const born = [new GatedWork(true), new GatedWork(true)];
+      for (const work of born) worker.reserve(source)?.start(work);
+      expect(born.map(({ state }) => state)).toEqual(["running", "running"]);
+      expect(worker.reserve(source)).toBeNull();
+      await respond();
+      expect(worker.held).toBe(2);
+      for (const work of born) work.end();
+      await eventually(() => expect(worker.held).toBe(0));
+      expect(worker.roomFor(source)).toBe(2);
+    });
+
+    test("starts what the claim brings beyond its slots when work ends, before anything else is born claimed", async () => {
+      const { source, worker, respond } = await claimSlowly();
+      const born = new GatedWork(true);
+      worker.reserve(source)?.start(born);
+      const [first, second] = [new GatedWork(true), new GatedWork(true)];
+      await respond(first, second);
+      expect([first.state, second.state]).toEqual(["running", "claimed"]);
+      expect(worker.reserve(source)).toBeNull();
+      born.end();
+      await eventually(() => expect(second.state).toBe("running"));
+      expect(worker.reserve(source)).toBeNull();
+      for (const work of [first, second]) work.end();
+      await eventually(() => expect(worker.held).toBe(0));
+    });
+
+    test("releases what the claim brings beyond its slots if no work ends within a second", async () => {
+      const { clock, source, worker, respond } = await claimSlowly();
+      const born = [new GatedWork(true), new GatedWork(true)];
+      for (const work of born) worker.reserve(source)?.start(work);
+      const claimed = new GatedWork(true);
+      await respond(claimed);
+      clock.advance(1000);
+      await eventually(() => expect(claimed.state).toBe("released"));
+      for (const work of born) work.end();
+      await eventually(() => expect(worker.held).toBe(0));
+    });
+
+    test("keeps what is left of its slots for work of lost owners", async () => {
+      const { source, worker, respond } = await claimSlowly();
+      const born = new GatedWork(true);
+      worker.reserve(source)?.start(born);
+      const [fresh, lost] = [new GatedWork(true), instanceOf({ recovered: true })];
+      await respond(fresh, lost);
+      expect(fresh.state).toBe("claimed");
+      born.end();
+      for (const work of [fresh, lost]) {
+        await eventually(() => expect(work.state).toBe("running"));
+        work.end();
+      }
+      await eventually(() => expect(worker.held).toBe(0));
+    });
+
+    test("keeps the slots of a claim whose rows must start at once", async () => {
+      const { source, worker, respond } = await claimSlowly({ needsRoom: true });
+      expect(worker.reserve(source)).toBeNull();
+      await respond();
+      expect(worker.reserve(source)).not.toBeNull();
+    });
+
+    test("stops with what was born claimed, and releases what the claim brings", async () => {
+      const { source, worker, respond } = await claimSlowly();
+      const born = new GatedWork(true);
+      worker.reserve(source)?.start(born);
+      const stopped = worker.stop(1000);
+      expect(worker.reserve(source)).toBeNull();
+      const claimed = new GatedWork(true);
+      await respond(claimed);
+      expect(claimed.state).toBe("released");
+      born.end();
+      await stopped;
+      expect(worker.held).toBe(0);
+    });
   });
 });
