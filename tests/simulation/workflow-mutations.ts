@@ -23,6 +23,8 @@ const FREE_SLOT = /^update perdure_line set blocked = 0, available_at = \? where
 const JOIN_LINE = /^insert into perdure_line/;
 const FINISH = /^update perdure_instance set\s+class = 0, available_at = null, recoveries = 0, outcome/;
 
+const FIND_EXCEPTIONS = /^with owner\(lock, run\)/;
+
 /** Protections of workflows. */
 export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
   { name: "commits ignore the fencing token", options: { wrapEngine: withoutFence }, seed: 38 },
@@ -30,6 +32,9 @@ export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
     [INSERT_ENTRY, "insert into", "insert or replace into"],
     [INSERT_ENTRY, "on conflict (ref, run, position) do nothing", ""],
   ]),
+  rewriting("commits of a batch ignore the fencing token", [[FIND_EXCEPTIONS, "instance.lock = owner.lock and", ""]]),
+  rewriting("commits of a batch free no slots", [[FIND_EXCEPTIONS, "and instance.slot_key is null", ""]]),
+  rewriting("commits of a batch don't tell those that wait", [[FIND_EXCEPTIONS, "and instance.waiters is null", ""]]),
   rewriting("parking overlooks what came in", [[PARK, "when wakes = ?", "when wakes = ? or true"]]),
   rewriting("parking forgets that it is paused", [[PARK, "case when paused then null when", "case when"]]),
   rewriting("giving back forgets that it is paused", [[RELEASE, "case when paused then null else ? end", "?"]]),

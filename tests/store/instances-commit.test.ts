@@ -238,6 +238,19 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
     expect(await fixture.find(endingLost.id)).toMatchObject({ status: "running" });
   });
 
+  test("refuses each of a batch that was sent by the owner of another run", async () => {
+    await fixture.createMany(4);
+    const claimed = await fixture.claim({ limit: 4 });
+    const commits = claimed.map((instance, index) =>
+      fixture.commitOf({ ...instance, run: index < 2 ? 1 : 2 }, RUNNING, { entries: [fixture.entry()] }),
+    );
+
+    const results = await fixture.statements.commit(commits, { resent: false });
+    expect(results).toEqual([fixture.written(), fixture.written(), SUPERSEDED, SUPERSEDED]);
+    const names = await Promise.all(claimed.map((instance) => fixture.namesIn(instance)));
+    expect(names.map(({ length }) => length)).toEqual([1, 1, 0, 0]);
+  });
+
   test("does nothing with nothing", async () => {
     expect(await fixture.statements.commit([])).toEqual([]);
   });

@@ -61,7 +61,7 @@ import { UNKNOWN_NAMES } from "../sql/instances-read.ts";
 import { READ_JOURNAL } from "../sql/journal.ts";
 import { COUNT_HELD, FIND_ANY_LINE, NEXT_LINE, OPEN_LINES } from "../sql/lines.ts";
 import { expireLeases, findLeased, leaseTokens, nextWake } from "../sql/queue.ts";
-import { commitInstance } from "./commit-instance.ts";
+import { commitInstance, commitInstances } from "./commit-instance.ts";
 import { keyOf, SqliteInstanceOperations } from "./instance-operations.ts";
 import { joinLine, SqliteAdmission } from "./lines.ts";
 import { sendEvent } from "./send-event.ts";
@@ -159,7 +159,7 @@ export class SqliteInstanceStatements extends SqliteInstanceOperations implement
     if (commits.length === 0) return [];
     return this.access.write(() => {
       const circumstances = { resent: sending?.resent ?? true, now: this.access.now() };
-      return commits.map((commit) => commitInstance(this.driver, commit, circumstances));
+      return commitInstances(this.driver, commits, circumstances);
     });
   }
 

@@ -4,6 +4,19 @@ import { WorkClass } from "../../queue/work-class.ts";
 export const FIND_RUN = `select class, lock, wakes, paused, slot_key, waiters from perdure_instance where ref = ? and run = ?`;
 
 /**
+ * Of the instances with these refs (?1, an array), the indexes of those about which an owner (?2 is its token, ?3 the run) must know more
+ * to commit: it has lost them, they were woken or paused, share slots, or are waited for. Index: the primary key.
+ */
+export const FIND_EXCEPTIONS = `
+with owner(lock, run) as materialized (select ?2, ?3)
+select item.key as "index"
+from owner cross join json_each(?1) as item left join perdure_instance as instance on instance.ref = item.value
+where (
+  instance.lock = owner.lock and instance.run = owner.run and instance.class = ${WorkClass.leased} and instance.wakes = 0
+  and not instance.paused and instance.slot_key is null and instance.waiters is null
+) is not true`;
+
+/**
  * Gives up the lease until the deadline, or until now if `wakes` has changed, because the owner hasn't seen the latest event. An instance
  * with a slot gives it back and waits in line. An error says why it is held. Index: the primary key.
  */

@@ -31,6 +31,7 @@ import {
 } from "../../../../src/store/sqlite/sql/instances-claim.ts";
 import {
   BEGIN_ROLLBACK,
+  FIND_EXCEPTIONS,
   FIND_RUN,
   FINISH_INSTANCE,
   PARK_INSTANCE,
@@ -124,6 +125,7 @@ const STATEMENTS: PlannedStatement[] = [
   ["add a label", INSERT_LABEL, []],
   ["find the instance that has an id", FIND_CREATED_INSTANCE, BY_NAME],
   ["find a run", FIND_RUN, BY_REF],
+  ["find what an owner must know of some instances", FIND_EXCEPTIONS, ["SCAN owner", "PRIMARY KEY (ref=?) LEFT-JOIN"]],
   ["read a journal", READ_JOURNAL, ["PRIMARY KEY (ref=? AND run=? AND position>?)"]],
   [
     "remove the entries of a refused commit",
