@@ -34,7 +34,6 @@ export const WORKFLOW_MUTATIONS: readonly Mutation[] = [
   ]),
   rewriting("commits of a batch ignore the fencing token", [[FIND_EXCEPTIONS, "instance.lock = owner.lock and", ""]]),
   rewriting("commits of a batch free no slots", [[FIND_EXCEPTIONS, "and instance.slot_key is null", ""]]),
-  rewriting("commits of a batch don't tell those that wait", [[FIND_EXCEPTIONS, "and instance.waiters is null", ""]]),
   rewriting("parking overlooks what came in", [[PARK, "when wakes = ?", "when wakes = ? or true"]]),
   rewriting("parking forgets that it is paused", [[PARK, "case when paused then null when", "case when"]]),
   rewriting("giving back forgets that it is paused", [[RELEASE, "case when paused then null else ? end", "?"]]),

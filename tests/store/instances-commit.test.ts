@@ -238,6 +238,26 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
     expect(await fixture.find(endingLost.id)).toMatchObject({ status: "running" });
   });
 
+  test("tells those that wait for the end of one in a batch", async () => {
+    await fixture.createMany(4);
+    const claimed = await fixture.claim({ limit: 4 });
+    const [waiting, ending, ...others] = claimed as [Claimed, Claimed, ...Claimed[]];
+    const { ref, run } = waiting;
+    const waiter = { ref, run, type: "child" };
+    await fixture.statements.awaitEnds([{ instance: fixture.named(ending.id), waiter }]);
+
+    const results = await fixture.statements.commit(
+      [fixture.commitOf(waiting, RUNNING), ...[ending, ...others].map((one) => fixture.commitOf(one, COMPLETED))],
+      { resent: false },
+    );
+    expect(results).toEqual([
+      fixture.written(),
+      { ...fixture.written(), woken: [ref] },
+      ...others.map(() => fixture.written()),
+    ]);
+    expect(await fixture.commit(waiting, RUNNING)).toEqual(fixture.written({ wakes: 1 }));
+  });
+
   test("refuses each of a batch that was sent by the owner of another run", async () => {
     await fixture.createMany(4);
     const claimed = await fixture.claim({ limit: 4 });
