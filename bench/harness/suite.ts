@@ -40,6 +40,7 @@ export async function runSuite<Contestant extends Contender, Scale extends { rea
   const results: Result[] = [];
   const failures: Failure[] = [];
   const descriptions: string[] = [];
+  const measured = new Set<Work<Contestant, Scale>>();
   let valid = true;
 
   for (const engine of options.engines) {
@@ -48,6 +49,7 @@ export async function runSuite<Contestant extends Contender, Scale extends { rea
     for (const work of options.works.filter(({ engines }) => engines.includes(engine))) {
       const contenders = entrants.filter((one) => one.engine === engine && (one.works?.includes(work.name) ?? true));
       if (contenders.length === 0) continue;
+      measured.add(work);
       progress(`${work.name}, ${engine}`);
       const everybody = await measure(work, contenders, databases, scale);
       results.push(...summarise(work.figures, engine, everybody));
@@ -64,7 +66,7 @@ export async function runSuite<Contestant extends Contender, Scale extends { rea
       suite: suite.name,
       results,
       versions: versionsOf(entrants),
-      settings: settings(entrants, options.works, scale, descriptions),
+      settings: settings(entrants, [...measured], scale, descriptions),
       failures,
     },
     options,

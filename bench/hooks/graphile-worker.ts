@@ -3,6 +3,7 @@ import { openPostgresCount } from "../harness/postgres-count.ts";
 import type { HookContender, Session } from "./contender.ts";
 import { HOOK_NAME } from "./hook-row.ts";
 import type { Payload } from "./payload.ts";
+import { WORK_NAMES } from "./work-names.ts";
 
 interface GraphileWorker {
   run(options: object): Promise<{ stop(): Promise<void> }>;
@@ -52,6 +53,21 @@ export const graphileWorkerDefaults: HookContender = {
   maximumDrain: 500,
   open: (url) => open(url, {}),
 };
+
+/** What `--sweep` tries: the size of the local queue, and how many jobs run at once. */
+export const graphileWorkerVariants: readonly HookContender[] = [
+  { concurrentJobs: 24, localQueue: { size: 500 } },
+  { concurrentJobs: 24, localQueue: { size: 2000 } },
+  { concurrentJobs: 24, localQueue: { size: 5000 } },
+  { concurrentJobs: 100, localQueue: { size: 2000 } },
+  { concurrentJobs: 24, localQueue: { size: 2000 }, maxPoolSize: 10 },
+].map((variant) => ({
+  ...graphileWorker,
+  name: `graphile-worker ${JSON.stringify(variant)}`,
+  settings: JSON.stringify({ ...TUNED, ...variant }),
+  works: [WORK_NAMES.drain],
+  open: (url) => open(url, { ...TUNED, ...variant }),
+}));
 
 async function open(url: string, settings: object): Promise<Session> {
   process.env["NO_LOG_SUCCESS"] = "1"; // as in its own performance test; read when it is imported

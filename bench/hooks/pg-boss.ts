@@ -64,6 +64,22 @@ export const pgBossDefaults: HookContender = {
   open: (url) => open(url, DEFAULTS),
 };
 
+/** What `--sweep` tries: the size of a batch, how many are worked on at once, and how often is polled. */
+export const pgBossVariants: readonly HookContender[] = [
+  { batchSize: 200, localConcurrency: 4 },
+  { batchSize: 1000, localConcurrency: 1 },
+  { batchSize: 1000, localConcurrency: 4 },
+  { batchSize: 1000, localConcurrency: 8 },
+  { batchSize: 5000, localConcurrency: 4 },
+  { batchSize: 1000, localConcurrency: 4, pollingIntervalSeconds: 2 },
+].map((variant) => ({
+  ...pgBoss,
+  name: `pg-boss ${JSON.stringify(variant)}`,
+  settings: JSON.stringify({ ...TUNED.work, ...variant }),
+  works: [WORK_NAMES.drain],
+  open: (url) => open(url, { ...TUNED, work: { ...TUNED.work, ...variant } }),
+}));
+
 async function open(url: string, settings: Settings): Promise<Session> {
   const { PgBoss } = await loadPeer<PgBossModule>("pg-boss");
   const start = async (options: object) => {

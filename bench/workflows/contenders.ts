@@ -1,9 +1,10 @@
 import type { WorkflowContender } from "./contender.ts";
-import { dbos, dbosDefaults } from "./dbos.ts";
+import { dbos, dbosDefaults, dbosVariants } from "./dbos.ts";
 import { floorPostgres } from "./floor-postgres.ts";
 import { floorSqlite } from "./floor-sqlite.ts";
-import { openWorkflow, openWorkflowDefaults } from "./openworkflow.ts";
+import { openWorkflow, openWorkflowDefaults, openWorkflowVariants } from "./openworkflow.ts";
 import { perdureDefaults, perdureTuned } from "./perdure.ts";
+import { restate, restateDefaults, restateVariants } from "./restate.ts";
 
 export const CONTENDERS: readonly WorkflowContender[] = [
   perdureTuned("sqlite"),
@@ -17,5 +18,15 @@ export const CONTENDERS: readonly WorkflowContender[] = [
   dbosDefaults,
   openWorkflow("postgres"),
   openWorkflowDefaults("postgres"),
+  restate,
+  restateDefaults,
   floorPostgres,
+];
+
+/** The peers with other settings, for `--sweep`. */
+export const VARIANTS: readonly WorkflowContender[] = [
+  ...openWorkflowVariants("sqlite"),
+  ...openWorkflowVariants("postgres"),
+  ...dbosVariants,
+  ...restateVariants,
 ];

@@ -48,6 +48,14 @@ export const dbos: WorkflowContender = {
   open: (url) => open(url, TUNED),
 };
 
+/** What `--sweep` tries: the size of its pool. */
+export const dbosVariants: readonly WorkflowContender[] = [10, 20, 50].map((systemDatabasePoolSize) => ({
+  ...dbos,
+  name: `dbos ${JSON.stringify({ systemDatabasePoolSize })}`,
+  works: [WORK_NAMES.many],
+  open: (url) => open(url, { systemDatabasePoolSize }),
+}));
+
 async function open(url: string, settings: object): Promise<Session> {
   const { DBOS } = await loadPeer<{ DBOS: Dbos }>("@dbos-inc/dbos-sdk");
   registered ??= DBOS.registerWorkflow(

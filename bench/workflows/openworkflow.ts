@@ -51,6 +51,16 @@ export function openWorkflowDefaults(engine: Engine): WorkflowContender {
   };
 }
 
+/** What `--sweep` tries: how many runs its worker has at once. */
+export function openWorkflowVariants(engine: Engine): readonly WorkflowContender[] {
+  return [10, 50, 200].map((concurrency) => ({
+    ...openWorkflow(engine),
+    name: `openworkflow ${JSON.stringify({ concurrency })}`,
+    works: [WORK_NAMES.many],
+    open: (database) => open(engine, database, { concurrency }),
+  }));
+}
+
 async function open(engine: Engine, database: string, worker: { concurrency?: number }): Promise<Session> {
   const { OpenWorkflow } = await loadPeer<{ OpenWorkflow: new (options: { backend: Backend }) => Client }>(
     "openworkflow",

@@ -43,10 +43,8 @@ export function drawChart(suite: string, results: readonly Result[]): string {
 }
 
 function barsOf({ ours, peers, floor, spreads }: Result): Bar[] {
-  const all: Omit<Bar, "spread">[] = [
-    { name: "ours", role: "ours", figure: ours },
-    ...Object.entries(peers).map(([name, figure]) => ({ name, role: "peer" as const, figure })),
-  ];
+  const all: Omit<Bar, "spread">[] = Object.entries(peers).map(([name, figure]) => ({ name, role: "peer", figure }));
+  if (ours !== undefined) all.unshift({ name: "ours", role: "ours", figure: ours });
   if (floor !== undefined) all.push({ name: "floor", role: "floor", figure: floor });
   return all.map((bar) => ({ ...bar, spread: spreads?.[bar.name] }));
 }

@@ -3,12 +3,12 @@ export type Direction = "higher" | "lower";
 
 /**
  * One line of the report. `null` is a contender that failed; a contender that doesn't take part in the work is absent, and so is
- * a floor where there is none.
+ * a floor where there is none. Ours is absent where the peers' settings are tried out.
  */
 export interface Result {
   readonly work: string;
   readonly engine: string;
-  readonly ours: number | null;
+  readonly ours?: number | null;
   readonly peers: Readonly<Record<string, number | null>>;
   readonly floor?: number | null;
   /** The lowest and the highest round of each contender; `ours` and `floor` are named so. Absent for those that failed. */
@@ -25,6 +25,6 @@ export function bestPeer(result: Result): number | null {
 }
 
 /** Ours ÷ theirs, or `null` where one is missing or theirs is zero. */
-export function ratio(ours: number | null, theirs: number | null | undefined): number | null {
-  return ours === null || theirs === null || theirs === undefined || theirs === 0 ? null : ours / theirs;
+export function ratio(ours: number | null | undefined, theirs: number | null | undefined): number | null {
+  return typeof ours !== "number" || typeof theirs !== "number" || theirs === 0 ? null : ours / theirs;
 }

@@ -12,7 +12,7 @@ export function summarise(figures: readonly Figure[], engine: Engine, everybody:
   return figures.map(({ name, unit, better }, index) => ({
     work: name,
     engine,
-    ours: figureOf(ours, index),
+    ...(ours !== undefined && { ours: figureOf(ours, index) }),
     peers: Object.fromEntries(peers.map((runs) => [runs.contender.name, figureOf(runs, index)])),
     ...(floor !== undefined && { floor: figureOf(floor, index) }),
     spreads: Object.fromEntries(
@@ -28,8 +28,8 @@ export function summarise(figures: readonly Figure[], engine: Engine, everybody:
   }));
 }
 
-function figureOf(runs: Runs | undefined, index: number): number | null {
-  if (runs === undefined || runs.failure !== undefined) return null;
+function figureOf(runs: Runs, index: number): number | null {
+  if (runs.failure !== undefined) return null;
   return median(runs.rounds.map((figures) => figures[index] as number));
 }
 

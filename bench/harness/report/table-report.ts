@@ -11,8 +11,9 @@ export function tableReport({ results, versions, settings }: Report): string {
 
 function section(result: Result): string {
   const peers = Object.entries(result.peers);
-  const hasFloor = result.floor !== undefined;
-  const rows: [string, number | null][] = [["ours", result.ours], ...peers, ["floor", result.floor ?? null]];
+  const rows: [string, number | null][] = [...peers];
+  if (result.ours !== undefined) rows.unshift(["ours", result.ours]);
+  if (result.floor !== undefined) rows.push(["floor", result.floor]);
   const width = Math.max(...rows.map(([name]) => name.length), "ours ÷ best peer".length);
   const spread = (name: string) => {
     const [lowest, highest] = result.spreads?.[name] ?? [0, 0];
@@ -21,13 +22,15 @@ function section(result: Result): string {
   const line = (name: string, text: string) => `  ${name.padEnd(width)}  ${text}`;
   return [
     `${result.work}, ${result.engine} (${result.unit}, ${result.better} is better)`,
-    ...rows
-      .filter(([name]) => name !== "floor" || hasFloor)
-      .map(([name, figure]) => line(name, figure === null ? "failed" : formatted(figure).padStart(10) + spread(name))),
-    ...(peers.length > 0
+    ...rows.map(([name, figure]) =>
+      line(name, figure === null ? "failed" : formatted(figure).padStart(10) + spread(name)),
+    ),
+    ...(peers.length > 0 && result.ours !== undefined
       ? [line("ours ÷ best peer", verdict(ratio(result.ours, bestPeer(result)), result.better))]
       : []),
-    ...(hasFloor ? [line("ours ÷ floor", verdict(ratio(result.ours, result.floor), result.better))] : []),
+    ...(result.floor !== undefined
+      ? [line("ours ÷ floor", verdict(ratio(result.ours, result.floor), result.better))]
+      : []),
   ].join("\n");
 }
 
