@@ -9,6 +9,9 @@ import { UsageError } from "./harness/usage-error.ts";
 const SUITES: Readonly<Record<string, () => Promise<(argv: string[]) => Promise<boolean>>>> = {
   hooks: async () => (await import("./hooks/suite.ts")).runHooksSuite,
   workflows: async () => (await import("./workflows/suite.ts")).runWorkflowsSuite,
+  growth: async () => (await import("./growth/suite.ts")).runGrowthSuite,
+  idle: async () => (await import("./idle/suite.ts")).runIdleSuite,
+  snapshot: async () => (await import("./snapshot/suite.ts")).runSnapshotSuite,
   workerd: async () => (await import("./workerd/suite.ts")).runWorkerdSuite,
 };
 

@@ -30,21 +30,12 @@ export function parseOptions<Named extends { readonly name: string }>(
 }
 
 function parse(argv: string[]) {
-  try {
-    return parseArgs({
-      args: argv,
-      options: {
-        short: { type: "boolean", default: false },
-        json: { type: "boolean", default: false },
-        chart: { type: "string" },
-        sweep: { type: "boolean", default: false },
-        engine: { type: "string" },
-        only: { type: "string", multiple: true },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError((error as Error).message, "what follows");
-  }
+  return parseKnown(argv, {
+    ...COMMON,
+    ...engineOptions,
+    sweep: { type: "boolean", default: false },
+    only: { type: "string", multiple: true },
+  });
 }
 
 function findEngine(name: string): Engine {
@@ -58,4 +49,41 @@ function findWork<Named extends { readonly name: string }>(name: string, works: 
   const work = works.find((candidate) => candidate.name === name.replaceAll("-", " "));
   if (work !== undefined) return work;
   throw new UsageError(`there is no work "${name}"`, works.map((known) => `"${known.name}"`).join(", "));
+}
+
+/** What every suite accepts. */
+const COMMON = {
+  short: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+  chart: { type: "string" },
+} as const;
+
+export const engineOptions = { engine: { type: "string" } } as const;
+
+type OptionTypes = Readonly<
+  Record<string, { readonly type: "string" | "boolean"; readonly default?: boolean; readonly multiple?: boolean }>
+>;
+
+/** The options of a suite that has some of its own. */
+export function parseSuiteOptions<Own extends OptionTypes>(argv: string[], own: Own) {
+  const values = parseKnown(argv, { ...COMMON, ...own });
+  const engine = (values as { readonly engine?: string }).engine;
+  return { values, engines: engine === undefined ? ENGINES : [findEngine(engine)] };
+}
+
+function parseKnown<Types extends OptionTypes>(argv: string[], options: Types) {
+  try {
+    return parseArgs({ args: argv, options }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message, "what follows");
+  }
+}
+
+/** A whole number from the command line. */
+export function readNumber(name: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new UsageError(`--${name} can't be "${text}"`, "a whole number from 1");
+  return value;
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const PAUSE_MILLISECONDS = 1;
@@ -21,11 +22,12 @@ export class Returns {
   async inFlight(count: number, width: number, start: (index: number) => Promise<unknown>): Promise<void> {
     let started = 0;
     await new Promise<void>((resolve, reject) => {
-      this.#next = () => {
+      // Not in the context of the workflow that returns: its steps would be thought to start the next one.
+      this.#next = AsyncLocalStorage.bind(() => {
         if (started === count) return;
         start(started++).catch(reject);
         if (started === count) resolve();
-      };
+      });
       for (let index = 0; index < Math.min(width, count); index++) this.#next();
     });
     this.#next = undefined;
