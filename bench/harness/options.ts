@@ -10,6 +10,8 @@ export interface Options<Named> {
   readonly chart: string | undefined;
   /** Whether the peers' settings are tried out, instead of comparing everybody. */
   readonly sweep: boolean;
+  /** Instead of the suite's own number of rounds. */
+  readonly rounds: number | undefined;
   readonly engines: readonly Engine[];
   readonly works: readonly Named[];
 }
@@ -18,12 +20,13 @@ export function parseOptions<Named extends { readonly name: string }>(
   argv: string[],
   works: readonly Named[],
 ): Options<Named> {
-  const { short, json, chart, sweep, engine, only } = parse(argv);
+  const { short, json, chart, sweep, rounds, engine, only } = parse(argv);
   return {
     short,
     json,
     chart,
     sweep,
+    rounds: rounds === undefined ? undefined : readNumber("rounds", rounds, 1),
     engines: engine === undefined ? ENGINES : [findEngine(engine)],
     works: only === undefined ? works : only.map((name) => findWork(name, works)),
   };
@@ -34,6 +37,7 @@ function parse(argv: string[]) {
     ...COMMON,
     ...engineOptions,
     sweep: { type: "boolean", default: false },
+    rounds: { type: "string" },
     only: { type: "string", multiple: true },
   });
 }

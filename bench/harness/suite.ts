@@ -36,7 +36,8 @@ export async function runSuite<Contestant extends Contender, Scale extends { rea
   const entrants = (options.sweep ? variants : suite.contenders).filter(({ engine }) =>
     options.engines.includes(engine),
   );
-  const scale = options.short ? suite.short : suite.full;
+  const defaults = options.short ? suite.short : suite.full;
+  const scale = { ...defaults, rounds: options.rounds ?? defaults.rounds };
   const results: Result[] = [];
   const failures: Failure[] = [];
   const descriptions: string[] = [];
