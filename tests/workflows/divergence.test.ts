@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defineWorkflow, type WorkflowInstance, type WorkflowStep } from "../../src/index.ts";
 import { ENGINES } from "../support/engines.ts";
-import { afterLong, replaceProcess, untilParked } from "./support/lose-process.ts";
+import { afterLong, replaceProcess, untilFarOff } from "./support/lose-process.ts";
 import { eventually, useWorkflows } from "./support/use-workflows.ts";
 
 type Code = (step: WorkflowStep) => Promise<unknown>;
@@ -36,7 +36,7 @@ describe.each(ENGINES)("code that diverges from a history on $name", (engine) =>
     const old = program(before, onDivergence);
     const first = subject.start(old);
     const created = await first.workflows.order.create({ id: "one" });
-    await untilParked(created);
+    await untilFarOff(subject, created);
     const second = await replaceProcess(subject, first, program(after, onDivergence));
     const instance = await second.workflows.order.get("one");
     const warnings = () => second.logs.lines.flatMap(({ details = {} }) => ("expected" in details ? [details] : []));
@@ -133,6 +133,63 @@ describe.each(ENGINES)("code that diverges from a history on $name", (engine) =>
     await untilHeld(instance);
     expect(ran).toEqual(["charge"]);
     expect(warnings()[0]).toMatchObject({ expected: "do:charge", called: "do:ship" });
+  });
+
+  /** A step that calls another inside, and is tried again after an hour. */
+  const nesting =
+    (inner: string): Code =>
+    (step) =>
+      step.do("outer", { retries: { limit: 3, delay: "1 hour" } }, async () => {
+        await effect(step, inner);
+        if (ran.length === 1) throw new Error("not yet");
+        return "done";
+      });
+
+  test("is noticed when a step inside another was renamed, which doesn't charge again", async () => {
+    const { instance, warnings } = await change(nesting("charge"), nesting("bill"));
+    await untilHeld(instance);
+    expect(ran).toEqual(["charge"]);
+    expect(warnings()[0]).toMatchObject({ expected: "do:charge", called: "do:bill" });
+  });
+
+  test("is reported when a step inside another was renamed, before that runs", async () => {
+    const { instance, warnings } = await change(nesting("charge"), nesting("bill"), "warn");
+    await afterLong(subject, instance, "complete");
+    expect(ran).toEqual(["charge", "bill"]);
+    expect(warnings()).toMatchObject([{ expected: "do:charge", called: "do:bill" }]);
+  });
+
+  test.each<[string, Code]>([
+    ["returns", async () => "early"],
+    [
+      "throws",
+      async () => {
+        throw new Error("early");
+      },
+    ],
+  ])("holds the instance of code that %s without the steps of the history", async (_, code) => {
+    const { instance, warnings, second, old } = await change(charging, code);
+    await untilHeld(instance);
+    expect(warnings()[0]).toMatchObject({ expected: "do:charge", called: "nothing more" });
+    expect((await instance.history()).entries).toMatchObject([{ name: "charge" }, { name: "rest" }]);
+    const third = await replaceProcess(subject, second, old);
+    await afterLong(subject, await third.workflows.order.get("one"), "complete");
+    expect(ran).toEqual(["charge", "ship"]);
+  });
+
+  test("isn't seen where branches of a step's body call theirs in another order than before", async () => {
+    const branches =
+      (...names: string[]): Code =>
+      (step) =>
+        step.do("outer", { retries: { limit: 3, delay: "1 hour" } }, async () => {
+          await Promise.all(names.map((name) => effect(step, name)));
+          if (ran.length === 2) throw new Error("not yet");
+          return "done";
+        });
+    const { instance, warnings } = await change(branches("a", "b"), branches("new", "b", "a"));
+    await afterLong(subject, instance, "complete");
+    expect(ran).toEqual(["a", "b", "new"]);
+    expect(warnings()).toEqual([]);
   });
 
   const matching: readonly [string, Code, Code][] = [

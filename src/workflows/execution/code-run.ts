@@ -36,6 +36,11 @@ export class CodeRun implements CallingRun {
   #result: RunResult | undefined;
   #rollback: Rollback | null = null;
   #refused = false;
+  /**
+   * New steps inside others, with the stored steps that were expected instead. Branches of a body may call steps in another order than
+   * before, so it is decided when they are about to begin.
+   */
+  #doubtful: Map<StepCall, StepRecord> | undefined;
   /** Whether the operator was warned that the code has changed. */
   #diverged = false;
 
@@ -127,9 +132,16 @@ export class CodeRun implements CallingRun {
     call.run = this;
     if (record !== null) call.remember(record);
     this.#starts.called(call);
-    const divergence = record === null && call.parent === null ? this.#divergence(call) : null;
-    if (divergence !== null) return divergence;
+    const expected = record === null ? this.#expectedInsteadOf(call) : null;
+    if (expected !== null && call.parent === null) {
+      const divergence = this.#diverges(expected, describeStep(call));
+      if (divergence !== null) return divergence;
+    }
     if (call.parent !== null) {
+      if (expected !== null) {
+        this.#doubtful ??= new Map();
+        this.#doubtful.set(call, expected);
+      }
       this.#inner ??= new Map();
       this.#inner.set(pathOf(call), call);
     }
@@ -137,13 +149,36 @@ export class CodeRun implements CallingRun {
     return null;
   }
 
-  /** Warns, or gives an error, if a new step is called while stored steps that began before it weren't. A rollback doesn't need them. */
-  #divergence(call: OpenCall): WorkflowDivergedError | null {
+  /** The bodies that were called are about to begin. Gives an error if the run must not go on with this code. */
+  checkInner(): WorkflowDivergedError | null {
+    if (this.#doubtful === undefined) return null;
+    for (const [call, expected] of this.#doubtful) {
+      if (expected.reached) continue;
+      const divergence = this.#diverges(expected, describeStep(call));
+      if (divergence !== null) return divergence;
+    }
+    this.#doubtful = undefined;
+    return null;
+  }
+
+  /** The function has ended. Gives an error if it has left out stored steps, and the run must not end with this code. */
+  divergedEnd(): WorkflowDivergedError | null {
+    if (this.#rollback !== null || !this.#host.stopsDiverged(this.#instance)) return null;
+    const [expected] = this.#journal?.unreached() ?? [];
+    return expected === undefined ? null : new WorkflowDivergedError(describeStep(expected), "nothing more");
+  }
+
+  /** A stored step that began before this new one, and that the code hasn't called. A rollback doesn't need them. */
+  #expectedInsteadOf(call: OpenCall): StepRecord | null {
     if (this.#journal === undefined || this.#rollback !== null || this.#diverged) return null;
-    const expected = this.#journal.expectedBy(call.began);
-    if (expected === null) return null;
+    return this.#journal.expectedBy(call.began, call.parent);
+  }
+
+  /** The code calls a new step instead of a stored one: warns, or gives an error. */
+  #diverges(expected: StepRecord, called: string): WorkflowDivergedError | null {
+    if (this.#diverged) return null;
     const { name, id } = this.#instance;
-    const error = new WorkflowDivergedError(describeStep(expected), describeStep(call));
+    const error = new WorkflowDivergedError(describeStep(expected), called);
     if (this.#host.stopsDiverged(this.#instance)) return error;
     this.#diverged = true;
     this.#host.warn(

@@ -103,6 +103,7 @@ export class Execution extends Turns {
   }
 
   readonly #returned = (value: unknown): void => {
+    if (this.#endsDiverged()) return;
     const unawaited = this.code.rollback === null ? this.steps.unfinished : NO_CALLS;
     const refused = unawaited.length > 0 && this.#refusesUnawaited(unawaited);
     this.code.ended(refused ? { error: unawaitedSteps(unawaited) } : toResult(value, this.limits));
@@ -122,10 +123,17 @@ export class Execution extends Turns {
   }
 
   readonly #threw = (thrown: unknown): void => {
+    if (this.#endsDiverged()) return;
     const error = tame(thrown);
     this.code.ended({ error, failedSteps: this.code.failedSteps(error, null) });
     this.goOn();
   };
+
+  #endsDiverged(): boolean {
+    const diverged = this.code.divergedEnd();
+    if (diverged !== null) this.fail(diverged);
+    return diverged !== null;
+  }
 
   /** Loads everything that is stored of the run. Gives false if the run isn't there any more, or has another owner. */
   async #load(): Promise<boolean> {

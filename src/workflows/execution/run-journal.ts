@@ -37,8 +37,8 @@ export class RunJournal {
   readonly #starts = new StoredStarts();
   /** By path. */
   readonly #records = new Map<string, StepRecord>();
-  /** The outer steps in start order, from the first that the code may not have called. */
-  #expected: StepRecord[] | undefined;
+  /** The steps inside each step, or none (null), in start order, from the first that the code may not have called. */
+  #expected: Map<string | null, StepRecord[]> | undefined;
 
   constructor(entries: readonly JournalEntry[]) {
     for (const entry of entries) this.#add(entry);
@@ -61,22 +61,41 @@ export class RunJournal {
 
   /** Steps that have run before, but that this code hasn't called. Steps inside a finished step aren't expected to be called. */
   unreached(): StepRecord[] {
-    return [...this.#records.values()].filter(({ reached, parent }) => !reached && parent === null);
+    return [...this.#records.values()].filter((record) => !record.reached && this.#isExpected(record));
   }
 
   /**
-   * The first step that began no later than this place in start order, and that the code hasn't called. A replay calls steps in
-   * start order, so a new step in this place means that the code has changed.
+   * The first step inside of `parent` that began no later than this place in start order, and that the code hasn't called. A replay
+   * calls steps in start order, so a new step in this place means that the code has changed.
    */
-  expectedBy(place: number): StepRecord | null {
-    this.#expected ??= [...this.#records.values()]
-      .filter(isOuterStart)
-      .sort((one, other) => startOf(one) - startOf(other));
-    const [first] = this.#expected;
-    if (first === undefined || startOf(first) > place) return null;
+  expectedBy(place: number, parent: string | null): StepRecord | null {
+    this.#expected ??= this.#inStartOrder();
+    const expected = this.#expected.get(parent);
+    const [first] = expected ?? [];
+    if (expected === undefined || first === undefined || startOf(first) > place) return null;
     if (!first.reached) return first;
-    this.#expected = this.#expected.filter(({ reached }) => !reached);
-    return this.expectedBy(place);
+    this.#expected.set(
+      parent,
+      expected.filter(({ reached }) => !reached),
+    );
+    return this.expectedBy(place, parent);
+  }
+
+  #inStartOrder(): Map<string | null, StepRecord[]> {
+    const started = [...this.#records.values()].filter(({ began }) => began !== null);
+    const byParent = new Map<string | null, StepRecord[]>();
+    for (const record of started.sort((one, other) => startOf(one) - startOf(other))) {
+      const siblings = byParent.get(record.parent);
+      if (siblings === undefined) byParent.set(record.parent, [record]);
+      else siblings.push(record);
+    }
+    return byParent;
+  }
+
+  #isExpected({ parent }: StepRecord): boolean {
+    if (parent === null) return true;
+    const outer = this.#records.get(parent);
+    return outer?.reached === true && outer.ending === null;
   }
 
   #add(entry: JournalEntry): void {
@@ -99,10 +118,6 @@ export class RunJournal {
     }
     return record;
   }
-}
-
-function isOuterStart({ parent, began }: StepRecord): boolean {
-  return parent === null && began !== null;
 }
 
 function startOf({ began }: StepRecord): number {

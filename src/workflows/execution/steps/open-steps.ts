@@ -271,6 +271,8 @@ export class OpenSteps {
    * have failed because they have no attempt left.
    */
   prepare(interruptions: number): boolean {
+    const diverged = this.#code.checkInner();
+    if (diverged !== null) throw diverged;
     const preparation = this.bodies.prepare(interruptions);
     if (preparation === null) return true;
     const { entries, exhausted, undoable } = preparation;
