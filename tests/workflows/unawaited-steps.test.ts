@@ -44,7 +44,66 @@ describe.each(ENGINES)("a step that isn't awaited on $name", (engine) => {
     expect(await instance.status()).toMatchObject({ status: "errored", error: { code: "workflow.unawaited_steps" } });
   });
 
+  const unheard = async (step: WorkflowStep) => {
+    void step.do("mail", { retries: { limit: 0, delay: 1 } }, () => Promise.reject(new Error("no such address")));
+    await step.do("charge", async () => {});
+    await step.do("ship", async () => {});
+    return "done";
+  };
+
+  test("is named in the log if it has failed before the function ends, and nobody was told", async () => {
+    const { instance, result, warnings } = await run(unheard);
+    expect(result).toBe("done");
+    expect(warnings).toEqual([["do:mail"]]);
+    expect((await instance.history()).entries).toMatchObject(
+      expect.arrayContaining([expect.objectContaining({ kind: "failed", name: "mail" })]),
+    );
+  });
+
+  test("fails a strict workflow if it has failed before the function ends, and nobody was told", async () => {
+    const { result } = await run(unheard, true);
+    expect(result).toMatchObject({ code: "workflow.unawaited_steps", message: expect.stringContaining("do:mail") });
+  });
+
+  const broken = (step: WorkflowStep) =>
+    step.do("broken", { retries: { limit: 0, delay: 1 } }, () => Promise.reject(new Error("no")));
+  const charge = (step: WorkflowStep) => step.do("charge", async () => {});
+
   test.each<[string, (step: WorkflowStep) => Promise<unknown>]>([
+    [
+      "a failure is caught",
+      async (step) => {
+        broken(step).catch(() => {});
+        await charge(step);
+        await charge(step);
+      },
+    ],
+    [
+      "a failure is awaited later",
+      async (step) => {
+        const one = broken(step);
+        await charge(step);
+        await charge(step);
+        await one.catch(() => {});
+      },
+    ],
+    [
+      "a failure is awaited with others",
+      async (step) => {
+        const all = Promise.allSettled([broken(step), charge(step)]);
+        await charge(step);
+        await all;
+      },
+    ],
+    ["a failure is awaited", (step) => broken(step).catch(() => {})],
+    [
+      "a failure is awaited in a try block",
+      async (step) => {
+        try {
+          await broken(step);
+        } catch {}
+      },
+    ],
     ["all steps are awaited", async (step) => Promise.all([step.do("a", async () => 1), step.do("b", async () => 2)])],
     ["it calls none", async () => 1],
     [

@@ -30,6 +30,8 @@ export class CodeRun implements CallingRun {
   #journal: RunJournal | undefined;
   #inner: Map<string, StepCall> | undefined;
   #failures: StepFailures | undefined;
+  /** Steps that nobody was waiting for when they failed. */
+  readonly #unheard: BodyCall[] = [];
   /** Until it is called. */
   #main: (() => unknown) | undefined;
   /** Of the function; while the run is rolled back, of the rollback. */
@@ -200,6 +202,12 @@ export class CodeRun implements CallingRun {
   toldFailure(call: StepCall, error: unknown): void {
     this.#failures ??= new StepFailures();
     this.#failures.told(call, error);
+    if (call.parent === null && call instanceof BodyCall && !call.promise.awaited) this.#unheard.push(call);
+  }
+
+  /** The code's own steps that have failed, and whose failures nobody has waited for. */
+  get unheard(): BodyCall[] {
+    return this.#unheard.filter(({ promise }) => !promise.awaited);
   }
 
   /** The paths of the steps that made the code throw this, inside of `parent`. */

@@ -104,22 +104,28 @@ export class Execution extends Turns {
 
   readonly #returned = (value: unknown): void => {
     if (this.#endsDiverged()) return;
-    const unawaited = this.code.rollback === null ? this.steps.unfinished : NO_CALLS;
-    const refused = unawaited.length > 0 && this.#refusesUnawaited(unawaited);
+    const unawaited = this.code.rollback === null ? this.#reportUnawaited() : NO_CALLS;
+    const refused = unawaited.length > 0 && this.host.isStrict(this.instance);
     this.code.ended(refused ? { error: unawaitedSteps(unawaited) } : toResult(value, this.limits));
     this.goOn();
   };
 
-  /** The function has ended without these steps, which are not carried out, or whose results are lost. A strict workflow fails. */
-  #refusesUnawaited(calls: readonly BodyCall[]): boolean {
+  /**
+   * The function has ended without these steps: they are not carried out, or their results are lost. Some have failed, as the history
+   * says, without anybody being told.
+   */
+  #reportUnawaited(): readonly BodyCall[] {
+    const { unfinished } = this.steps;
+    const calls = [...this.code.unheard, ...unfinished];
+    if (calls.length === 0) return NO_CALLS;
     const { name, id } = this.instance;
-    for (const call of calls) this.commits.add(call.entry("unawaited", { attempt: call.attempt }));
+    for (const call of unfinished) this.commits.add(call.entry("unawaited", { attempt: call.attempt }));
     this.host.warn(
-      "The function of a workflow ended without waiting for some of its steps. They may not have run, and their results are lost: " +
-        "await each step, or Promise.all of them.",
+      "The function of a workflow ended without waiting for some of its steps. They may have failed, or not have run, and their " +
+        "results are lost: await each step, or Promise.all of them.",
       { workflow: name, instance: id, steps: calls.slice(0, MOST_NAMED).map(describeStep) },
     );
-    return this.host.isStrict(this.instance);
+    return calls;
   }
 
   readonly #threw = (thrown: unknown): void => {

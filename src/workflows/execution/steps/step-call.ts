@@ -5,6 +5,7 @@ import type { AttemptRecord, StepRecord } from "../run-journal.ts";
 import type { StartedCall } from "./start-order.ts";
 import type { StepPolicy } from "./step-config.ts";
 import { describeStep, pathOf, type StepIdentity } from "./step-path.ts";
+import { StepPromise } from "./step-promise.ts";
 
 type EntryDetails = Partial<Pick<NewEntry, "attempt" | "value" | "dueAt" | "event">>;
 const NO_DETAILS: EntryDetails = {};
@@ -27,7 +28,7 @@ export class StepCall implements StepIdentity {
   readonly parent: string | null;
   /** Whatever was stored about it before this execution. */
   record: StepRecord | null = null;
-  readonly promise: Promise<unknown>;
+  readonly promise: StepPromise<unknown>;
   /** Its place in the start order. */
   began = 0;
   /** Its neighbours among the calls that have no entry yet, in start order. */
@@ -46,7 +47,7 @@ export class StepCall implements StepIdentity {
     this.name = name;
     this.count = count;
     this.parent = parent;
-    this.promise = new Promise((resolve, reject) => {
+    this.promise = new StepPromise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
@@ -66,7 +67,7 @@ export class StepCall implements StepIdentity {
   fail(error: unknown): void {
     this.#failure = { error };
     this.tellAgain();
-    this.promise.catch(ignore);
+    this.promise.tolerate();
     this.#reject(error);
   }
 
@@ -96,8 +97,6 @@ export class StepCall implements StepIdentity {
     this.run?.writesStart(this);
   }
 }
-
-function ignore(): void {}
 
 /** A call that only time, or an event, brings to an end. */
 export interface OpenWait {
