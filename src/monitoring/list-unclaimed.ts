@@ -4,13 +4,13 @@ import type { DueName } from "../store/queue/unclaimed.ts";
 import type { Store } from "../store/store.ts";
 
 /** How many rows are read of each lane. */
-const DEPTH = 1000;
+const DEPTH = 10_000;
 
 /** Hooks or instances that are due under a name that no live worker runs. */
 export interface UnclaimedWork {
   readonly kind: "hook" | "workflow";
   readonly name: string;
-  /** How many are due: at least this many, if there are over a thousand. */
+  /** How many are due: at least this many, if there are over ten thousand. */
   readonly due: number;
   /** Since when the first of them has been due. */
   readonly since: Date;

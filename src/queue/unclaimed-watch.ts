@@ -9,6 +9,10 @@ import { listsName } from "./describe-worker.ts";
 /** Questions that follow each other faster carry no look. A loop asks once more 100 ms after the last notice of another process. */
 const PAUSE_MS = 50;
 const DEPTH = 100;
+/** Of the look after one that has found so many rows of a name which this process doesn't run: others may be behind them. */
+const GREATER_DEPTH = 10_000;
+/** For how long no other look is as deep. */
+const DEEP_PAUSE_MS = 30_000;
 /** A worker that has just started may not be listed yet. */
 const PATIENCE_MS = 3000;
 /** For how long a name of other workers isn't looked up again. */
@@ -29,6 +33,9 @@ export class UnclaimedWatch {
   readonly #namespaces: readonly string[];
   /** By the monotonic clock. */
   #lookedAt = Number.NEGATIVE_INFINITY;
+  #lookedDeepAt = Number.NEGATIVE_INFINITY;
+  /** Whether rows of one name may have hidden others. */
+  #mayHide = false;
   /** Until when a name is left alone. */
   readonly #known = new Map<string, number>();
 
@@ -44,15 +51,17 @@ export class UnclaimedWatch {
     const now = this.#store.clock.monotonic();
     if (now < this.#lookedAt + PAUSE_MS) return undefined;
     this.#lookedAt = now;
-    return { namespaces: this.#namespaces, depth: DEPTH, found: (names) => this.#found(names) };
+    const deep = this.#mayHide && now >= this.#lookedDeepAt + DEEP_PAUSE_MS;
+    if (deep) this.#lookedDeepAt = now;
+    const depth = deep ? GREATER_DEPTH : DEPTH;
+    return { namespaces: this.#namespaces, depth, found: (names) => this.#found(names) };
   }
 
   #found(names: readonly DueName[]): void {
     const now = this.#store.clock.monotonic();
-    const unknown = names.filter((due) => {
-      if (!isUsers(due) || isNamed(this.#names.get(due.namespace), due)) return false;
-      return (this.#known.get(keyOf(due)) ?? Number.NEGATIVE_INFINITY) <= now;
-    });
+    const foreign = names.filter((due) => isUsers(due) && !isNamed(this.#names.get(due.namespace), due));
+    this.#mayHide = foreign.some(({ rows }) => rows >= DEPTH);
+    const unknown = foreign.filter((due) => (this.#known.get(keyOf(due)) ?? Number.NEGATIVE_INFINITY) <= now);
     if (unknown.length === 0) return;
     if (this.#known.size > MOST_REMEMBERED) this.#known.clear();
     for (const due of unknown) this.#known.set(keyOf(due), now + CLAIMED_MS);

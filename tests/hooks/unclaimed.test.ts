@@ -29,6 +29,26 @@ describe.each(ENGINES)("hooks under a name that no live worker runs, on $name", 
     expect(reports(worker)).toHaveLength(1);
   });
 
+  test("are logged and listed behind thousands under another such name", async () => {
+    const former = fixture.process({ greet, gone, rare: gone });
+    const trigger = (name: string) => former.hooks.gone.trigger(name);
+    await Promise.all(Array.from({ length: 1500 }, (_, index) => trigger(`ada ${index}`)));
+    fixture.clock.advance(10);
+    await former.hooks.rare.trigger("bob");
+    const listed = await listUnclaimed(former.store, fixture.namespace);
+    expect(listed.map(({ name, due }) => [name, due])).toEqual([
+      ["gone", 1500],
+      ["rare", 1],
+    ]);
+    const worker = fixture.process({ greet });
+    worker.start();
+    await eventually(async () => {
+      await fixture.clock.advanceAndSettle(1000);
+      const names = reports(worker).flatMap(({ details }: { details?: { hooks?: string[] } }) => details?.hooks ?? []);
+      expect(names.sort()).toEqual(["gone", "rare"]);
+    });
+  });
+
   test("are listed for operators, with their number, until a live worker runs the name", async () => {
     const former = fixture.process({ greet, gone });
     const { store } = former;
