@@ -29,6 +29,7 @@ import type { TypedBindings } from "../workflows/instances/typed-bindings.ts";
 import { warnOfReplays } from "../workflows/replay-warning.ts";
 import { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
 import { completeToken } from "../workflows/tokens/complete-token.ts";
+import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { ApplicationSubjects } from "./application-subjects.ts";
 import { auditOperations } from "./audited.ts";
 

@@ -170,7 +170,7 @@ describe.skipIf(!HAS_BROWSER)("the dashboard's actions in Chromium", () => {
   });
 
   test("act on all instances that match a filter, after a count, with live progress", async () => {
-    const statuses = async () => (await app.workflows.checkout.count()).terminated;
+    const statuses = async () => (await app.workflows.checkout.counts()).terminated;
     const before = await statuses();
     await page.goto(`${url}/workflows?workflow=checkout&status=waiting&label=channel%3Dweb`);
     await page.getByText(/^\d+ instances$/).waitFor();
