@@ -64,6 +64,7 @@ export type { ActivityOptions, ActivityReport } from "./monitoring/activity-repo
 export type { AuditedChange, AuditTarget, OnChange } from "./monitoring/audit.ts";
 export type { ExplainedStep, Explanation, WaitingReason } from "./monitoring/explanation.ts";
 export type { DispatcherHealth, Health, HealthState } from "./monitoring/health.ts";
+export type { InstanceInLine, LineListOptions, LinePage, LineSummary } from "./monitoring/list-lines.ts";
 export type { UnclaimedWork } from "./monitoring/list-unclaimed.ts";
 export type { WorkerSummary } from "./monitoring/list-workers.ts";
 export type { ActivityField, ActivityMinute } from "./monitoring/meters/activity.ts";

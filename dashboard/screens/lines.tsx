@@ -1,134 +1,157 @@
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { get, path } from "../data/api.ts";
+import { path, query } from "../data/api.ts";
+import { shownKey } from "../data/lines.ts";
 import { useResource } from "../data/live.ts";
-import { count } from "../data/times.ts";
-import type { Explanation, Instance } from "../data/types.ts";
+import { count, duration, now } from "../data/times.ts";
+import { ChoiceFilter, Pager } from "../parts/fields.tsx";
 import { Card, Empty, Loaded, Page } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
-import { Link } from "../shell/router.tsx";
+import { Link, search } from "../shell/router.tsx";
 
-/** The oldest of those that wait are explained; each explanation is a question of its own. */
-const MOST_EXPLAINED = 30;
-
-interface Line {
-  readonly key: string;
+interface Member {
   readonly workflowName: string;
-  readonly held: number;
-  readonly limit: number | null;
-  /** When its rate allows the next start. */
-  readonly until: string | null;
-  readonly waiting: readonly Instance[];
+  readonly id: string;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
 }
 
-/** The limits at which instances stand in line, who is inside and who waits. */
+interface Line {
+  readonly kind: "concurrency" | "rateLimit";
+  readonly key: string;
+  readonly workflowName: string;
+  readonly limit: number | null;
+  readonly periodMs: number | null;
+  readonly running: number;
+  readonly inside: readonly Member[];
+  readonly waiting: number;
+  readonly next: readonly Member[];
+  readonly looksAt: string | null;
+}
+
+const PAGE = 20;
+/** The server counts no further. */
+const MOST_COUNTED = 1000;
+
+/** The limits at which instances stand in line: who is inside, and who waits. */
 export function LinesPage() {
-  const queued = useResource<{ instances: Instance[]; cursor: string | null }>(
-    `/instances?status=queued&order=oldest&limit=${MOST_EXPLAINED}`,
-  );
+  const all = search.value.get("show") === "all";
+  const filter = query({ waiting: all ? null : "true", limit: PAGE, cursor: search.value.get("cursor") });
+  const found = useResource<{ lines: Line[]; cursor: string | null }>(`/lines${filter}`);
   return (
     <Page title="Lines">
       <p class="muted lead">
         Workflows can limit how many instances with the same key run at a time, and how many start in a period.
       </p>
-      <Loaded from={queued}>{({ instances, cursor }) => <Lines instances={instances} more={cursor !== null} />}</Loaded>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <ChoiceFilter
+          name="show"
+          label="Lines"
+          all="In which an instance waits"
+          options={[["all", "All whose keys are in use"]]}
+        />
+      </form>
+      <Loaded from={found}>
+        {({ lines, cursor }) => (
+          <>
+            {lines.length === 0 && cursor === null && (
+              <Empty title={all ? "No limit is in use" : "No instance waits for a limit"}>
+                {all
+                  ? "Lines appear here when instances of workflows with limits run or wait."
+                  : "Instances that are queued wait for a worker with a free slot."}
+              </Empty>
+            )}
+            {lines.length === 0 && cursor !== null && <Empty title="None among these lines" />}
+            {lines.map((line) => (
+              <LineCard key={`${line.kind} ${line.key}`} line={line} />
+            ))}
+            <Pager cursor={cursor} />
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }
 
-function Lines({ instances, more }: { readonly instances: readonly Instance[]; readonly more: boolean }) {
-  const lines = useLines(instances);
-  if (instances.length === 0)
-    return <Empty title="No instance stands in line">Every queued instance has a free place.</Empty>;
-  if (lines === null) return <Empty title="Asking what they wait for …" />;
-  if (lines.length === 0)
-    return <Empty title="No limit holds up an instance">They are queued for a worker with a free slot.</Empty>;
-  return (
-    <>
-      {lines.map((line) => (
-        <LineCard key={`${line.workflowName} ${line.key}`} line={line} />
-      ))}
-      {more && <p class="muted">Only the oldest {MOST_EXPLAINED} of those that wait are shown.</p>}
-    </>
-  );
-}
-
-function LineCard({ line: { key, workflowName, held, limit, until, waiting } }: { readonly line: Line }) {
+function LineCard({ line }: { readonly line: Line }) {
+  const { key, workflowName, inside, next, running, waiting } = line;
   return (
     <Card
+      class="line-card"
       title={
         <>
-          {shortKey(key, workflowName)} <small class="faint">{workflowName}</small>
+          {shownKey(key, workflowName)}{" "}
+          <Link to={`/workflows?workflow=${encodeURIComponent(workflowName)}`} class="faint">
+            {workflowName}
+          </Link>
         </>
       }
-      tools={
-        <Link to={`/workflows?workflow=${encodeURIComponent(workflowName)}&status=running`}>Instances inside</Link>
-      }
     >
-      {until === null ? (
-        <p class="line-state">
-          <meter min={0} max={limit ?? Math.max(held, 1)} value={held} aria-label="Slots held" />
-          {count(held)} {limit === null ? "slots are held" : `of ${count(limit)} slots are held`},{" "}
-          {count(waiting.length)} wait.
-        </p>
-      ) : (
-        <p class="line-state">
-          Its rate allows the next start <Time at={until} />, {count(waiting.length)} wait.
-        </p>
-      )}
-      <ol class="line">
-        {waiting.map(({ id, createdAt }) => (
-          <li key={id}>
-            <Link to={`/workflows${path(workflowName, id)}`}>{id}</Link> <Time at={createdAt} />
-          </li>
-        ))}
-      </ol>
+      {line.kind === "concurrency" ? <Slots line={line} /> : <Starts line={line} />}
+      {inside.length > 0 && <Members title="Inside" of={inside} more={running - inside.length} since="startedAt" />}
+      {next.length > 0 && <Members title="Waiting" of={next} more={waiting - next.length} since="createdAt" numbered />}
     </Card>
   );
 }
 
-/** A key that isn't shared begins with the namespace and the workflow. */
-function shortKey(key: string, workflowName: string): string {
-  const prefix = `/${workflowName}/`;
-  const at = key.indexOf(prefix);
-  return at < 0 ? key : key.slice(at + prefix.length);
+function Slots({ line: { limit, running, waiting, periodMs, looksAt } }: { readonly line: Line }) {
+  const rated = periodMs !== null && waiting > 0 && looksAt !== null && Date.parse(looksAt) > now.value;
+  return (
+    <p class="line-state">
+      <meter min={0} max={limit ?? Math.max(running, 1)} value={running} aria-label="Slots held" />
+      <span>
+        {limit === null
+          ? `${atLeast(running)} slots are held`
+          : `${atLeast(running)} of ${count(limit)} slots are held`}
+        , {atLeast(waiting)} wait.{" "}
+        {rated && (
+          <>
+            The rate allows the next start <Time at={looksAt} />.
+          </>
+        )}
+      </span>
+    </p>
+  );
 }
 
-/** One question after another, so that they don't crowd out others. */
-function useLines(instances: readonly Instance[]): readonly Line[] | null {
-  const lines = useSignal<readonly Line[] | null>(null);
-  const wanted = instances.map(({ workflowName, id }) => path(workflowName, id)).join();
-  useEffect(() => {
-    const gone = new AbortController();
-    const read = async () => {
-      const found = new Map<string, Line>();
-      for (const instance of instances) {
-        const { workflowName, id } = instance;
-        const url = `/workflows${path(workflowName)}/instances${path(id)}/explain`;
-        const explanation = await get<Explanation>(url, gone.signal).catch(() => null);
-        if (gone.signal.aborted) return;
-        if (explanation !== null) addTo(found, instance, explanation.reason);
-      }
-      lines.value = [...found.values()];
-    };
-    void read();
-    return () => gone.abort();
-  }, [wanted]);
-  return lines.value;
+function Starts({ line: { limit, periodMs, waiting, looksAt } }: { readonly line: Line }) {
+  return (
+    <p class="line-state">
+      <span>
+        {limit !== null && periodMs !== null && `At most ${count(limit)} start in ${duration(periodMs)}. `}
+        {atLeast(waiting)} wait.{" "}
+        {waiting > 0 && looksAt !== null && (
+          <>
+            The next starts <Time at={looksAt} />.
+          </>
+        )}
+      </span>
+    </p>
+  );
 }
 
-function addTo(lines: Map<string, Line>, instance: Instance, reason: Explanation["reason"]): void {
-  if (reason.reason !== "inLine" && reason.reason !== "rateLimited") return;
-  const { workflowName } = instance;
-  const key = String(reason["key"]);
-  const name = `${workflowName} ${key}`;
-  const known = lines.get(name);
-  lines.set(name, {
-    key,
-    workflowName,
-    held: Number(reason["held"] ?? 0),
-    limit: typeof reason["limit"] === "number" ? reason["limit"] : null,
-    until: typeof reason["until"] === "string" ? reason["until"] : null,
-    waiting: [...(known?.waiting ?? []), instance],
-  });
+function atLeast(number: number): string {
+  return number >= MOST_COUNTED ? `${count(number)} or more` : count(number);
+}
+
+function Members(props: {
+  readonly title: string;
+  readonly of: readonly Member[];
+  readonly more: number;
+  readonly since: "createdAt" | "startedAt";
+  readonly numbered?: boolean;
+}) {
+  const { title, of, more, since, numbered = false } = props;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ol class={numbered ? "line numbered" : "line"}>
+        {of.map((member) => (
+          <li key={`${member.workflowName}/${member.id}`}>
+            <Link to={`/workflows${path(member.workflowName, member.id)}`}>{member.id}</Link>{" "}
+            <Time at={member[since]} />
+          </li>
+        ))}
+        {more > 0 && <li class="muted rest">and {atLeast(more)} more</li>}
+      </ol>
+    </>
+  );
 }

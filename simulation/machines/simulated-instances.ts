@@ -104,6 +104,7 @@ export function createInstanceStatements(
         () => instances.expireLeases(namespaces, locks),
         () => book.expired(locks),
       ),
+    lines: (query) => wire.call("lines", () => instances.lines(query)),
     situation: (ref) => wire.call("situation", () => instances.situation(ref)),
     unreceivedEvents: (run, limits) => wire.call("unreceivedEvents", () => instances.unreceivedEvents(run, limits)),
     positions: (refs) => wire.call("positions", () => instances.positions(refs)),

@@ -13,6 +13,7 @@ import type { Logger } from "../logger.ts";
 import { type ActivityOptions, type ActivityReport, readActivity } from "../monitoring/activity-report.ts";
 import { AuditTrail, type OnChange } from "../monitoring/audit.ts";
 import { type Health, HealthCheck } from "../monitoring/health.ts";
+import { type LineListOptions, type LinePage, listLines } from "../monitoring/list-lines.ts";
 import { listUnclaimed, type UnclaimedWork } from "../monitoring/list-unclaimed.ts";
 import { listWorkers, type WorkerSummary } from "../monitoring/list-workers.ts";
 import { type Metrics, readMetrics } from "../monitoring/metrics.ts";
@@ -88,6 +89,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   readonly #audited: (trail: AuditTrail) => Operations<Registry>;
   readonly #env: () => unknown;
   readonly #store: Store;
+  readonly #workflows: WorkflowRuntime;
   readonly #dispatcher: DurableHooksDispatcher | null;
   readonly #ownsDatabase: boolean;
   readonly #health: HealthCheck;
@@ -123,6 +125,7 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     this.unitOfWork = fragment.unitOfWork as unknown as RunUnitOfWork<Hooks, Registry>;
     this.within = fragment.within as unknown as RunWithin<Hooks, Registry>;
     this.#store = store;
+    this.#workflows = workflows;
     this.#health = new HealthCheck(fragment.parts);
     this.#dispatcher = dispatcher;
     this.#ownsDatabase = ownsDatabase;
@@ -152,6 +155,12 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   /** The names under which hooks or instances are due and that no live worker runs. They wait until a process registers these names. */
   unclaimed(): Promise<UnclaimedWork[]> {
     return listUnclaimed(this.#store, this.parts.namespace);
+  }
+
+  /** One page of the lines of instances that share a limit: who is inside, and who waits. */
+  async lines(options?: LineListOptions): Promise<LinePage> {
+    const limitsOf = (name: string) => this.#workflows.workflows.limitsOf(name);
+    return listLines(this.#store, this.parts.namespace, limitsOf, options);
   }
 
   /** Whether this process can do its work: the database answers, its schema fits, and the dispatcher looks for work. */

@@ -1,5 +1,6 @@
 import type { ActivityOptions, ActivityReport } from "../monitoring/activity-report.ts";
 import type { Health } from "../monitoring/health.ts";
+import type { LineListOptions, LinePage } from "../monitoring/list-lines.ts";
 import type { UnclaimedWork } from "../monitoring/list-unclaimed.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
@@ -45,6 +46,8 @@ export interface Client<App extends ServedApplication> {
   workers(): Promise<WorkerSummary[]>;
   /** The names under which hooks or instances are due and that no live worker runs. */
   unclaimed(): Promise<UnclaimedWork[]>;
+  /** One page of the lines of instances that share a limit: who is inside, and who waits. */
+  lines(options?: LineListOptions): Promise<LinePage>;
   /** Whether the process that answers can do its work. */
   health(): Promise<Health>;
   /** What the process that answers has done, and what the database says about the work of all processes. */
@@ -108,6 +111,7 @@ function connect<App extends ServedApplication>(connection: Connection, names: W
     completeToken: (token, payload) => application.completeToken(token, payload),
     workers: () => application.workers(),
     unclaimed: () => application.unclaimed(),
+    lines: (options) => application.lines(options),
     health: () => application.health(),
     metrics: () => application.metrics(),
     activity: (options) => application.activity(options),

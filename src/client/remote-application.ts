@@ -1,11 +1,21 @@
 import { invalidToken } from "../errors.ts";
 import { type ActivityOptions, type ActivityReport, checkActivityOptions } from "../monitoring/activity-report.ts";
 import type { Health } from "../monitoring/health.ts";
+import type { LineListOptions, LinePage } from "../monitoring/list-lines.ts";
 import type { UnclaimedWork } from "../monitoring/list-unclaimed.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
 import type { Connection } from "./connection.ts";
-import { fromWireActivity, fromWireHealth, fromWireMetrics, fromWireWorker, toWire, type WireWorker } from "./wire.ts";
+import {
+  fromWireActivity,
+  fromWireHealth,
+  fromWireLines,
+  fromWireMetrics,
+  fromWireWorker,
+  toWire,
+  type WireLines,
+  type WireWorker,
+} from "./wire.ts";
 
 /** Calls that concern a whole application on a server. */
 export class RemoteApplication {
@@ -35,6 +45,12 @@ export class RemoteApplication {
     const { body } = await this.#connection.send({ method: "GET", path: ["workers", "unclaimed"] });
     const { unclaimed } = body as { unclaimed: readonly (Omit<UnclaimedWork, "since"> & { readonly since: string })[] };
     return unclaimed.map(({ since, ...rest }) => ({ ...rest, since: new Date(since) }));
+  }
+
+  async lines(options: LineListOptions = {}): Promise<LinePage> {
+    const query = Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]));
+    const { body } = await this.#connection.send({ method: "GET", path: ["lines"], query });
+    return fromWireLines(body as WireLines);
   }
 
   async health(): Promise<Health> {

@@ -3,6 +3,7 @@ import type { HookSummary } from "../hooks/durable-hooks.ts";
 import type { ActivityReport } from "../monitoring/activity-report.ts";
 import type { Explanation, WaitingReason } from "../monitoring/explanation.ts";
 import type { Health } from "../monitoring/health.ts";
+import type { InstanceInLine, LinePage, LineSummary } from "../monitoring/list-lines.ts";
 import type { WorkerSummary } from "../monitoring/list-workers.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
 import { checkOptions } from "../options.ts";
@@ -97,6 +98,29 @@ export interface WirePage {
 
 export function fromWirePage({ instances, cursor }: WirePage): InstancePage {
   return { instances: instances.map(fromWireState), cursor };
+}
+
+type WireLine = Omit<LineSummary, "inside" | "next" | "looksAt"> & {
+  readonly inside: readonly Wire<InstanceInLine>[];
+  readonly next: readonly Wire<InstanceInLine>[];
+  readonly looksAt: string | null;
+};
+
+export type WireLines = Omit<LinePage, "lines"> & { readonly lines: readonly WireLine[] };
+
+export function fromWireLines({ lines, cursor }: WireLines): LinePage {
+  const toMember = ({ createdAt, startedAt, ...rest }: Wire<InstanceInLine>): InstanceInLine => ({
+    ...rest,
+    createdAt: new Date(createdAt),
+    startedAt: toDate(startedAt),
+  });
+  const shown = lines.map(({ inside, next, looksAt, ...rest }) => ({
+    ...rest,
+    inside: inside.map(toMember),
+    next: next.map(toMember),
+    looksAt: toDate(looksAt),
+  }));
+  return { lines: shown, cursor };
 }
 
 export type WireWorker = Wire<WorkerSummary>;

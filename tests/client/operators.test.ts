@@ -167,6 +167,7 @@ describe.each(ENGINES)("a client of operators on $name", (engine) => {
       () => schedules.runNow({ workflow: "nightly", name: "night" }),
       () => client.workers(),
       () => client.unclaimed(),
+      () => client.lines(),
       () => client.health(),
       () => client.metrics(),
       () => client.activity(),

@@ -127,6 +127,21 @@ describe.skipIf(!HAS_BROWSER)("the page of an instance in Chromium", () => {
     await row(/^render pdf/).waitFor({ state: "detached" });
   });
 
+  test("leads to its line, which names those inside and those that wait", async () => {
+    await page.goto(`${url}/workflows/import-catalog/catalog-west`);
+    await page.getByRole("link", { name: "catalog", exact: true }).click();
+    const card = page.locator(".line-card").filter({ hasText: "import-catalog" });
+    await card.getByText("2 of 2 slots are held, 3 wait.").waitFor();
+    const lists = await card.getByRole("list").all();
+    const names = await Promise.all(lists.map((list) => list.getByRole("link").allInnerTexts()));
+    expect(names).toEqual([
+      ["catalog-north", "catalog-south"],
+      ["catalog-east", "catalog-west", "catalog-outlet"],
+    ]);
+    await page.goto(`${hidden}/lines`);
+    await page.getByText("a hidden key").first().waitFor();
+  });
+
   test("copies its id", async () => {
     await page.goto(`${url}${WAITING}`);
     await page.getByRole("button", { name: "Copy id" }).click();

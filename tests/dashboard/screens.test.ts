@@ -14,7 +14,8 @@ const SCREENS: readonly (readonly [path: string, shows: string])[] = [
   ["/hooks?status=failed", "550 mailbox unavailable"],
   ["/subjects/inventory", "warehouse:us-memphis"],
   ["/schedules", "Every Monday to Friday at 07:00"],
-  ["/lines", "2 of 2 slots are held"],
+  ["/lines", "2 of 2 slots are held, 3 wait."],
+  ["/lines?show=all", "slots are held"],
   ["/workers", "import-catalog"],
   ["/nothing/here", "There is no such view"],
 ];

@@ -213,6 +213,7 @@ async function useEverything(client: Client, app: App): Promise<void> {
   await client.post("/schedules/nightly/night/resume");
   await client.post("/schedules/nightly/night/run");
   await client.get("/stats");
+  await client.get("/lines");
   await client.get("/workers");
   await client.get("/workers/unclaimed");
   await client.get("/metrics", { headers: { accept: "application/json" } });

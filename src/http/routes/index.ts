@@ -15,6 +15,7 @@ import {
   retryInstance,
   terminateInstance,
 } from "./instances.ts";
+import { listLines } from "./lines.ts";
 import { listAllInstances, listInstances } from "./list-instances.ts";
 import { readActivity, readMetrics } from "./metrics.ts";
 import { defineRoute, type Route } from "./route.ts";
@@ -68,6 +69,7 @@ export const ROUTES: readonly Route[] = [
   resumeSchedule,
   runSchedule,
   readStatistics,
+  listLines,
   listWorkers,
   readMetrics,
   readActivity,

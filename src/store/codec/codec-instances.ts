@@ -46,6 +46,7 @@ import type {
 } from "../instances/instance-records.ts";
 import type { InstanceStatements } from "../instances/instance-statements.ts";
 import type { AdmitRequest } from "../lines/line-records.ts";
+import type { LineQuery, ListedLine } from "../lines/listed-lines.ts";
 import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import { InstanceValues } from "./instance-values.ts";
 import type { ValueCodec } from "./value-codec.ts";
@@ -251,6 +252,10 @@ export class CodecInstanceStatements implements InstanceStatements {
 
   situation(ref: string): Promise<InstanceSituation | null> {
     return this.#inner.situation(ref);
+  }
+
+  lines(query: LineQuery): Promise<ListedLine[]> {
+    return this.#inner.lines(query);
   }
 
   async unreceivedEvents(run: NamedRun, limits: EventLimits): Promise<UnreceivedRecords> {

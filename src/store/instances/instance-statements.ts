@@ -1,6 +1,7 @@
 import type { Sending } from "../group-commit.ts";
 import type { HookInsert } from "../hooks/hook-records.ts";
 import type { AdmitRequest } from "../lines/line-records.ts";
+import type { LineQuery, ListedLine } from "../lines/listed-lines.ts";
 import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import type {
   ClaimedInstance,
@@ -181,6 +182,9 @@ export interface InstanceStatements {
 
   /** The events that callers have sent to a run and no step has received. */
   unreceivedEvents(run: NamedRun, limits: EventLimits): Promise<UnreceivedRecords>;
+
+  /** A page of lines with those inside and those that wait, in the order of keys. */
+  lines(query: LineQuery): Promise<ListedLine[]>;
 
   /** In the order of refs, which is that of time. */
   list(filter: InstanceFilter): Promise<InstanceRecord[]>;

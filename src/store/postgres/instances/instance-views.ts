@@ -33,6 +33,14 @@ import {
   toVersionCount,
 } from "../../instances/instance-rows.ts";
 import { toLinePlace, toQueuedInstance } from "../../instances/situation-rows.ts";
+import {
+  type LineMember,
+  type LineQuery,
+  type ListedLine,
+  MOST_COUNTED,
+  toLine,
+  toLineMember,
+} from "../../lines/listed-lines.ts";
 import type { QueueScope } from "../../queue/claim-request.ts";
 import { toNumber } from "../../rows.ts";
 import { endOfPrefix } from "../../text-order.ts";
@@ -48,7 +56,7 @@ import {
 } from "../sql/instance-history.ts";
 import { findRefsById, searchInstances } from "../sql/instance-search.ts";
 import { findDeadlines, findInstances, listInstances, unknownNames } from "../sql/instance-views.ts";
-import { readLine } from "../sql/lines.ts";
+import { listLines, readLine } from "../sql/lines.ts";
 import { PostgresStatements } from "../statements.ts";
 import { nameColumns } from "./instance-columns.ts";
 
@@ -83,6 +91,21 @@ export class PostgresInstanceViews extends PostgresStatements {
     const refs = textArray(before.map((place) => place.ref));
     const found = await this.connection.run(readLine(this.schema, kind), [key, classes, times, refs, MOST_AHEAD]);
     return { ...situation, line: toLinePlace(line, found.rows[0] as Record<string, unknown>) };
+  }
+
+  async lines({ namespace, kind, after, limit, members }: LineQuery): Promise<ListedLine[]> {
+    const values = [this.now(), namespace, after, limit, members, MOST_COUNTED];
+    const { rows } = await this.connection.run(listLines(this.schema, kind), values);
+    return rows.map((row) => {
+      const next = [...toMembers(row.next_continuing), ...toMembers(row.next_fresh)];
+      return {
+        ...toLine(row),
+        held: toNumber(row.held),
+        holders: toMembers(row.holders),
+        waiting: Math.min(toNumber(row.continuing) + toNumber(row.fresh), MOST_COUNTED),
+        next: next.slice(0, members),
+      };
+    });
   }
 
   async unreceivedEvents({ ref, run }: InstanceRun, { events, bytes }: EventLimits): Promise<UnreceivedRecords> {
@@ -149,4 +172,8 @@ export class PostgresInstanceViews extends PostgresStatements {
     const { rows } = await this.run(findDeadlines, [this.now(), namespace, names, limit]);
     return rows.map(toDeadline);
   }
+}
+
+function toMembers(json: unknown): LineMember[] {
+  return (JSON.parse(json as string) as Record<string, unknown>[]).map(toLineMember);
 }

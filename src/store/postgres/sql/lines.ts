@@ -114,3 +114,47 @@ from ${schema}reacquire_slot($1::bigint, $2::text, $3::integer, $4::text, $5::te
 cross join lateral (select (taken.claimed).*) as instance`,
   };
 }
+
+/**
+ * A page ($4) of the lines of a namespace ($2) after a key ($3), with those inside and those that wait: how many, up to a number ($6),
+ * and the first of them ($5). Each order is that of an index, and the limits are hidden from the planner, so that PostgreSQL doesn't
+ * read whole tables. Indexes: line_pkey, and instance_slots or instance_starts.
+ */
+export function listLines(schema: SchemaPrefix, kind: LineKind): Statement {
+  const slots = kind === LineKind.slots;
+  const inLine = slots
+    ? `member.slot_key = line.key and member.class >= ${WorkClass.leased}`
+    : `member.rate_key = line.key and member.slot_key is null and member.class >= ${WorkClass.lineContinuing}`;
+  const found = (condition: string, limit: string, columns = "") => `
+    select ${columns} from ${schema}instance as member
+    where ${inLine} and ${condition}
+    order by member.available_at, member.ref
+    limit (select ${limit})`;
+  const count = (condition: string) => `(select count(*) from (${found(condition, "$6::bigint")}) as counted)`;
+  const list = (condition: string) =>
+    `(select coalesce(json_agg(listed), '[]'::json)::text from (${found(
+      condition,
+      "$5::bigint",
+      "member.name, member.id, member.created_at, member.started_at",
+    )}) as listed)`;
+  const holds = `member.class = ${WorkClass.leased}`;
+  const continues = `member.class = ${WorkClass.lineContinuing} and member.available_at <= ${NOW}`;
+  const starts = `member.class = ${WorkClass.lineFresh} and member.available_at is not null`;
+  return {
+    name: slots ? "list_slot_lines" : "list_start_lines",
+    planOnce: true,
+    slow: true,
+    text: `
+select ${kind} as kind, line.key, line.namespace, line.name, line.available_at,
+  ${slots ? count(holds) : "0"} as held, ${slots ? list(holds) : "'[]'"} as holders,
+  ${count(continues)} as continuing, ${list(continues)} as next_continuing,
+  ${count(starts)} as fresh, ${list(starts)} as next_fresh
+from (
+  select line.key, line.namespace, line.name, line.available_at from ${schema}line as line
+  where line.kind = ${kind} and line.key > $3::text and line.namespace = $2::text
+  order by line.key
+  limit (select $4::bigint)
+) as line
+order by line.key`,
+  };
+}

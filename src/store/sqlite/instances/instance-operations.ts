@@ -39,6 +39,7 @@ import {
 } from "../../instances/instance-rows.ts";
 import { countFitting } from "../../instances/load-page.ts";
 import { isAnswered, isRestarted, REPEATED } from "../../instances/repeated-change.ts";
+import type { LineQuery, ListedLine } from "../../lines/listed-lines.ts";
 import type { QueueScope } from "../../queue/claim-request.ts";
 import { WorkClass } from "../../queue/work-class.ts";
 import type { SqliteAccess, SqliteDriver, SqliteValue } from "../drivers/driver.ts";
@@ -67,6 +68,7 @@ import {
 import { DROP_PROGRESS, KEEP_ENTRIES, KEEP_EVENTS, measureHistory, readHistory } from "../sql/journal.ts";
 import { freeSlot, joinLine, toRankedInstance } from "./lines.ts";
 import { countInstances, findRefsByIdPrefix, listInstances, searchInstances, workflowNames } from "./list-instances.ts";
+import { listLines } from "./list-lines.ts";
 import { deleteDependents, deleteLabels, hasPurge, purgeInstances, sweepDeleted } from "./purge-instances.ts";
 import { readSituation } from "./read-situation.ts";
 import { tellWaiters, toEnd } from "./waiters.ts";
@@ -164,6 +166,10 @@ export class SqliteInstanceOperations {
 
   async situation(ref: string): Promise<InstanceSituation | null> {
     return this.access.readSnapshot(() => readSituation(this.driver, ref, this.access.now()));
+  }
+
+  async lines(query: LineQuery): Promise<ListedLine[]> {
+    return this.access.readSnapshot(() => listLines(this.driver, query, this.access.now()));
   }
 
   async unreceivedEvents({ ref, run }: InstanceRun, { events, bytes }: EventLimits): Promise<UnreceivedRecords> {

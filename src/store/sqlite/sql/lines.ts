@@ -126,3 +126,36 @@ export const FIND_START = `select at from perdure_start where key = ? order by a
 
 /** Counts a start. Index: the primary key. */
 export const INSERT_START = `insert into perdure_start (key, at, ref, run) values (?, ?, ?, ?)`;
+
+/** A page of the lines of a namespace. Index: the primary key. */
+export const LIST_LINES = `
+select kind, key, namespace, name, available_at from perdure_line
+where kind = ? and key > ? and namespace = ?
+order by key
+limit ?`;
+
+const MEMBER = "name, id, created_at, started_at";
+
+/** Those that hold a slot of a key. Index: perdure_instance_slots. */
+export const LIST_HOLDERS = `
+select ${MEMBER} from perdure_instance
+where slot_key = ? and class >= ${WorkClass.leased} and class <= ${WorkClass.leased}
+order by class, available_at, ref
+limit ?`;
+
+/** Members of a class that are due by a time, in order. Index: perdure_instance_slots or perdure_instance_starts. */
+export function listWaiting(kind: LineKind): string {
+  return `
+select ${MEMBER} from perdure_instance
+where ${IN_LINE[kind]} and class = ? and available_at <= ?
+order by available_at, ref
+limit ?`;
+}
+
+/** How many these are, up to a number. Index: perdure_instance_slots or perdure_instance_starts. */
+export function countWaiting(kind: LineKind): string {
+  return `
+select count(*) as waiting from (
+  select 1 from perdure_instance where ${IN_LINE[kind]} and class = ? and available_at <= ? limit ?
+)`;
+}

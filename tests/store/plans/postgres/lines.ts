@@ -73,6 +73,8 @@ const inserts = Array.from(
 const RATE = { limit: 150, periodMs: 60_000 };
 const LINE = ["line_due", "line_pkey"];
 const FEW = 500;
+/** PostgreSQL sorts all lines of a kind, one for each key in use, if its statistics say that there are few. */
+const LISTED = 15_000;
 
 const STATEMENTS: PlannedStatement[] = [
   [
@@ -149,6 +151,18 @@ const STATEMENTS: PlannedStatement[] = [
     stands(null, "app/refund"),
     ["instance_pkey", "instance_starts", "line_pkey"],
     3000,
+  ],
+  [
+    "list lines of slots",
+    instance((instances) => instances.lines({ namespace: "app", kind: 0, after: "", limit: 20, members: 10 })),
+    ["instance_slots", "line_pkey"],
+    LISTED,
+  ],
+  [
+    "list lines of starts",
+    instance((instances) => instances.lines({ namespace: "app", kind: 1, after: "", limit: 20, members: 10 })),
+    ["instance_starts", "line_pkey"],
+    LISTED,
   ],
   ["create instances in line", instance((instances) => instances.insert(inserts)), ["instance_id"], FEW],
   [
