@@ -24,7 +24,7 @@ export interface StuckHookState extends StuckTrigger {
 
 const at = (time: number) => new Date(time);
 /** Hooks stand in lines of this length, of which the first holds the slot or has the start. */
-export const IN_LINE = 5;
+const IN_LINE = 5;
 const keyOf = (number: number) => `tenant-${Math.ceil(number / IN_LINE)}`;
 const placeOf = (number: number) => (number - 1) % IN_LINE;
 const secret = (number: number) => ({ name: "RangeError", message: `secret ${number}` });

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 
-export const FINISHED = 1_000_000;
-export const SLEEPING = 100_000;
+const FINISHED = 1_000_000;
+const SLEEPING = 100_000;
 /** All workflows have the same share of them. */
 export const WORKFLOWS = ["billing", "checkout", "shipping"] as const;
 
