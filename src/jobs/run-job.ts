@@ -31,7 +31,7 @@ export async function runSliceAndRest(runtime: WorkflowRuntime, id: string): Pro
  * Runs a job until its end, beside the workers that may run it too: for processes without a worker. Calls `onProgress` after each
  * turn.
  */
-async function runJob(
+export async function runJob(
   runtime: WorkflowRuntime,
   id: string,
   signal: AbortSignal,

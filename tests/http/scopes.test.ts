@@ -146,6 +146,7 @@ describe("the policy of a handler", () => {
         return body.hooks.length > 0 ? body : null;
       })
     ).hooks;
+    const job = await app.jobs.start({ action: "pause", instances: { workflow: "echo" } });
     let read = 0;
     for (const { method, path, name } of createRoutes({ basePath: "", tick: false })) {
       if (method !== "GET") continue;
@@ -157,6 +158,7 @@ describe("the policy of a handler", () => {
           .replace("{workflowName}", workflow)
           .replace("{instanceId}", id)
           .replace("{hookId}", hook?.id ?? "")
+          .replace("{jobId}", job.id)
           .replace("{dispatcherId}", "stock")
           .replace("{subjectKey}", "s");
         const query =
