@@ -320,6 +320,7 @@ export class HookBook {
     if (waits !== (result === "pending") || (outcome.kind === "failed") !== (result === "failed")) {
       this.#violate("settling does what it says", `${outcome.kind} made ${id} ${result}`);
     }
+    if (outcome.kind === "retry") this.runs.retried(key);
     if (outcome.kind === "failed") this.runs.failed(account, key, this.triggers.get(n) as TriggerRecord);
     if (waits) account.availableAt = at + (outcome.delayMs ?? 0);
     if (outcome.kind === "completed") account.purgeAt = at + outcome.keepMs;

@@ -37,6 +37,8 @@ export class RunBook {
   readonly #starts = new Map<string, number>();
   /** Idempotency keys and tokens of claims that have begun. */
   readonly #startedBy = new Set<string>();
+  /** How often each was written to be tried again. */
+  readonly #retried = new Map<string, number>();
   /** By idempotency key: the tokens of claims that have begun, or of which it is written that they do. */
   readonly #begunBy = new Map<string, Set<string>>();
 
@@ -131,6 +133,11 @@ export class RunBook {
     if (this.#startedBy.delete(`${key} ${lock}`)) this.#starts.set(key, (this.#starts.get(key) ?? 0) - 1);
   }
 
+  /** It was written that it failed, and is tried again. */
+  retried(key: string): void {
+    this.#retried.set(key, (this.#retried.get(key) ?? 0) + 1);
+  }
+
   completed({ name, n }: HookAccount, key: string): void {
     this.completions.add(key);
     const hasSucceeded = ({ ending, transaction }: Run) => ending === "succeeded" || transaction === "sealed";
@@ -145,8 +152,10 @@ export class RunBook {
     if (this.runs.some((run) => run.key === key && run.ending === "refused")) return;
     const attempts = this.#attempts.get(key) ?? 0;
     const begun = this.#begunBy.get(key)?.size ?? 0;
-    // One owner may have been lost of which it isn't known whether it had begun; on the last attempt it is.
-    if (begun < Math.max(maxAttempts - 1, 1)) {
+    // Of one lost owner it may not be known whether it had begun, and of one more after each outcome that was written. On the last
+    // attempt it is.
+    const doubts = 1 + (this.#retried.get(key) ?? 0);
+    if (begun < Math.max(maxAttempts - doubts, 1)) {
       this.#violate(
         "attempts count when they begin",
         `${key} (#${n}) failed, and began ${begun} of ${maxAttempts} times`,
@@ -166,7 +175,7 @@ export class RunBook {
 
   /** It has fresh attempts. */
   forget(id: string): void {
-    for (const counts of [this.#attempts, this.#starts, this.#begunBy]) {
+    for (const counts of [this.#attempts, this.#starts, this.#begunBy, this.#retried]) {
       for (const key of counts.keys()) if (key.startsWith(`${id}:`)) counts.delete(key);
     }
   }
