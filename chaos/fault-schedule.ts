@@ -12,7 +12,7 @@ export type FaultPlan =
   | { readonly name: "cut at a statement"; readonly text: string; readonly lost: "request" | "answer" }
   /** From then on it is silent, and neither end is told: a transaction stays open on the server. */
   | { readonly name: "silent at a statement"; readonly text: string }
-  | { readonly name: "table locked"; readonly table: "hook" | "instance" | "journal" | "line" }
+  | { readonly name: "table locked"; readonly table: "hook" | "instance" | "journal" | "line" | "subject" }
   /** The role of the processes may not write to this table for a while. */
   | { readonly name: "privilege missing"; readonly table: "journal" };
 
@@ -73,6 +73,7 @@ const NETWORK_AND_SERVER: readonly FaultPlan[] = [
   { name: "table locked", table: "hook" },
   { name: "table locked", table: "instance" },
   { name: "table locked", table: "line" },
+  { name: "table locked", table: "subject" },
   { name: "privilege missing", table: "journal" },
 ];
 
