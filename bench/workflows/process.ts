@@ -16,6 +16,8 @@ const order = defineWorkflow({ name: WORKFLOW_NAME }, async (event: { payload: O
 });
 const app = await perdure({ database: process.argv[2] ?? "", worker: TUNED, workflows: { order } });
 
+process.on("disconnect", () => process.exit()); // the benchmark was interrupted, or has given up on this one
+
 let told = 0;
 const telling = setInterval(() => {
   if (returned > told) process.send?.({ returned: returned - told });
@@ -31,6 +33,6 @@ process.on("message", async ({ start }: { readonly start: number }) => {
   }
   clearInterval(telling);
   await app.stop();
-  process.disconnect();
+  process.exit();
 });
 process.send?.({ returned: 0 });
