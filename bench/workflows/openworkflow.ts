@@ -22,7 +22,7 @@ interface Client {
 
 /** Its result is looked for once a second, so there is little to learn from more samples. */
 const MOST_SAMPLES = 10;
-const TUNED = { concurrency: 50 };
+const TUNED = { concurrency: 200 };
 
 export function openWorkflow(engine: Engine): WorkflowContender {
   return {

@@ -27,7 +27,7 @@ interface Tuning {
 }
 
 const DEFAULTS: Tuning = { callers: 100, partitions: 24 };
-const TUNED: Tuning = { callers: 200, partitions: 4 };
+const TUNED: Tuning = { callers: 200, partitions: 1 };
 
 export const restateDefaults: WorkflowContender = {
   ...restateWith("restate (defaults)", DEFAULTS),
