@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/index.ts";
+import { defineHook, defineWorkflow, type Explanation } from "../../src/index.ts";
+import { Gate } from "../hooks/support/handlers.ts";
 import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { hooks, workflows } from "./support/sample-app.ts";
 import { useHttp } from "./support/use-http.ts";
+
+type Explains = () => Promise<Explanation>;
 
 describe.each(ENGINES)("explain over HTTP on $name", (engine) => {
   const subject = useHttp(engine);
@@ -30,6 +34,65 @@ describe.each(ENGINES)("explain over HTTP on $name", (engine) => {
     expect(due.reason.reason).toBe("scheduled");
     expect((await http.get(`/hooks/${id}/explain`)).body).toEqual(JSON.parse(JSON.stringify(due)));
     expect(await client.durableHooks.explain(id)).toEqual(due);
+  });
+
+  test("answers for every kind of reason as in process, and so does the client", async () => {
+    const gate = new Gate();
+    const limited = defineHook({ concurrency: { limit: 1 } }, (_n: number) => gate.opened);
+    const rated = defineHook({ rateLimit: { limit: 1, period: "1 hour" } }, async (_n: number) => {});
+    const retried = defineHook({ retries: { delay: "1 hour", backoff: "constant" } }, async (_n: number) => {
+      throw new RangeError("no");
+    });
+    const flaky = defineWorkflow({ name: "flaky" }, async (_event, step) => {
+      await step.do("charge", { retries: { limit: 4, delay: "1 hour" } }, async () => {
+        throw new RangeError("no");
+      });
+    });
+    const app = await subject.start({ workflows: { ...workflows, flaky }, hooks: { limited, rated, retried } });
+    const http = subject.serve(app, { stackTraces: true });
+    const fetch = (request: unknown) => http.handler(request as Request);
+    const client = createClient<typeof app>({ baseUrl: "http://localhost", fetch });
+    const seen = new Set<string>();
+    const compare = async (path: string, wanted: string, here: Explains, remote: Explains) => {
+      const own = await waitUntil(`it is ${wanted}`, async () => {
+        const explained = await here();
+        return explained.reason.reason === wanted ? explained : null;
+      });
+      expect((await http.get(path)).body).toEqual(JSON.parse(JSON.stringify(own)));
+      expect(await remote()).toEqual(own);
+      seen.add(wanted);
+      return own;
+    };
+    const ofInstance = async (name: "approval" | "sleeper" | "failing" | "flaky", wanted: string) => {
+      const [here, remote] = [await app.workflows[name].get("one"), await client.workflows[name].get("one")];
+      const path = `/workflows/${name}/instances/one/explain`;
+      return compare(
+        path,
+        wanted,
+        () => here.explain(),
+        () => remote.explain(),
+      );
+    };
+    const ofHook = (id: string, wanted: string) => {
+      const explain = (of: typeof client.durableHooks | typeof app.durableHooks) => () => of.explain(id);
+      return compare(`/hooks/${id}/explain`, wanted, explain(app.durableHooks), explain(client.durableHooks));
+    };
+    for (const name of ["approval", "sleeper", "failing", "flaky"] as const)
+      await app.workflows[name].create({ id: "one" });
+    await ofInstance("approval", "waitingForEvent");
+    await ofInstance("sleeper", "sleeping");
+    await ofInstance("failing", "finished");
+    expect((await ofInstance("flaky", "retrying")).reason).toMatchObject({ attempt: 2, of: 5 });
+    await (await app.workflows.sleeper.get("one")).pause({ by: "ada" });
+    await ofInstance("sleeper", "paused");
+    const trigger = async (name: "limited" | "rated" | "retried") => (await app.hooks[name].trigger(1)).id;
+    await ofHook(await trigger("limited"), "running");
+    await ofHook(await trigger("limited"), "inLine");
+    await trigger("rated");
+    await ofHook(await trigger("rated"), "rateLimited");
+    expect((await ofHook(await trigger("retried"), "retrying")).reason).toMatchObject({ attempt: 2, of: 20 });
+    gate.open();
+    expect(seen.size).toBe(8);
   });
 
   test("says who paused an instance: the caller whom the policy names, or whom the request does", async () => {
