@@ -1,8 +1,8 @@
 /**
- * Takes the pictures of the dashboard that README.md and docs/ show, of a sample application.
+ * Takes pictures of the dashboard of a sample application, light and dark, wide and on a phone.
  *
- *     npm run screenshots                    # into docs/images
- *     npm run screenshots -- /tmp/pictures   # every screen, light and dark, wide and on a phone
+ *     npm run screenshots                    # those that README.md and docs/ show, into docs/images
+ *     npm run screenshots -- /tmp/pictures   # every screen
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -59,14 +59,13 @@ const unpacked = mkdtempSync(join(tmpdir(), "perdure-screenshots-"));
 process.env["TMPDIR"] = unpacked;
 const browser = await chromium.launch({ executablePath: await packed.executablePath(), args: FLAGS, headless: true });
 try {
-  if (folder === undefined) {
-    await take(browser, SHOWN, join(root, "docs/images"), "light", WIDE);
-  } else {
-    for (const scheme of ["light", "dark"] as const) {
-      await take(browser, ALL, resolve(folder), scheme, WIDE);
-      await take(browser, ALL, resolve(folder), scheme, PHONE, "-phone");
-    }
+  const pictures = folder === undefined ? SHOWN : ALL;
+  const directory = folder === undefined ? join(root, "docs/images") : resolve(folder);
+  for (const scheme of ["light", "dark"] as const) {
+    await take(browser, pictures, directory, scheme, WIDE);
+    if (folder !== undefined) await take(browser, pictures, directory, scheme, PHONE, "-phone");
   }
+  if (folder === undefined) await take(browser, SHOWN.slice(-1), directory, "dark", PHONE, "-phone");
 } finally {
   await browser.close();
   server.closeAllConnections();
@@ -91,6 +90,10 @@ async function take(
   page.on("console", (message) => {
     if (message.type() === "error") console.error(`${message.location().url}: ${message.text()}`);
   });
+  await page.route(
+    ({ pathname }) => pathname.endsWith("/api/activity"),
+    (route) => route.fulfill({ json: anHour() }),
+  );
   for (const { name, path, step } of pictures) {
     await page.goto(`${origin}/ops${path}`);
     await page.locator("h1").waitFor();
@@ -98,7 +101,26 @@ async function take(
     await page.waitForTimeout(700);
     if (step !== undefined) await page.getByRole("button", { name: step }).first().click();
     if (step !== undefined) await page.waitForTimeout(300);
-    await page.screenshot({ path: join(directory, `${name}-${colorScheme}${suffix}.png`), fullPage: suffix !== "" });
+    const fullPage = suffix !== "" && folder !== undefined;
+    if (suffix !== "" && !fullPage) await page.evaluate("document.querySelector('.waterfall').scrollIntoView()");
+    await page.screenshot({ path: join(directory, `${name}-${colorScheme}${suffix}.png`), fullPage });
   }
   await context.close();
+}
+
+/** What a shop does in an hour, which the sample would take an hour to do. */
+function anHour() {
+  const now = Math.floor(Date.now() / 60_000) * 60_000;
+  const wave = (index: number, size: number) =>
+    Math.round(size * (1 + 0.45 * Math.sin(index / 7) + 0.2 * Math.sin(index * 2.3)));
+  const minutes = Array.from({ length: 60 }, (_, index) => ({
+    at: new Date(now - (59 - index) * 60_000).toISOString(),
+    instancesStarted: wave(index, 42),
+    instancesCompleted: wave(index - 1, 38),
+    instancesErrored: index % 11 === 3 ? 5 : index % 5 === 0 ? 1 : 0,
+    hooksCompleted: wave(index, 64),
+    hooksRetried: index > 38 && index < 46 ? 22 : index % 7 === 0 ? 4 : 0,
+    hooksFailed: index === 45 ? 9 : 0,
+  }));
+  return { since: minutes[0]?.at, minutes };
 }

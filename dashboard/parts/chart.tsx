@@ -21,6 +21,8 @@ interface ChartProps {
 const HEIGHT = 118;
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 /** The share of its minute that a bar takes, and its width in pixels at most. */
+/** In seconds: the first and the last bar are drawn whole. */
+const HALF_MINUTE = 30;
 const BAR_SIZE: [number, number] = [0.72, 26];
 
 /** Bars over time. The library comes with the first chart, so that the other screens don't wait for it. */
@@ -100,7 +102,10 @@ function optionsOf(
     legend: { show: false },
     cursor: { y: false, points: { show: false } },
     hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? null)] },
-    scales: { y: { range: (_, __, most) => [0, Math.max(4, Math.ceil(most * 1.1))] } },
+    scales: {
+      x: { range: (_, first, last) => [first - HALF_MINUTE, last + HALF_MINUTE] },
+      y: { range: (_, __, most) => [0, Math.max(4, Math.ceil(most * 1.1))] },
+    },
     axes: [
       {
         ...axis,

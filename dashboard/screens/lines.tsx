@@ -44,7 +44,7 @@ export function LinesPage() {
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <ChoiceFilter
           name="show"
-          label="Lines"
+          label="Show"
           all="In which an instance waits"
           options={[["all", "All whose keys are in use"]]}
         />

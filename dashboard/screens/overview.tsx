@@ -138,7 +138,7 @@ function ActivityCharts({ activity: { since, minutes } }: { readonly activity: A
         series={[{ label: "Started", color: "--active", values: field("instancesStarted") }]}
       />
       <Chart
-        label="Attempts of hooks per minute"
+        label="Hook attempts per minute"
         times={times}
         series={[
           { label: "Completed", color: "--good", values: field("hooksCompleted") },
