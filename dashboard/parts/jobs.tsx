@@ -124,13 +124,21 @@ function ActionFields({ target, actions }: { readonly target: JobTarget; readonl
 }
 
 /** How many match the filter of a list. It is counted when the viewer asks: a filter may need a search. */
-export function CountOf({ target, all }: { readonly target: JobTarget; readonly all: number | null }) {
+export function CountOf({
+  target,
+  shown,
+  all,
+}: {
+  readonly target: JobTarget;
+  readonly shown: number;
+  readonly all: boolean;
+}) {
   const counted = useSignal<string | null>(null);
   const filter = JSON.stringify(target.filter);
   useEffect(() => {
     counted.value = null;
   }, [filter]);
-  if (all !== null) return <p class="muted">{many({ matching: all, bounded: false }, target.what)}</p>;
+  if (all) return <p class="muted">{many({ matching: shown, bounded: false }, target.what)}</p>;
   if (counted.value !== null) return <p class="muted">{counted.value}</p>;
   if (!may("manage")) return <p class="muted">More than one page</p>;
   const find = async () => {
@@ -139,9 +147,12 @@ export function CountOf({ target, all }: { readonly target: JobTarget; readonly 
     counted.value = await found.then((one) => many(one, target.what), messageOf);
   };
   return (
-    <button type="button" class="more" onClick={() => void find()}>
-      Count them
-    </button>
+    <p class="muted">
+      More than one page.{" "}
+      <button type="button" class="more" onClick={() => void find()}>
+        Count them
+      </button>
+    </p>
   );
 }
 

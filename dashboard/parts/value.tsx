@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { seesPayloads } from "../data/api.ts";
 import type { Failure, Unreadable } from "../data/types.ts";
-import { toShown } from "../data/values.ts";
+import { hasHidden, toShown } from "../data/values.ts";
 import { Copy } from "./copy.tsx";
 
 /** Of a long list, this many items are shown at first. */
@@ -22,6 +22,18 @@ export function Value({ of, label }: { readonly of: unknown; readonly label: str
       <Copy text={JSON.stringify(of, null, 2) ?? "undefined"} what={label} />
       <Node value={of} level={0} />
     </div>
+  );
+}
+
+/** A user's value in one line of a table. */
+export function ValueLine({ of, label }: { readonly of: unknown; readonly label: string }) {
+  if (!seesPayloads() || hasHidden(of)) return <span class="hidden-value">hidden</span>;
+  const text = JSON.stringify(of) ?? "undefined";
+  return (
+    <span class="value-line">
+      <code>{text.slice(0, FIRST_CHARACTERS)}</code>
+      <Copy text={text} what={label} />
+    </span>
   );
 }
 

@@ -78,8 +78,9 @@ const COLUMNS: readonly Column<Hook>[] = [
     cell: ({ id, name }) => (
       <span class="id">
         <Link to={`/hooks${path(id)}`}>{name}</Link>
-        <small class="faint">{id}</small>
-        <Copy text={id} what="id" />
+        <span class="below">
+          <small class="faint">{id}</small> <Copy text={id} what="id" />
+        </span>
       </span>
     ),
   },

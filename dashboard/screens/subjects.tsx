@@ -8,7 +8,7 @@ import { Empty, Loaded, Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { Value } from "../parts/value.tsx";
+import { ValueLine } from "../parts/value.tsx";
 import { ask, perform } from "../shell/dialogs.tsx";
 import { Link, search } from "../shell/router.tsx";
 
@@ -90,7 +90,7 @@ const COLUMNS: readonly Column<Subject>[] = [
     ),
   },
   { title: "Status", cell: ({ status }) => <Status of={status} /> },
-  { title: "Cursor", cell: ({ cursor }) => <Value of={cursor} label="cursor" /> },
+  { title: "Cursor", cell: ({ cursor }) => <ValueLine of={cursor} label="cursor" /> },
   { title: "Next due", cell: ({ nextDueAt }) => <Time at={nextDueAt} /> },
   {
     title: "Lease",

@@ -92,7 +92,7 @@ function ListHead({
   if (whole && instances.length === 0) return null;
   return (
     <div class="list-head">
-      <CountOf target={target} all={whole ? instances.length : null} />
+      <CountOf target={target} shown={instances.length} all={whole} />
       {may("manage") && (
         <button type="button" class="button small" onClick={() => actOnAll(target, ACTIONS)}>
           Act on all that match
