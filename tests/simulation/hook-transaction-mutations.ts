@@ -8,7 +8,7 @@ export const HOOK_TRANSACTION_MUTATIONS: readonly Mutation[] = [
   {
     name: "a hook's transaction ignores who owns the hook",
     options: { wrapTransaction: forAnyOwner, profile: { faultRate: 0.3, leaseMs: 6000 } },
-    seed: 145,
+    seed: 138,
   },
   {
     name: "owners take a hook's commit for undone instead of reading whether it was written",

@@ -19,7 +19,7 @@ export const TELLING_MUTATIONS: readonly Mutation[] = [
   rewriting("a stream gives a chunk twice", [[READ, "number = ?", "number = ? % 2"]]),
   {
     name: "chunks are taken from an owner that has lost its instance",
-    seed: 41,
+    seed: 75,
     options: {
       wrapStreams: (streams) => ({
         read: (ref, stream, number) => streams.read(ref, stream, number),
