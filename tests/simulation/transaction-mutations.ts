@@ -9,8 +9,18 @@ const LAST_SEQUENCE = 2_147_483_647;
 export const TRANSACTION_MUTATIONS: readonly Mutation[] = [
   {
     name: "a step's transaction ignores the position of its entry",
-    options: { wrapTransaction: atAnyPosition },
-    seed: 36,
+    options: {
+      wrapTransaction: atAnyPosition,
+      profile: {
+        processes: 4,
+        concurrency: 4,
+        leaseMs: 6000,
+        sameMachine: false,
+        longestPauseMs: 20_000,
+        faultRate: 0.3,
+      },
+    },
+    seed: 16,
   },
   { name: "a step's transaction ignores who owns the instance", options: { wrapTransaction: forAnyOwner } },
   { name: "owners don't read whether a transaction was committed", options: { wrapInstances: withoutRead } },
