@@ -11,7 +11,7 @@ const COUNT_RECOVERY = /^update perdure_instance set\s+recoveries = case when/;
 const REACQUIRE = /^update perdure_instance set lock = \?1, class = 2, available_at = \?2/;
 const FIND_DUE = /^select .* as due_at\s+from perdure_instance/s;
 const RENEW = /^update perdure_instance set available_at = \?\s+where ref = \? and run = \? and lock = \?/;
-const PAUSE = /^update perdure_instance set paused = 1/;
+const PAUSE = /^update perdure_instance set\s+paused = 1/;
 const RESUME = /^update perdure_instance set\s+paused = 0/;
 const TERMINATE = /^update perdure_instance set\s+outcome = 'terminated'/;
 const RESTART = /^update perdure_instance set\s+run = run \+ 1/;
