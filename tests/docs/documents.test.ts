@@ -36,6 +36,7 @@ const GIVEN = {
   sendMail: "definitions.sendMail",
   reindex: "definitions.reindex",
   charge: "definitions.charge",
+  checkout: 'library.defineWorkflow({ name: "checkout" }, async () => {})',
   defineHook: "library.defineHook",
   perdure: "library.perdure",
 };
